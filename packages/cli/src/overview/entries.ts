@@ -1,0 +1,69 @@
+import type { BlockPlace } from '@fleetloom/protocol/stream-json';
+import { limits } from '../limits.ts';
+import type { Agent, CallEntry, Entry, Overview, TextEntry } from './overview.ts';
+
+/** Appends an entry; past the limit the oldest ones are only counted. Agents are never dropped from the tree. */
+export function addEntry(overview: Overview, agent: Agent, entry: Entry): void {
+  agent.entries.push(entry);
+  if (hasPlace(entry)) agent.byPlace.set(entry.place, entry);
+  // Twice the limit before cutting, so that the cost of cutting is spread over as many additions.
+  if (agent.entries.length >= limits.entriesPerAgentMax * 2) dropOldest(overview, agent);
+}
+
+export function placeOf(place: BlockPlace): string {
+  return `${place.message_id ?? ''}#${place.block}`;
+}
+
+/** Takes a text or call out of the tree; returns it where it was there. */
+export function dropPlace(agent: Agent, place: string): TextEntry | CallEntry | undefined {
+  const entry = agent.byPlace.get(place);
+  agent.byPlace.delete(place);
+  if (entry) agent.entries = agent.entries.filter((each) => each !== entry);
+  return entry;
+}
+
+/** Hangs an agent under its parent: on the call that spawned it where that is known, else in order of arrival. */
+export function moveAgent(overview: Overview, agent: Agent, parentKey: string, toolUseId?: string): void {
+  const parent = overview.agents.get(parentKey);
+  if (!parent || parent === agent) return;
+  const call = parent.entries.find((entry) => entry.type === 'call' && entry.id === toolUseId) as CallEntry | undefined;
+  if (call) {
+    detach(overview, agent);
+    call.agent = agent.key;
+  } else if (agent.parent !== parentKey || !hangsOn(parent, agent)) {
+    detach(overview, agent);
+    parent.entries.push({ type: 'agent', agent: agent.key });
+  }
+  agent.parent = parentKey;
+}
+
+function hasPlace(entry: Entry): entry is TextEntry | CallEntry {
+  return entry.type === 'text' || entry.type === 'thinking' || entry.type === 'call';
+}
+
+function dropOldest(overview: Overview, agent: Agent): void {
+  const keepFrom = agent.entries.length - limits.entriesPerAgentMax;
+  agent.entries = agent.entries.filter((entry, index) => {
+    const kept = index >= keepFrom || entry.type === 'agent' || (entry.type === 'call' && entry.agent !== undefined);
+    if (!kept) countEarlier(overview, agent, entry);
+    return kept;
+  });
+}
+
+function countEarlier(overview: Overview, agent: Agent, entry: Entry): void {
+  if (entry.type === 'text') agent.earlier.texts += 1;
+  if (entry.type === 'call') agent.earlier.calls += 1;
+  if (entry.type === 'call' && entry.result?.isError) agent.earlier.failedCalls += 1;
+  if (hasPlace(entry)) agent.byPlace.delete(entry.place);
+}
+
+function hangsOn(parent: Agent, agent: Agent): boolean {
+  return parent.entries.some((entry) => (entry.type === 'agent' || entry.type === 'call') && entry.agent === agent.key);
+}
+
+function detach(overview: Overview, agent: Agent): void {
+  const parent = agent.parent === null ? undefined : overview.agents.get(agent.parent);
+  if (!parent) return;
+  for (const entry of parent.entries) if (entry.type === 'call' && entry.agent === agent.key) delete entry.agent;
+  parent.entries = parent.entries.filter((entry) => entry.type !== 'agent' || entry.agent !== agent.key);
+}

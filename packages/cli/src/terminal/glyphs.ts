@@ -1,0 +1,76 @@
+/** The signs of the tree, for terminals with Unicode and for those without. */
+export interface Glyphs {
+  thinking: readonly string[];
+  spinner: readonly string[];
+  writing: string;
+  tool: string;
+  needsYou: string;
+  waits: string;
+  retry: string;
+  done: string;
+  failed: string;
+  stopped: string;
+  unfinished: string;
+  thought: string;
+  given: string;
+  branch: string;
+  lastBranch: string;
+  rail: string;
+  reach: string;
+  ellipsis: string;
+  dot: string;
+  unknown: string;
+  rule: string;
+}
+
+export function chooseGlyphs(unicode: boolean): Glyphs {
+  return unicode ? UNICODE : ASCII;
+}
+
+const UNICODE: Glyphs = {
+  thinking: ['◐', '◓', '◑', '◒'],
+  spinner: ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'],
+  writing: '▸',
+  tool: '⚙',
+  needsYou: '!',
+  waits: '⧗',
+  retry: '↻',
+  done: '✓',
+  failed: '✗',
+  stopped: '■',
+  unfinished: '…',
+  thought: '∴',
+  given: '›',
+  branch: '├',
+  lastBranch: '╰',
+  rail: '│',
+  reach: '─',
+  ellipsis: '…',
+  dot: '·',
+  unknown: '–',
+  rule: '─',
+};
+
+const ASCII: Glyphs = {
+  thinking: ['*', '*', '*', '*'],
+  spinner: ['|', '/', '-', '\\'],
+  writing: '>',
+  tool: '*',
+  needsYou: '!',
+  waits: '~',
+  retry: '@',
+  done: '+',
+  failed: 'x',
+  stopped: '#',
+  unfinished: '?',
+  thought: '%',
+  given: '>',
+  branch: '|',
+  lastBranch: '`',
+  rail: '|',
+  reach: '-',
+  ellipsis: '...',
+  dot: '-',
+  unknown: '-',
+  rule: '-',
+};

@@ -1,0 +1,67 @@
+import { type Agent, MAIN, type Overview } from '../overview/overview.ts';
+import { cleanLine } from '../terminal/clean-text.ts';
+import { formatPlural } from '../terminal/format.ts';
+import type { Style } from '../terminal/palette.ts';
+import { displayToolName } from './call-summary.ts';
+
+/** What is said of an agent: always a sign, a colour and a word together (SPEC C7). */
+export interface AgentState {
+  sign: StateSign;
+  word: string;
+  style: Style;
+}
+
+export type StateSign =
+  | 'thinking'
+  | 'writing'
+  | 'tool'
+  | 'needsYou'
+  | 'waits'
+  | 'retry'
+  | 'done'
+  | 'failed'
+  | 'stopped'
+  | 'unfinished';
+
+export function toAgentState(overview: Overview, agent: Agent): AgentState {
+  if (!isRunning(overview, agent)) return endState(overview, agent);
+  if (overview.ended) return { sign: 'unfinished', word: 'unfinished', style: 'attention' };
+  if (agent.openRequests.size > 0) return { sign: 'needsYou', word: 'needs you', style: 'attention' };
+  const { activity } = agent;
+  if (activity.type === 'retry') {
+    const attempts = activity.attemptsMax === undefined ? '' : `/${activity.attemptsMax}`;
+    return { sign: 'retry', word: `retry ${activity.attempt}${attempts}`, style: 'retry' };
+  }
+  return callState(overview, agent) ?? modelState(overview, agent);
+}
+
+/** Still at work, as far as the stream has told. */
+export function isRunning(overview: Overview, agent: Agent): boolean {
+  if (agent.key !== MAIN) return agent.status === undefined || agent.status === 'running';
+  return overview.turnsEnded === 0 || overview.turnsStarted > overview.turnsEnded;
+}
+
+function endState(overview: Overview, agent: Agent): AgentState {
+  const status = agent.key === MAIN ? (overview.lastTurn?.isError ? 'failed' : 'completed') : agent.status;
+  if (status === 'failed') return { sign: 'failed', word: 'failed', style: 'failed' };
+  if (status === 'stopped') return { sign: 'stopped', word: 'stopped', style: 'attention' };
+  return { sign: 'done', word: 'done', style: 'ok' };
+}
+
+function callState(overview: Overview, agent: Agent): AgentState | undefined {
+  const open = [...agent.openCalls].map((id) => overview.openCalls.get(id)?.call).filter((call) => call !== undefined);
+  const own = open.filter((call) => call.agent === undefined);
+  if (open.length === 0) return undefined;
+  if (own.length === 0) {
+    return { sign: 'waits', word: `waits for ${formatPlural(open.length, 'agent')}`, style: 'waits' };
+  }
+  const word = own.length === 1 ? cleanLine(displayToolName(own[0]?.name ?? '')) : formatPlural(own.length, 'tool');
+  return { sign: 'tool', word, style: 'tool' };
+}
+
+function modelState(overview: Overview, agent: Agent): AgentState {
+  if (agent.activity.type === 'writing') return { sign: 'writing', word: 'writing', style: 'writing' };
+  if (agent.activity.type === 'thinking') return { sign: 'thinking', word: 'thinking', style: 'thinking' };
+  const started = agent.first.arrivalMs !== undefined || agent.first.lineMs !== undefined || overview.turnsStarted > 0;
+  return { sign: 'thinking', word: started ? 'working' : 'waiting', style: 'thinking' };
+}

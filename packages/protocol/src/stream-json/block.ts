@@ -1,0 +1,121 @@
+import type { WireBlock } from './messages.ts';
+import { extendMark, markText, startsWithMark, type TextMark } from './text-mark.ts';
+
+/**
+ * One content block as the translator remembers it: enough to tell whether a later line repeats it, lets it grow, or
+ * changes it. A recent block keeps its value; an old or restored one only its mark.
+ */
+export interface Block {
+  /** The wire's block type. */
+  kind: string;
+  /** Id of a tool call: the strongest identity there is. */
+  id: string | undefined;
+  /** Its number in events (`block`). */
+  number: number;
+  /** Text or thinking so far, for a streamed tool call the JSON text of its input. Null when only the mark is kept. */
+  text: string | null;
+  /** Value of a block that is neither text nor thinking, as last seen. Undefined when only the mark is kept. */
+  value: unknown;
+  mark: TextMark | null;
+  /** Index in the Messages API stream; -1 for a block that came as a whole line. */
+  index: number;
+  /** Streamed, and its content_block_stop has not come. */
+  open: boolean;
+  /** A whole line has spoken for it. */
+  settled: boolean;
+  /** At least one event carried it, so that an empty block is said once too. */
+  said: boolean;
+}
+
+/** What a whole block is, compared with what was known of it. */
+export type Change = { type: 'same' } | { type: 'grown'; suffix: string } | { type: 'changed' };
+
+const SAME: Change = { type: 'same' };
+const CHANGED: Change = { type: 'changed' };
+
+export function createBlock(wire: WireBlock, number: number): Block {
+  const text = textOf(wire);
+  return {
+    kind: wire.type,
+    id: typeof wire.id === 'string' ? wire.id : undefined,
+    number,
+    text: text ?? null,
+    value: text === undefined ? wire : undefined,
+    mark: null,
+    index: -1,
+    open: false,
+    settled: true,
+    said: false,
+  };
+}
+
+/** The text of a text or thinking block; undefined for every other kind. */
+export function textOf(wire: WireBlock): string | undefined {
+  if (wire.type === 'text') return typeof wire.text === 'string' ? wire.text : '';
+  if (wire.type !== 'thinking') return undefined;
+  // Older documentation has the text of thinking in `text`.
+  const text = wire.thinking ?? wire.text;
+  return typeof text === 'string' ? text : '';
+}
+
+/** How `wire` relates to the block that was known. Kinds and tool-call ids that differ are a change. */
+export function compareBlock(block: Block, wire: WireBlock): Change {
+  if (block.kind !== wire.type || block.id !== (typeof wire.id === 'string' ? wire.id : undefined)) return CHANGED;
+  const text = textOf(wire);
+  if (text === undefined) return sameValue(block, wire) ? SAME : CHANGED;
+  const known = block.text;
+  if (known === text) return SAME;
+  const length = known === null ? (block.mark?.length ?? 0) : known.length;
+  if (text.length < length) return CHANGED;
+  // slice and compare instead of startsWith: V8 compares flat strings several times faster that way.
+  const grown = known === null ? startsWithMark(text, block.mark ?? NOTHING) : text.slice(0, length) === known;
+  if (!grown) return CHANGED;
+  return text.length === length ? SAME : { type: 'grown', suffix: text.slice(length) };
+}
+
+/** Takes a whole block over as what is now known. */
+export function updateBlock(block: Block, wire: WireBlock): void {
+  const text = textOf(wire);
+  block.kind = wire.type;
+  block.id = typeof wire.id === 'string' ? wire.id : undefined;
+  block.text = text ?? null;
+  block.value = text === undefined ? wire : undefined;
+  block.mark = null;
+}
+
+/** Appends streamed text. */
+export function growBlock(block: Block, more: string): void {
+  if (block.text === null) block.mark = extendMark(block.mark ?? NOTHING, more);
+  else block.text += more;
+}
+
+/** Drops the content and keeps the mark. */
+export function forgetContent(block: Block): void {
+  block.mark = markOf(block);
+  block.text = null;
+  block.value = undefined;
+}
+
+export function markOf(block: Block): TextMark {
+  if (block.mark) return block.mark;
+  return markText(block.text ?? toJson(block.value));
+}
+
+const NOTHING = markText('');
+
+/** Two whole values of a block that has no text, e.g. a tool call: order of keys matters, as it does on the wire. */
+function sameValue(block: Block, wire: WireBlock): boolean {
+  if (block.value === undefined && block.mark === null) return false;
+  const json = toJson(wire);
+  if (block.value !== undefined) return json === toJson(block.value);
+  return startsWithMark(json, markOf(block)) && json.length === markOf(block).length;
+}
+
+/** JSON text; nesting too deep for JSON.stringify compares as one and the same. */
+function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,35 @@
+/** Reading fields of a value that came from outside: wrong shapes read as absent, nothing throws. */
+
+export function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function nonEmpty(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+export function number(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+export function record(value: unknown): Record<string, unknown> | undefined {
+  // The cast is what the three checks say: a JSON object has string keys and unknown values.
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
+}
+
+export function strings(value: unknown): string[] | undefined {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : undefined;
+}
+
+/** The object without the fields that are undefined, so that events carry only what is there. */
+export function defined<const T extends object>(value: T): Defined<T> {
+  for (const key in value) if (value[key] === undefined) delete value[key];
+  // The cast is what the loop did.
+  return value as Defined<T>;
+}
+
+type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
+};

@@ -1,0 +1,432 @@
+import { type Block, compareBlock, createBlock, growBlock, textOf, updateBlock } from './block.ts';
+import { nonEmpty, number, record, text } from './check.ts';
+import type { EventSink } from './event-sink.ts';
+import type { BlockPlace } from './events.ts';
+import { limits } from './limits.ts';
+import type { KnownMessage } from './message-memory.ts';
+import type { StreamJsonMessage, WireBlock } from './messages.ts';
+import type { ThreadTracker } from './thread-tracker.ts';
+import type { Thread } from './threads.ts';
+
+/** Whether the stream is known to repeat earlier blocks in later lines. */
+export type Dialect = 'unknown' | 'snapshots';
+
+/**
+ * What agents say: whole lines of one block each (what every program that was recorded writes), growing snapshots (what
+ * older documentation describes), and `stream_event` deltas mixed with whole lines. Each block comes out once.
+ */
+export class ContentTracker {
+  dialect: Dialect = 'unknown';
+  /** Where the blocks of recent lines stand, by the line's uuid, so that a line can be taken back. */
+  readonly lines = new Map<string, { thread: Thread; places: BlockPlace[] }>();
+  readonly #sink: EventSink;
+  readonly #threads: ThreadTracker;
+
+  constructor(sink: EventSink, threads: ThreadTracker) {
+    this.#sink = sink;
+    this.#threads = threads;
+  }
+
+  /** An `assistant` line. */
+  assistant(line: StreamJsonMessage, thread: Thread): void {
+    this.#retract(line.supersedes);
+    this.#retract(line.retracted_message_uuids);
+    const message = record(line.message);
+    const content = this.#wireBlocks(thread, message?.content);
+    if (content.length === 0) return;
+    thread.hasItems = true;
+    const id = nonEmpty(message?.id);
+    const context: LineContext = { thread, error: text(line.error), places: [], uuid: nonEmpty(line.uuid) };
+    if (id === undefined) this.#anonymous(content, context);
+    else this.#identified(thread.memory.message(id, this.#repeats(line)), content, context);
+    if (line.aborted === true) {
+      for (const place of context.places) this.#sink.emit(thread, { type: 'block_aborted', ...place });
+    }
+    if (context.uuid !== undefined) this.#remember(context.uuid, context);
+  }
+
+  /** A `stream_event` line: the Messages API's own deltas. */
+  streamEvent(line: StreamJsonMessage, thread: Thread): void {
+    const event = record(line.event);
+    const index = number(event?.index) ?? 0;
+    switch (event?.type) {
+      case 'message_start':
+        // A message that is still open is thereby abandoned: 2.1.197 never closes an interrupted one.
+        this.#goLive(thread, nonEmpty(record(event.message)?.id));
+        return;
+      case 'content_block_start':
+        this.#blockStart(this.#live(thread, line), thread, index, event.content_block);
+        return;
+      case 'content_block_delta':
+        this.#blockDelta(this.#live(thread, line), thread, index, record(event.delta));
+        return;
+      case 'content_block_stop':
+        this.#blockStop(this.#live(thread, line), thread, index);
+        return;
+      case 'message_delta':
+        return; // its usage and stop reason come again, whole, on the result line
+      case 'message_stop':
+        this.#messageStop(thread, record(line.abandoned_blocks));
+        return;
+      default:
+        this.#sink.count(`stream_event/${String(event?.type)}`);
+        this.#sink.raw(thread, `stream_event/${String(event?.type)}`, line);
+    }
+  }
+
+  /** A turn is over: streams without ids begin anew. Nothing else is reset, since results can be late. */
+  turnEnded(): void {
+    for (const thread of this.#threads.registry.all.values()) {
+      if (thread.memory.anonymous.length > 0) thread.memory.anonymous = [];
+    }
+  }
+
+  #repeats(line: StreamJsonMessage): boolean {
+    return this.dialect === 'snapshots' || line.uuid === undefined;
+  }
+
+  #identified(message: KnownMessage, content: WireBlock[], context: LineContext): void {
+    if (message.streamed) this.#settle(message, content, context);
+    else if (this.#isSnapshot(message, content, context)) this.#merge(message, content, context);
+    else for (const wire of content) this.#append(message, wire, context);
+  }
+
+  /**
+   * Whether the line repeats the message from its beginning. A line of several blocks that begins with the known first one
+   * is never anything else; a line of one block is only taken for a repetition where the stream is known to repeat, or its
+   * lines have no id of their own, since two equal blocks of one message are two blocks.
+   */
+  #isSnapshot(message: KnownMessage, content: WireBlock[], { uuid }: LineContext): boolean {
+    if (message.forgotten > 0) return this.dialect === 'snapshots';
+    const [first] = message.blocks;
+    if (!first) return false;
+    const start = content[0] as WireBlock;
+    if (this.dialect === 'snapshots') {
+      if (content.length >= message.blocks.length) return sameIdentity(first, start);
+      return compareBlock(first, start).type === 'same';
+    }
+    if (content.length >= 2 && compareBlock(first, start).type !== 'changed') {
+      this.dialect = 'snapshots';
+      return true;
+    }
+    if (uuid !== undefined || content.length < message.blocks.length) return false;
+    return message.blocks.every((block, i) => compareBlock(block, content[i] as WireBlock).type !== 'changed');
+  }
+
+  #merge(message: KnownMessage, content: WireBlock[], context: LineContext): void {
+    content.forEach((wire, i) => {
+      if (i < message.forgotten) return;
+      const block = message.blocks[i - message.forgotten];
+      if (block) this.#correct(message, block, wire, context);
+      else this.#append(message, wire, context);
+    });
+  }
+
+  /** No message id: the fingerprint of older documentation, with whole blocks instead of 64 characters. */
+  #anonymous(content: WireBlock[], context: LineContext): void {
+    const { memory } = context.thread;
+    const alone = context.uuid !== undefined && content.length === 1 && this.dialect !== 'snapshots';
+    const known = alone ? undefined : memory.findAnonymous(content);
+    if (known && content.length >= 2) this.dialect = 'snapshots';
+    this.#merge(known ?? memory.openAnonymous(), content, context);
+  }
+
+  /** A whole line of a message that was streamed: it is the authority, and says only what is missing. */
+  #settle(message: KnownMessage, content: WireBlock[], context: LineContext): void {
+    content.forEach((wire, i) => {
+      const sameIndex = content.length > 1 ? message.blocks[i] : undefined;
+      const block = sameIndex && sameIdentity(sameIndex, wire) ? sameIndex : findStreamed(message, wire);
+      if (!block) return this.#append(message, wire, context);
+      block.settled = true;
+      this.#settleBlock(message, block, wire, context);
+    });
+  }
+
+  #settleBlock(message: KnownMessage, block: Block, wire: WireBlock, context: LineContext): void {
+    if (!block.said && textOf(wire) === undefined) {
+      if (block.text && !sameInput(block.text, wire.input)) this.#sink.count(`settled/${block.kind}`);
+      updateBlock(block, wire);
+    } else {
+      if (compareBlock(block, wire).type === 'changed') this.#sink.count(`settled/${block.kind}`);
+      this.#correct(message, block, wire, context);
+    }
+    if (!block.said) this.#say(message, block, wire, context);
+  }
+
+  #append(message: KnownMessage, wire: WireBlock, context: LineContext): void {
+    const { memory } = context.thread;
+    const number = message.id === undefined ? memory.anonymousBlocks++ : message.forgotten + message.blocks.length;
+    const block = createBlock(wire, number);
+    memory.addBlock(message, block);
+    this.#say(message, block, wire, context);
+  }
+
+  /** Brings a known block to what the line says, with the smallest event that does. */
+  #correct(message: KnownMessage, block: Block, wire: WireBlock, context: LineContext): void {
+    const change = compareBlock(block, wire);
+    const place = placeOf(message, block);
+    context.places.push(place);
+    if (change.type === 'same') return;
+    updateBlock(block, wire);
+    const { thread, error } = context;
+    if (change.type === 'grown') {
+      const type = block.kind === 'thinking' ? 'thinking_delta' : 'text_delta';
+      this.#sink.emit(thread, { type, ...place, content: change.suffix });
+    } else {
+      const content = textOf(wire);
+      if (wire.type === 'tool_use' && block.id !== undefined) this.#threads.made(block.id, thread);
+      this.#sink.emit(thread, {
+        type: 'replace',
+        ...place,
+        kind: wire.type,
+        ...(content === undefined ? {} : { content }),
+        value: wire,
+        ...(error === undefined ? {} : { error }),
+      });
+    }
+    block.said = true;
+  }
+
+  /** A whole block, for the first time. */
+  #say(message: KnownMessage, block: Block, wire: WireBlock, { thread, error, places }: LineContext): void {
+    const place = placeOf(message, block);
+    places.push(place);
+    block.said = true;
+    if (wire.type === 'text') {
+      const content = block.text ?? '';
+      this.#sink.emit(
+        thread,
+        error === undefined
+          ? { type: 'text_delta', ...place, content }
+          : { type: 'text_delta', ...place, content, error },
+      );
+    } else if (wire.type === 'thinking') {
+      this.#sink.emit(thread, { type: 'thinking_delta', ...place, content: block.text ?? '' });
+    } else if (wire.type === 'tool_use') {
+      const toolUseId = block.id ?? '';
+      if (block.id !== undefined) this.#threads.made(block.id, thread);
+      const toolName = text(wire.name) ?? 'unknown';
+      this.#sink.emit(thread, { type: 'tool_use', ...place, toolUseId, toolName, input: wire.input ?? {} });
+    } else {
+      if (!KNOWN_BLOCKS.has(wire.type)) this.#sink.count(`block/${wire.type}`);
+      this.#sink.emit(thread, { type: 'raw', ...place, kind: `block/${wire.type}`, value: wire });
+    }
+  }
+
+  // -- stream events ---------------------------------------------------------------------------------------------------
+
+  #goLive(thread: Thread, id: string | undefined): KnownMessage {
+    const { memory } = thread;
+    const message = id === undefined ? memory.openAnonymous() : memory.message(id, true);
+    message.streamed = true;
+    memory.live = message;
+    thread.hasItems = true;
+    return message;
+  }
+
+  /** The message that streams. Joined in mid-stream there is none: one is opened under the id that the line names. */
+  #live(thread: Thread, line: StreamJsonMessage): KnownMessage {
+    return thread.memory.live ?? this.#goLive(thread, nonEmpty(line.api_message_id));
+  }
+
+  #blockStart(message: KnownMessage, thread: Thread, index: number, value: unknown): void {
+    const wire = toWireBlock(value);
+    if (!wire) return this.#invalid(thread, value);
+    this.#addStreamed(message, thread, index, wire);
+  }
+
+  #addStreamed(message: KnownMessage, thread: Thread, index: number, wire: WireBlock): Block {
+    const { memory } = thread;
+    const number = message.id === undefined ? memory.anonymousBlocks++ : message.forgotten + message.blocks.length;
+    const block = createBlock(wire, number);
+    Object.assign(block, { index, open: true, settled: false });
+    memory.addBlock(message, block);
+    const place = placeOf(message, block);
+    if (takesInput(wire.type)) block.text = '';
+    if (wire.type === 'tool_use') {
+      const toolUseId = block.id ?? '';
+      if (block.id !== undefined) this.#threads.made(block.id, thread);
+      this.#sink.emit(thread, { type: 'tool_use_start', ...place, toolUseId, toolName: text(wire.name) ?? 'unknown' });
+    } else if (block.text) {
+      block.said = true;
+      const type = wire.type === 'thinking' ? 'thinking_delta' : 'text_delta';
+      this.#sink.emit(thread, { type, ...place, content: block.text });
+    }
+    return block;
+  }
+
+  #blockDelta(message: KnownMessage, thread: Thread, index: number, delta: Record<string, unknown> | undefined): void {
+    const kind = DELTA_KINDS[String(delta?.type)];
+    if (delta === undefined || kind === undefined) {
+      this.#sink.count(`delta/${String(delta?.type)}`);
+      return this.#sink.raw(thread, `delta/${String(delta?.type)}`, delta);
+    }
+    const more = text(delta[kind.field]) ?? '';
+    if (kind.type === undefined) return; // signatures and citations: the whole line has them
+    const block = openBlock(message, index) ?? this.#addStreamed(message, thread, index, { type: kind.block });
+    growBlock(block, more);
+    const place = placeOf(message, block);
+    if (kind.type === 'tool_input_delta') {
+      if (block.kind !== 'tool_use') return; // a server's own tool: said whole
+      this.#sink.emit(thread, { type: kind.type, ...place, toolUseId: block.id ?? '', content: more });
+    } else {
+      block.said = true;
+      this.#sink.emit(thread, { type: kind.type, ...place, content: more });
+    }
+  }
+
+  #blockStop(message: KnownMessage, thread: Thread, index: number): void {
+    const block = openBlock(message, index);
+    if (!block) return;
+    block.open = false;
+    if (block.said || block.settled) return;
+    const wire = streamedWire(block);
+    if (!wire) return; // the input is no whole JSON, or known only by its mark: the whole line will tell it
+    const context: LineContext = { thread, error: undefined, places: [], uuid: undefined };
+    if (textOf(wire) === undefined) updateBlock(block, wire);
+    this.#say(message, block, wire, context);
+  }
+
+  #messageStop(thread: Thread, abandoned: Record<string, unknown> | undefined): void {
+    const message = thread.memory.live;
+    thread.memory.live = undefined;
+    const from = number(abandoned?.from_block_index);
+    if (!message || from === undefined) return;
+    for (const block of message.blocks) {
+      if (block.index < from || block.settled) continue;
+      block.settled = true;
+      if (block.said || block.kind === 'tool_use') {
+        this.#sink.emit(thread, { type: 'retract', ...placeOf(message, block) });
+      }
+    }
+  }
+
+  // -- odds and ends ---------------------------------------------------------------------------------------------------
+
+  #wireBlocks(thread: Thread, content: unknown): WireBlock[] {
+    if (typeof content === 'string') return [{ type: 'text', text: content }];
+    if (!Array.isArray(content)) {
+      if (content !== undefined && content !== null) this.#invalid(thread, content);
+      return [];
+    }
+    if (content.length === 1) {
+      const only = toWireBlock(content[0]);
+      if (only) return [only];
+    }
+    return content.flatMap((value) => toWireBlock(value) ?? (this.#invalid(thread, value), []));
+  }
+
+  #invalid(thread: Thread, value: unknown): void {
+    this.#sink.count('block/invalid');
+    this.#sink.raw(thread, 'block/invalid', value);
+  }
+
+  #remember(uuid: string, { thread, places }: LineContext): void {
+    this.lines.set(uuid, { thread, places });
+    if (this.lines.size > limits.retractableLinesMax) this.lines.delete(this.lines.keys().next().value as string);
+  }
+
+  #retract(uuids: unknown): void {
+    if (!Array.isArray(uuids)) return;
+    for (const uuid of uuids) {
+      const line = this.lines.get(String(uuid));
+      if (!line) continue;
+      this.lines.delete(String(uuid));
+      for (const place of line.places) this.#sink.emit(line.thread, { type: 'retract', ...place });
+    }
+  }
+}
+
+interface LineContext {
+  thread: Thread;
+  /** The program's error code, on its own error lines. */
+  error: string | undefined;
+  uuid: string | undefined;
+  /** Collects where the line's blocks stand. */
+  places: BlockPlace[];
+}
+
+/** Block types that are passed on untouched without being news. */
+const KNOWN_BLOCKS = new Set([
+  'redacted_thinking',
+  'server_tool_use',
+  'web_search_tool_result',
+  'web_fetch_tool_result',
+  'code_execution_tool_result',
+  'mcp_tool_use',
+  'mcp_tool_result',
+  'image',
+  'document',
+]);
+
+interface DeltaKind {
+  field: string;
+  block: string;
+  type?: 'text_delta' | 'thinking_delta' | 'tool_input_delta';
+}
+
+const DELTA_KINDS: Record<string, DeltaKind | undefined> = {
+  text_delta: { field: 'text', block: 'text', type: 'text_delta' },
+  thinking_delta: { field: 'thinking', block: 'thinking', type: 'thinking_delta' },
+  input_json_delta: { field: 'partial_json', block: 'tool_use', type: 'tool_input_delta' },
+  signature_delta: { field: 'signature', block: 'thinking' },
+  citations_delta: { field: 'citation', block: 'text' },
+};
+
+function placeOf(message: KnownMessage, block: Block): BlockPlace {
+  return message.id === undefined ? { block: block.number } : { message_id: message.id, block: block.number };
+}
+
+function sameIdentity(block: Block, wire: WireBlock): boolean {
+  return block.kind === wire.type && block.id === nonEmpty(wire.id);
+}
+
+function toWireBlock(value: unknown): WireBlock | undefined {
+  const block = record(value);
+  // The cast is what the check says: an object whose `type` is a string.
+  return typeof block?.type === 'string' ? (block as WireBlock) : undefined;
+}
+
+function openBlock(message: KnownMessage, index: number): Block | undefined {
+  return message.blocks.findLast((block) => block.index === index && block.open);
+}
+
+/**
+ * The streamed block that a whole line speaks for. Counting lines does not work: an empty text block is streamed and gets
+ * no line. 2.0.37 printed the lines after all blocks had closed, so that only their text tells which is which.
+ */
+function findStreamed(message: KnownMessage, wire: WireBlock): Block | undefined {
+  if (wire.type === 'tool_use') return message.blocks.find((block) => sameIdentity(block, wire));
+  const candidates = message.blocks.filter((block) => block.kind === wire.type && block.index >= 0 && !block.settled);
+  return (
+    candidates.find((block) => block.open) ??
+    candidates.find((block) => compareBlock(block, wire).type === 'same') ??
+    candidates.find((block) => compareBlock(block, wire).type === 'grown')
+  );
+}
+
+/** A streamed block as if it had come as a line; undefined where its input is not whole. */
+function streamedWire(block: Block): WireBlock | undefined {
+  if (block.kind === 'text' || block.kind === 'thinking') return { type: block.kind, text: '' };
+  const start = toWireBlock(block.value);
+  if (!start || !block.text) return start;
+  try {
+    const input: unknown = JSON.parse(block.text);
+    return { ...start, input };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Kinds whose input comes as pieces of JSON text. */
+function takesInput(kind: string): boolean {
+  return kind.endsWith('tool_use');
+}
+
+function sameInput(json: string, input: unknown): boolean {
+  try {
+    return JSON.stringify(JSON.parse(json)) === JSON.stringify(input);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * The text of a `tool_result`'s (or message's) `content`, whatever its shape: a string as it is, null and undefined as '',
+ * the text parts of an array joined by newlines, nested results included. Images and other parts are skipped.
+ *
+ * Never throws. What is no content at all comes back as its JSON text, so that nothing is silently empty.
+ */
+export function extractContent(content: unknown): string {
+  if (typeof content === 'string') return content;
+  try {
+    const parts: string[] = [];
+    if (collectText(content, parts, [])) return parts.join('\n');
+  } catch {
+    // A getter or proxy of the caller's threw; nothing that was parsed from JSON does.
+  }
+  return toText(content);
+}
+
+/**
+ * The text of a `result` that older documentation describes as JSON inside JSON: a string that is the JSON text of a string
+ * is decoded once, any other string is returned as it is, null as ''. Never throws.
+ *
+ * Today's programs write plain text, and an answer may itself be a quoted string: use this for old recordings only.
+ */
+export function parseDoubleEncoded(value: unknown): string {
+  if (typeof value !== 'string') return toText(value);
+  if (!/^\s*"/.test(value)) return value;
+  try {
+    const inner: unknown = JSON.parse(value);
+    return typeof inner === 'string' ? inner : value;
+  } catch {
+    return value;
+  }
+}
+
+/** Results are nested two deep in practice; the number only keeps a hostile line from exhausting the stack. */
+const NESTING_MAX = 100;
+
+/** False where the value is no content: neither text, nor a list of parts, nor something that holds one. */
+function collectText(value: unknown, parts: string[], parents: object[]): boolean {
+  if (typeof value === 'string') {
+    parts.push(value);
+    return true;
+  }
+  if (typeof value !== 'object' || value === null) return false;
+  if (parents.length >= NESTING_MAX || parents.includes(value)) return true;
+  const inside = [...parents, value];
+  if (Array.isArray(value)) {
+    for (const part of value) collectText(part, parts, inside);
+    return true;
+  }
+  const { type, text, content } = value as { type?: unknown; text?: unknown; content?: unknown };
+  if (type === 'text' || type === undefined) {
+    if (typeof text === 'string') return collectText(text, parts, inside);
+  }
+  if (Array.isArray(content) || typeof content === 'string') return collectText(content, parts, inside);
+  // Known kinds of part without any text (an image, an empty result); a bare object is something else.
+  return typeof type === 'string';
+}
+
+function toText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  try {
+    // The cast stands for every kind of value that is no object: they all have this method and a text of their own.
+    return typeof value === 'object' ? (JSON.stringify(value) ?? '') : (value as number).toString();
+  } catch {
+    return `[${typeof value}]`;
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * A text reduced to its length and a 64-bit hash, so that a long text can be recognised again without being kept.
+ * The hash runs over UTF-16 units from left to right: it can be continued when the text grows, and the mark of a prefix
+ * can be compared with the mark that was stored.
+ */
+export interface TextMark {
+  length: number;
+  h1: number;
+  h2: number;
+}
+
+export function markText(text: string): TextMark {
+  return extendMark({ length: 0, h1: 0x9e3779b9 | 0, h2: 0x85ebca6b | 0 }, text);
+}
+
+/** The mark of the marked text with `more` appended. */
+export function extendMark(mark: TextMark, more: string): TextMark {
+  let { h1, h2 } = mark;
+  for (let i = 0; i < more.length; i++) {
+    const unit = more.charCodeAt(i);
+    h1 = Math.imul(h1 ^ unit, 0x5f356495);
+    h2 = Math.imul(h2 ^ unit, 0x2c1b3c6d);
+    // Without the rotation low bits never see high ones, and texts that differ early would collide.
+    h1 = (h1 << 13) | (h1 >>> 19);
+    h2 = (h2 << 17) | (h2 >>> 15);
+  }
+  return { length: mark.length + more.length, h1, h2 };
+}
+
+/** Whether `text` begins with the marked text. */
+export function startsWithMark(text: string, mark: TextMark): boolean {
+  if (text.length < mark.length) return false;
+  const start = markText(text.slice(0, mark.length));
+  return start.h1 === mark.h1 && start.h2 === mark.h2;
+}
+
+/** A 53-bit number for a short string such as a uuid: cheaper to keep by the ten thousand than the string. */
+export function fingerprint(text: string): number {
+  const { h1, h2 } = markText(text);
+  return (h1 >>> 0) * 0x200000 + (h2 & 0x1fffff);
+}

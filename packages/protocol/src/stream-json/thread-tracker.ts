@@ -1,0 +1,256 @@
+import { defined, nonEmpty, number, record, text } from './check.ts';
+import type { EventSink } from './event-sink.ts';
+import type { TaskUsage, ThreadFacts, ThreadStatus } from './events.ts';
+import type { StreamJsonMessage } from './messages.ts';
+import { type Run, type Thread, ThreadRegistry } from './threads.ts';
+
+/**
+ * Agents as they come and go: which thread a line belongs to, what is learnt about it when, its runs and its status.
+ * A sub-agent's life is told by the task lines; where a program prints none, the return of its call ends it.
+ */
+export class ThreadTracker {
+  readonly registry = new ThreadRegistry();
+  readonly #sink: EventSink;
+
+  constructor(sink: EventSink) {
+    this.#sink = sink;
+  }
+
+  get main(): Thread {
+    return this.registry.main;
+  }
+
+  /** The thread of an assistant, user or stream_event line. */
+  route(message: StreamJsonMessage): Thread {
+    const callId = nonEmpty(message.parent_tool_use_id);
+    const taskId = nonEmpty(message.agent_id);
+    if (callId === undefined && taskId === undefined) return this.main;
+    const thread = this.child(callId, taskId);
+    if (thread.agentType === undefined) this.#learn(thread, { agentType: nonEmpty(message.subagent_type) });
+    if (thread.description === undefined) this.#learn(thread, { description: nonEmpty(message.task_description) });
+    return thread;
+  }
+
+  /** The thread with these ids, opened if it is new. Either id may be missing; never two threads for one pair. */
+  child(callId: string | undefined, taskId: string | undefined, facts: Learnt = {}): Thread {
+    const known = this.registry.find(callId, taskId);
+    if (!known) return this.#open(callId, taskId, facts);
+    const { taskId: before } = known;
+    if (this.registry.bind(known, callId, taskId) && before === undefined && known.taskId !== undefined) {
+      this.#learn(known, { ...facts, taskId: known.taskId });
+    } else this.#learn(known, facts);
+    if (known.parent === undefined && known !== this.main) this.#adopt(known, this.#ownerOf(callId));
+    return known;
+  }
+
+  /** A call was made: its caller is known from now on, and is the parent of the agent it spawned. */
+  made(callId: string, caller: Thread): void {
+    this.registry.setOwner(callId, caller);
+    const spawned = this.registry.byCall(callId);
+    if (spawned && spawned.parent === undefined) this.#adopt(spawned, caller);
+  }
+
+  /** A call returned. Ends the agent it spawned where no task line will, and learns what a structured report tells. */
+  returned(callId: string, isError: boolean, structured: unknown): void {
+    const report = record(structured);
+    const taskId = nonEmpty(report?.agentId);
+    const status = text(report?.status);
+    const launched = status === 'async_launched' || report?.isAsync === true;
+    const thread = taskId === undefined ? this.registry.byCall(callId) : this.child(callId, taskId);
+    if (!thread || thread === this.main || launched) return;
+    if (taskId !== undefined && status === 'completed') this.#end(thread, thread.currentRun, 'completed', 'report');
+    else if (thread.runs.length === 0) this.#end(thread, undefined, isError ? 'failed' : 'completed', 'result');
+  }
+
+  /** `system/task_*`. False where the line is about something that is no agent (a shell task, a task of another process). */
+  task(message: StreamJsonMessage): boolean {
+    const taskId = nonEmpty(message.task_id);
+    if (taskId === undefined) return false;
+    if (message.subtype === 'task_started') return this.#started(message, taskId);
+    const thread = this.registry.byTask(taskId);
+    if (!thread) return false;
+    const run = findRun(thread, nonEmpty(message.run_id), nonEmpty(message.tool_use_id));
+    if (message.subtype === 'task_progress') this.#progress(thread, run, message);
+    if (message.subtype === 'task_updated') this.#updated(thread, run, message);
+    if (message.subtype === 'task_notification') this.#notified(thread, run, message);
+    return true;
+  }
+
+  #started(message: StreamJsonMessage, taskId: string): boolean {
+    if (message.task_type !== undefined && message.task_type !== 'local_agent') return false;
+    const callId = nonEmpty(message.tool_use_id);
+    const runId = nonEmpty(message.run_id);
+    const known = this.registry.byTask(taskId);
+    if (known && runId !== undefined && known.runs.some((run) => run.runId === runId)) return true;
+    // A follow-up carries the id of the message that caused it; the agent's lines keep the id of the first call.
+    const again = known !== undefined && known.runs.length > 0;
+    const facts: Learnt = {
+      parent: this.#ownerOf(callId) ?? this.registry.byTask(nonEmpty(message.parent_task_id) ?? ''),
+      depth: number(message.spawn_depth),
+      agentType: nonEmpty(message.subagent_type),
+      description: nonEmpty(message.description),
+      prompt: text(message.prompt),
+      background: typeof message.is_backgrounded === 'boolean' ? message.is_backgrounded : undefined,
+    };
+    const thread = again ? known : this.child(callId, taskId, facts);
+    thread.runs.push({ runId, toolUseId: callId, status: 'running', reported: false });
+    // 2.1.50 tells of its agents only at the end of the turn, when their calls have long returned.
+    const late = !again && thread.status !== 'running' ? (true as const) : undefined;
+    if (!late) thread.status = 'running';
+    this.#sink.emit(thread, defined({ type: 'run_start', run: thread.runs.length - 1, runId, toolUseId: callId, late }));
+    if (again && facts.prompt) {
+      thread.hasItems = true;
+      this.#sink.emit(thread, { type: 'prompt', role: 'follow_up', content: facts.prompt });
+    }
+    return true;
+  }
+
+  #progress(thread: Thread, run: Run | undefined, message: StreamJsonMessage): void {
+    this.#sink.emit(
+      thread,
+      defined({
+        type: 'thread_progress',
+        description: nonEmpty(message.description),
+        toolName: nonEmpty(message.last_tool_name),
+        usage: toUsage(message.usage),
+        late: lateness(thread, run),
+      }),
+    );
+  }
+
+  #updated(thread: Thread, run: Run | undefined, message: StreamJsonMessage): void {
+    const patch = record(message.patch);
+    if (typeof patch?.is_backgrounded === 'boolean') this.#learn(thread, { background: patch.is_backgrounded });
+    const status = toStatus(patch?.status);
+    if (status) this.#end(thread, run, status, 'task', nonEmpty(patch?.error));
+  }
+
+  #notified(thread: Thread, run: Run | undefined, message: StreamJsonMessage): void {
+    const status = toStatus(message.status);
+    if (status) this.#end(thread, run, status, 'task');
+    if (run?.reported) return; // the program says it twice when it is terminated
+    if (run) run.reported = true;
+    const summary = text(message.summary);
+    const usage = toUsage(message.usage);
+    if (summary === undefined && usage === undefined) return;
+    const late = lateness(thread, run);
+    this.#sink.emit(thread, defined({ type: 'thread_report', run: runNumber(thread, run), summary, usage, late }));
+  }
+
+  /** Says a status once per run; a status of an earlier run does not touch the agent's own. */
+  #end(thread: Thread, run: Run | undefined, status: ThreadStatus, source: Source, error?: string): void {
+    const late = lateness(thread, run);
+    if ((run ?? thread).status === status && (late || thread.status === status)) return;
+    if (run) run.status = status;
+    if (!late) thread.status = status;
+    this.#sink.emit(thread, defined({ type: 'thread_status', status, source, run: runNumber(thread, run), error, late }));
+    if (status !== 'running') this.registry.ended(thread);
+  }
+
+  #open(callId: string | undefined, taskId: string | undefined, facts: Learnt): Thread {
+    const thread = this.registry.create(callId, taskId);
+    this.registry.bind(thread, callId, taskId);
+    thread.parent = facts.parent ?? this.#ownerOf(callId);
+    thread.depth = facts.depth ?? (thread.parent ? thread.parent.depth + 1 : 1);
+    thread.agentType = facts.agentType;
+    thread.description = facts.description;
+    thread.prompt = facts.prompt;
+    thread.background = facts.background;
+    this.#sink.emit(thread, { type: 'thread_start', ...thread.facts() });
+    return thread;
+  }
+
+  /** Takes over what was not known before, and says it. */
+  #learn(thread: Thread, facts: Learnt): void {
+    if (thread === this.main) return;
+    const news: Partial<ThreadFacts> = {};
+    for (const name of ['agentType', 'description', 'prompt'] as const) {
+      const fact = facts[name];
+      if (fact === undefined || thread[name] !== undefined) continue;
+      thread[name] = fact;
+      news[name] = fact;
+    }
+    if (facts.background !== undefined && thread.background !== facts.background) {
+      thread.background = facts.background;
+      news.background = facts.background;
+    }
+    if (facts.taskId !== undefined) news.taskId = facts.taskId;
+    if (Object.keys(news).length > 0) this.#sink.emit(thread, { type: 'thread_update', ...news });
+    if (facts.parent && thread.parent === undefined) this.#adopt(thread, facts.parent, facts.depth);
+  }
+
+  /** Learns the prompt from the line that carries it, without an event of its own: the line is said as `prompt`. */
+  givePrompt(thread: Thread, prompt: string): void {
+    thread.prompt ??= prompt;
+  }
+
+  #adopt(thread: Thread, parent: Thread | undefined, depth?: number): void {
+    if (!parent || isAncestor(thread, parent)) return;
+    thread.parent = parent;
+    this.#setDepth(thread, depth ?? parent.depth + 1);
+    this.#sink.emit(thread, { type: 'thread_update', parent: parent.key });
+  }
+
+  #setDepth(thread: Thread, depth: number): void {
+    if (thread.depth === depth) return;
+    thread.depth = depth;
+    for (const child of this.registry.children(thread)) {
+      this.#setDepth(child, depth + 1);
+      this.#sink.emit(child, { type: 'thread_update' });
+    }
+  }
+
+  #ownerOf(callId: string | undefined): Thread | undefined {
+    return callId === undefined ? undefined : this.registry.owners.get(callId);
+  }
+}
+
+interface Learnt {
+  parent?: Thread | undefined;
+  depth?: number | undefined;
+  taskId?: string | undefined;
+  agentType?: string | undefined;
+  description?: string | undefined;
+  prompt?: string | undefined;
+  background?: boolean | undefined;
+}
+
+type Source = 'task' | 'report' | 'result';
+
+/** The run that a task line speaks of: by its own id, else by the call that started it, else the current one. */
+function findRun(thread: Thread, runId: string | undefined, callId: string | undefined): Run | undefined {
+  return (
+    thread.runs.find((run) => runId !== undefined && run.runId === runId) ??
+    thread.runs.find((run) => callId !== undefined && run.toolUseId === callId) ??
+    thread.currentRun
+  );
+}
+
+function lateness(thread: Thread, run: Run | undefined): true | undefined {
+  return run !== undefined && run !== thread.currentRun ? true : undefined;
+}
+
+function runNumber(thread: Thread, run: Run | undefined): number | undefined {
+  return run === undefined ? undefined : thread.runs.indexOf(run);
+}
+
+function toStatus(status: unknown): ThreadStatus | undefined {
+  if (status === 'killed') return 'stopped';
+  return status === 'completed' || status === 'failed' || status === 'stopped' ? status : undefined;
+}
+
+function toUsage(value: unknown): TaskUsage | undefined {
+  const usage = record(value);
+  if (!usage) return undefined;
+  return defined({
+    totalTokens: number(usage.total_tokens),
+    toolUses: number(usage.tool_uses),
+    durationMs: number(usage.duration_ms),
+  });
+}
+
+/** Whether `thread` is `of` or stands above it: a hostile stream could make an agent its own ancestor. */
+function isAncestor(thread: Thread, of: Thread): boolean {
+  for (let up: Thread | undefined = of; up; up = up.parent) if (up === thread) return true;
+  return false;
+}

@@ -1,0 +1,290 @@
+import { nonEmpty, record, text } from './check.ts';
+import { extractContent } from './content.ts';
+import { ContentTracker } from './content-tracker.ts';
+import { EventSink } from './event-sink.ts';
+import type { AgentEvent, Prompt } from './events.ts';
+import { limits } from './limits.ts';
+import type { LineIssue, StreamJsonMessage } from './messages.ts';
+import { restoreState, saveState, type TranslatorSnapshot } from './snapshot.ts';
+import { ThreadTracker } from './thread-tracker.ts';
+import type { Thread } from './threads.ts';
+import { TurnTracker } from './turn-tracker.ts';
+
+export interface TranslatorOptions {
+  /** Decode `result` a second time, as older documentation asks for. Damages answers that are JSON strings. */
+  doubleEncodedResults?: boolean;
+}
+
+/** What the parts of a translator share, and what a snapshot is taken of. */
+export interface TranslatorState {
+  sink: EventSink;
+  threads: ThreadTracker;
+  content: ContentTracker;
+  turns: TurnTracker;
+  /** Open permission requests and who asks. */
+  requests: Map<string, Thread>;
+}
+
+/**
+ * Messages of one stream in, events of all its agents out: each block once, on the agent that said it, in order.
+ * It never throws for what a message holds; what it does not understand comes out as `raw` and is counted in `drift()`.
+ *
+ * @example
+ * const translator = new Translator();
+ * for (const event of translator.translate(message)) console.log(event.thread, event.type);
+ */
+export class Translator {
+  readonly #options: TranslatorOptions;
+  #state: TranslatorState;
+
+  constructor(options: TranslatorOptions = {}) {
+    this.#options = options;
+    this.#state = createState(options);
+  }
+
+  /** A translator that goes on where the snapshot was taken. Refuses snapshots of a later version. */
+  static restore(snapshot: TranslatorSnapshot, options: TranslatorOptions = {}): Translator {
+    const translator = new Translator(options);
+    restoreState(snapshot, translator.#state);
+    return translator;
+  }
+
+  /** The state between two lines as a JSON value. */
+  snapshot(): TranslatorSnapshot {
+    return saveState(this.#state);
+  }
+
+  /** The session's id as last told. */
+  get sessionId(): string | undefined {
+    return this.#state.turns.sessionId;
+  }
+
+  /** The main agent's model as last told. */
+  get model(): string | undefined {
+    return this.#state.turns.model;
+  }
+
+  /** How often each unknown kind, and each disagreement of the wire with itself, was met. */
+  drift(): Record<string, number> {
+    return Object.fromEntries(this.#state.sink.drift);
+  }
+
+  /** Forgets everything: the next message is the first of a new stream. */
+  reset(): void {
+    this.#state = createState(this.#options);
+  }
+
+  translate(message: StreamJsonMessage): AgentEvent[] {
+    const { sink, threads, content, turns } = this.#state;
+    sink.ts = text(message.timestamp);
+    switch (message.type) {
+      case 'assistant': {
+        const thread = this.#freshLine(message);
+        if (thread) content.assistant(message, thread);
+        break;
+      }
+      case 'user': {
+        const thread = this.#freshLine(message);
+        if (thread) this.#user(message, thread);
+        break;
+      }
+      case 'stream_event':
+        content.streamEvent(message, threads.route(message));
+        break;
+      case 'system':
+        this.#system(message);
+        break;
+      case 'result':
+        if (this.#freshLine(message)) this.#result(message);
+        break;
+      case 'control_request':
+        this.#controlRequest(message);
+        break;
+      case 'control_cancel_request':
+        this.#controlCancel(message);
+        break;
+      default:
+        this.#other(message);
+    }
+    turns.sessionId ??= nonEmpty(message.session_id);
+    return sink.take();
+  }
+
+  /** A line that could not be read, as an event in its place. */
+  issue(issue: LineIssue): AgentEvent[] {
+    const { sink, threads } = this.#state;
+    sink.ts = undefined;
+    sink.emit(threads.main, { type: 'unreadable', issue });
+    return sink.take();
+  }
+
+  /** The thread of the line, or undefined where the very same line was seen before. */
+  #freshLine(message: StreamJsonMessage): Thread | undefined {
+    const thread = this.#state.threads.route(message);
+    thread.memory.lines++;
+    const uuid = nonEmpty(message.uuid);
+    return uuid !== undefined && thread.memory.sawLine(uuid) ? undefined : thread;
+  }
+
+  #system(message: StreamJsonMessage): void {
+    const { threads, turns } = this.#state;
+    switch (message.subtype) {
+      case 'init':
+        turns.init(message, threads.main);
+        return;
+      case 'result': // older documentation has the end of a turn here
+        this.#result(message);
+        return;
+      case 'task_started':
+      case 'task_progress':
+      case 'task_updated':
+      case 'task_notification':
+        if (!threads.task(message)) this.#other(message);
+        return;
+      default:
+        this.#other(message);
+    }
+  }
+
+  #result(message: StreamJsonMessage): void {
+    const { content, turns, threads } = this.#state;
+    turns.result(message, threads.main);
+    content.turnEnded();
+  }
+
+  #user(message: StreamJsonMessage, thread: Thread): void {
+    const content = record(message.message)?.content;
+    if (typeof content === 'string') return this.#given(message, thread, content);
+    if (!Array.isArray(content)) return;
+    for (const value of content) {
+      const block = record(value);
+      if (block?.type === 'tool_result') this.#toolResult(message, thread, block);
+      else if (block?.type === 'text') this.#given(message, thread, text(block.text) ?? '');
+      else this.#given(message, thread, '', value);
+    }
+  }
+
+  /** Text (or an image) that an agent was given. */
+  #given(message: StreamJsonMessage, thread: Thread, content: string, media?: unknown): void {
+    const { sink, threads } = this.#state;
+    const role = roleOf(message, thread, thread === threads.main);
+    if (role === 'prompt' && content !== '') threads.givePrompt(thread, content);
+    thread.hasItems = true;
+    sink.emit(thread, { type: 'prompt', role, content, ...(media === undefined ? {} : { media }) });
+  }
+
+  #toolResult(message: StreamJsonMessage, thread: Thread, block: Record<string, unknown>): void {
+    const { sink, threads } = this.#state;
+    const toolUseId = text(block.tool_use_id) ?? '';
+    const isError = block.is_error === true;
+    const structured = message.tool_use_result;
+    const caller = threads.registry.owners.get(toolUseId) ?? thread;
+    caller.hasItems = true;
+    sink.emit(caller, {
+      type: 'tool_result',
+      toolUseId,
+      output: extractContent(block.content),
+      isError,
+      ...(block.content === undefined ? {} : { content: block.content }),
+      ...(structured === undefined ? {} : { structured }),
+    });
+    threads.returned(toolUseId, isError, structured);
+  }
+
+  #controlRequest(message: StreamJsonMessage): void {
+    const { sink, threads, requests } = this.#state;
+    const request = record(message.request);
+    const requestId = nonEmpty(message.request_id);
+    if (request?.subtype !== 'can_use_tool' || requestId === undefined) return this.#other(message);
+    const taskId = nonEmpty(request.agent_id);
+    const toolUseId = nonEmpty(request.tool_use_id);
+    // By agent id first: 2.1.197 asks before it prints the call, and for nested agents it never prints it.
+    const thread =
+      taskId !== undefined
+        ? threads.child(undefined, taskId)
+        : ((toolUseId && threads.registry.owners.get(toolUseId)) || threads.main);
+    requests.set(requestId, thread);
+    if (requests.size > limits.openRequestsMax) requests.delete(requests.keys().next().value as string);
+    sink.emit(thread, {
+      type: 'permission_request',
+      requestId,
+      ...(toolUseId === undefined ? {} : { toolUseId }),
+      toolName: text(request.tool_name) ?? 'unknown',
+      input: request.input,
+      request,
+    });
+  }
+
+  #controlCancel(message: StreamJsonMessage): void {
+    const { sink, threads, requests } = this.#state;
+    const requestId = text(message.request_id) ?? '';
+    const thread = requests.get(requestId) ?? threads.main;
+    requests.delete(requestId);
+    sink.emit(thread, { type: 'permission_withdrawn', requestId });
+  }
+
+  /** Known but not interpreted, or unknown: passed on whole, and counted if unknown. */
+  #other(message: StreamJsonMessage): void {
+    const { sink, threads } = this.#state;
+    const kind = kindOf(message);
+    if (!KNOWN_KINDS.has(kind)) sink.count(kind);
+    const caller = threads.registry.owners.get(callOf(message) ?? '');
+    const thread = nonEmpty(message.parent_tool_use_id) ? threads.route(message) : (caller ?? threads.main);
+    sink.raw(thread, kind, message);
+  }
+}
+
+function createState(options: TranslatorOptions): TranslatorState {
+  const sink = new EventSink();
+  const threads = new ThreadTracker(sink);
+  const content = new ContentTracker(sink, threads);
+  const turns = new TurnTracker(sink, options.doubleEncodedResults === true);
+  return { sink, threads, content, turns, requests: new Map() };
+}
+
+function roleOf(message: StreamJsonMessage, thread: Thread, isMain: boolean): Prompt['role'] {
+  if (message.isReplay === true) return 'replay';
+  if (message.isSynthetic === true) return 'synthetic';
+  if (isMain) return 'user';
+  return thread.hasItems ? 'note' : 'prompt';
+}
+
+function kindOf(message: StreamJsonMessage): string {
+  const type = text(message.type) ?? 'untyped';
+  const subtype = text(message.subtype) ?? text(record(message.request)?.subtype);
+  return subtype === undefined ? type : `${type}/${subtype}`;
+}
+
+/** The call that a line speaks of, where it names one: a hosted MCP tool, a shell task, a denial. */
+function callOf(message: StreamJsonMessage): string | undefined {
+  const params = record(record(record(message.request)?.message)?.params);
+  return nonEmpty(record(params?._meta)?.['claudecode/toolUseId']) ?? nonEmpty(message.tool_use_id);
+}
+
+/** Kinds that were seen on the wire and are passed on as they are. Everything else is drift. */
+const KNOWN_KINDS = new Set([
+  'command_lifecycle',
+  'control_request/hook_callback',
+  'control_request/mcp_message',
+  'control_response',
+  'conversation_reset',
+  'keep_alive',
+  'rate_limit_event',
+  'system/api_retry',
+  'system/background_tasks_changed',
+  'system/compact_boundary',
+  'system/hook_response',
+  'system/hook_started',
+  'system/informational',
+  'system/model_fallback',
+  'system/model_refusal_no_fallback',
+  'system/permission_denied',
+  'system/session_state_changed',
+  'system/status',
+  'system/task_notification',
+  'system/task_progress',
+  'system/task_started',
+  'system/task_updated',
+  'system/thinking_tokens',
+  'tool_progress',
+]);

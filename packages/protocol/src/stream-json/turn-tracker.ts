@@ -1,0 +1,151 @@
+import { defined, nonEmpty, number, record, strings, text } from './check.ts';
+import { parseDoubleEncoded } from './content.ts';
+import type { EventSink } from './event-sink.ts';
+import type { TurnUsage } from './events.ts';
+import type { StreamJsonMessage } from './messages.ts';
+import type { Thread } from './threads.ts';
+
+/** Running totals of the wire, per model. */
+export interface Totals {
+  costUsd: number;
+  models: Record<string, TurnUsage>;
+}
+
+/**
+ * Turns and what they cost. A turn starts with every `init` and ends with a `result`, which can come after the next turn's
+ * text; so a result closes the oldest open turn, and totals are turned into what this turn added.
+ */
+export class TurnTracker {
+  sessionId: string | undefined;
+  model: string | undefined;
+  /** Number of the next turn. */
+  next = 0;
+  /** Numbers of the turns that have started and not ended, oldest first. */
+  open: number[] = [];
+  /** The wire's own count of results, where it has one. */
+  resultIndex: number | undefined;
+  totals: Totals = { costUsd: 0, models: {} };
+  readonly #sink: EventSink;
+  readonly #doubleEncoded: boolean;
+
+  constructor(sink: EventSink, doubleEncoded: boolean) {
+    this.#sink = sink;
+    this.#doubleEncoded = doubleEncoded;
+  }
+
+  init(line: StreamJsonMessage, main: Thread): void {
+    this.sessionId = nonEmpty(line.session_id) ?? this.sessionId;
+    this.model = nonEmpty(line.model) ?? this.model;
+    const turn = this.next++;
+    this.open.push(turn);
+    this.#sink.emit(
+      main,
+      defined({
+        type: 'session_meta',
+        model: nonEmpty(line.model) ?? 'unknown',
+        sessionId: nonEmpty(line.session_id),
+        turn,
+        cwd: nonEmpty(line.cwd),
+        tools: strings(line.tools),
+        version: nonEmpty(line.claude_code_version),
+        permissionMode: nonEmpty(line.permissionMode),
+      }),
+    );
+  }
+
+  result(line: StreamJsonMessage, main: Thread): void {
+    const turn = this.open.shift() ?? this.next++;
+    this.#checkIndex(number(line.result_index), main);
+    const isError = line.is_error === true || (nonEmpty(line.subtype)?.startsWith('error') ?? false);
+    const result = this.#resultText(line.result);
+    const errors = strings(line.errors);
+    const sessionId = nonEmpty(line.session_id);
+    if (isError) {
+      const message = errors?.join('\n') || result || nonEmpty(line.subtype) || 'the turn failed';
+      this.#sink.emit(main, defined({ type: 'error', message, sessionId }));
+    }
+    const totalCostUsd = number(line.total_cost_usd);
+    const usage = this.#usage(record(line.modelUsage));
+    this.#sink.emit(
+      main,
+      defined({
+        type: 'turn_complete',
+        turn,
+        sessionId,
+        subtype: nonEmpty(line.subtype),
+        isError,
+        result,
+        errors,
+        costUsd: totalCostUsd === undefined ? undefined : this.#cost(totalCostUsd),
+        totalCostUsd,
+        inputTokens: usage && usage.inputTokens + usage.cacheReadTokens + usage.cacheCreationTokens,
+        outputTokens: usage?.outputTokens,
+        contextWindow: contextWindow(record(line.modelUsage)),
+        usage,
+        mainUsage: mainUsage(record(line.usage)),
+        durationMs: number(line.duration_ms),
+        numTurns: number(line.num_turns),
+        stopReason: nonEmpty(line.stop_reason),
+        terminalReason: nonEmpty(line.terminal_reason),
+        origin: nonEmpty(record(line.origin)?.kind),
+        structuredOutput: line.structured_output,
+        resultIndex: number(line.result_index),
+      }),
+    );
+  }
+
+  #checkIndex(got: number | undefined, main: Thread): void {
+    if (got === undefined) return;
+    const expected = this.resultIndex === undefined ? got : this.resultIndex + 1;
+    this.resultIndex = got;
+    if (got > expected) this.#sink.emit(main, { type: 'gap', expected, got });
+  }
+
+  #resultText(value: unknown): string | null {
+    // An answer that is itself a JSON string must keep its quotes, so decoding twice is only done when asked for.
+    if (this.#doubleEncoded && value !== undefined) return parseDoubleEncoded(value);
+    return text(value) ?? null;
+  }
+
+  /** What this turn added. A total that falls (a new process, `/clear`) counts from 0 again. */
+  #cost(total: number): number {
+    const before = total < this.totals.costUsd ? 0 : this.totals.costUsd;
+    this.totals.costUsd = total;
+    return total - before;
+  }
+
+  #usage(models: Record<string, unknown> | undefined): TurnUsage | undefined {
+    if (!models) return undefined;
+    const sum: TurnUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheCreationTokens: 0 };
+    for (const [name, value] of Object.entries(models)) {
+      const entry = record(value);
+      if (!entry) continue;
+      const now: TurnUsage = {
+        inputTokens: number(entry.inputTokens) ?? 0,
+        outputTokens: number(entry.outputTokens) ?? 0,
+        cacheReadTokens: number(entry.cacheReadInputTokens) ?? 0,
+        cacheCreationTokens: number(entry.cacheCreationInputTokens) ?? 0,
+      };
+      const before = this.totals.models[name];
+      const restarted = !before || now.outputTokens < before.outputTokens || now.inputTokens < before.inputTokens;
+      for (const key of Object.keys(sum) as (keyof TurnUsage)[]) sum[key] += now[key] - (restarted ? 0 : before[key]);
+      this.totals.models[name] = now;
+    }
+    return sum;
+  }
+}
+
+function contextWindow(models: Record<string, unknown> | undefined): number | undefined {
+  const windows = Object.values(models ?? {}).map((entry) => number(record(entry)?.contextWindow) ?? 0);
+  return windows.length > 0 ? Math.max(...windows) : undefined;
+}
+
+function mainUsage(usage: Record<string, unknown> | undefined): TurnUsage | undefined {
+  if (!usage) return undefined;
+  return {
+    inputTokens: number(usage.input_tokens) ?? 0,
+    outputTokens: number(usage.output_tokens) ?? 0,
+    cacheReadTokens: number(usage.cache_read_input_tokens) ?? 0,
+    cacheCreationTokens: number(usage.cache_creation_input_tokens) ?? 0,
+  };
+}

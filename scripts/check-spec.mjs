@@ -1,0 +1,73 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { findTestTitles } from './support/find-test-titles.mjs';
+import { repositoryRoot } from './support/root.mjs';
+import { isSource, listFiles } from './support/source-files.mjs';
+
+// Every rule of SPEC.md has a test and every test a rule. Usage: check-spec.mjs [root]
+
+const problems = checkSpec(resolve(process.argv[2] ?? repositoryRoot));
+for (const problem of problems) console.log(problem);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+function checkSpec(root) {
+  if (!existsSync(join(root, 'SPEC.md'))) return ['SPEC.md does not exist: write down the rules that the tests prove'];
+  const rules = readRules(readFileSync(join(root, 'SPEC.md'), 'utf8'));
+  const tests = testFiles(root).flatMap((file) => readTests(root, file));
+  const known = new Set(rules.map(({ id }) => id));
+  return [...findRepeated(rules), ...tests.flatMap((test) => checkTest(test, known)), ...findUnproven(rules, tests)];
+}
+
+function findRepeated(rules) {
+  const firstLines = new Map();
+  return rules.flatMap(({ id, line }) => {
+    const firstLine = firstLines.get(id);
+    if (firstLine === undefined) firstLines.set(id, line);
+    return firstLine === undefined ? [] : [`SPEC.md:${line} defines ${id} again (first on line ${firstLine}): give it a number of its own`];
+  });
+}
+
+function checkTest({ place, title, ids }, known) {
+  if (title === undefined) return [`${place} has a title that cannot be read: begin it with a literal such as '[S41] …'`];
+  if (ids.length === 0) return [`${place} cites no rule: begin the title "${title}" with the rule it proves, as in [S41]`];
+  const unknown = ids.filter((id) => !known.has(id));
+  return unknown.map((id) => `${place} cites ${id}, which SPEC.md does not define: add the rule or cite the right one`);
+}
+
+function findUnproven(rules, tests) {
+  const proven = new Set(tests.filter(({ runs }) => runs).flatMap(({ ids }) => ids));
+  const cited = new Set(tests.flatMap(({ ids }) => ids));
+  const unproven = rules.filter(({ id }) => !proven.has(id));
+  return unproven.map(({ id, line }) => {
+    const reason = cited.has(id) ? 'is cited only by tests that are skipped' : 'is cited by no test';
+    return `SPEC.md:${line} ${id} ${reason}: write one whose title begins with [${id}], or remove the rule`;
+  });
+}
+
+/** A rule is a line that begins with its bold id: `- **S41** …` or `**S41** …`. Fenced examples are not rules. */
+function readRules(markdown) {
+  const rules = [];
+  let isFenced = false;
+  for (const [index, text] of markdown.split('\n').entries()) {
+    if (/^\s*(?:```|~~~)/.test(text)) isFenced = !isFenced;
+    const id = isFenced ? undefined : /^\s*(?:[-*+]\s+|\d+\.\s+)?\*\*([A-Z]+\d+)[.:]?\*\*/.exec(text)?.[1];
+    if (id !== undefined) rules.push({ id, line: index + 1 });
+  }
+  return rules;
+}
+
+/** Suites that several implementations run live in files of their own; they are known by importing vitest. */
+function testFiles(root) {
+  const files = ['packages', 'test', 'bench'].flatMap((folder) => listFiles(root, folder)).filter(isSource);
+  return files.filter((file) => {
+    if (/\.test\.[cm]?tsx?$/.test(file)) return true;
+    return !file.includes('.test-d.') && readFileSync(join(root, file), 'utf8').includes("from 'vitest'");
+  });
+}
+
+function readTests(root, file) {
+  return findTestTitles(readFileSync(join(root, file), 'utf8')).map(({ title, line, runs }) => {
+    const cited = /^\[([A-Z]+\d+(?:\s*,\s*[A-Z]+\d+)*)\](?:\s|$)/.exec(title ?? '')?.[1];
+    return { place: `${file}:${line}`, title, runs, ids: cited === undefined ? [] : cited.split(/\s*,\s*/) };
+  });
+}

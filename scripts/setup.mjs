@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { readJson, repositoryRoot, toolPath } from './support/root.mjs';
+import { run } from './support/run.mjs';
+import { giveUp, say, tail, withProgress } from './support/say.mjs';
+import { listFiles } from './support/source-files.mjs';
+
+/**
+ * Brings a clone into a state in which everything runs: the right Node, installed packages and, with `build`, compiled
+ * ones. Every command begins with it, so there is nothing to remember. What is up to date is skipped without a word.
+ */
+export async function setUp({ build, root = repositoryRoot }) {
+  requireNode(root);
+  if (!isInstalled(root)) await install(root);
+  if (!build) return;
+  const sources = hashSources(root);
+  const last = readBuildStamp(root);
+  const isComplete = last.outputs !== undefined && last.outputs.every((path) => existsSync(join(root, path)));
+  if (last.sources !== sources || !isComplete) await compile(root, sources, { force: !isComplete });
+}
+
+function requireNode(root) {
+  const wanted = readJson(join(root, 'package.json')).engines.node.replace('>=', '');
+  const [wantedMajor, wantedMinor] = wanted.split('.').map(Number);
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > wantedMajor || (major === wantedMajor && minor >= wantedMinor)) return;
+  giveUp(
+    `Fleetloom needs Node ${wanted} or newer; this is Node ${process.versions.node} (${process.execPath}).\n` +
+      'Install a current Node (nodejs.org, nvm, fnm, mise, your package manager) and run the same command again.',
+  );
+}
+
+// --- packages ---
+
+function isInstalled(root) {
+  const stamp = installStamp(root);
+  if (readText(installStampPath(root)) === stamp) return true;
+  if (!isInstalledByHand(root)) return false;
+  writeFileSync(installStampPath(root), stamp);
+  return true;
+}
+
+/** npm records what it has installed. Who has already run `npm ci` or `npm install` need not wait a second time. */
+function isInstalledByHand(root) {
+  const record = readText(join(root, 'node_modules', '.package-lock.json'));
+  // A stamp of another lock file or another Node: what lies there was made for something else.
+  if (record === '' || existsSync(installStampPath(root))) return false;
+  const installed = JSON.parse(record).packages;
+  const wanted = Object.entries(readJson(join(root, 'package-lock.json')).packages);
+  return wanted.every(([path, { version, optional }]) => {
+    // Optional ones are mostly binaries for other machines. The root itself, '', is not in npm's record.
+    return path === '' || (installed[path] === undefined ? optional === true : installed[path].version === version);
+  });
+}
+
+async function install(root) {
+  // Without the stamp an interrupted installation is never taken for a finished one.
+  rmSync(installStampPath(root), { force: true });
+  let output = '';
+  const isOk = await withProgress('installing packages', async () => {
+    // include=dev: the tools are needed even where NODE_ENV=production is set.
+    const args = ['ci', '--no-audit', '--no-fund', '--prefer-offline', '--include=dev'];
+    const result = await runNpm(args, root);
+    output = result.output;
+    return result.code === 0;
+  });
+  if (!isOk) giveUp(`${tail(output)}\n\n${adviceForNpm(output)}`);
+  writeFileSync(installStampPath(root), installStamp(root));
+}
+
+function runNpm(args, cwd) {
+  // Under `npm run`, npm says where it is. That is the surest way to find it, on Windows the only one without a shell.
+  const npm = process.env.npm_execpath;
+  const isNpm = npm !== undefined && basename(npm) === 'npm-cli.js';
+  return isNpm ? run(process.execPath, [npm, ...args], { cwd }) : run('npm', args, { cwd });
+}
+
+function adviceForNpm(output) {
+  if (/EUSAGE/.test(output)) {
+    return (
+      'package.json and package-lock.json disagree. Run `npm install --min-release-age=30` and keep the new ' +
+      'package-lock.json. (Younger releases may lack the binaries of other platforms, which breaks `npm ci`.)'
+    );
+  }
+  if (/ENOSPC/.test(output)) return 'The disk is full: about 300 MB are needed. Make room and run the same command again.';
+  if (/ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|E40[13]|E5\d\d|network/.test(output)) {
+    return 'npm could not reach its registry. Check the network and `npm config get registry`, then run the same command again.';
+  }
+  return 'The packages could not be installed; npm says why above. Run `npm ci` to see all of it.';
+}
+
+function installStamp(root) {
+  const nodeMajor = process.versions.node.split('.')[0];
+  return `${sha256(readText(join(root, 'package-lock.json')))} node${nodeMajor}\n`;
+}
+
+function installStampPath(root) {
+  return join(root, 'node_modules', '.fleetloom-stamp');
+}
+
+// --- compiled packages ---
+
+async function compile(root, sources, { force }) {
+  // tsc writes files even when it finds errors. Taking the errors back must not bring an old stamp back to life.
+  rmSync(buildStampPath(root), { force: true });
+  let output = '';
+  const isOk = await withProgress('compiling', async () => {
+    // force: tsc trusts its own notes and would not write again what somebody has deleted.
+    const args = ['-b', ...(force ? ['--force'] : []), ...packageFolders(root)];
+    const result = await run(process.execPath, [toolPath('typescript', 'tsc', root), ...args], { cwd: root });
+    output = result.output;
+    return result.code === 0;
+  });
+  if (!isOk) giveUp(`${output.trimEnd()}\n\nThe packages do not compile. Mend the errors above and run the same command again.`);
+  if (output !== '') say(output.trimEnd());
+  linkCommand(root);
+  writeBuildStamp(root, sources);
+}
+
+/** tsconfig.json knows the packages in their order; its other references are only checked, never built. */
+function packageFolders(root) {
+  const references = readJson(join(root, 'tsconfig.json')).references.map(({ path }) => path);
+  return references.filter((path) => path.startsWith('packages/'));
+}
+
+/** npm leaves out a command that is not built yet when it installs. This is how `npx fleetloom` works in a clone. */
+function linkCommand(root) {
+  const command = join(root, 'packages', 'cli', 'dist', 'main.js');
+  if (!existsSync(command) || process.platform === 'win32') return;
+  chmodSync(command, 0o755);
+  const link = join(root, 'node_modules', '.bin', 'fleetloom');
+  if (!existsSync(link)) {
+    rmSync(link, { force: true });
+    symlinkSync(join('..', 'fleetloom', 'dist', 'main.js'), link);
+  }
+}
+
+/** By content, not by time: a checkout touches files without changing them, and a copy changes none of their times. */
+function hashSources(root) {
+  const hash = createHash('sha256').update(readText(join(root, 'package-lock.json')));
+  const isInput = (path) => /^packages\/[^/]+\/(?:src\/|package\.json$|tsconfig[^/]*\.json$)/.test(path);
+  const files = packageFolders(root).flatMap((folder) => listFiles(root, folder).filter(isInput));
+  for (const path of ['tsconfig.json', 'tsconfig.base.json', ...files]) {
+    hash.update(`\0${path}\0`).update(readFileSync(join(root, path)));
+  }
+  return hash.digest('hex');
+}
+
+function readBuildStamp(root) {
+  const text = readText(buildStampPath(root));
+  return text === '' ? {} : JSON.parse(text);
+}
+
+/** Remembers what the compiler wrote too: a deleted dist must be noticed. */
+function writeBuildStamp(root, sources) {
+  const outputs = packageFolders(root).flatMap((folder) => listFiles(root, `${folder}/dist`));
+  mkdirSync(dirname(buildStampPath(root)), { recursive: true });
+  writeFileSync(buildStampPath(root), JSON.stringify({ sources, outputs }));
+}
+
+function buildStampPath(root) {
+  return join(root, '.cache', 'build-stamp.json');
+}
+
+function readText(path) {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
+
+function sha256(text) {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,65 @@
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { run } from './run.mjs';
+import { say, tail, withProgress } from './say.mjs';
+
+/**
+ * A browser for the browser tests, or undefined after saying loudly that there is none. playwright-core would download
+ * its own from a host that many networks do not reach; the distribution's comes from where everything else comes from.
+ */
+export async function ensureChromium() {
+  const found = findChromium();
+  if (found !== undefined) return found;
+  const reason = await installChromium();
+  const installed = findChromium();
+  if (installed !== undefined) return installed;
+  say(
+    `\nTHERE IS NO BROWSER HERE: the browser tests will fail. ${reason} Install chromium or Google Chrome ` +
+      '(Debian, Ubuntu: `apt-get install chromium`), or name one in FLEETLOOM_CHROMIUM=/path/to/it, or leave the ' +
+      'browser tests out with `npm test -- --no-browser`.\n',
+  );
+  return undefined;
+}
+
+export function findChromium() {
+  // Whoever names one means that one: a wrong name is not replaced by a guess.
+  const named = process.env.FLEETLOOM_CHROMIUM;
+  return (named ? [named] : usualPlaces()).find(isExecutable);
+}
+
+function usualPlaces() {
+  const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+  const folders = ['/usr/bin', ...(process.env.PATH ?? '').split(delimiter)];
+  return [
+    ...names.flatMap((name) => folders.map((folder) => join(folder, name))),
+    '/Applications/Chromium.app/Contents/MacOS/Chromium',
+    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  ];
+}
+
+/** Installs Debian's chromium where that needs no password. Otherwise says in one sentence why not. */
+async function installChromium() {
+  if (process.env.FLEETLOOM_CHROMIUM) return `FLEETLOOM_CHROMIUM=${process.env.FLEETLOOM_CHROMIUM} is no program.`;
+  if (process.getuid?.() !== 0) return 'None was found, and only root may install one.';
+  if (!isExecutable('/usr/bin/apt-get')) return 'None was found, and this system has no apt-get.';
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  let output = '';
+  const isOk = await withProgress('installing chromium for the browser tests', async () => {
+    for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'chromium']]) {
+      const result = await run('/usr/bin/apt-get', args, { env });
+      output = result.output;
+      if (result.code !== 0) return false;
+    }
+    return true;
+  });
+  return isOk ? 'apt-get installed none.' : `apt-get could not install it:\n${tail(output, 8)}\n`;
+}
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,44 @@
+/** Writes a line for people. It goes to stderr: stdout belongs to what the command was asked for. */
+export function say(line = '') {
+  process.stderr.write(`${line}\n`);
+}
+
+/**
+ * Shows that something is going on and how long it took, always on one line: `installing packages … 12.3 s`.
+ * On a terminal the time ticks. `action` resolves to false when it failed.
+ */
+export async function withProgress(label, action) {
+  const startedAt = Date.now();
+  const isTerminal = process.stderr.isTTY === true;
+  process.stderr.write(`${label} … `);
+  const ticker = isTerminal ? setInterval(() => redraw(`${seconds(startedAt, 0)}`), 1000) : undefined;
+  let isOk = false;
+  try {
+    isOk = (await action()) !== false;
+  } finally {
+    clearInterval(ticker);
+    const result = isOk ? seconds(startedAt) : `failed after ${seconds(startedAt)}`;
+    if (isTerminal) redraw(`${result}\n`);
+    else process.stderr.write(`${result}\n`);
+  }
+  return isOk;
+
+  function redraw(text) {
+    process.stderr.write(`\r\u001b[K${label} … ${text}`);
+  }
+}
+
+export function seconds(startedAt, digits = 1) {
+  return `${((Date.now() - startedAt) / 1000).toFixed(digits)} s`;
+}
+
+/** The end of a long output: where programs put the reason. */
+export function tail(text, lines = 25) {
+  return text.trimEnd().split('\n').slice(-lines).join('\n');
+}
+
+/** Says what went wrong and what to do, and ends the process. */
+export function giveUp(message) {
+  say(`\n${message}`);
+  process.exit(1);
+}

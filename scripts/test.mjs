@@ -1,0 +1,50 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setUp } from './setup.mjs';
+import { ensureChromium } from './support/chromium.mjs';
+import { countTests } from './support/count-tests.mjs';
+import { readJson, repositoryRoot, toolPath } from './support/root.mjs';
+import { exitLike, run } from './support/run.mjs';
+import { say, seconds } from './support/say.mjs';
+import { listFiles } from './support/source-files.mjs';
+
+// `npm test` runs everything. `npm test -- sse` runs the files with sse in their path: whatever follows `--` goes to
+// vitest, except --no-browser, which leaves the browser tests out.
+const browserTests = 'test/browser';
+const reportPath = join(repositoryRoot, '.cache', 'test-results.json');
+
+const startedAt = Date.now();
+const args = process.argv.slice(2).filter((arg) => arg !== '--');
+await setUp({ build: true });
+const result = await runVitest(await prepareBrowser());
+console.log(`took ${seconds(startedAt)}`);
+printCounts();
+exitLike(result);
+
+async function prepareBrowser() {
+  if (args.includes('--no-browser')) return { args: ['--exclude', `${browserTests}/**`], env: {} };
+  if (listFiles(repositoryRoot, browserTests).length === 0) return { args: [], env: {} };
+  const chromium = await ensureChromium();
+  // The tests must fail rather than be skipped: a green run means that the dashboard was looked at.
+  return { args: [], env: chromium === undefined ? { FLEETLOOM_NO_BROWSER: '1' } : { FLEETLOOM_CHROMIUM: chromium } };
+}
+
+function runVitest(browser) {
+  // A report left over from last time must not be counted if vitest dies before it writes its own.
+  rmSync(reportPath, { force: true });
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportPath}`];
+  const passedOn = args.filter((arg) => arg !== '--no-browser');
+  return run(process.execPath, [toolPath('vitest'), 'run', ...reporters, ...browser.args, ...passedOn], {
+    cwd: repositoryRoot,
+    env: { ...process.env, ...browser.env },
+    inherit: true,
+  });
+}
+
+function printCounts() {
+  if (!existsSync(reportPath)) return say('vitest ended without a report; it says why above.');
+  const report = readJson(reportPath);
+  const counts = countTests(report);
+  if (result.code !== 0 && counts.includes(' 0 failed')) say('Something failed outside the tests; vitest says what above.');
+  console.log(counts);
+}
