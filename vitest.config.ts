@@ -1,12 +1,17 @@
 import { defineConfig } from 'vitest/config';
 
+// Tests read the packages' sources, not what was compiled: no test can pass on yesterday's code.
+const conditions = ['fleetloom-source', 'node', 'import', 'module', 'default'];
+
 export default defineConfig({
-  resolve: { conditions: ['fleetloom-source', 'node', 'import', 'module', 'default'] },
-  ssr: { resolve: { conditions: ['fleetloom-source', 'node', 'import', 'module', 'default'] } },
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
   test: {
     include: ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    // By default vitest leaves one core idle, which is half of a small machine.
+    maxWorkers: '100%',
     reporters: ['default'],
     typecheck: { enabled: false },
   },

@@ -73,7 +73,8 @@ process.exitCode = problems.length === 0 ? 0 : 1;
 
 function checkArrows(root) {
   const workspace = readWorkspace(root);
-  const files = ['packages', ...Object.keys(otherFolders)].flatMap((folder) => listFiles(root, folder)).filter(isSource);
+  const folders = ['packages', ...Object.keys(otherFolders)];
+  const files = folders.flatMap((folder) => listFiles(root, folder)).filter(isSource);
   const imports = files.flatMap((file) => readImports(root, workspace, file));
   return [
     ...files.flatMap((file) => checkPlace(locate(file))),
@@ -103,8 +104,9 @@ function checkPlace(from) {
   if (packageArrows[from.package] === undefined) {
     return [`${from.file}:1 is in an unknown package: add ${from.package} to packageArrows ${where}`];
   }
-  const folders = folderArrows[from.package];
-  if (folders === undefined || from.folder === undefined || from.isTest || folders[from.folder] !== undefined) return [];
+  const folders = folderArrows[from.package] ?? {};
+  const isKnown = from.folder === undefined || Object.keys(folders).length === 0 || folders[from.folder] !== undefined;
+  if (isKnown || from.isTest) return [];
   return [`${from.file}:1 is in an unknown folder: add ${from.folder} to folderArrows.${from.package} ${where}`];
 }
 
@@ -123,13 +125,12 @@ function checkInside(from, target) {
   const arrows = folderArrows[from.package]?.[from.folder];
   if (arrows === undefined || target.package !== from.package || target.folder === from.folder) return undefined;
   const rule = `inside ${from.package}, ${from.folder} imports ${listOrNothing(arrows)}.`;
-  if (target.folder === undefined) {
-    return target.isSource ? `${rule} Files beside the folders put the whole together; move what is needed down.` : undefined;
-  }
-  if (arrows.includes(target.folder)) return undefined;
-  if (!arrows.includes(`${target.folder}/*`)) return `${rule} Turn the arrow round: let the other side call or pass it in.`;
+  if (!target.isSource || arrows.includes(target.folder)) return undefined;
+  if (target.folder === undefined) return `${rule} Files beside the folders put the whole together; move this down.`;
+  const isContractAllowed = arrows.includes(`${target.folder}/*`);
+  if (!isContractAllowed) return `${rule} Turn the arrow round: let the other side call, or pass it in.`;
   if (target.isDirect) return undefined;
-  return `${rule} That is an implementation; use the contract directly in ${target.folder}/ and get the rest passed in.`;
+  return `${rule} This is an implementation; use the contract in ${target.folder}/ and get the rest passed in.`;
 }
 
 function checkBrowser(from, target) {
@@ -161,12 +162,11 @@ function checkBeforeInstall(from, target, isStatic) {
 function checkDeclared(workspace, from, target) {
   if (target.type !== 'external' && (target.type !== 'package' || target.isByPath)) return undefined;
   if (from.package === undefined && target.type === 'package') return undefined;
-  const own = workspace.manifests[from.package];
-  const declared = own === undefined ? [] : [own.name, ...namesIn(own, ['dependencies', 'peerDependencies', 'optionalDependencies'])];
-  if (from.isTest) {
-    declared.push(...namesIn(workspace.root, ['dependencies', 'devDependencies']));
-    if (own !== undefined) declared.push(...namesIn(own, ['devDependencies']));
-  }
+  const own = workspace.manifests[from.package] ?? {};
+  const declared = [own.name, ...namesIn(own, ['dependencies', 'peerDependencies', 'optionalDependencies'])];
+  // Tests use the tools of the whole workspace.
+  if (from.isTest)
+    declared.push(...[own, workspace.root].flatMap((each) => namesIn(each, ['dependencies', 'devDependencies'])));
   if (declared.includes(target.name)) return undefined;
   const manifest = from.package === undefined ? 'package.json' : `packages/${from.package}/package.json`;
   return `${target.name} is not declared in ${manifest}. Declare it, with the reason in the commit, or do without.`;

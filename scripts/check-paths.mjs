@@ -21,7 +21,8 @@ const patterns = [
     advice: 'is a path of one machine. Make it relative',
   },
   {
-    pattern: /\bregistry\.(?:[\w-]+\.)+[a-z]+|"resolved": "https?:[^"]*|^registry\s*=.*/gm,
+    pattern:
+      /https?:\/\/[\w.-]*registry[\w.:-]*|\bregistry\.(?:npmjs|yarnpkg)\.\w+|"resolved": "https?:[^"]*|^registry\s*=.*/gm,
     allowed: [],
     advice: 'names a package registry. Which one is used is the business of each machine; leave it out',
   },

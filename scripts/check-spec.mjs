@@ -19,17 +19,13 @@ function checkSpec(root) {
 }
 
 function findRepeated(rules) {
-  const firstLines = new Map();
-  return rules.flatMap(({ id, line }) => {
-    const firstLine = firstLines.get(id);
-    if (firstLine === undefined) firstLines.set(id, line);
-    return firstLine === undefined ? [] : [`SPEC.md:${line} defines ${id} again (first on line ${firstLine}): give it a number of its own`];
-  });
+  const repeated = rules.filter(({ id }, index) => rules.findIndex((rule) => rule.id === id) < index);
+  return repeated.map(({ id, line }) => `SPEC.md:${line} defines ${id} a second time: give it a number of its own`);
 }
 
 function checkTest({ place, title, ids }, known) {
-  if (title === undefined) return [`${place} has a title that cannot be read: begin it with a literal such as '[S41] …'`];
-  if (ids.length === 0) return [`${place} cites no rule: begin the title "${title}" with the rule it proves, as in [S41]`];
+  if (title === undefined) return [`${place} has a title that is no literal: begin it with one such as '[S41] …'`];
+  if (ids.length === 0) return [`${place} cites no rule: begin "${title}" with the rule it proves, as in [S41]`];
   const unknown = ids.filter((id) => !known.has(id));
   return unknown.map((id) => `${place} cites ${id}, which SPEC.md does not define: add the rule or cite the right one`);
 }

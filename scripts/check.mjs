@@ -5,16 +5,21 @@ import { setUp } from './setup.mjs';
 import { readJson, repositoryRoot, toolPath } from './support/root.mjs';
 import { run } from './support/run.mjs';
 import { giveUp, seconds } from './support/say.mjs';
+import { listFiles } from './support/source-files.mjs';
 
 // Everything that can be said about the code without running it. `npm run check -- --only lint,types` selects.
 
 /** In the order in which they start; the long ones first, so that the short ones fill the gaps. */
 const checks = [
-  { name: 'types', commands: () => [tool('typescript', 'tsc', ['-b'])], needsBuild: true },
   { name: 'exports', commands: exportsCommands, needsBuild: true },
-  { name: 'lint', commands: () => [tool('oxlint', 'oxlint', ['--type-aware', '--deny-warnings', ...sourceFolders()])] },
-  { name: 'knip', commands: () => [tool('knip', 'knip', ['--no-progress'])] },
-  { name: 'format', commands: () => [tool('@biomejs/biome', 'biome', ['format', '.'])] },
+  { name: 'types', commands: () => [tool('typescript', 'tsc', ['-b'])], needsBuild: true },
+  { name: 'lint', commands: () => [tool('oxlint', 'oxlint', ['--type-aware', '--deny-warnings', ...lintFolders()])] },
+  { name: 'knip', commands: () => [tool('knip', 'knip', ['--no-progress', ...workspaceFilters()])] },
+  {
+    name: 'format',
+    commands: () => [tool('@biomejs/biome', 'biome', ['format', '.', '--reporter=summary'])],
+    advice: '`npm run format` mends it.\n',
+  },
   { name: 'arrows', commands: () => [script('check-arrows.mjs')] },
   { name: 'spec', commands: () => [script('check-spec.mjs')] },
   { name: 'paths', commands: () => [script('check-paths.mjs')] },
@@ -24,7 +29,9 @@ const startedAt = Date.now();
 const selected = selectChecks(process.argv.slice(2));
 await setUp({ build: selected.some(({ needsBuild }) => needsBuild) });
 const failed = await runAll(selected);
-console.log(failed.length === 0 ? `all good, ${seconds(startedAt)}` : `failed: ${failed.join(', ')}, ${seconds(startedAt)}`);
+console.log(
+  failed.length === 0 ? `all good, ${seconds(startedAt)}` : `failed: ${failed.join(', ')}, ${seconds(startedAt)}`,
+);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
 function selectChecks(args) {
@@ -56,35 +63,40 @@ async function runAll(selected) {
   }
 }
 
-async function runCheck({ commands }) {
-  let complaints = '';
-  for (const args of commands()) {
-    const { code, output } = await run(process.execPath, args, { cwd: repositoryRoot, env: environment() });
-    if (code !== 0) complaints += `\n${output.trimEnd() || `ended with code ${code}`}\n`;
-  }
-  return complaints;
+async function runCheck({ commands, advice = '' }) {
+  const options = {
+    cwd: repositoryRoot,
+    env: process.stdout.isTTY ? { FORCE_COLOR: '1', ...process.env } : process.env,
+  };
+  const results = await Promise.all(commands().map((args) => run(process.execPath, args, options)));
+  const failures = results.filter(({ code }) => code !== 0);
+  const complaints = failures.map(({ code, output }) => `\n${output.trimEnd() || `ended with code ${code}`}\n`);
+  return failures.length === 0 ? '' : `${complaints.join('')}${advice}`;
 }
 
 /** publint asks whether what package.json promises is there; attw whether TypeScript finds the types. */
 function exportsCommands() {
-  return publishedPackages().flatMap((folder) => {
+  return writtenPackages().flatMap((folder) => {
+    const { exports, private: isPrivate } = readJson(join(repositoryRoot, folder, 'package.json'));
     const publint = tool('publint', 'publint', ['run', folder, '--strict', '--pack', 'npm']);
-    const attw = tool('@arethetypeswrong/cli', 'attw', ['--pack', folder, '--profile', 'esm-only', '--format', 'ascii']);
-    return readManifest(folder).exports === undefined ? [publint] : [publint, attw];
+    const attw = tool('@arethetypeswrong/cli', 'attw', ['--pack', folder, '--profile=esm-only', '--format=ascii']);
+    if (isPrivate) return [];
+    return exports === undefined ? [publint] : [publint, attw];
   });
 }
 
-function publishedPackages() {
-  const folders = readJson(join(repositoryRoot, 'tsconfig.json')).references.map(({ path }) => path);
-  return folders.filter((folder) => folder.startsWith('packages/') && readManifest(folder).private !== true);
+function workspaceFilters() {
+  return ['.', ...writtenPackages()].map((folder) => `--workspace=${folder}`);
 }
 
-function readManifest(folder) {
-  return readJson(join(repositoryRoot, folder, 'package.json'));
+/** A package without sources is only a plan yet: it has neither exports nor uses for its dependencies. */
+function writtenPackages() {
+  const folders = readJson(join(repositoryRoot, 'tsconfig.json')).references.map(({ path }) => path);
+  return folders.filter((folder) => listFiles(repositoryRoot, `${folder}/src`).length > 0);
 }
 
 /** oxlint complains about folders that do not exist. */
-function sourceFolders() {
+function lintFolders() {
   return ['packages', 'scripts', 'test', 'bench'].filter((folder) => existsSync(join(repositoryRoot, folder)));
 }
 
@@ -94,8 +106,4 @@ function tool(packageName, toolName, args) {
 
 function script(name) {
   return [join(repositoryRoot, 'scripts', name)];
-}
-
-function environment() {
-  return process.stdout.isTTY ? { FORCE_COLOR: '1', ...process.env } : process.env;
 }

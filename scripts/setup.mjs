@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, wr
 import { basename, dirname, join } from 'node:path';
 import { readJson, repositoryRoot, toolPath } from './support/root.mjs';
 import { run } from './support/run.mjs';
-import { giveUp, say, tail, withProgress } from './support/say.mjs';
+import { giveUp, tail, withProgress } from './support/say.mjs';
 import { listFiles } from './support/source-files.mjs';
 
 /**
@@ -44,8 +44,9 @@ function isInstalled(root) {
 /** npm records what it has installed. Who has already run `npm ci` or `npm install` need not wait a second time. */
 function isInstalledByHand(root) {
   const record = readText(join(root, 'node_modules', '.package-lock.json'));
-  // A stamp of another lock file or another Node: what lies there was made for something else.
-  if (record === '' || existsSync(installStampPath(root))) return false;
+  const stamp = readText(installStampPath(root));
+  // What was installed for another Node may not run on this one, and npm's record does not tell.
+  if (record === '' || (stamp !== '' && !stamp.endsWith(nodeTag))) return false;
   const installed = JSON.parse(record).packages;
   const wanted = Object.entries(readJson(join(root, 'package-lock.json')).packages);
   return wanted.every(([path, { version, optional }]) => {
@@ -65,7 +66,7 @@ async function install(root) {
     output = result.output;
     return result.code === 0;
   });
-  if (!isOk) giveUp(`${tail(output)}\n\n${adviceForNpm(output)}`);
+  if (!isOk) giveUp(`${reasonFromNpm(output)}\n\n${adviceForNpm(output)}`);
   writeFileSync(installStampPath(root), installStamp(root));
 }
 
@@ -76,6 +77,12 @@ function runNpm(args, cwd) {
   return isNpm ? run(process.execPath, [npm, ...args], { cwd }) : run('npm', args, { cwd });
 }
 
+/** npm puts the reason last, except when it then goes on to explain its own usage. */
+function reasonFromNpm(output) {
+  const [reason, usage] = output.split(/^.*Clean install a project$/m);
+  return usage === undefined ? tail(output) : reason.trimEnd();
+}
+
 function adviceForNpm(output) {
   if (/EUSAGE/.test(output)) {
     return (
@@ -83,16 +90,17 @@ function adviceForNpm(output) {
       'package-lock.json. (Younger releases may lack the binaries of other platforms, which breaks `npm ci`.)'
     );
   }
-  if (/ENOSPC/.test(output)) return 'The disk is full: about 300 MB are needed. Make room and run the same command again.';
+  if (/ENOSPC/.test(output)) return 'The disk is full. Make room for about 300 MB and run the same command again.';
   if (/ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|E40[13]|E5\d\d|network/.test(output)) {
-    return 'npm could not reach its registry. Check the network and `npm config get registry`, then run the same command again.';
+    return 'npm could not reach its registry. Check the network and `npm config get registry`, then try again.';
   }
   return 'The packages could not be installed; npm says why above. Run `npm ci` to see all of it.';
 }
 
+const nodeTag = ` node${process.versions.node.split('.')[0]}\n`;
+
 function installStamp(root) {
-  const nodeMajor = process.versions.node.split('.')[0];
-  return `${sha256(readText(join(root, 'package-lock.json')))} node${nodeMajor}\n`;
+  return `${sha256(readText(join(root, 'package-lock.json')))}${nodeTag}`;
 }
 
 function installStampPath(root) {
@@ -112,8 +120,7 @@ async function compile(root, sources, { force }) {
     output = result.output;
     return result.code === 0;
   });
-  if (!isOk) giveUp(`${output.trimEnd()}\n\nThe packages do not compile. Mend the errors above and run the same command again.`);
-  if (output !== '') say(output.trimEnd());
+  if (!isOk) giveUp(`${output.trimEnd()}\n\nThe packages do not compile. Mend the errors above and try again.`);
   linkCommand(root);
   writeBuildStamp(root, sources);
 }

@@ -43,8 +43,8 @@ function runVitest(browser) {
 
 function printCounts() {
   if (!existsSync(reportPath)) return say('vitest ended without a report; it says why above.');
-  const report = readJson(reportPath);
-  const counts = countTests(report);
-  if (result.code !== 0 && counts.includes(' 0 failed')) say('Something failed outside the tests; vitest says what above.');
+  const counts = countTests(readJson(reportPath));
+  const isUnexplained = result.code !== 0 && counts.includes(' 0 failed');
+  if (isUnexplained) say('Something failed outside the tests; vitest says what above.');
   console.log(counts);
 }

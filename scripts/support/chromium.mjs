@@ -21,7 +21,7 @@ export async function ensureChromium() {
   return undefined;
 }
 
-export function findChromium() {
+function findChromium() {
   // Whoever names one means that one: a wrong name is not replaced by a guess.
   const named = process.env.FLEETLOOM_CHROMIUM;
   return (named ? [named] : usualPlaces()).find(isExecutable);

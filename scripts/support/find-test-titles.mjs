@@ -9,7 +9,7 @@ export function findTestTitles(source) {
   const titles = [];
   for (const match of code.matchAll(callPattern)) {
     const modifiers = match[1].split('.').map((modifier) => modifier.trim());
-    if (modifiers.some((modifier) => notTests.has(modifier))) continue;
+    if (modifiers.some((modifier) => notTests.test(modifier))) continue;
     const open = findArguments(code, literals, match.index + match[0].length);
     if (open === undefined) continue;
     const start = open + 1 + code.slice(open + 1).search(/\S/);
@@ -26,7 +26,8 @@ export function findTestTitles(source) {
 /** Ends where a call may begin. `function test(` and `/x/.test(` are something else. */
 const callPattern = /(?<![.\w$]|function\s+)(?:it|test)((?:\s*\.\s*\w+)*)(?=\s*[(<`])/g;
 
-const notTests = new Set(['extend', 'scoped', 'override', 'describe', 'beforeEach', 'afterEach', 'beforeAll', 'afterAll']);
+/** What else hangs on `test`: fixtures and hooks. */
+const notTests = /^(?:extend|scoped|override|describe|(?:before|after)(?:Each|All))$/;
 
 /** The opening parenthesis before the title: the last one of `each<Row>(rows)(` or of each`table`(. */
 function findArguments(code, literals, from) {

@@ -50,5 +50,13 @@ function toTargetByPath(path) {
   const [top, name, src, ...rest] = path.split('/');
   if (top !== 'packages') return { type: 'outside', name: path };
   const folder = src === 'src' && rest.length > 1 ? rest[0] : undefined;
-  return { type: 'package', name: path, package: name, folder, isDirect: rest.length === 2, isSource: src === 'src', isByPath: true };
+  return {
+    type: 'package',
+    name: path,
+    package: name,
+    folder,
+    isDirect: rest.length === 2,
+    isSource: src === 'src',
+    isByPath: true,
+  };
 }

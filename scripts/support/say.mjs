@@ -9,9 +9,9 @@ export function say(line = '') {
  */
 export async function withProgress(label, action) {
   const startedAt = Date.now();
-  const isTerminal = process.stderr.isTTY === true;
+  const isTerminal = process.stderr.isTTY;
   process.stderr.write(`${label} … `);
-  const ticker = isTerminal ? setInterval(() => redraw(`${seconds(startedAt, 0)}`), 1000) : undefined;
+  const ticker = isTerminal ? setInterval(() => redraw(seconds(startedAt, 0)), 1000) : undefined;
   let isOk = false;
   try {
     isOk = (await action()) !== false;

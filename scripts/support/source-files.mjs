@@ -6,6 +6,7 @@ const madeFolders = new Set(['node_modules', 'dist', 'coverage', '.cache', '.git
 
 /** All files below a folder as paths relative to `root`, with `/`, sorted. A folder that does not exist is empty. */
 export function listFiles(root, folder = '') {
+  /** @type {string[]} */
   const files = [];
   visit(folder);
   return files.sort();

@@ -1,4 +1,5 @@
-import { createTree, foldEvent, StreamTranslator } from '@fleetloom/protocol/stream-json';
+import { StreamTranslator } from '@fleetloom/protocol/stream-json';
+import { createTree, foldEvent } from '@fleetloom/protocol/stream-json/tree';
 import { describe, expect, it } from 'vitest';
 import { toInspection } from '../support/inspection.ts';
 import { recordings } from '../support/recordings.ts';

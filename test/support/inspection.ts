@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type AgentTree, extractContent, type TreeItem, type TreeThread } from '@fleetloom/protocol/stream-json';
+import { extractContent } from '@fleetloom/protocol/stream-json';
+import type { AgentTree, TreeItem, TreeThread } from '@fleetloom/protocol/stream-json/tree';
 
 /** The tree in the shape of the recordings' expectation files. */
 export function toInspection(tree: AgentTree): unknown {

@@ -5,27 +5,15 @@ export const exitCode = {
   failed: 1,
   /** The command was called wrongly, or its file cannot be read. */
   usage: 2,
-  /** Ctrl-C. */
-  interrupted: 130,
+  /** As shells count signals: 128 and the signal's number. */
+  SIGHUP: 129,
+  SIGINT: 130,
+  SIGTERM: 143,
 } as const;
-
-/** What the exit code depends on. */
-export interface Outcome {
-  unreadableLines: number;
-  openTurns: number;
-  /** Undefined: no turn ended. */
-  lastTurnFailed: boolean | undefined;
-}
-
-/** A run counts as good when every line was readable, every turn ended, and the last one without an error. */
-export function toExitCode(outcome: Outcome): number {
-  const good = outcome.unreadableLines === 0 && outcome.openTurns === 0 && outcome.lastTurnFailed === false;
-  return good ? exitCode.ok : exitCode.failed;
-}
 
 export const EXIT_CODE_HELP = `
 Exit codes:
   0    the run ended well
-  1    the stream had unreadable lines, an unfinished turn, no result, or the last turn failed
+  1    there were unreadable lines, an unfinished turn or no result, or the last turn failed
   2    wrong usage, or the file cannot be read
-  130  interrupted with Ctrl-C`;
+  130  stopped with Ctrl-C`;

@@ -14,8 +14,10 @@ export const limits = {
   openCallsMax: 10_000,
   /** Longer texts, results and prompts are given by `inspect --json` as their length and hash. */
   inlineCharsMax: 4_000,
-  /** Texts of an agent that are searched, newest first, for the block that an event speaks of. */
-  blockSearchMax: 64,
-  /** Lines of the final answer that are printed below the live tree; `inspect` prints all. */
-  answerLinesMax: 400,
+  /** Agents below agents that are drawn; Claude Code itself stops at 5. */
+  depthDrawnMax: 32,
+  /** Rows of the tree that is left on the terminal when the run is over, the main agent's answer not counted. */
+  finalRowsMax: 400,
+  /** Rows of that answer. */
+  answerRowsMax: 1_000,
 } as const;

@@ -42,7 +42,8 @@ async function* reportErrors(bytes: AsyncIterable<Uint8Array>, file: string): As
 
 function refuse(file: string, error: NodeJS.ErrnoException): never {
   if (error.code === 'ENOENT') throw new UsageError(`There is no file "${file}".`, FIX);
-  if (error.code === 'EACCES') throw new UsageError(`"${file}" may not be read.`, 'Change its permissions, or copy it.');
+  if (error.code === 'EACCES')
+    throw new UsageError(`"${file}" may not be read.`, 'Change its permissions, or copy it.');
   throw error;
 }
 

@@ -3,11 +3,11 @@ import { limits } from '../limits.ts';
 import type { Agent, CallEntry, Entry, Overview, TextEntry } from './overview.ts';
 
 /** Appends an entry; past the limit the oldest ones are only counted. Agents are never dropped from the tree. */
-export function addEntry(overview: Overview, agent: Agent, entry: Entry): void {
+export function addEntry(agent: Agent, entry: Entry): void {
   agent.entries.push(entry);
   if (hasPlace(entry)) agent.byPlace.set(entry.place, entry);
   // Twice the limit before cutting, so that the cost of cutting is spread over as many additions.
-  if (agent.entries.length >= limits.entriesPerAgentMax * 2) dropOldest(overview, agent);
+  if (agent.entries.length >= limits.entriesPerAgentMax * 2) dropOldest(agent);
 }
 
 export function placeOf(place: BlockPlace): string {
@@ -41,16 +41,16 @@ function hasPlace(entry: Entry): entry is TextEntry | CallEntry {
   return entry.type === 'text' || entry.type === 'thinking' || entry.type === 'call';
 }
 
-function dropOldest(overview: Overview, agent: Agent): void {
+function dropOldest(agent: Agent): void {
   const keepFrom = agent.entries.length - limits.entriesPerAgentMax;
   agent.entries = agent.entries.filter((entry, index) => {
     const kept = index >= keepFrom || entry.type === 'agent' || (entry.type === 'call' && entry.agent !== undefined);
-    if (!kept) countEarlier(overview, agent, entry);
+    if (!kept) countEarlier(agent, entry);
     return kept;
   });
 }
 
-function countEarlier(overview: Overview, agent: Agent, entry: Entry): void {
+function countEarlier(agent: Agent, entry: Entry): void {
   if (entry.type === 'text') agent.earlier.texts += 1;
   if (entry.type === 'call') agent.earlier.calls += 1;
   if (entry.type === 'call' && entry.result?.isError) agent.earlier.failedCalls += 1;

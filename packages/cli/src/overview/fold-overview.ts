@@ -8,7 +8,8 @@ import {
 import { limits } from '../limits.ts';
 import { addEntry, dropPlace, moveAgent, placeOf } from './entries.ts';
 import { durationBetween, type Moment, markFirst, markLast, parseLineTime } from './moment.ts';
-import { type Agent, createAgent, MAIN, type Overview, type TextEntry } from './overview.ts';
+import { type Agent, createAgent, MAIN, type Overview, type TextEntry, type Totals } from './overview.ts';
+import { toReport } from './report.ts';
 
 /** Takes one event into the overview. `arrivalMs` is left out for recordings. */
 export function foldOverview(overview: Overview, event: AgentEvent, arrivalMs?: number): void {
@@ -25,16 +26,19 @@ export function foldOverview(overview: Overview, event: AgentEvent, arrivalMs?: 
     case 'thread_update':
       return learn(overview, agent, event, event.depth);
     case 'run_start':
-      return startRun(agent, event.run);
+      return startRun(agent, event);
     case 'thread_progress':
       return noteUsage(agent, event.usage, event.late ? agent.runs - 2 : agent.runs - 1);
     case 'thread_status':
       return changeStatus(agent, event);
+    case 'thread_report':
+      noteUsage(agent, event.usage, event.run ?? agent.runs - 1);
+      return report(agent, event.summary);
     case 'prompt':
-      return give(overview, agent, event);
+      return give(agent, event);
     case 'text_delta':
     case 'thinking_delta':
-      return say(overview, agent, event);
+      return say(agent, event);
     case 'tool_use_start':
     case 'tool_use':
       return call(overview, agent, event, at);
@@ -55,7 +59,7 @@ export function foldOverview(overview: Overview, event: AgentEvent, arrivalMs?: 
     case 'turn_complete':
       return endTurn(overview, agent, event, at);
     case 'error':
-      return addEntry(overview, agent, { type: 'note', kind: 'error', text: cut(event.message) });
+      return addEntry(agent, { type: 'note', kind: 'error', text: cut(event.message) });
     case 'gap':
       overview.missingResults += Math.max(1, event.got - event.expected);
       return;
@@ -106,8 +110,9 @@ function learn(overview: Overview, agent: Agent, facts: Partial<ThreadFacts>, de
   moveAgent(overview, agent, parent ?? MAIN, facts.toolUseId);
 }
 
-function startRun(agent: Agent, run: number): void {
+function startRun(agent: Agent, { run, late }: Of<'run_start'>): void {
   agent.runs = run + 1;
+  if (late) return;
   agent.status = 'running';
   agent.activity = { type: 'working' };
 }
@@ -117,21 +122,29 @@ function noteUsage(agent: Agent, usage: TaskUsage | undefined, run: number): voi
 }
 
 function changeStatus(agent: Agent, event: Of<'thread_status'>): void {
-  noteUsage(agent, event.usage, event.run ?? agent.runs - 1);
   if (event.late) return;
   agent.status = event.status;
   if (event.error !== undefined) agent.error = cut(event.error);
   if (event.status !== 'running') agent.openRequests.clear();
 }
 
-function give(overview: Overview, agent: Agent, event: Of<'prompt'>): void {
+/** Foreground agents print only their calls: then their report is all that is heard of them. */
+function report(agent: Agent, summary: string | undefined): void {
+  const text = summary === undefined ? undefined : toReport(summary, agent.description);
+  if (text === undefined || agent.entries.some((entry) => entry.type === 'text')) return;
+  const entry: TextEntry = { type: 'text', place: `report#${agent.runs}`, text: '', omittedChars: 0, aborted: false };
+  append(entry, text);
+  addEntry(agent, entry);
+}
+
+function give(agent: Agent, event: Of<'prompt'>): void {
   // The prompt that starts an agent is told by its description; what the program says by itself is no news.
   if (event.role === 'prompt' || event.role === 'note' || event.role === 'synthetic') return;
   const text = event.media === undefined ? cut(event.content) : '[image]';
-  addEntry(overview, agent, { type: 'note', kind: 'given', text });
+  addEntry(agent, { type: 'note', kind: 'given', text });
 }
 
-function say(overview: Overview, agent: Agent, event: Of<'text_delta'> | Of<'thinking_delta'>): void {
+function say(agent: Agent, event: Of<'text_delta'> | Of<'thinking_delta'>): void {
   const type = event.type === 'text_delta' ? 'text' : 'thinking';
   agent.activity = { type: type === 'text' ? 'writing' : 'thinking' };
   agent.openRequests.clear();
@@ -142,7 +155,7 @@ function say(overview: Overview, agent: Agent, event: Of<'text_delta'> | Of<'thi
   if (event.type === 'text_delta' && event.error !== undefined) entry.error = event.error;
   append(entry, event.content);
   agent.blocks += 1;
-  addEntry(overview, agent, entry);
+  addEntry(agent, entry);
 }
 
 function append(entry: TextEntry, text: string): void {
@@ -164,7 +177,7 @@ function call(overview: Overview, agent: Agent, event: Of<'tool_use_start'> | Of
   agent.blocks += 1;
   agent.calls += 1;
   const entry = { type: 'call' as const, place, id: event.toolUseId, name: event.toolName, input, started: at };
-  addEntry(overview, agent, entry);
+  addEntry(agent, entry);
   if (overview.openCalls.size < limits.openCallsMax) {
     overview.openCalls.set(event.toolUseId, { agent, call: entry });
     agent.openCalls.add(event.toolUseId);
@@ -212,23 +225,25 @@ function abort(agent: Agent, place: string): void {
 }
 
 function endTurn(overview: Overview, main: Agent, turn: TurnComplete, at: Moment): void {
-  const { totals } = overview;
   overview.turnsEnded += 1;
   overview.lastTurn = turn;
-  totals.costUsd = add(totals.costUsd, turn.costUsd);
-  totals.inputTokens = add(totals.inputTokens, turn.inputTokens);
-  totals.outputTokens = add(totals.outputTokens, turn.outputTokens);
-  totals.durationMs = add(totals.durationMs, turn.durationMs);
   const own = turn.mainUsage;
-  const tokens = own && own.inputTokens + own.outputTokens + own.cacheReadTokens + own.cacheCreationTokens;
-  totals.mainTokens = add(totals.mainTokens, tokens);
+  addTotals(overview.totals, {
+    ...turn,
+    mainTokens: own && own.inputTokens + own.outputTokens + own.cacheReadTokens + own.cacheCreationTokens,
+  });
   main.openRequests.clear();
-  addEntry(overview, main, { type: 'turn', turn });
+  addEntry(main, { type: 'turn', turn });
   distrustArrival(overview, overview.turnStarts.shift(), turn, at);
 }
 
-function add(sum: number | undefined, value: number | undefined): number | undefined {
-  return value === undefined ? sum : (sum ?? 0) + value;
+const TOTALS = ['costUsd', 'inputTokens', 'outputTokens', 'durationMs', 'mainTokens'] as const;
+
+function addTotals(totals: Totals, turn: { [Field in keyof Totals]: Totals[Field] | undefined }): void {
+  for (const field of TOTALS) {
+    const value = turn[field];
+    if (value !== undefined) totals[field] = (totals[field] ?? 0) + value;
+  }
 }
 
 /**

@@ -13,6 +13,7 @@ export interface Glyphs {
   unfinished: string;
   thought: string;
   given: string;
+  result: string;
   branch: string;
   lastBranch: string;
   rail: string;
@@ -41,6 +42,7 @@ const UNICODE: Glyphs = {
   unfinished: '…',
   thought: '∴',
   given: '›',
+  result: '→',
   branch: '├',
   lastBranch: '╰',
   rail: '│',
@@ -65,6 +67,7 @@ const ASCII: Glyphs = {
   unfinished: '?',
   thought: '%',
   given: '>',
+  result: '=',
   branch: '|',
   lastBranch: '`',
   rail: '|',

@@ -23,10 +23,13 @@ export function detectLook(io: Pick<Io, 'stdout' | 'env' | 'platform'>): Look {
   };
 }
 
-/** Columns to draw in: the terminal's, else COLUMNS, else a width that reads well. Never so wide that the eye gets lost. */
+/**
+ * Columns to draw in: the terminal's, else COLUMNS, else a width that reads well. The last column stays free, because
+ * terminals differ in what they do there; and no line is so wide that the eye gets lost.
+ */
 export function drawingWidth(io: Pick<Io, 'stdout' | 'env'>): number {
   const columns = io.stdout.columns ?? Number.parseInt(io.env['COLUMNS'] ?? '', 10);
-  return columns > 0 ? Math.min(columns, WIDTH_MAX) : WIDTH_DEFAULT;
+  return columns > 0 ? Math.min(Math.max(1, columns - 1), WIDTH_MAX) : WIDTH_DEFAULT;
 }
 
 const WIDTH_MAX = 110;

@@ -1,3 +1,4 @@
+import { isRunning } from '../overview/agent-facts.ts';
 import { type Agent, MAIN, type Overview } from '../overview/overview.ts';
 import { cleanLine } from '../terminal/clean-text.ts';
 import { formatPlural } from '../terminal/format.ts';
@@ -33,12 +34,6 @@ export function toAgentState(overview: Overview, agent: Agent): AgentState {
     return { sign: 'retry', word: `retry ${activity.attempt}${attempts}`, style: 'retry' };
   }
   return callState(overview, agent) ?? modelState(overview, agent);
-}
-
-/** Still at work, as far as the stream has told. */
-export function isRunning(overview: Overview, agent: Agent): boolean {
-  if (agent.key !== MAIN) return agent.status === undefined || agent.status === 'running';
-  return overview.turnsEnded === 0 || overview.turnsStarted > overview.turnsEnded;
 }
 
 function endState(overview: Overview, agent: Agent): AgentState {

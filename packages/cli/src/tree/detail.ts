@@ -1,11 +1,11 @@
+import { limits } from '../limits.ts';
+
 /** How much of each agent is drawn. */
 export interface Detail {
   /** Newest calls of an agent that is at work, and of one that has ended. */
-  callsRunning: number;
-  callsEnded: number;
-  /** Newest texts, and of each so many lines. */
-  textsRunning: number;
-  textsEnded: number;
+  calls: readonly [running: number, ended: number];
+  /** Newest texts likewise, and of each so many lines. */
+  texts: readonly [running: number, ended: number];
   textLines: number;
   thoughts: number;
   /** Lines of the main agent's newest text. */
@@ -17,41 +17,47 @@ export interface Detail {
   countEnded: boolean;
 }
 
-/** From the richest to the barest. The live tree takes the first that fits the screen. */
+/** For more agents than there are rows. */
+export const BAREST_DETAIL = detail({ now: true, countEnded: true });
+
+/** The live tree, from the richest to the barest: the first that fits the screen is taken. */
 export const DETAILS: readonly Detail[] = [
-  detail({ callsRunning: 50, callsEnded: 50, textsRunning: 50, textsEnded: 50, textLines: 6, thoughts: 50, answerLines: 30, turns: 50 }),
-  detail({ callsRunning: 20, callsEnded: 20, textsRunning: 1, textsEnded: 1, textLines: 3, thoughts: 1, answerLines: 12, turns: 5 }),
-  detail({ callsRunning: 10, callsEnded: 5, textsRunning: 1, textsEnded: 1, textLines: 2, thoughts: 0, answerLines: 8, turns: 2 }),
-  detail({ callsRunning: 4, callsEnded: 2, textsRunning: 1, textsEnded: 1, textLines: 1, thoughts: 0, answerLines: 5, turns: 1 }),
-  detail({ callsRunning: 2, callsEnded: 0, textsRunning: 1, textsEnded: 1, textLines: 1, thoughts: 0, answerLines: 3, turns: 1 }),
-  detail({ callsRunning: 1, callsEnded: 0, textsRunning: 1, textsEnded: 0, textLines: 1, thoughts: 0, answerLines: 2, turns: 1 }),
-  detail({ callsRunning: 1, now: true, answerLines: 2, turns: 1 }),
-  detail({ now: true, answerLines: 1, turns: 1 }),
-  detail({ now: true, answerLines: 1, turns: 1, countEnded: true }),
+  detail({ calls: [50, 50], texts: [50, 50], textLines: 6, thoughts: 50, answerLines: 30, turns: 50 }),
+  detail({ calls: [20, 20], texts: [1, 1], textLines: 3, thoughts: 1, answerLines: 12, turns: 5 }),
+  detail({ calls: [10, 5], texts: [1, 1], textLines: 2, answerLines: 8, turns: 2 }),
+  detail({ calls: [4, 2], texts: [1, 1], answerLines: 5 }),
+  detail({ calls: [2, 0], texts: [1, 1], answerLines: 3 }),
+  detail({ calls: [1, 0], texts: [1, 0], answerLines: 2 }),
+  detail({ calls: [1, 0], now: true, answerLines: 2 }),
+  detail({ now: true }),
+  BAREST_DETAIL,
 ];
 
-/** What stays on the screen when the run is over: whole, but for the longest lists. */
-export const FINAL_DETAIL: Detail = detail({
-  callsRunning: 50,
-  callsEnded: 30,
-  textsRunning: 50,
-  textsEnded: 50,
-  textLines: 6,
-  thoughts: 50,
-  answerLines: 400,
-  turns: 50,
-});
+/** What stays on the screen when the run is over: whole, but for the longest lists; the answer in any case. */
+export const FINAL_DETAILS: readonly Detail[] = [
+  detail({
+    calls: [50, 50],
+    texts: [50, 50],
+    textLines: 6,
+    thoughts: 50,
+    answerLines: limits.answerRowsMax,
+    turns: 50,
+  }),
+  detail({ calls: [20, 20], texts: [1, 1], textLines: 6, answerLines: limits.answerRowsMax, turns: 20 }),
+  detail({ calls: [5, 5], texts: [1, 1], textLines: 3, answerLines: limits.answerRowsMax, turns: 5 }),
+  detail({ texts: [1, 1], textLines: 1, answerLines: limits.answerRowsMax }),
+  detail({ answerLines: limits.answerRowsMax }),
+  detail({ answerLines: limits.answerRowsMax, countEnded: true }),
+];
 
 function detail(some: Partial<Detail>): Detail {
   return {
-    callsRunning: 0,
-    callsEnded: 0,
-    textsRunning: 0,
-    textsEnded: 0,
+    calls: [0, 0],
+    texts: [0, 0],
     textLines: 1,
     thoughts: 0,
     answerLines: 1,
-    turns: 0,
+    turns: 1,
     now: false,
     countEnded: false,
     ...some,

@@ -1,8 +1,8 @@
 import { type Block, compareBlock, createBlock, growBlock, textOf, updateBlock } from './block.ts';
-import { nonEmpty, number, record, text } from './check.ts';
+import { defined, nonEmpty, number, record, text } from './check.ts';
 import type { EventSink } from './event-sink.ts';
 import type { BlockPlace } from './events.ts';
-import { limits } from './limits.ts';
+import { RETRACTABLE_LINES_MAX } from './limits.ts';
 import type { KnownMessage } from './message-memory.ts';
 import type { StreamJsonMessage, WireBlock } from './messages.ts';
 import type { ThreadTracker } from './thread-tracker.ts';
@@ -17,8 +17,11 @@ export type Dialect = 'unknown' | 'snapshots';
  */
 export class ContentTracker {
   dialect: Dialect = 'unknown';
-  /** Where the blocks of recent lines stand, by the line's uuid, so that a line can be taken back. */
-  readonly lines = new Map<string, { thread: Thread; places: BlockPlace[] }>();
+  /** Some line repeated what an earlier one had. */
+  repeats = false;
+  /** Where the blocks of recent lines stand, so that a line can be taken back. A ring; searched only for a retraction. */
+  readonly lines: SaidLine[] = [];
+  #nextLine = 0;
   readonly #sink: EventSink;
   readonly #threads: ThreadTracker;
 
@@ -36,13 +39,11 @@ export class ContentTracker {
     if (content.length === 0) return;
     thread.hasItems = true;
     const id = nonEmpty(message?.id);
-    const context: LineContext = { thread, error: text(line.error), places: [], uuid: nonEmpty(line.uuid) };
-    if (id === undefined) this.#anonymous(content, context);
-    else this.#identified(thread.memory.message(id, this.#repeats(line)), content, context);
-    if (line.aborted === true) {
-      for (const place of context.places) this.#sink.emit(thread, { type: 'block_aborted', ...place });
-    }
-    if (context.uuid !== undefined) this.#remember(context.uuid, context);
+    const said: SaidLine = { thread, uuid: nonEmpty(line.uuid), id, error: text(line.error), from: 0, to: 0 };
+    if (id === undefined) this.#anonymous(content, said);
+    else this.#identified(thread.memory.message(id, this.#repeats(line)), content, said);
+    if (line.aborted === true) this.#forEachPlace(said, 'block_aborted');
+    if (said.uuid !== undefined) this.remember(said);
   }
 
   /** A `stream_event` line: the Messages API's own deltas. */
@@ -85,10 +86,12 @@ export class ContentTracker {
     return this.dialect === 'snapshots' || line.uuid === undefined;
   }
 
-  #identified(message: KnownMessage, content: WireBlock[], context: LineContext): void {
-    if (message.streamed) this.#settle(message, content, context);
-    else if (this.#isSnapshot(message, content, context)) this.#merge(message, content, context);
-    else for (const wire of content) this.#append(message, wire, context);
+  #identified(message: KnownMessage, content: WireBlock[], said: SaidLine): void {
+    if (message.streamed) this.#settle(message, content, said);
+    else if (this.#isSnapshot(message, content, said)) {
+      this.repeats = true;
+      this.#merge(message, content, said);
+    } else for (const wire of content) this.append(message, wire, said);
   }
 
   /**
@@ -96,7 +99,7 @@ export class ContentTracker {
    * is never anything else; a line of one block is only taken for a repetition where the stream is known to repeat, or its
    * lines have no id of their own, since two equal blocks of one message are two blocks.
    */
-  #isSnapshot(message: KnownMessage, content: WireBlock[], { uuid }: LineContext): boolean {
+  #isSnapshot(message: KnownMessage, content: WireBlock[], { uuid }: SaidLine): boolean {
     if (message.forgotten > 0) return this.dialect === 'snapshots';
     const [first] = message.blocks;
     if (!first) return false;
@@ -113,103 +116,93 @@ export class ContentTracker {
     return message.blocks.every((block, i) => compareBlock(block, content[i] as WireBlock).type !== 'changed');
   }
 
-  #merge(message: KnownMessage, content: WireBlock[], context: LineContext): void {
+  #merge(message: KnownMessage, content: WireBlock[], said: SaidLine): void {
     content.forEach((wire, i) => {
       if (i < message.forgotten) return;
       const block = message.blocks[i - message.forgotten];
-      if (block) this.#correct(message, block, wire, context);
-      else this.#append(message, wire, context);
+      if (block) this.#correct(message, block, wire, said);
+      else this.append(message, wire, said);
     });
   }
 
   /** No message id: the fingerprint of older documentation, with whole blocks instead of 64 characters. */
-  #anonymous(content: WireBlock[], context: LineContext): void {
-    const { memory } = context.thread;
-    const alone = context.uuid !== undefined && content.length === 1 && this.dialect !== 'snapshots';
+  #anonymous(content: WireBlock[], said: SaidLine): void {
+    const { memory } = said.thread;
+    const alone = said.uuid !== undefined && content.length === 1 && this.dialect !== 'snapshots';
     const known = alone ? undefined : memory.findAnonymous(content);
     if (known && content.length >= 2) this.dialect = 'snapshots';
-    this.#merge(known ?? memory.openAnonymous(), content, context);
+    this.#merge(known ?? memory.openAnonymous(), content, said);
   }
 
   /** A whole line of a message that was streamed: it is the authority, and says only what is missing. */
-  #settle(message: KnownMessage, content: WireBlock[], context: LineContext): void {
+  #settle(message: KnownMessage, content: WireBlock[], said: SaidLine): void {
     content.forEach((wire, i) => {
       const sameIndex = content.length > 1 ? message.blocks[i] : undefined;
       const block = sameIndex && sameIdentity(sameIndex, wire) ? sameIndex : findStreamed(message, wire);
-      if (!block) return this.#append(message, wire, context);
+      if (!block) return this.append(message, wire, said);
       block.settled = true;
-      this.#settleBlock(message, block, wire, context);
+      this.#settleBlock(message, block, wire, said);
     });
   }
 
-  #settleBlock(message: KnownMessage, block: Block, wire: WireBlock, context: LineContext): void {
+  #settleBlock(message: KnownMessage, block: Block, wire: WireBlock, said: SaidLine): void {
     if (!block.said && textOf(wire) === undefined) {
       if (block.text && !sameInput(block.text, wire.input)) this.#sink.count(`settled/${block.kind}`);
       updateBlock(block, wire);
     } else {
       if (compareBlock(block, wire).type === 'changed') this.#sink.count(`settled/${block.kind}`);
-      this.#correct(message, block, wire, context);
+      this.#correct(message, block, wire, said);
     }
-    if (!block.said) this.#say(message, block, wire, context);
+    if (!block.said) this.#say(message, block, wire, said);
   }
 
-  #append(message: KnownMessage, wire: WireBlock, context: LineContext): void {
-    const { memory } = context.thread;
+  /** A block that was not there before. */
+  append(message: KnownMessage, wire: WireBlock, said: SaidLine): void {
+    const { memory } = said.thread;
     const number = message.id === undefined ? memory.anonymousBlocks++ : message.forgotten + message.blocks.length;
     const block = createBlock(wire, number);
-    memory.addBlock(message, block);
-    this.#say(message, block, wire, context);
+    message.blocks.push(block);
+    this.#say(message, block, wire, said);
   }
 
   /** Brings a known block to what the line says, with the smallest event that does. */
-  #correct(message: KnownMessage, block: Block, wire: WireBlock, context: LineContext): void {
+  #correct(message: KnownMessage, block: Block, wire: WireBlock, said: SaidLine): void {
     const change = compareBlock(block, wire);
-    const place = placeOf(message, block);
-    context.places.push(place);
+    cover(said, block);
     if (change.type === 'same') return;
+    const place = placeOf(message, block);
     updateBlock(block, wire);
-    const { thread, error } = context;
+    const { thread, error } = said;
     if (change.type === 'grown') {
-      const type = block.kind === 'thinking' ? 'thinking_delta' : 'text_delta';
-      this.#sink.emit(thread, { type, ...place, content: change.suffix });
+      this.#sink.delta(thread, deltaType(block.kind), message.id, block.number, change.suffix);
     } else {
       const content = textOf(wire);
       if (wire.type === 'tool_use' && block.id !== undefined) this.#threads.made(block.id, thread);
-      this.#sink.emit(thread, {
-        type: 'replace',
-        ...place,
-        kind: wire.type,
-        ...(content === undefined ? {} : { content }),
-        value: wire,
-        ...(error === undefined ? {} : { error }),
-      });
+      this.#sink.emit(thread, defined({ type: 'replace', ...place, kind: wire.type, content, value: wire, error }));
     }
     block.said = true;
   }
 
   /** A whole block, for the first time. */
-  #say(message: KnownMessage, block: Block, wire: WireBlock, { thread, error, places }: LineContext): void {
-    const place = placeOf(message, block);
-    places.push(place);
+  #say(message: KnownMessage, block: Block, wire: WireBlock, said: SaidLine): void {
+    const { thread, error } = said;
+    cover(said, block);
     block.said = true;
-    if (wire.type === 'text') {
-      const content = block.text ?? '';
-      this.#sink.emit(
-        thread,
-        error === undefined
-          ? { type: 'text_delta', ...place, content }
-          : { type: 'text_delta', ...place, content, error },
-      );
-    } else if (wire.type === 'thinking') {
-      this.#sink.emit(thread, { type: 'thinking_delta', ...place, content: block.text ?? '' });
+    if (wire.type === 'text' || wire.type === 'thinking') {
+      if (error === undefined || wire.type === 'thinking') {
+        this.#sink.delta(thread, deltaType(wire.type), message.id, block.number, block.text ?? '');
+      } else {
+        this.#sink.emit(thread, { type: 'text_delta', ...placeOf(message, block), content: block.text ?? '', error });
+      }
     } else if (wire.type === 'tool_use') {
       const toolUseId = block.id ?? '';
       if (block.id !== undefined) this.#threads.made(block.id, thread);
       const toolName = text(wire.name) ?? 'unknown';
+      const place = placeOf(message, block);
       this.#sink.emit(thread, { type: 'tool_use', ...place, toolUseId, toolName, input: wire.input ?? {} });
     } else {
       if (!KNOWN_BLOCKS.has(wire.type)) this.#sink.count(`block/${wire.type}`);
-      this.#sink.emit(thread, { type: 'raw', ...place, kind: `block/${wire.type}`, value: wire });
+      this.#sink.emit(thread, { type: 'raw', ...placeOf(message, block), kind: `block/${wire.type}`, value: wire });
     }
   }
 
@@ -240,23 +233,22 @@ export class ContentTracker {
     const number = message.id === undefined ? memory.anonymousBlocks++ : message.forgotten + message.blocks.length;
     const block = createBlock(wire, number);
     Object.assign(block, { index, open: true, settled: false });
-    memory.addBlock(message, block);
-    const place = placeOf(message, block);
+    message.blocks.push(block);
     if (takesInput(wire.type)) block.text = '';
     if (wire.type === 'tool_use') {
       const toolUseId = block.id ?? '';
       if (block.id !== undefined) this.#threads.made(block.id, thread);
-      this.#sink.emit(thread, { type: 'tool_use_start', ...place, toolUseId, toolName: text(wire.name) ?? 'unknown' });
+      const toolName = text(wire.name) ?? 'unknown';
+      this.#sink.emit(thread, { type: 'tool_use_start', ...placeOf(message, block), toolUseId, toolName });
     } else if (block.text) {
       block.said = true;
-      const type = wire.type === 'thinking' ? 'thinking_delta' : 'text_delta';
-      this.#sink.emit(thread, { type, ...place, content: block.text });
+      this.#sink.delta(thread, deltaType(wire.type), message.id, number, block.text);
     }
     return block;
   }
 
   #blockDelta(message: KnownMessage, thread: Thread, index: number, delta: Record<string, unknown> | undefined): void {
-    const kind = DELTA_KINDS[String(delta?.type)];
+    const kind = DELTA_KINDS.get(delta?.type);
     if (delta === undefined || kind === undefined) {
       this.#sink.count(`delta/${String(delta?.type)}`);
       return this.#sink.raw(thread, `delta/${String(delta?.type)}`, delta);
@@ -265,14 +257,13 @@ export class ContentTracker {
     if (kind.type === undefined) return; // signatures and citations: the whole line has them
     const block = openBlock(message, index) ?? this.#addStreamed(message, thread, index, { type: kind.block });
     growBlock(block, more);
-    const place = placeOf(message, block);
-    if (kind.type === 'tool_input_delta') {
-      if (block.kind !== 'tool_use') return; // a server's own tool: said whole
-      this.#sink.emit(thread, { type: kind.type, ...place, toolUseId: block.id ?? '', content: more });
-    } else {
+    if (kind.type !== 'tool_input_delta') {
       block.said = true;
-      this.#sink.emit(thread, { type: kind.type, ...place, content: more });
-    }
+      this.#sink.delta(thread, kind.type, message.id, block.number, more);
+    } else if (block.kind === 'tool_use') {
+      const place = placeOf(message, block);
+      this.#sink.emit(thread, { type: kind.type, ...place, toolUseId: block.id ?? '', content: more });
+    } // a server's own tool is said whole
   }
 
   #blockStop(message: KnownMessage, thread: Thread, index: number): void {
@@ -282,9 +273,9 @@ export class ContentTracker {
     if (block.said || block.settled) return;
     const wire = streamedWire(block);
     if (!wire) return; // the input is no whole JSON, or known only by its mark: the whole line will tell it
-    const context: LineContext = { thread, error: undefined, places: [], uuid: undefined };
+    const said: SaidLine = { thread, uuid: undefined, id: message.id, error: undefined, from: 0, to: 0 };
     if (textOf(wire) === undefined) updateBlock(block, wire);
-    this.#say(message, block, wire, context);
+    this.#say(message, block, wire, said);
   }
 
   #messageStop(thread: Thread, abandoned: Record<string, unknown> | undefined): void {
@@ -321,31 +312,48 @@ export class ContentTracker {
     this.#sink.raw(thread, 'block/invalid', value);
   }
 
-  #remember(uuid: string, { thread, places }: LineContext): void {
-    this.lines.set(uuid, { thread, places });
-    if (this.lines.size > limits.retractableLinesMax) this.lines.delete(this.lines.keys().next().value as string);
+  remember(said: SaidLine): void {
+    this.lines[this.#nextLine] = said;
+    this.#nextLine = (this.#nextLine + 1) % RETRACTABLE_LINES_MAX;
+  }
+
+  /** Oldest first. */
+  rememberedLines(): SaidLine[] {
+    return [...this.lines.slice(this.#nextLine), ...this.lines.slice(0, this.#nextLine)];
   }
 
   #retract(uuids: unknown): void {
     if (!Array.isArray(uuids)) return;
     for (const uuid of uuids) {
-      const line = this.lines.get(String(uuid));
-      if (!line) continue;
-      this.lines.delete(String(uuid));
-      for (const place of line.places) this.#sink.emit(line.thread, { type: 'retract', ...place });
+      const said = this.lines.find((line) => line.uuid !== undefined && line.uuid === uuid);
+      if (!said) continue;
+      said.uuid = undefined;
+      this.#forEachPlace(said, 'retract');
+    }
+  }
+
+  #forEachPlace({ thread, id, from, to }: SaidLine, type: 'retract' | 'block_aborted'): void {
+    for (let block = from; block < to; block++) {
+      this.#sink.emit(thread, id === undefined ? { type, block } : { type, message_id: id, block });
     }
   }
 }
 
-interface LineContext {
+/** A line and the blocks it spoke of: numbers `from` up to, not including, `to`. */
+export interface SaidLine {
   thread: Thread;
+  uuid: string | undefined;
+  id: string | undefined;
   /** The program's error code, on its own error lines. */
   error: string | undefined;
-  uuid: string | undefined;
-  /** Collects where the line's blocks stand. */
-  places: BlockPlace[];
+  from: number;
+  to: number;
 }
 
+export function cover(said: SaidLine, block: Block): void {
+  if (said.to === said.from || block.number < said.from) said.from = block.number;
+  if (block.number >= said.to) said.to = block.number + 1;
+}
 /** Block types that are passed on untouched without being news. */
 const KNOWN_BLOCKS = new Set([
   'redacted_thinking',
@@ -365,13 +373,17 @@ interface DeltaKind {
   type?: 'text_delta' | 'thinking_delta' | 'tool_input_delta';
 }
 
-const DELTA_KINDS: Record<string, DeltaKind | undefined> = {
-  text_delta: { field: 'text', block: 'text', type: 'text_delta' },
-  thinking_delta: { field: 'thinking', block: 'thinking', type: 'thinking_delta' },
-  input_json_delta: { field: 'partial_json', block: 'tool_use', type: 'tool_input_delta' },
-  signature_delta: { field: 'signature', block: 'thinking' },
-  citations_delta: { field: 'citation', block: 'text' },
-};
+const DELTA_KINDS = new Map<unknown, DeltaKind>([
+  ['text_delta', { field: 'text', block: 'text', type: 'text_delta' }],
+  ['thinking_delta', { field: 'thinking', block: 'thinking', type: 'thinking_delta' }],
+  ['input_json_delta', { field: 'partial_json', block: 'tool_use', type: 'tool_input_delta' }],
+  ['signature_delta', { field: 'signature', block: 'thinking' }],
+  ['citations_delta', { field: 'citation', block: 'text' }],
+]);
+
+export function deltaType(kind: string): 'text_delta' | 'thinking_delta' {
+  return kind === 'thinking' ? 'thinking_delta' : 'text_delta';
+}
 
 function placeOf(message: KnownMessage, block: Block): BlockPlace {
   return message.id === undefined ? { block: block.number } : { message_id: message.id, block: block.number };
@@ -381,14 +393,18 @@ function sameIdentity(block: Block, wire: WireBlock): boolean {
   return block.kind === wire.type && block.id === nonEmpty(wire.id);
 }
 
-function toWireBlock(value: unknown): WireBlock | undefined {
+export function toWireBlock(value: unknown): WireBlock | undefined {
   const block = record(value);
   // The cast is what the check says: an object whose `type` is a string.
   return typeof block?.type === 'string' ? (block as WireBlock) : undefined;
 }
 
 function openBlock(message: KnownMessage, index: number): Block | undefined {
-  return message.blocks.findLast((block) => block.index === index && block.open);
+  for (let i = message.blocks.length - 1; i >= 0; i--) {
+    const block = message.blocks[i] as Block;
+    if (block.index === index && block.open) return block;
+  }
+  return undefined;
 }
 
 /**
@@ -425,7 +441,8 @@ function takesInput(kind: string): boolean {
 
 function sameInput(json: string, input: unknown): boolean {
   try {
-    return JSON.stringify(JSON.parse(json)) === JSON.stringify(input);
+    const whole = JSON.stringify(input);
+    return json === whole || JSON.stringify(JSON.parse(json)) === whole;
   } catch {
     return false;
   }

@@ -74,8 +74,8 @@ describe('createMessage', () => {
     expect(() => (allow as (id: string) => string)('r')).toThrow(/updatedInput must be/);
     expect(() => allow('r', {})).toThrow(/updatedInput must be/);
     expect(() => allow('r', { updatedInput: 'ls' })).toThrow(/updatedInput must be/);
-    expect(() => deny('r')).toThrow(/demands a message/);
-    expect(() => deny('r', {})).toThrow(/demands a message/);
+    expect(() => deny('r')).toThrow(/message is missing/);
+    expect(() => deny('r', {})).toThrow(/message is missing/);
     expect(read(createMessage.deny('r', { message: '' }))).toMatchObject({ response: { response: { message: '' } } });
   });
 
@@ -140,7 +140,7 @@ describe('createMessage', () => {
       ),
     );
     const toolResult = createMessage.toolResult as (call: unknown, content: string) => string;
-    expect(() => toolResult('toolu_abc123', 'mocked')).toThrow(/cannot be given; use deny/);
+    expect(() => toolResult('toolu_abc123', 'mocked')).toThrow(/runs itself use deny/);
     expect(() => toolResult({ ...call, request: { subtype: 'can_use_tool' } }, 'mocked')).toThrow(TypeError);
     expect(() => toolResult(undefined, 'mocked')).toThrow(TypeError);
   });

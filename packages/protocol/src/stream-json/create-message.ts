@@ -58,7 +58,7 @@ export function messageBuilders({ nextRequestId = counter('fleetloom') }: { next
     deny: (asked: string | Asked, fields: { message: string; interrupt?: boolean }): string => {
       const requestId = checkRequestId('deny', typeof asked === 'string' ? asked : checkAsked('deny', asked).requestId);
       if (typeof fields?.message !== 'string') {
-        throw new TypeError('deny(request, { message }): the program demands a message, which the model reads');
+        throw new TypeError('deny(request, { message }): the message is missing; the model reads it');
       }
       return answer('deny', requestId, { behavior: 'deny', message: fields.message, interrupt: fields.interrupt });
     },
@@ -183,20 +183,19 @@ function checkAsked(builder: string, asked: unknown): Asked {
   throw new TypeError(`${builder}: got ${JSON.stringify(asked)}; ${WHAT_TO_PASS}`);
 }
 
-const WHAT_TO_PASS =
-  'pass the permission_request event, or its requestId to allow and deny: Claude Code listens to request ids only';
+const WHAT_TO_PASS = 'pass the permission_request event or its requestId';
 
 function checkInput(input: unknown): object {
   if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input;
-  throw new TypeError('updatedInput must be the input object that the tool is to run with: the program demands it');
+  throw new TypeError('updatedInput must be the input object that the tool is to run with');
 }
 
 function checkToolCall(call: McpToolCall): { requestId: string; id: unknown } {
   const request = call?.['request'] as { subtype?: unknown; message?: { method?: unknown; id?: unknown } } | undefined;
   if (request?.subtype !== 'mcp_message' || request.message?.method !== 'tools/call') {
     throw new TypeError(
-      'toolResult(call, content): pass the control_request whose mcp_message calls the tool. The result of a tool that ' +
-        'Claude Code runs itself cannot be given; use deny(request, { message }) to tell the model something instead',
+      'toolResult(call, content): pass the control_request whose mcp_message calls the tool; ' +
+        'for a tool that Claude Code runs itself use deny(request, { message })',
     );
   }
   return { requestId: checkText(call['request_id'], 'toolResult: request_id'), id: request.message.id };

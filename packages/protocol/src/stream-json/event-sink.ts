@@ -1,5 +1,5 @@
 import type { AgentEvent, EventBody } from './events.ts';
-import { limits } from './limits.ts';
+import { DRIFT_KINDS_MAX } from './limits.ts';
 import type { Thread } from './threads.ts';
 
 /** Collects the events of one line, gives them their envelope and number, and counts what was not understood. */
@@ -22,6 +22,42 @@ export class EventSink {
     this.#events.push(event);
   }
 
+  /**
+   * As `emit`, for the events that are nearly all of a stream: written out, because copying a body into an envelope takes
+   * longer than everything else that is done for a delta.
+   */
+  delta(
+    thread: Thread,
+    type: 'text_delta' | 'thinking_delta',
+    id: string | undefined,
+    block: number,
+    content: string,
+  ): void {
+    const event: AgentEvent =
+      id === undefined
+        ? {
+            seq: this.seq++,
+            stream_id: thread.streamId,
+            depth: thread.depth,
+            thread: thread.key,
+            type,
+            block,
+            content,
+          }
+        : {
+            seq: this.seq++,
+            stream_id: thread.streamId,
+            depth: thread.depth,
+            thread: thread.key,
+            type,
+            message_id: id,
+            block,
+            content,
+          };
+    if (this.ts !== undefined) event.ts = this.ts;
+    this.#events.push(event);
+  }
+
   take(): AgentEvent[] {
     const events = this.#events;
     this.#events = [];
@@ -34,7 +70,7 @@ export class EventSink {
   }
 
   count(kind: string): void {
-    const known = this.drift.has(kind) || this.drift.size < limits.driftKindsMax;
+    const known = this.drift.has(kind) || this.drift.size < DRIFT_KINDS_MAX;
     const name = known ? kind : 'other';
     this.drift.set(name, (this.drift.get(name) ?? 0) + 1);
   }

@@ -2,13 +2,11 @@
 export { extractContent, parseDoubleEncoded } from './content.ts';
 export { createMessage } from './create-message.ts';
 export * from './events.ts';
-export { limits } from './limits.ts';
 export type { LineIssue, LineItem, StreamJsonMessage, WireBlock, WireMessage } from './messages.ts';
 export { parseLine } from './parse-line.ts';
-export { type ReaderOptions, StreamJsonReader } from './reader.ts';
+export { type LineSink, type ReaderOptions, StreamJsonReader } from './reader.ts';
 export type { TranslatorSnapshot } from './snapshot.ts';
-export { StreamTranslator } from './stream-translator.ts';
+export { type Accelerator, StreamTranslator, type StreamTranslatorOptions } from './stream-translator.ts';
 export { translateStream } from './translate-stream.ts';
 export { createTranslateTransform } from './translate-transform.ts';
 export { Translator, type TranslatorOptions } from './translator.ts';
-export * from './tree.ts';

@@ -1,39 +1,44 @@
 /**
  * Every number that bounds the stream-json library. Each has a test at its edge.
  *
- * A limit never loses content silently: a line over `lineBytesMax` becomes an `oversize` value, and what the translator
+ * A limit never loses content silently: a line over its limit becomes an `oversize` value, and what the translator
  * forgets is only the memory with which it recognises repetitions.
  */
-export const limits = {
-  /** Longest line that is parsed. A longer one is reported as `oversize` and reading goes on at the next LF. */
-  lineBytesMax: 64 * 1024 * 1024,
-  /** Characters of a bad line that are shown in its report. */
-  excerptCharsMax: 120,
-  /** How many lines of an agent back a repeated line (same `uuid`) or snapshot is still recognised. */
-  memoryLinesPerThread: 10_000,
-  /** Upper bound of remembered blocks per agent, whatever the lines look like. */
-  memoryBlocksPerThread: 65_536,
-  /** Messages per agent whose blocks keep their content; older ones keep a mark of it, or only their number. */
-  wholeMessagesPerThread: 8,
-  /** Agents that ended whose memory is kept for late lines. */
-  endedThreadsMax: 25,
-  /** Agents that are known at all; past it the longest ended are forgotten. */
-  threadsMax: 10_000,
-  /** Lines that can still be taken back by their uuid. */
-  retractableLinesMax: 1_000,
-  /** Tool calls whose caller is remembered. */
-  callOwnersMax: 10_000,
-  /** Open streams that are compared where a stream carries no message ids. */
-  anonymousStreamsMax: 512,
-  /** Permission requests that are remembered as open. */
-  openRequestsMax: 1_000,
-  /** Distinct unknown kinds that are counted by name; further ones are counted together as `other`. */
-  driftKindsMax: 200,
-  /** What a snapshot carries of the above, so that 25 live agents stay under 64 KB. */
-  snapshotMessagesPerThread: 4,
-  snapshotLinesPerThread: 32,
-  snapshotCallOwners: 200,
-  snapshotRetractableLines: 64,
-  snapshotThreads: 500,
-  snapshotAnonymousStreams: 128,
-} as const;
+
+/** Longest line that is parsed. A longer one is reported as `oversize` and reading goes on at the next LF. */
+export const LINE_BYTES_MAX = 64 * 1024 * 1024;
+/** Characters of a bad line that are shown in its report. */
+export const EXCERPT_CHARS_MAX = 120;
+/** How many lines of an agent back a repeated line (same `uuid`) or snapshot is still recognised. */
+export const MEMORY_LINES_PER_THREAD = 10_000;
+/** Older messages per agent of which the number of blocks is known. */
+export const MEMORY_COUNTS_PER_THREAD = 1_000;
+/** Upper bound of remembered blocks per agent, whatever the lines look like. */
+export const MEMORY_BLOCKS_PER_THREAD = 65_536;
+/** Messages per agent whose blocks keep their content; older ones keep a mark of it, or only their number. */
+export const WHOLE_MESSAGES_PER_THREAD = 8;
+/** Agents that ended whose memory is kept for late lines. */
+export const ENDED_THREADS_MAX = 25;
+/** Agents that are known at all; past it the longest ended are forgotten. */
+export const THREADS_MAX = 10_000;
+/** Lines that can still be taken back by their uuid. */
+export const RETRACTABLE_LINES_MAX = 1_000;
+/** Tool calls whose caller is remembered. */
+export const CALL_OWNERS_MAX = 4_000;
+/** Open streams that are compared where a stream carries no message ids. */
+export const ANONYMOUS_STREAMS_MAX = 512;
+/** Permission requests that are remembered as open. */
+export const OPEN_REQUESTS_MAX = 1_000;
+/** Distinct unknown kinds that are counted by name; further ones are counted together as `other`. */
+export const DRIFT_KINDS_MAX = 200;
+/** Messages whose last line the accelerator keeps, their bytes in all, and the longest line it looks at. */
+export const ACCELERATED_MESSAGES = 64;
+export const ACCELERATED_BYTES_MAX = 32 * 1024 * 1024;
+export const ACCELERATED_LINE_BYTES_MAX = 8 * 1024 * 1024;
+/** What a snapshot carries of the above, so that 25 live agents stay under 64 KB. */
+export const SNAPSHOT_MESSAGES_PER_THREAD = 4;
+export const SNAPSHOT_LINES_PER_THREAD = 32;
+export const SNAPSHOT_CALL_OWNERS = 200;
+export const SNAPSHOT_RETRACTABLE_LINES = 64;
+export const SNAPSHOT_THREADS = 500;
+export const SNAPSHOT_ANONYMOUS_STREAMS = 128;

@@ -1,7 +1,14 @@
 import { type Block, compareBlock, forgetContent } from './block.ts';
-import { limits } from './limits.ts';
+import {
+  ANONYMOUS_STREAMS_MAX,
+  MEMORY_BLOCKS_PER_THREAD,
+  MEMORY_COUNTS_PER_THREAD,
+  MEMORY_LINES_PER_THREAD,
+  WHOLE_MESSAGES_PER_THREAD,
+} from './limits.ts';
 import type { WireBlock } from './messages.ts';
-import { fingerprint } from './text-mark.ts';
+import { RecentMap } from './recent-map.ts';
+import { hashId } from './text-mark.ts';
 
 /** The blocks of one API message, or of one stream of snapshots that carries no message id. */
 export interface KnownMessage {
@@ -16,37 +23,33 @@ export interface KnownMessage {
 }
 
 /**
- * What one agent has said so far, as far as it is needed to recognise repetitions. Bounded: old messages shrink to marks,
- * older ones are forgotten, and so are old line ids.
+ * What one agent has said so far, as far as it is needed to recognise repetitions. Bounded: the last few messages are kept
+ * whole; of older ones either marks are kept, where the stream repeats itself, or the number of their blocks.
  */
 export class MessageMemory {
   /** Lines of this agent so far. */
   lines = 0;
   /** Number of the next block that belongs to no message id; such blocks are numbered through. */
   anonymousBlocks = 0;
-  /** Oldest first: a message that is seen again moves to the end. */
-  readonly messages = new Map<string, KnownMessage>();
   /** Streams without message id, oldest first. */
   anonymous: KnownMessage[] = [];
   /** The message whose `stream_event`s are coming in. */
   live: KnownMessage | undefined;
-  /** The messages whose blocks still have their content, latest last. */
+  /** The messages whose blocks have their content, latest last. */
   #whole: KnownMessage[] = [];
-  #blocks = 0;
-  // Two generations of fingerprints: when the younger is full the older is dropped, so that at least
-  // `memoryLinesPerThread` lines are remembered and at most twice as many.
-  #seen = new Set<number>();
-  #seenBefore = new Set<number>();
+  /** Older messages whose blocks have their marks, oldest first. */
+  readonly #marked = new Map<string, KnownMessage>();
+  #markedBlocks = 0;
+  /** Older messages of which only the number of blocks is known, so that a late one is not numbered from 0 again. */
+  #counts = new RecentMap<string, number>(MEMORY_COUNTS_PER_THREAD);
+  /** Line ids, as one hash by the other. Should two ids share the first, the older one is forgotten; nothing is lost. */
+  #seen = new RecentMap<number, number>(MEMORY_LINES_PER_THREAD);
 
   /** Whether a line with this uuid was seen; remembers it. */
   sawLine(uuid: string): boolean {
-    const print = fingerprint(uuid);
-    if (this.#seen.has(print) || this.#seenBefore.has(print)) return true;
-    if (this.#seen.size >= limits.memoryLinesPerThread) {
-      this.#seenBefore = this.#seen;
-      this.#seen = new Set();
-    }
-    this.#seen.add(print);
+    const [h1, h2] = hashId(uuid);
+    if (this.#seen.get(h1) === h2) return true;
+    this.#seen.set(h1, h2);
     return false;
   }
 
@@ -56,21 +59,21 @@ export class MessageMemory {
    */
   message(id: string, keepMarks: boolean): KnownMessage {
     const latest = this.#whole[this.#whole.length - 1];
-    if (latest?.id === id) return touch(latest, this.lines);
-    let message = this.messages.get(id);
-    if (message) this.messages.delete(id);
-    else message = createMessage(id, this.lines);
-    this.messages.set(id, message);
-    this.#forgetOld();
-    this.#keepWhole(message, keepMarks);
-    return touch(message, this.lines);
+    const message = latest?.id === id ? latest : this.#recall(id, keepMarks);
+    message.lastLine = this.lines;
+    return message;
+  }
+
+  /** The message with this id if it is among the recent ones. */
+  peek(id: string): KnownMessage | undefined {
+    return this.#whole.findLast((message) => message.id === id);
   }
 
   /** A new stream of blocks that has no message id. */
   openAnonymous(): KnownMessage {
-    const message = createMessage(undefined, this.lines);
+    const message = createMessage(undefined, 0);
     this.anonymous.push(message);
-    if (this.anonymous.length > limits.anonymousStreamsMax) this.anonymous.shift();
+    if (this.anonymous.length > ANONYMOUS_STREAMS_MAX) this.anonymous.shift();
     return message;
   }
 
@@ -91,87 +94,74 @@ export class MessageMemory {
     return best;
   }
 
-  addBlock(message: KnownMessage, block: Block): void {
-    message.blocks.push(block);
-    this.#blocks++;
-    if (this.#blocks > limits.memoryBlocksPerThread) this.#forgetOldest();
-  }
-
   /** Drops all memory of what was said: the agent has ended long ago. */
   release(): void {
-    this.messages.clear();
     this.anonymous = [];
     this.live = undefined;
     this.#whole = [];
-    this.#blocks = 0;
-    this.#seen = new Set();
-    this.#seenBefore = new Set();
+    this.#marked.clear();
+    this.#markedBlocks = 0;
+    this.#counts = new RecentMap(MEMORY_COUNTS_PER_THREAD);
+    this.#seen = new RecentMap(MEMORY_LINES_PER_THREAD);
   }
 
-  /** The newest fingerprints of lines, oldest first. */
-  recentLines(count: number): number[] {
-    const all = [...this.#seenBefore, ...this.#seen];
-    return all.slice(Math.max(0, all.length - count));
+  /** The newest messages with an id, oldest first, the live one among them. */
+  newestMessages(count: number): KnownMessage[] {
+    const newest = this.#whole.slice(-count);
+    if (this.live?.id !== undefined && !newest.includes(this.live)) newest.unshift(this.live);
+    return newest;
   }
 
-  restoreLines(prints: number[]): void {
-    this.#seen = new Set(prints);
+  /** Hashes of the newest line ids, for a snapshot. */
+  newestLines(count: number): [number, number][] {
+    return this.#seen.newest(count);
   }
 
-  restoreMessage(message: KnownMessage): void {
-    this.#blocks += message.blocks.length;
-    if (message.id === undefined) this.anonymous.push(message);
-    else {
-      this.messages.set(message.id, message);
-      this.#whole.push(message);
-    }
+  restore(messages: KnownMessage[], lineHashes: [number, number][]): void {
+    for (const message of messages) (message.id === undefined ? this.anonymous : this.#whole).push(message);
+    for (const [h1, h2] of lineHashes) this.#seen.set(h1, h2);
   }
 
-  #keepWhole(message: KnownMessage, keepMarks: boolean): void {
-    const at = this.#whole.indexOf(message);
-    if (at !== -1) this.#whole.splice(at, 1);
+  #recall(id: string, keepMarks: boolean): KnownMessage {
+    const at = this.#whole.findIndex((message) => message.id === id);
+    const message = at === -1 ? this.#older(id) : (this.#whole.splice(at, 1)[0] as KnownMessage);
     this.#whole.push(message);
-    if (this.#whole.length <= limits.wholeMessagesPerThread) return;
-    const oldest = this.#whole.shift() as KnownMessage;
-    if (keepMarks) for (const block of oldest.blocks) forgetContent(block);
-    else {
-      oldest.forgotten += oldest.blocks.length;
-      this.#blocks -= oldest.blocks.length;
-      oldest.blocks = [];
+    if (this.#whole.length > WHOLE_MESSAGES_PER_THREAD) {
+      this.#retire(this.#whole.shift() as KnownMessage, keepMarks);
+    }
+    return message;
+  }
+
+  #older(id: string): KnownMessage {
+    const marked = this.#marked.get(id);
+    if (!marked) return createMessage(id, this.#counts.get(id) ?? 0);
+    this.#forget(id, marked);
+    return marked;
+  }
+
+  #retire(message: KnownMessage, keepMarks: boolean): void {
+    // Only messages with an id are kept whole.
+    const id = message.id as string;
+    if (message === this.live) this.live = undefined;
+    if (!keepMarks) return this.#counts.set(id, message.forgotten + message.blocks.length);
+    for (const block of message.blocks) forgetContent(block);
+    this.#marked.set(id, message);
+    this.#markedBlocks += message.blocks.length;
+    for (const [oldId, old] of this.#marked) {
+      const tooMany = this.#markedBlocks > MEMORY_BLOCKS_PER_THREAD;
+      if (!tooMany && this.lines - old.lastLine <= MEMORY_LINES_PER_THREAD) return;
+      this.#forget(oldId, old);
     }
   }
 
-  #forgetOld(): void {
-    for (const [id, message] of this.messages) {
-      if (this.lines - message.lastLine <= limits.memoryLinesPerThread) return;
-      this.#drop(id, message);
-    }
-  }
-
-  #forgetOldest(): void {
-    for (const [id, message] of this.messages) {
-      if (this.#whole.includes(message) || message === this.live) break;
-      this.#drop(id, message);
-      if (this.#blocks <= limits.memoryBlocksPerThread) return;
-    }
-    if (this.anonymous.length > 1) this.#blocks -= this.anonymous.shift()?.blocks.length ?? 0;
-  }
-
-  #drop(id: string, message: KnownMessage): void {
-    this.messages.delete(id);
-    this.#blocks -= message.blocks.length;
-    const at = this.#whole.indexOf(message);
-    if (at !== -1) this.#whole.splice(at, 1);
+  #forget(id: string, message: KnownMessage): void {
+    this.#marked.delete(id);
+    this.#markedBlocks -= message.blocks.length;
   }
 }
 
-export function createMessage(id: string | undefined, line: number): KnownMessage {
-  return { id, blocks: [], streamed: false, lastLine: line, forgotten: 0 };
-}
-
-function touch(message: KnownMessage, line: number): KnownMessage {
-  message.lastLine = line;
-  return message;
+function createMessage(id: string | undefined, forgotten: number): KnownMessage {
+  return { id, blocks: [], streamed: false, lastLine: 0, forgotten };
 }
 
 function beginsWith(content: WireBlock[], blocks: Block[]): boolean {

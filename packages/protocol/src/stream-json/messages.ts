@@ -45,4 +45,4 @@ export type LineIssue =
   | { type: 'oversize'; offset: number; length: number; limit: number };
 
 /** What the reader makes of one line. */
-export type LineItem = { type: 'message'; message: StreamJsonMessage; offset: number; length: number } | LineIssue;
+export type LineItem = { type: 'message'; message: StreamJsonMessage } | LineIssue;

@@ -1,14 +1,29 @@
-import { limits } from './limits.ts';
-import type { LineItem } from './messages.ts';
+import { EXCERPT_CHARS_MAX, LINE_BYTES_MAX } from './limits.ts';
+import type { LineIssue, LineItem, StreamJsonMessage } from './messages.ts';
 import { isMessage } from './parse-line.ts';
+import { type Platform, platform } from './platform.ts';
 
 export interface ReaderOptions {
   /** Longest line that is parsed, in bytes. */
   lineBytesMax?: number;
+  /** How bytes become text; by default the fastest way there is here. */
+  platform?: Platform;
+}
+
+/** Takes what was read, line by line. */
+export interface LineSink {
+  message(message: StreamJsonMessage): void;
+  issue(issue: LineIssue): void;
+  /**
+   * Asked for each line as bytes before it is parsed, where present. True: the sink has taken it.
+   * The bytes are valid only during the call.
+   */
+  bytes?: ((bytes: Uint8Array, start: number, end: number) => boolean) | undefined;
 }
 
 const LF = 0x0a;
 const CR = 0x0d;
+const EMPTY = new Uint8Array(0);
 
 /**
  * Bytes to messages. A pure push machine: feed chunks cut anywhere, get what they completed; no stream, no clock, no throw.
@@ -20,38 +35,66 @@ export class StreamJsonReader {
   /** Bytes that were no UTF-8 and became U+FFFD. */
   invalidBytes = 0;
   readonly #lineBytesMax: number;
-  // One decoder for all lines: ignoreBOM, because U+FEFF inside a line is content. The stream's own BOM is cut by hand.
-  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  readonly #platform: Platform;
   /** Pieces of a line that goes on in the next chunk. Joined once, at its end: joining at every chunk would be quadratic. */
   #pieces: Uint8Array[] = [];
   #pieceBytes = 0;
   /** Set while the rest of a line over the limit is skipped; then its pieces are no longer kept, only counted. */
   #skipping = false;
-  /** Offset of the first byte of the line that is being read. */
-  #lineOffset = 0;
+  /** Offset in the stream of the first byte of the line that is being read. */
+  #offset = 0;
 
   constructor(options: ReaderOptions = {}) {
-    this.#lineBytesMax = options.lineBytesMax ?? limits.lineBytesMax;
+    this.#lineBytesMax = options.lineBytesMax ?? LINE_BYTES_MAX;
+    this.#platform = options.platform ?? platform;
   }
 
   /** Takes the next bytes and returns what the lines that ended in them hold. */
   push(chunk: Uint8Array): LineItem[] {
-    const items: LineItem[] = [];
-    let start = 0;
-    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
-      this.#line(this.#pieceBytes === 0 ? chunk.subarray(start, end) : this.#join(chunk.subarray(start, end)), items);
-      start = end + 1;
-    }
-    if (start < chunk.length) this.#keep(chunk.subarray(start));
-    return items;
+    const items = new ItemSink();
+    this.read(chunk, items);
+    return items.list;
   }
 
   /** The stream is over: returns what its last line holds if that had no LF. The reader can be used for a next stream. */
   end(): LineItem[] {
-    const items: LineItem[] = [];
-    if (this.#pieceBytes > 0) this.#line(this.#join(new Uint8Array(0)), items);
-    this.#lineOffset = 0;
-    return items;
+    const items = new ItemSink();
+    this.readEnd(items);
+    return items.list;
+  }
+
+  /** As `push`, into a sink: what is read is used at once and needs not be kept. */
+  read(chunk: Uint8Array, sink: LineSink): void {
+    const bytes = this.#platform.wrap(chunk);
+    let start = 0;
+    for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
+      if (this.#pieceBytes > 0) this.#lastPiece(bytes.subarray(start, end), sink);
+      else this.#line(bytes, start, end, sink);
+      start = end + 1;
+    }
+    if (start < bytes.length) this.#keep(bytes.subarray(start));
+  }
+
+  readEnd(sink: LineSink): void {
+    if (this.#pieceBytes > 0) this.#lastPiece(EMPTY, sink);
+    this.#offset = 0;
+  }
+
+  #line(bytes: Uint8Array, lineStart: number, lineEnd: number, sink: LineSink): void {
+    const offset = this.#offset;
+    const length = lineEnd - lineStart;
+    this.#offset += length + 1;
+    if (length > this.#lineBytesMax) return sink.issue({ type: 'oversize', offset, length, limit: this.#lineBytesMax });
+    const bom = offset === 0 && startsWithBom(bytes, lineStart) ? 3 : 0;
+    const start = lineStart + bom;
+    const end = lineEnd > start && bytes[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd;
+    if (start === end || sink.bytes?.(bytes, start, end)) return;
+    const text = this.#platform.text(bytes, start, end);
+    // V8 answers at once for the many one-byte strings, which cannot hold the character.
+    if (text.includes('\ufffd')) this.invalidBytes += countReplaced(text, bytes.subarray(start, end));
+    const message = parse(text);
+    if (message instanceof Failure) sink.issue(malformed(message, offset + bom, end - start));
+    else if (message) sink.message(message);
   }
 
   #keep(piece: Uint8Array): void {
@@ -63,64 +106,80 @@ export class StreamJsonReader {
       return;
     }
     // A copy, because the caller may reuse its buffer, and because a view of 10 bytes would keep 64 KiB alive.
-    this.#pieces.push(piece.slice());
+    this.#pieces.push(Uint8Array.prototype.slice.call(piece));
   }
 
-  /** The kept pieces and the last one as one line. Of a skipped line only the length is true: its bytes are gone. */
-  #join(last: Uint8Array): Uint8Array {
+  /** A line that began in an earlier chunk is complete. */
+  #lastPiece(last: Uint8Array, sink: LineSink): void {
     this.#keep(last);
-    if (this.#skipping) return EMPTY;
-    const line = new Uint8Array(this.#pieceBytes);
-    let at = 0;
-    for (const piece of this.#pieces) {
-      line.set(piece, at);
-      at += piece.length;
-    }
-    return line;
-  }
-
-  #line(bytes: Uint8Array, items: LineItem[]): void {
-    const offset = this.#lineOffset;
-    const lineBytes = this.#skipping ? this.#pieceBytes : bytes.length;
-    this.#lineOffset += lineBytes + 1;
+    const length = this.#pieceBytes;
+    const pieces = this.#pieces;
+    const tooLong = this.#skipping;
     this.#pieces = [];
     this.#pieceBytes = 0;
-    if (this.#skipping || lineBytes > this.#lineBytesMax) {
-      this.#skipping = false;
-      items.push({ type: 'oversize', offset, length: lineBytes, limit: this.#lineBytesMax });
-      return;
-    }
-    const item = this.#parse(trim(bytes, offset), offset + (offset === 0 && startsWithBom(bytes) ? 3 : 0));
-    if (item) items.push(item);
-  }
-
-  #parse(bytes: Uint8Array, offset: number): LineItem | undefined {
-    if (bytes.length === 0) return undefined;
-    const text = this.#decoder.decode(bytes);
-    // Looked for only in lines that have the character at all; V8 answers at once for the many one-byte strings.
-    if (text.includes('\ufffd')) this.invalidBytes += countReplaced(text, bytes);
-    try {
-      const value: unknown = JSON.parse(text);
-      if (isMessage(value)) return { type: 'message', message: value, offset, length: bytes.length };
-      return malformed(text, offset, bytes.length, `a ${jsonKind(value)}, not an object`);
-    } catch (error) {
-      if (text.trim() === '') return undefined;
-      return malformed(text, offset, bytes.length, error instanceof Error ? error.message : String(error));
-    }
+    this.#skipping = false;
+    if (!tooLong) return this.#line(this.#platform.wrap(join(pieces, length)), 0, length, sink);
+    sink.issue({ type: 'oversize', offset: this.#offset, length, limit: this.#lineBytesMax });
+    this.#offset += length + 1;
   }
 }
 
-const EMPTY = new Uint8Array(0);
-
-function startsWithBom(bytes: Uint8Array): boolean {
-  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+function join(pieces: Uint8Array[], length: number): Uint8Array {
+  const line = new Uint8Array(length);
+  let at = 0;
+  for (const piece of pieces) {
+    line.set(piece, at);
+    at += piece.length;
+  }
+  return line;
 }
 
-/** Without the stream's BOM and without the CR of a CRLF. */
-function trim(bytes: Uint8Array, offset: number): Uint8Array {
-  const start = offset === 0 && startsWithBom(bytes) ? 3 : 0;
-  const end = bytes[bytes.length - 1] === CR ? bytes.length - 1 : bytes.length;
-  return start === 0 && end === bytes.length ? bytes : bytes.subarray(start, Math.max(start, end));
+class ItemSink implements LineSink {
+  readonly list: LineItem[] = [];
+
+  message(message: StreamJsonMessage): void {
+    this.list.push({ type: 'message', message });
+  }
+
+  issue(issue: LineIssue): void {
+    this.list.push(issue);
+  }
+}
+
+class Failure {
+  readonly reason: string;
+  readonly excerpt: string;
+
+  constructor(reason: string, excerpt: string) {
+    this.reason = reason;
+    this.excerpt = excerpt;
+  }
+}
+
+/** A message, what was wrong with the line, or undefined where it is blank. */
+function parse(line: string): StreamJsonMessage | Failure | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (isMessage(value)) return value;
+    return new Failure(`a JSON ${jsonKind(value)}, not an object`, line);
+  } catch (error) {
+    if (line.trim() === '') return undefined;
+    return new Failure(error instanceof Error ? error.message : String(error), line);
+  }
+}
+
+function jsonKind(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+function malformed({ reason, excerpt }: Failure, offset: number, length: number): LineIssue {
+  const max = EXCERPT_CHARS_MAX;
+  return { type: 'malformed', offset, length, reason: reason.slice(0, max), excerpt: excerpt.slice(0, max) };
+}
+
+function startsWithBom(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf;
 }
 
 /** U+FFFD in the text that did not stand in the bytes as such (EF BF BD). */
@@ -131,19 +190,4 @@ function countReplaced(text: string, bytes: Uint8Array): number {
     if (bytes[at + 1] === 0xbf && bytes[at + 2] === 0xbd) count--;
   }
   return count;
-}
-
-function jsonKind(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : typeof value;
-}
-
-function malformed(text: string, offset: number, length: number, reason: string): LineItem {
-  return {
-    type: 'malformed',
-    offset,
-    length,
-    reason: reason.slice(0, limits.excerptCharsMax),
-    excerpt: text.slice(0, limits.excerptCharsMax),
-  };
 }

@@ -1,7 +1,14 @@
 import { type Block, markOf } from './block.ts';
 import type { Dialect } from './content-tracker.ts';
-import type { BlockPlace, ThreadStatus } from './events.ts';
-import { limits } from './limits.ts';
+import type { ThreadStatus } from './events.ts';
+import {
+  SNAPSHOT_ANONYMOUS_STREAMS,
+  SNAPSHOT_CALL_OWNERS,
+  SNAPSHOT_LINES_PER_THREAD,
+  SNAPSHOT_MESSAGES_PER_THREAD,
+  SNAPSHOT_RETRACTABLE_LINES,
+  SNAPSHOT_THREADS,
+} from './limits.ts';
 import type { KnownMessage, MessageMemory } from './message-memory.ts';
 import { type Run, Thread } from './threads.ts';
 import type { TranslatorState } from './translator.ts';
@@ -30,14 +37,15 @@ export interface TranslatorSnapshot {
   /** Call id and number of the thread in `threads`. */
   owners: [string, number][];
   requests: [string, number][];
-  lines: [string, number, BlockPlace[]][];
+  /** Uuid, thread, message id, first block, end. */
+  lines: [string, number, string | null, number, number][];
   drift: Record<string, number>;
 }
 
 interface SavedThread {
   key: string;
   stream: number;
-  parent?: number;
+  parent?: number | undefined;
   depth: number;
   task?: string | undefined;
   call?: string | undefined;
@@ -49,17 +57,17 @@ interface SavedThread {
   hasItems: boolean;
   lines: number;
   anonymousBlocks: number;
-  prints: number[];
+  lineHashes: [number, number][];
   messages: SavedMessage[];
-  /** Place of the live message in `messages`. */
-  live?: number;
+  /** Place of the live message in `messages`, or -1. */
+  live: number;
 }
 
 interface SavedMessage {
   id?: string | undefined;
-  streamed?: true;
+  streamed: boolean;
   line: number;
-  forgotten?: number;
+  forgotten: number;
   blocks: SavedBlock[];
 }
 
@@ -70,7 +78,7 @@ const FACTS = ['agentType', 'description', 'prompt'] as const;
 
 export function saveState(state: TranslatorState): TranslatorSnapshot {
   const { sink, threads, content, turns, requests } = state;
-  const saved = [...threads.registry.all.values()].slice(-limits.snapshotThreads);
+  const saved = [...threads.registry.all.values()].slice(-SNAPSHOT_THREADS);
   if (saved[0] !== threads.main) saved.unshift(threads.main);
   const numbers = new Map(saved.map((thread, i) => [thread, i]));
   const numberOf = (thread: Thread) => numbers.get(thread) ?? 0;
@@ -88,11 +96,12 @@ export function saveState(state: TranslatorState): TranslatorSnapshot {
     },
     nextStreamId: threads.registry.nextStreamId,
     threads: saved.map((thread) => saveThread(thread, numbers)),
-    owners: [...threads.registry.owners].slice(-limits.snapshotCallOwners).map(([id, t]) => [id, numberOf(t)]),
+    owners: threads.registry.owners.newest(SNAPSHOT_CALL_OWNERS).map(([id, t]) => [id, numberOf(t)]),
     requests: [...requests].map(([id, thread]) => [id, numberOf(thread)]),
-    lines: [...content.lines]
-      .slice(-limits.snapshotRetractableLines)
-      .map(([uuid, line]) => [uuid, numberOf(line.thread), line.places]),
+    lines: content
+      .rememberedLines()
+      .slice(-SNAPSHOT_RETRACTABLE_LINES)
+      .map(({ uuid, thread, id, from, to }) => [uuid ?? '', numberOf(thread), id ?? null, from, to]),
     drift: Object.fromEntries(sink.drift),
   };
 }
@@ -121,18 +130,18 @@ export function restoreState(snapshot: TranslatorSnapshot, state: TranslatorStat
   });
   for (const [id, thread] of snapshot.owners) threads.registry.owners.set(id, at(thread));
   for (const [id, thread] of snapshot.requests) requests.set(id, at(thread));
-  for (const [uuid, thread, places] of snapshot.lines) content.lines.set(uuid, { thread: at(thread), places });
+  for (const [uuid, thread, id, from, to] of snapshot.lines) {
+    content.remember({ uuid, thread: at(thread), id: id ?? undefined, error: undefined, from, to });
+  }
 }
 
 function saveThread(thread: Thread, numbers: Map<Thread, number>): SavedThread {
   const { memory } = thread;
   const messages = recentMessages(memory);
-  const live = memory.live ? messages.indexOf(memory.live) : -1;
-  const parent = thread.parent && numbers.get(thread.parent);
   return {
     key: thread.key,
     stream: thread.streamId,
-    ...(parent === undefined ? {} : { parent }),
+    parent: thread.parent && numbers.get(thread.parent),
     depth: thread.depth,
     task: thread.taskId,
     call: thread.toolUseId,
@@ -143,9 +152,9 @@ function saveThread(thread: Thread, numbers: Map<Thread, number>): SavedThread {
     hasItems: thread.hasItems,
     lines: memory.lines,
     anonymousBlocks: memory.anonymousBlocks,
-    prints: memory.recentLines(limits.snapshotLinesPerThread),
+    lineHashes: memory.newestLines(SNAPSHOT_LINES_PER_THREAD),
     messages: messages.map(saveMessage),
-    ...(live === -1 ? {} : { live }),
+    live: memory.live ? messages.indexOf(memory.live) : -1,
   };
 }
 
@@ -161,36 +170,22 @@ function restoreThread(saved: SavedThread, thread: Thread, parent: Thread | unde
   thread.hasItems = saved.hasItems;
   memory.lines = saved.lines;
   memory.anonymousBlocks = saved.anonymousBlocks;
-  memory.restoreLines(saved.prints);
   const messages = saved.messages.map(restoreMessage);
-  for (const message of messages) memory.restoreMessage(message);
-  memory.live = saved.live === undefined ? undefined : messages[saved.live];
+  memory.restore(messages, saved.lineHashes);
+  memory.live = messages[saved.live];
 }
 
 function recentMessages(memory: MessageMemory): KnownMessage[] {
-  const named = [...memory.messages.values()].slice(-limits.snapshotMessagesPerThread);
-  if (memory.live?.id !== undefined && !named.includes(memory.live)) named.unshift(memory.live);
-  return [...named, ...memory.anonymous.slice(-limits.snapshotAnonymousStreams)];
+  const named = memory.newestMessages(SNAPSHOT_MESSAGES_PER_THREAD);
+  return [...named, ...memory.anonymous.slice(-SNAPSHOT_ANONYMOUS_STREAMS)];
 }
 
-function saveMessage(message: KnownMessage): SavedMessage {
-  return {
-    ...(message.id === undefined ? {} : { id: message.id }),
-    ...(message.streamed ? { streamed: true as const } : {}),
-    line: message.lastLine,
-    ...(message.forgotten > 0 ? { forgotten: message.forgotten } : {}),
-    blocks: message.blocks.map(saveBlock),
-  };
+function saveMessage({ id, streamed, lastLine, forgotten, blocks }: KnownMessage): SavedMessage {
+  return { id, streamed, line: lastLine, forgotten, blocks: blocks.map(saveBlock) };
 }
 
-function restoreMessage(saved: SavedMessage): KnownMessage {
-  return {
-    id: saved.id,
-    streamed: saved.streamed === true,
-    lastLine: saved.line,
-    forgotten: saved.forgotten ?? 0,
-    blocks: saved.blocks.map(restoreBlock),
-  };
+function restoreMessage({ id, streamed, line, forgotten, blocks }: SavedMessage): KnownMessage {
+  return { id, streamed, lastLine: line, forgotten, blocks: blocks.map(restoreBlock) };
 }
 
 function saveBlock(block: Block): SavedBlock {

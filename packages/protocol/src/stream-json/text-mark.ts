@@ -34,8 +34,17 @@ export function startsWithMark(text: string, mark: TextMark): boolean {
   return start.h1 === mark.h1 && start.h2 === mark.h2;
 }
 
-/** A 53-bit number for a short string such as a uuid: cheaper to keep by the ten thousand than the string. */
-export function fingerprint(text: string): number {
-  const { h1, h2 } = markText(text);
-  return (h1 >>> 0) * 0x200000 + (h2 & 0x1fffff);
+/**
+ * Two independent hashes of a short id, two characters a step: cheap enough for every line. A pair of them tells random
+ * ids apart for the life of a session, in a quarter of the memory that the ids themselves would take.
+ */
+export function hashId(id: string): [number, number] {
+  let h1 = 0x9e3779b9 | 0;
+  let h2 = id.length;
+  for (let i = 0; i < id.length; i += 2) {
+    const pair = id.charCodeAt(i) | (id.charCodeAt(i + 1) << 16); // past the end: NaN, which shifts as 0
+    h1 = Math.imul(h1 ^ pair, 0x5f356495) ^ (h1 >>> 15);
+    h2 = Math.imul(h2 + pair, 0x2c1b3c6d) ^ (h2 >>> 13);
+  }
+  return [h1, h2];
 }

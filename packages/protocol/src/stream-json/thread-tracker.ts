@@ -20,14 +20,26 @@ export class ThreadTracker {
     return this.registry.main;
   }
 
+  /** The thread of the line, or undefined where the very same line was seen before. */
+  freshLine(message: StreamJsonMessage): Thread | undefined {
+    const thread = this.route(message);
+    thread.memory.lines++;
+    const uuid = nonEmpty(message.uuid);
+    return uuid !== undefined && thread.memory.sawLine(uuid) ? undefined : thread;
+  }
+
   /** The thread of an assistant, user or stream_event line. */
   route(message: StreamJsonMessage): Thread {
     const callId = nonEmpty(message.parent_tool_use_id);
     const taskId = nonEmpty(message.agent_id);
     if (callId === undefined && taskId === undefined) return this.main;
-    const thread = this.child(callId, taskId);
-    if (thread.agentType === undefined) this.#learn(thread, { agentType: nonEmpty(message.subagent_type) });
-    if (thread.description === undefined) this.#learn(thread, { description: nonEmpty(message.task_description) });
+    // Nearly every line is of an agent of which all is known.
+    const known = callId === undefined ? undefined : this.registry.byCall(callId);
+    const thread =
+      known?.parent && (taskId === undefined || known.taskId === taskId) ? known : this.child(callId, taskId);
+    const agentType = thread.agentType === undefined ? nonEmpty(message.subagent_type) : undefined;
+    const description = thread.description === undefined ? nonEmpty(message.task_description) : undefined;
+    if (agentType !== undefined || description !== undefined) this.#learn(thread, { agentType, description });
     return thread;
   }
 
@@ -45,7 +57,7 @@ export class ThreadTracker {
 
   /** A call was made: its caller is known from now on, and is the parent of the agent it spawned. */
   made(callId: string, caller: Thread): void {
-    this.registry.setOwner(callId, caller);
+    this.registry.owners.set(callId, caller);
     const spawned = this.registry.byCall(callId);
     if (spawned && spawned.parent === undefined) this.#adopt(spawned, caller);
   }
@@ -97,7 +109,10 @@ export class ThreadTracker {
     // 2.1.50 tells of its agents only at the end of the turn, when their calls have long returned.
     const late = !again && thread.status !== 'running' ? (true as const) : undefined;
     if (!late) thread.status = 'running';
-    this.#sink.emit(thread, defined({ type: 'run_start', run: thread.runs.length - 1, runId, toolUseId: callId, late }));
+    this.#sink.emit(
+      thread,
+      defined({ type: 'run_start', run: thread.runs.length - 1, runId, toolUseId: callId, late }),
+    );
     if (again && facts.prompt) {
       thread.hasItems = true;
       this.#sink.emit(thread, { type: 'prompt', role: 'follow_up', content: facts.prompt });
@@ -143,7 +158,10 @@ export class ThreadTracker {
     if ((run ?? thread).status === status && (late || thread.status === status)) return;
     if (run) run.status = status;
     if (!late) thread.status = status;
-    this.#sink.emit(thread, defined({ type: 'thread_status', status, source, run: runNumber(thread, run), error, late }));
+    this.#sink.emit(
+      thread,
+      defined({ type: 'thread_status', status, source, run: runNumber(thread, run), error, late }),
+    );
     if (status !== 'running') this.registry.ended(thread);
   }
 

@@ -1,7 +1,8 @@
 import { defined } from './check.ts';
 import { UNRESOLVED, type ThreadFacts, type ThreadStatus } from './events.ts';
-import { limits } from './limits.ts';
+import { CALL_OWNERS_MAX, ENDED_THREADS_MAX, THREADS_MAX } from './limits.ts';
 import { MessageMemory } from './message-memory.ts';
+import { RecentMap } from './recent-map.ts';
 
 /** One start of an agent: the first, or a follow-up. */
 export interface Run {
@@ -71,7 +72,7 @@ export class ThreadRegistry {
   readonly #byCall = new Map<string, Thread>();
   readonly #byTask = new Map<string, Thread>();
   /** Who made which call. */
-  readonly owners = new Map<string, Thread>();
+  readonly owners = new RecentMap<string, Thread>(CALL_OWNERS_MAX);
   readonly #ended: Thread[] = [];
   nextStreamId = 1;
 
@@ -112,11 +113,6 @@ export class ThreadRegistry {
     return bound;
   }
 
-  setOwner(callId: string, thread: Thread): void {
-    this.owners.set(callId, thread);
-    if (this.owners.size > limits.callOwnersMax) this.owners.delete(this.owners.keys().next().value as string);
-  }
-
   children(parent: Thread): Thread[] {
     return [...this.all.values()].filter((thread) => thread.parent === parent);
   }
@@ -126,7 +122,7 @@ export class ThreadRegistry {
     const at = this.#ended.indexOf(thread);
     if (at !== -1) this.#ended.splice(at, 1);
     this.#ended.push(thread);
-    if (this.#ended.length > limits.endedThreadsMax) this.#ended.shift()?.release();
+    if (this.#ended.length > ENDED_THREADS_MAX) this.#ended.shift()?.release();
   }
 
   /** Puts a thread of a snapshot back. */
@@ -137,7 +133,7 @@ export class ThreadRegistry {
   }
 
   #limitThreads(): void {
-    if (this.all.size <= limits.threadsMax) return;
+    if (this.all.size <= THREADS_MAX) return;
     for (const thread of this.all.values()) {
       if (thread === this.main || thread.status === 'running') continue;
       this.#forget(thread);

@@ -1,7 +1,5 @@
 import type { AgentEvent } from './events.ts';
-import type { ReaderOptions } from './reader.ts';
-import { StreamTranslator } from './stream-translator.ts';
-import type { TranslatorOptions } from './translator.ts';
+import { StreamTranslator, type StreamTranslatorOptions } from './stream-translator.ts';
 
 /**
  * Events of a readable stream of bytes: a Node readable, a web stream, or any async iterable of chunks.
@@ -12,7 +10,7 @@ import type { TranslatorOptions } from './translator.ts';
  */
 export async function* translateStream(
   source: AsyncIterable<Uint8Array | string> | ReadableStream<Uint8Array>,
-  options: ReaderOptions & TranslatorOptions = {},
+  options: StreamTranslatorOptions = {},
 ): AsyncGenerator<AgentEvent, void, void> {
   const stream = new StreamTranslator(options);
   const encoder = new TextEncoder();

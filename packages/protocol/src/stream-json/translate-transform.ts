@@ -1,7 +1,5 @@
 import type { AgentEvent } from './events.ts';
-import type { ReaderOptions } from './reader.ts';
-import { StreamTranslator } from './stream-translator.ts';
-import type { TranslatorOptions } from './translator.ts';
+import { StreamTranslator, type StreamTranslatorOptions } from './stream-translator.ts';
 
 /**
  * The same as a web TransformStream, for `pipeThrough`. A reader that stops stops the source: one chunk is taken at a time.
@@ -10,7 +8,7 @@ import type { TranslatorOptions } from './translator.ts';
  * for await (const event of response.body.pipeThrough(createTranslateTransform())) show(event);
  */
 export function createTranslateTransform(
-  options: ReaderOptions & TranslatorOptions = {},
+  options: StreamTranslatorOptions = {},
 ): TransformStream<Uint8Array, AgentEvent> {
   const stream = new StreamTranslator(options);
   const enqueue = (events: AgentEvent[], controller: TransformStreamDefaultController<AgentEvent>) => {

@@ -1,10 +1,11 @@
-import { nonEmpty, record, text } from './check.ts';
+import { defined, nonEmpty, record, text } from './check.ts';
 import { extractContent } from './content.ts';
 import { ContentTracker } from './content-tracker.ts';
 import { EventSink } from './event-sink.ts';
 import type { AgentEvent, Prompt } from './events.ts';
-import { limits } from './limits.ts';
+import { OPEN_REQUESTS_MAX } from './limits.ts';
 import type { LineIssue, StreamJsonMessage } from './messages.ts';
+import type { LineSink } from './reader.ts';
 import { restoreState, saveState, type TranslatorSnapshot } from './snapshot.ts';
 import { ThreadTracker } from './thread-tracker.ts';
 import type { Thread } from './threads.ts';
@@ -33,7 +34,7 @@ export interface TranslatorState {
  * const translator = new Translator();
  * for (const event of translator.translate(message)) console.log(event.thread, event.type);
  */
-export class Translator {
+export class Translator implements LineSink {
   readonly #options: TranslatorOptions;
   #state: TranslatorState;
 
@@ -75,16 +76,32 @@ export class Translator {
   }
 
   translate(message: StreamJsonMessage): AgentEvent[] {
+    this.message(message);
+    return this.take();
+  }
+
+  /** A line that could not be read, as an event in its place. */
+  translateIssue(issue: LineIssue): AgentEvent[] {
+    this.issue(issue);
+    return this.take();
+  }
+
+  /** The events since the last call. `message` and `issue` make a translator a sink for `StreamJsonReader.read`. */
+  take(): AgentEvent[] {
+    return this.#state.sink.take();
+  }
+
+  message(message: StreamJsonMessage): void {
     const { sink, threads, content, turns } = this.#state;
     sink.ts = text(message.timestamp);
     switch (message.type) {
       case 'assistant': {
-        const thread = this.#freshLine(message);
+        const thread = threads.freshLine(message);
         if (thread) content.assistant(message, thread);
         break;
       }
       case 'user': {
-        const thread = this.#freshLine(message);
+        const thread = threads.freshLine(message);
         if (thread) this.#user(message, thread);
         break;
       }
@@ -95,7 +112,7 @@ export class Translator {
         this.#system(message);
         break;
       case 'result':
-        if (this.#freshLine(message)) this.#result(message);
+        if (threads.freshLine(message)) this.#result(message);
         break;
       case 'control_request':
         this.#controlRequest(message);
@@ -107,23 +124,22 @@ export class Translator {
         this.#other(message);
     }
     turns.sessionId ??= nonEmpty(message.session_id);
-    return sink.take();
   }
 
-  /** A line that could not be read, as an event in its place. */
-  issue(issue: LineIssue): AgentEvent[] {
+  /** The stream has repeated earlier blocks in a later line, as older documentation describes it. */
+  get repeats(): boolean {
+    return this.#state.content.repeats;
+  }
+
+  /** For the accelerator, which adds to the state what it has proven. No part of the public contract. */
+  get state(): TranslatorState {
+    return this.#state;
+  }
+
+  issue(issue: LineIssue): void {
     const { sink, threads } = this.#state;
     sink.ts = undefined;
     sink.emit(threads.main, { type: 'unreadable', issue });
-    return sink.take();
-  }
-
-  /** The thread of the line, or undefined where the very same line was seen before. */
-  #freshLine(message: StreamJsonMessage): Thread | undefined {
-    const thread = this.#state.threads.route(message);
-    thread.memory.lines++;
-    const uuid = nonEmpty(message.uuid);
-    return uuid !== undefined && thread.memory.sawLine(uuid) ? undefined : thread;
   }
 
   #system(message: StreamJsonMessage): void {
@@ -170,7 +186,7 @@ export class Translator {
     const role = roleOf(message, thread, thread === threads.main);
     if (role === 'prompt' && content !== '') threads.givePrompt(thread, content);
     thread.hasItems = true;
-    sink.emit(thread, { type: 'prompt', role, content, ...(media === undefined ? {} : { media }) });
+    sink.emit(thread, defined({ type: 'prompt', role, content, media }));
   }
 
   #toolResult(message: StreamJsonMessage, thread: Thread, block: Record<string, unknown>): void {
@@ -180,14 +196,9 @@ export class Translator {
     const structured = message.tool_use_result;
     const caller = threads.registry.owners.get(toolUseId) ?? thread;
     caller.hasItems = true;
-    sink.emit(caller, {
-      type: 'tool_result',
-      toolUseId,
-      output: extractContent(block.content),
-      isError,
-      ...(block.content === undefined ? {} : { content: block.content }),
-      ...(structured === undefined ? {} : { structured }),
-    });
+    const { content } = block;
+    const output = extractContent(content);
+    sink.emit(caller, defined({ type: 'tool_result', toolUseId, output, isError, content, structured }));
     threads.returned(toolUseId, isError, structured);
   }
 
@@ -202,17 +213,12 @@ export class Translator {
     const thread =
       taskId !== undefined
         ? threads.child(undefined, taskId)
-        : ((toolUseId && threads.registry.owners.get(toolUseId)) || threads.main);
+        : (toolUseId && threads.registry.owners.get(toolUseId)) || threads.main;
     requests.set(requestId, thread);
-    if (requests.size > limits.openRequestsMax) requests.delete(requests.keys().next().value as string);
-    sink.emit(thread, {
-      type: 'permission_request',
-      requestId,
-      ...(toolUseId === undefined ? {} : { toolUseId }),
-      toolName: text(request.tool_name) ?? 'unknown',
-      input: request.input,
-      request,
-    });
+    if (requests.size > OPEN_REQUESTS_MAX) requests.delete(requests.keys().next().value as string);
+    const toolName = text(request.tool_name) ?? 'unknown';
+    const input: object = record(request.input) ?? {};
+    sink.emit(thread, defined({ type: 'permission_request', requestId, toolUseId, toolName, input, request }));
   }
 
   #controlCancel(message: StreamJsonMessage): void {
@@ -263,28 +269,24 @@ function callOf(message: StreamJsonMessage): string | undefined {
 
 /** Kinds that were seen on the wire and are passed on as they are. Everything else is drift. */
 const KNOWN_KINDS = new Set([
-  'command_lifecycle',
-  'control_request/hook_callback',
-  'control_request/mcp_message',
-  'control_response',
-  'conversation_reset',
-  'keep_alive',
-  'rate_limit_event',
-  'system/api_retry',
-  'system/background_tasks_changed',
-  'system/compact_boundary',
-  'system/hook_response',
-  'system/hook_started',
-  'system/informational',
-  'system/model_fallback',
-  'system/model_refusal_no_fallback',
-  'system/permission_denied',
-  'system/session_state_changed',
-  'system/status',
-  'system/task_notification',
-  'system/task_progress',
-  'system/task_started',
-  'system/task_updated',
-  'system/thinking_tokens',
-  'tool_progress',
+  ...['command_lifecycle', 'control_response', 'conversation_reset', 'keep_alive', 'rate_limit_event', 'tool_progress'],
+  ...['control_request/hook_callback', 'control_request/mcp_message'],
+  ...[
+    'api_retry',
+    'background_tasks_changed',
+    'compact_boundary',
+    'hook_response',
+    'hook_started',
+    'informational',
+    'model_fallback',
+    'model_refusal_no_fallback',
+    'permission_denied',
+    'session_state_changed',
+    'status',
+    'task_notification',
+    'task_progress',
+    'task_started',
+    'task_updated',
+    'thinking_tokens',
+  ].map((subtype) => `system/${subtype}`),
 ]);

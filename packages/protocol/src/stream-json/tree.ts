@@ -213,7 +213,11 @@ export function foldEvent(tree: AgentTree, event: AgentEvent): void {
       break;
     case 'raw':
       if (event.block !== undefined) {
-        place(thread, event as BlockPlace, { kind: 'other', type: event.kind.slice('block/'.length), value: event.value });
+        place(thread, event as BlockPlace, {
+          kind: 'other',
+          type: event.kind.slice('block/'.length),
+          value: event.value,
+        });
       }
       break;
     case 'unreadable':

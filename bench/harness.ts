@@ -1,0 +1,94 @@
+/** One figure of a bench. `floor` is what it is compared with, in the same unit and measured in the same run. */
+export interface Measured {
+  value: number;
+  unit: string;
+  floor: number | null;
+  ratio: number | null;
+  goal: string;
+  ok: boolean;
+}
+
+export interface Bench {
+  name: string;
+  cases: { name: string; run: () => Measured | Promise<Measured> }[];
+}
+
+/** One line of the report; the words of `--json`. */
+export interface Row extends Measured {
+  bench: string;
+  case: string;
+}
+
+export interface Pair {
+  floor: () => void | Promise<void>;
+  ours: () => void | Promise<void>;
+}
+
+export interface PairTimes {
+  floorMs: number;
+  oursMs: number;
+  /** Median of ours / floor, each taken within one round. */
+  ratio: number;
+}
+
+/**
+ * How long two ways take, side by side.
+ *
+ * Other people's machines are noisy for seconds at a time. So both run in every round, one right after the other and in
+ * changing order, and it is the ratios of the rounds that are compared, not two averages from different moments.
+ */
+export async function comparePair({ floor, ours }: Pair, { rounds = 15, budgetMs = 4_000 } = {}): Promise<PairTimes> {
+  const deadline = performance.now() + budgetMs;
+  for (let warmUp = 0; warmUp < 3; warmUp++) {
+    await timeMs(floor);
+    await timeMs(ours);
+  }
+  const floors: number[] = [];
+  const all: number[] = [];
+  while (all.length < rounds && (all.length < 3 || performance.now() < deadline)) {
+    if (all.length % 2 === 0) floors.push(await timeMs(floor));
+    all.push(await timeMs(ours));
+    if (floors.length < all.length) floors.push(await timeMs(floor));
+  }
+  const ratios = all.map((oursMs, round) => oursMs / floors[round]!);
+  return { floorMs: median(floors), oursMs: median(all), ratio: median(ratios) };
+}
+
+/** Ours may take at most so many times as long as the floor. */
+export function atMost(limit: number, { floorMs, oursMs, ratio }: PairTimes): Measured {
+  return { value: oursMs, unit: 'ms', floor: floorMs, ratio, goal: `<= ${limit}x`, ok: ratio <= limit };
+}
+
+/** Ours has to be so many times faster than the floor; without a limit it is only reported. */
+export function timesFaster(limit: number | undefined, { floorMs, oursMs, ratio }: PairTimes): Measured {
+  const factor = 1 / ratio;
+  const goal = limit === undefined ? 'reported, x faster' : `>= ${limit}x faster`;
+  return { value: oursMs, unit: 'ms', floor: floorMs, ratio: factor, goal, ok: limit === undefined || factor >= limit };
+}
+
+export function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** Live bytes of the heap, without what is only waiting to be collected. Needs `node --expose-gc`. */
+export function heapBytes(): number {
+  for (let round = 0; round < 3; round++) collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+async function timeMs(run: () => void | Promise<void>): Promise<number> {
+  // No forced collection before it: that throws away the hidden classes of parsed objects, of which none is alive between
+  // two runs, and with them the compiled code that relies on them. The run would measure the compiler.
+  const start = performance.now();
+  const done = run();
+  if (done !== undefined) await done;
+  return performance.now() - start;
+}
+
+function collectGarbage(): void {
+  if (globalThis.gc === undefined) throw new Error('start it with npm run bench, or with node --expose-gc');
+  globalThis.gc();
+}

@@ -1,0 +1,50 @@
+import { gzipSync } from 'node:zlib';
+import type { Measured } from './harness.ts';
+
+const ENTRY = '@fleetloom/protocol/stream-json';
+const VIRTUAL = '\0size-entry';
+
+/** What a web page has to load for all of the stream-json entry: bundled, minified, gzipped. */
+export async function entrySize(): Promise<Measured> {
+  const value = await gzippedKb(`export * from '${ENTRY}';`);
+  return { value, unit: 'kB', floor: null, ratio: null, goal: '<= 12 kB', ok: value <= 12 };
+}
+
+/** The same for who only turns bytes into events; bundlers leave out the rest. */
+export async function translatorSize(): Promise<Measured> {
+  const value = await gzippedKb(`export { StreamTranslator } from '${ENTRY}';`);
+  return { value, unit: 'kB', floor: null, ratio: null, goal: 'reported', ok: true };
+}
+
+async function gzippedKb(entry: string): Promise<number> {
+  return gzipSync(await bundle(entry)).length / 1000;
+}
+
+async function bundle(entry: string): Promise<string> {
+  // Loaded here because it takes a second, which the other benches need not wait for.
+  const { build } = await import('vite');
+  const result = await build({
+    configFile: false,
+    logLevel: 'error',
+    resolve: { conditions: ['fleetloom-source', 'module', 'browser', 'default'] },
+    plugins: [
+      {
+        name: 'size-entry',
+        resolveId: (id: string) => (id === VIRTUAL ? id : undefined),
+        load: (id: string) => (id === VIRTUAL ? entry : undefined),
+      },
+    ],
+    build: {
+      write: false,
+      minify: true,
+      modulePreload: { polyfill: false },
+      // An application's build: a library's would keep the white space.
+      rolldownOptions: { input: VIRTUAL, preserveEntrySignatures: 'strict', output: { format: 'es' } },
+    },
+  });
+  const outputs = Array.isArray(result) ? result : [result];
+  const chunks = outputs.flatMap((one) => ('output' in one ? one.output : []));
+  const code = chunks.map((chunk) => (chunk.type === 'chunk' ? chunk.code : '')).join('');
+  if (!code.includes('export')) throw new Error('the bundle exports nothing');
+  return code;
+}

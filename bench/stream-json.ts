@@ -1,0 +1,106 @@
+import { StreamTranslator } from '@fleetloom/protocol/stream-json';
+import { atMost, type Bench, comparePair, type Measured, type Pair, timesFaster } from './harness.ts';
+import { entrySize, translatorSize } from './size.ts';
+import { heapAfterAgents, heapAfterManyLines } from './stream-json-heap.ts';
+import { pipeThroughput } from './stream-json-pipe.ts';
+import {
+  type GeneratedStream,
+  growingSnapshots,
+  growingText,
+  interleavedAgents,
+  largeResults,
+  oneBlockPerLine,
+  partialMessages,
+  toBytes,
+} from './streams.ts';
+
+/** Bytes to agent events, against the least that any reader has to do: decode each line and JSON.parse it. */
+export const streamJson: Bench = {
+  name: 'stream-json',
+  cases: [
+    { name: 'one-block', run: () => notSlower(oneBlockPerLine({ messages: 3_000 })) },
+    { name: '25-agents', run: () => notSlower(interleavedAgents({ messages: 20, mode: 'one-block' })) },
+    { name: 'partial', run: () => notSlower(partialMessages({ messages: 150 })) },
+    { name: 'growing-200', run: () => faster(5, growingSnapshots()) },
+    { name: 'growing-steps', run: () => faster(undefined, growingSnapshots({ blocks: 100, growSteps: 4 })) },
+    { name: 'growing-text', run: () => faster(undefined, growingText()) },
+    { name: 'growing-25-agents', run: () => faster(undefined, interleavedAgents()) },
+    { name: 'line-32mb', run: lineGrowth },
+    { name: 'pipe', run: pipeThroughput },
+    { name: 'heap-25-agents', run: heapAfterAgents },
+    { name: 'heap-1m-lines', run: heapAfterManyLines },
+    { name: 'size', run: entrySize },
+    { name: 'size-translator', run: translatorSize },
+  ],
+};
+
+const CHUNK_BYTES = 64 * 1024;
+
+async function notSlower(stream: GeneratedStream): Promise<Measured> {
+  return atMost(1.3, await comparePair(pairFor(stream)));
+}
+
+async function faster(limit: number | undefined, stream: GeneratedStream): Promise<Measured> {
+  return timesFaster(limit, await comparePair(pairFor(stream)));
+}
+
+function pairFor(stream: GeneratedStream): Pair {
+  const bytes = toBytes(stream);
+  const lines = stream.lines.map((line) => new TextEncoder().encode(line));
+  const chunks = toChunks(bytes);
+  checkAnswer(stream, chunks);
+  return { floor: () => parseLines(lines), ours: () => void translate(chunks) };
+}
+
+/** A quick wrong answer is worth nothing. */
+function checkAnswer(stream: GeneratedStream, chunks: Uint8Array[]): void {
+  const seen = new Set<string>();
+  let results = 0;
+  translate(chunks, (event) => {
+    if (event.type === 'text_delta' || event.type === 'thinking_delta' || event.type === 'tool_use') {
+      seen.add(`${event.thread} ${event.message_id} ${event.block}`);
+    }
+    if (event.type === 'tool_result') results++;
+  });
+  const { blocks, toolResults } = stream;
+  if (seen.size !== blocks.length || results !== toolResults.length) {
+    const got = `${seen.size} blocks and ${results} results`;
+    throw new Error(`wrong answer: ${got} instead of ${blocks.length} and ${toolResults.length}`);
+  }
+}
+
+type TranslatedEvent = ReturnType<StreamTranslator['push']>[number];
+
+function translate(chunks: Uint8Array[], onEvent?: (event: TranslatedEvent) => void): number {
+  const stream = new StreamTranslator();
+  let count = 0;
+  for (const chunk of chunks) {
+    const events = stream.push(chunk);
+    count += events.length;
+    if (onEvent) events.forEach(onEvent);
+  }
+  const events = stream.end();
+  if (onEvent) events.forEach(onEvent);
+  return count + events.length;
+}
+
+function parseLines(lines: Uint8Array[]): void {
+  const decoder = new TextDecoder();
+  let keys = 0;
+  // The sum keeps the optimiser from leaving out what nobody looks at.
+  for (const line of lines) keys += (JSON.parse(decoder.decode(line)) as { type: string }).type.length;
+  if (keys === 0) throw new Error('nothing was parsed');
+}
+
+/** A line of four times the length may take four times as long, and a little. */
+async function lineGrowth(): Promise<Measured> {
+  const [small, large] = [8, 32].map((mib) => toChunks(toBytes(largeResults({ count: 1, size: mib << 20 }))));
+  const pair = { floor: () => void translate(small!), ours: () => void translate(large!) };
+  const { floorMs, oursMs, ratio } = await comparePair(pair, { rounds: 9 });
+  return { value: oursMs, unit: 'ms', floor: floorMs, ratio, goal: '< 4.5x of 8 MB', ok: ratio < 4.5 };
+}
+
+function toChunks(bytes: Uint8Array): Uint8Array[] {
+  const count = Math.ceil(bytes.length / CHUNK_BYTES);
+  return Array.from({ length: count }, (_, index) => bytes.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES));
+}

@@ -1,0 +1,43 @@
+import { exitCode } from '../exit-code.ts';
+import { openInput } from '../input/open-input.ts';
+import { readEvents } from '../input/read-events.ts';
+import type { Io } from '../io.ts';
+import { createOutcome, explainOutcome, foldOutcome, toExitCode } from '../outcome.ts';
+import { foldOverview } from '../overview/fold-overview.ts';
+import { createOverview } from '../overview/overview.ts';
+import { toStats } from '../stats/to-stats.ts';
+import { untilSignal } from '../until-signal.ts';
+import { writeText } from '../write-text.ts';
+
+export interface StatsOptions {
+  json?: boolean;
+}
+
+/** `fleetloom stats`: what each agent did and took, as a table or as one JSON object. */
+export async function stats(io: Io, file: string | undefined, options: StatsOptions): Promise<number> {
+  const input = await openInput(io, file);
+  const overview = createOverview(input.live ? 'arrival' : 'line');
+  const outcome = createOutcome();
+  const ending = await untilSignal(io, readEvents(input.bytes), (events) => {
+    const arrivalMs = input.live ? io.timers.now() : undefined;
+    for (const event of events) {
+      foldOverview(overview, event, arrivalMs);
+      foldOutcome(outcome, event);
+    }
+  });
+  if (ending !== 'ended') return exitCode[ending];
+  overview.ended = true;
+  const figures = toStats(overview);
+  if (options.json) await writeText(io.stdout, `${JSON.stringify(figures, null, 2)}\n`);
+  else {
+    const [{ drawStats }, { detectLook, drawingWidth }] = await Promise.all([
+      import('../stats/draw-stats.ts'),
+      import('../terminal/look.ts'),
+    ]);
+    const lines = drawStats(figures, drawingWidth(io), detectLook(io));
+    await writeText(io.stdout, lines.map((line) => `${line}\n`).join(''));
+  }
+  const said = explainOutcome(outcome);
+  if (said) io.stderr.write(`fleetloom: ${said}\n`);
+  return toExitCode(outcome);
+}

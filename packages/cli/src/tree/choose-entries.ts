@@ -1,0 +1,153 @@
+import type { TurnComplete } from '@fleetloom/protocol/stream-json';
+import { isRunning } from '../overview/agent-facts.ts';
+import {
+  type Agent,
+  type CallEntry,
+  type Entry,
+  MAIN,
+  type OpenRequest,
+  type Overview,
+  type TextEntry,
+} from '../overview/overview.ts';
+import { cleanLine } from '../terminal/clean-text.ts';
+import { formatPlural } from '../terminal/format.ts';
+import { toAgentState } from './agent-state.ts';
+import type { DrawnText } from './draw-text.ts';
+import type { Drawing } from './drawing.ts';
+
+/** What is drawn below an agent. */
+export type Chosen =
+  | { type: 'agent'; agent: Agent }
+  /** `asks`: it waits for the user's permission. */
+  | { type: 'call'; call: CallEntry; asks: boolean }
+  | { type: 'turn'; turn: TurnComplete }
+  | ({ type: 'text' } & DrawnText)
+  | { type: 'request'; request: OpenRequest }
+  | { type: 'failure'; says: string }
+  | { type: 'counted'; says: string };
+
+/** The newest of an agent's entries as far as the detail allows, in order; what was left out is counted. */
+export function chooseEntries(overview: Overview, drawing: Drawing, agent: Agent): Chosen[] {
+  const choice = createChoice(overview, drawing, agent);
+  const chosen: Chosen[] = [];
+  for (const entry of agent.entries.toReversed()) {
+    const one = choose(overview, drawing, agent, entry, choice);
+    if (one) chosen.push(one);
+  }
+  const { calls, failedCalls, agents } = choice.leftOut;
+  if (calls > 0 && choice.drawsCalls) chosen.push({ type: 'counted', says: countCalls(calls, failedCalls) });
+  chosen.reverse();
+  if (agents.length > 0) chosen.push({ type: 'counted', says: countAgents(overview, agents) });
+  for (const request of choice.requests.values()) chosen.push({ type: 'request', request });
+  if (agent.status === 'failed' && agent.error) chosen.push({ type: 'failure', says: cleanLine(agent.error) });
+  return chosen;
+}
+
+/** How many of each may still be chosen, and what was not. */
+interface Choice {
+  calls: number;
+  texts: number;
+  thoughts: number;
+  turns: number;
+  notes: number;
+  drawsCalls: boolean;
+  /** The next text is the newest one. */
+  newestText: boolean;
+  /** What the agent is writing right now. */
+  beingWritten: Entry | undefined;
+  /** Questions to the user whose call was not met yet; 2.1.197 asks before it tells of the call. */
+  requests: Map<string, OpenRequest>;
+  leftOut: { calls: number; failedCalls: number; agents: Agent[] };
+}
+
+function createChoice(overview: Overview, { detail }: Drawing, agent: Agent): Choice {
+  const running = isRunning(overview, agent) && !overview.ended;
+  const calls = detail.calls[running ? 0 : 1];
+  const texts = detail.texts[running ? 0 : 1];
+  const writes = running && (agent.activity.type === 'writing' || agent.activity.type === 'thinking');
+  return {
+    calls,
+    texts: agent.key === MAIN ? Math.max(1, texts) : texts,
+    thoughts: detail.thoughts,
+    turns: detail.turns,
+    notes: texts,
+    drawsCalls: calls > 0,
+    newestText: true,
+    beingWritten: writes
+      ? agent.entries.findLast((entry) => entry.type === 'text' || entry.type === 'thinking')
+      : undefined,
+    requests: new Map([...agent.openRequests].map(([id, request]) => [request.toolUseId ?? id, request])),
+    leftOut: { calls: agent.earlier.calls, failedCalls: agent.earlier.failedCalls, agents: [] },
+  };
+}
+
+function choose(overview: Overview, drawing: Drawing, agent: Agent, entry: Entry, choice: Choice): Chosen | undefined {
+  switch (entry.type) {
+    case 'agent':
+    case 'call': {
+      const child = entry.agent === undefined ? undefined : overview.agents.get(entry.agent);
+      if (child) return chooseAgent(overview, drawing, child, choice);
+      return entry.type === 'call' ? chooseCall(entry, choice) : undefined;
+    }
+    case 'text':
+      return chooseText(drawing, agent, entry, choice);
+    case 'thinking':
+      return isBlank(entry) || choice.thoughts-- <= 0 ? undefined : drawn(entry, drawing.detail.textLines, choice);
+    case 'turn':
+      return choice.turns-- <= 0 ? undefined : { type: 'turn', turn: entry.turn };
+    case 'note':
+      if (entry.kind === 'error') return { type: 'failure', says: cleanLine(entry.text) };
+      return choice.notes-- <= 0 ? undefined : given(drawing, entry.text);
+  }
+}
+
+function chooseAgent(overview: Overview, { detail, only }: Drawing, child: Agent, choice: Choice): Chosen | undefined {
+  const hidden = only ? !only.has(child.key) : detail.countEnded && toAgentState(overview, child).sign === 'done';
+  if (!hidden) return { type: 'agent', agent: child };
+  choice.leftOut.agents.push(child);
+  return undefined;
+}
+
+function chooseCall(call: CallEntry, choice: Choice): Chosen | undefined {
+  const asks = choice.requests.delete(call.id);
+  if (asks || choice.calls-- > 0) return { type: 'call', call, asks };
+  choice.leftOut.calls += 1;
+  if (call.result?.isError) choice.leftOut.failedCalls += 1;
+  return undefined;
+}
+
+function chooseText({ detail }: Drawing, agent: Agent, entry: TextEntry, choice: Choice): Chosen | undefined {
+  if (isBlank(entry) || choice.texts-- <= 0) return undefined;
+  const isAnswer = agent.key === MAIN && choice.newestText;
+  choice.newestText = false;
+  return drawn(entry, isAnswer ? detail.answerLines : detail.textLines, choice);
+}
+
+function isBlank(entry: TextEntry): boolean {
+  return !/\S/.test(entry.text);
+}
+
+function drawn(entry: TextEntry, lines: number, choice: Choice): Chosen {
+  return { type: 'text', entry, lines, tail: entry === choice.beingWritten };
+}
+
+function given({ detail }: Drawing, text: string): Chosen {
+  const entry = { type: 'text' as const, text, omittedChars: 0, aborted: false };
+  return { type: 'text', entry, lines: detail.textLines, tail: false, given: true };
+}
+
+/** `12 earlier calls, 1 failed`. */
+function countCalls(calls: number, failed: number): string {
+  return `${formatPlural(calls, 'earlier call')}${failed > 0 ? `, ${failed} failed` : ''}`;
+}
+
+/** `12 more agents: 9 done, 3 at work`. */
+function countAgents(overview: Overview, agents: readonly Agent[]): string {
+  const words = new Map<string, number>();
+  for (const agent of agents) {
+    const word = isRunning(overview, agent) ? 'at work' : toAgentState(overview, agent).word;
+    words.set(word, (words.get(word) ?? 0) + 1);
+  }
+  const parts = [...words].map(([word, count]) => `${count} ${word}`);
+  return `${formatPlural(agents.length, 'more agent')}: ${parts.join(', ')}`;
+}

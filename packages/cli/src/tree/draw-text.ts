@@ -1,0 +1,55 @@
+import type { TextEntry } from '../overview/overview.ts';
+import { cleanText } from '../terminal/clean-text.ts';
+import type { Style } from '../terminal/palette.ts';
+import { type Row, type Span, span } from '../terminal/row.ts';
+import { wrapText } from '../terminal/text-width.ts';
+import type { Drawing } from './drawing.ts';
+
+/** A text as it is chosen for drawing. */
+export interface DrawnText {
+  entry: Pick<TextEntry, 'type' | 'text' | 'omittedChars' | 'error' | 'aborted'>;
+  lines: number;
+  /** Its end is shown instead of its beginning: it is being written. */
+  tail: boolean;
+  /** What somebody said to the agent. */
+  given?: boolean;
+}
+
+/** A text in so many lines; what is left out is told. */
+export function drawText(drawing: Drawing, text: DrawnText, first: Span, below: Span): Row[] {
+  const { glyphs } = drawing;
+  const style = styleOf(text);
+  const sign = text.given ? `${glyphs.given} ` : text.entry.type === 'thinking' ? `${glyphs.thought} ` : '';
+  const width = Math.max(16, drawing.width - below.text.length - sign.length);
+  const lines = text.tail ? tailLines(text, width) : headLines(text, width, glyphs.ellipsis);
+  if (text.entry.aborted) lines.push(`${glyphs.stopped} cut off`);
+  return lines.map((line, index) => ({
+    left: [index === 0 ? first : below, span(index === 0 ? sign : ' '.repeat(sign.length), style), span(line, style)],
+    right: [],
+  }));
+}
+
+function styleOf(text: DrawnText): Style {
+  if (text.entry.error !== undefined) return 'failed';
+  if (text.given) return 'dim';
+  return text.entry.type === 'thinking' ? 'thought' : 'plain';
+}
+
+function headLines({ entry, lines: linesMax }: DrawnText, width: number, ellipsis: string): string[] {
+  // Measured is only what can be shown: a text may be long, and this is done for every picture.
+  const head = cleanText(entry.text.slice(0, width * (linesMax + 2) * 4)).trim();
+  const lines = wrapText(head, width, linesMax + 1).filter((line, index, all) => line !== '' || all[index - 1] !== '');
+  const more = lines.length > linesMax || entry.omittedChars > 0 || head.length < entry.text.trim().length / 2;
+  if (!more) return lines;
+  const shown = lines.slice(0, linesMax);
+  const last = shown.length - 1;
+  shown[last] = `${(shown[last] ?? '').slice(0, Math.max(0, width - 2))} ${ellipsis}`;
+  return shown;
+}
+
+function tailLines({ entry, lines: linesMax }: DrawnText, width: number): string[] {
+  const tail = cleanText(entry.text.slice(-width * (linesMax + 1) * 2)).trim();
+  return wrapText(tail, width)
+    .filter((line) => line !== '')
+    .slice(-linesMax);
+}

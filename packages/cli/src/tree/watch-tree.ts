@@ -1,0 +1,103 @@
+import type { AgentEvent } from '@fleetloom/protocol/stream-json';
+import type { Io } from '../io.ts';
+import { limits } from '../limits.ts';
+import { isRunning } from '../overview/agent-facts.ts';
+import { foldOverview } from '../overview/fold-overview.ts';
+import type { TimeSource } from '../overview/moment.ts';
+import { createOverview, MAIN, type Overview } from '../overview/overview.ts';
+import { cleanText } from '../terminal/clean-text.ts';
+import { LiveScreen } from '../terminal/live-screen.ts';
+import { detectLook, drawingWidth, type Look } from '../terminal/look.ts';
+import { paintRow } from '../terminal/row.ts';
+import { wrapText } from '../terminal/text-width.ts';
+import { type Ending, untilSignal } from '../until-signal.ts';
+import { writeText } from '../write-text.ts';
+import { DETAILS, FINAL_DETAILS } from './detail.ts';
+import { fitOverview } from './fit-overview.ts';
+
+export interface WatchOptions {
+  /** `arrival` for what happens now, `line` for a recording. */
+  timeSource: TimeSource;
+  /** The clock by which events arrive. */
+  now: () => number;
+  title?: string;
+  onEvent?: (event: AgentEvent) => void;
+}
+
+/** Shows the events as a tree: live where the terminal can, and in the end once for good. */
+export async function watchTree(io: Io, batches: AsyncIterable<AgentEvent[]>, options: WatchOptions): Promise<Ending> {
+  const overview = createOverview(options.timeSource);
+  const look = detectLook(io);
+  const screen = look.live ? startScreen(io, overview, look, options) : undefined;
+  let ending: Ending = 'SIGTERM';
+  try {
+    ending = await untilSignal(io, batches, (events) => {
+      foldBatch(overview, events, options);
+      screen?.update();
+    });
+  } finally {
+    overview.ended = true;
+    const lines = drawFinal(io, overview, look, options);
+    if (screen) screen.stop(lines);
+    else await writeText(io.stdout, lines.map((line) => `${line}\n`).join(''));
+  }
+  return ending;
+}
+
+function foldBatch(overview: Overview, events: readonly AgentEvent[], options: WatchOptions): void {
+  const arrivalMs = options.timeSource === 'arrival' ? options.now() : undefined;
+  for (const event of events) {
+    foldOverview(overview, event, arrivalMs);
+    options.onEvent?.(event);
+  }
+}
+
+interface Screen {
+  update(): void;
+  stop(lines: readonly string[]): void;
+}
+
+function startScreen(io: Io, overview: Overview, look: Look, options: WatchOptions): Screen {
+  let level = 0;
+  const screen = new LiveScreen(io, (rows) => {
+    const width = drawingWidth(io);
+    const live = overview.timeSource === 'arrival' ? { nowMs: options.now() } : {};
+    const drawing = { width, glyphs: look.glyphs, animationMs: io.timers.now(), ...live, ...titleOf(options) };
+    const fitted = fitOverview(overview, drawing, DETAILS, rows, level);
+    level = fitted.level;
+    return fitted.rows.map((row) => paintRow(row, width, look));
+  });
+  screen.start();
+  // Clocks run while somebody works; an idle session costs nothing.
+  let cancelTick = () => {};
+  const tick = () => {
+    if ([...overview.agents.values()].some((agent) => isRunning(overview, agent))) screen.update();
+    cancelTick = io.timers.after(limits.tickMs, tick);
+  };
+  tick();
+  return {
+    update: () => screen.update(),
+    stop: (lines) => {
+      cancelTick();
+      screen.stop(lines);
+    },
+  };
+}
+
+/** All of the tree where that is not too long for a terminal, else as much as is; the answer in any case. */
+function drawFinal(io: Io, overview: Overview, look: Look, options: WatchOptions): string[] {
+  const width = drawingWidth(io);
+  const drawing = { width, glyphs: look.glyphs, ...titleOf(options) };
+  const rowsMax = limits.finalRowsMax + countAnswerRows(overview, width);
+  const { rows } = fitOverview(overview, drawing, FINAL_DETAILS, rowsMax);
+  return rows.map((row) => paintRow(row, width, look));
+}
+
+function countAnswerRows(overview: Overview, width: number): number {
+  const answer = overview.agents.get(MAIN)?.entries.findLast((entry) => entry.type === 'text');
+  return answer?.type === 'text' ? wrapText(cleanText(answer.text), width - 2, limits.answerRowsMax).length : 0;
+}
+
+function titleOf({ title }: WatchOptions): { title?: string } {
+  return title === undefined ? {} : { title };
+}
