@@ -31,15 +31,18 @@ export interface PairTimes {
   ratio: number;
 }
 
+/** Runs before anything counts: the compiler has to have seen everything. */
+const WARM_UPS = 5;
+
 /**
  * How long two ways take, side by side.
  *
  * Other people's machines are noisy for seconds at a time. So both run in every round, one right after the other and in
  * changing order, and it is the ratios of the rounds that are compared, not two averages from different moments.
  */
-export async function comparePair({ floor, ours }: Pair, { rounds = 15, budgetMs = 4_000 } = {}): Promise<PairTimes> {
+export async function comparePair({ floor, ours }: Pair, { rounds = 21, budgetMs = 4_000 } = {}): Promise<PairTimes> {
   const deadline = performance.now() + budgetMs;
-  for (let warmUp = 0; warmUp < 3; warmUp++) {
+  for (let warmUp = 0; warmUp < WARM_UPS; warmUp++) {
     await timeMs(floor);
     await timeMs(ours);
   }

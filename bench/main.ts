@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import type { Bench, Row } from './harness.ts';
 import { streamJson } from './stream-json.ts';
 
@@ -7,45 +8,53 @@ import { streamJson } from './stream-json.ts';
 // A figure that misses its goal is no failure of the run: machines differ, and tests are elsewhere. Only a crash is.
 
 const benches: Bench[] = [streamJson];
+const all = benches.flatMap(({ name, cases }) => cases.map((entry) => ({ bench: name, ...entry })));
+type Case = (typeof all)[number];
 
 const args = process.argv.slice(2);
 const isJson = args.includes('--json');
 const names = args.filter((arg) => arg !== '--json');
-const selected = select(names);
-if (selected === undefined) {
-  const known = benches.flatMap(({ name, cases }) => [name, ...cases.map((entry) => `${name}/${entry.name}`)]);
-  process.stderr.write(`Usage: npm run bench -- [--json] [name…]\nNames: ${known.join(' ')}\n`);
+const unknown = names.filter((name) => !all.some((entry) => isCalled(entry, name)));
+const selected = names.length === 0 ? all : all.filter((entry) => names.some((name) => isCalled(entry, name)));
+if (unknown.length === 0) await runAll(selected);
+else {
+  const known = [...benches.map(({ name }) => name), ...all.map((entry) => `${entry.bench}/${entry.name}`)];
+  process.stderr.write(`Unknown: ${unknown.join(' ')}\nThere are: ${known.join(' ')}\n`);
   process.exitCode = 2;
-} else {
-  await runAll(selected);
 }
 
-function select(wanted: string[]): Bench[] | undefined {
-  const has = (bench: string, entry: string) => wanted.includes(bench) || wanted.includes(`${bench}/${entry}`);
-  if (wanted.length === 0) return benches;
-  const found = benches.map(({ name, cases }) => ({ name, cases: cases.filter((entry) => has(name, entry.name)) }));
-  const isKnown = (want: string) =>
-    benches.some(({ name, cases }) => want === name || cases.some((entry) => want === `${name}/${entry.name}`));
-  return wanted.every(isKnown) ? found : undefined;
+function isCalled({ bench, name }: Case, wanted: string): boolean {
+  return wanted === bench || wanted === `${bench}/${name}`;
 }
 
-async function runAll(wanted: Bench[]): Promise<void> {
+async function runAll(cases: Case[]): Promise<void> {
   const startedAt = performance.now();
   if (!isJson) print('bench/case', 'value', 'floor', 'ratio', 'goal', '');
-  for (const { name, cases } of wanted) {
-    for (const entry of cases) {
-      try {
-        report({ bench: name, case: entry.name, ...(await entry.run()) });
-      } catch (error) {
-        // The others still tell something; the exit code says that one is missing.
-        process.exitCode = 1;
-        process.stderr.write(
-          `${name}/${entry.name} crashed: ${error instanceof Error ? error.stack : String(error)}\n`,
-        );
-      }
+  for (const entry of cases) {
+    const { bench, name } = entry;
+    try {
+      report(cases.length === 1 ? { bench, case: name, ...(await entry.run()) } : await runAlone(entry));
+    } catch (error) {
+      // The others still tell something; the exit code says that one is missing.
+      process.exitCode = 1;
+      process.stderr.write(`${bench}/${name} crashed: ${error instanceof Error ? error.stack : String(error)}\n`);
     }
   }
   if (!isJson) process.stdout.write(`${((performance.now() - startedAt) / 1000).toFixed(0)} s\n`);
+}
+
+/** In a process of its own: compiled code is shaped by what ran before, and a figure must not depend on the selection. */
+async function runAlone({ bench, name }: Case): Promise<Row> {
+  const command = [...process.execArgv, process.argv[1]!, '--json', `${bench}/${name}`];
+  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  const code = await new Promise((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  if (code !== 0) throw new Error(`its process ended with ${String(code)}`);
+  return JSON.parse(output) as Row;
 }
 
 function report(row: Row): void {

@@ -1,6 +1,7 @@
-import { StreamTranslator } from '@fleetloom/protocol/stream-json';
+import { StreamTranslator, type StreamTranslatorOptions } from '@fleetloom/protocol/stream-json';
+import { createAccelerator } from '@fleetloom/protocol/stream-json/accelerator';
 import { atMost, type Bench, comparePair, type Measured, type Pair, timesFaster } from './harness.ts';
-import { entrySize, translatorSize } from './size.ts';
+import { acceleratedSize, entrySize, translatorSize } from './size.ts';
 import { heapAfterAgents, heapAfterManyLines } from './stream-json-heap.ts';
 import { pipeThroughput } from './stream-json-pipe.ts';
 import {
@@ -31,32 +32,32 @@ export const streamJson: Bench = {
     { name: 'heap-1m-lines', run: heapAfterManyLines },
     { name: 'size', run: entrySize },
     { name: 'size-translator', run: translatorSize },
+    { name: 'size-accelerated', run: acceleratedSize },
   ],
 };
 
 const CHUNK_BYTES = 64 * 1024;
 
 async function notSlower(stream: GeneratedStream): Promise<Measured> {
-  return atMost(1.3, await comparePair(pairFor(stream)));
+  return atMost(1.3, await comparePair(pairFor(stream, () => ({}))));
 }
 
 async function faster(limit: number | undefined, stream: GeneratedStream): Promise<Measured> {
-  return timesFaster(limit, await comparePair(pairFor(stream)));
+  return timesFaster(limit, await comparePair(pairFor(stream, () => ({ accelerator: createAccelerator() }))));
 }
 
-function pairFor(stream: GeneratedStream): Pair {
-  const bytes = toBytes(stream);
+function pairFor(stream: GeneratedStream, options: () => StreamTranslatorOptions): Pair {
   const lines = stream.lines.map((line) => new TextEncoder().encode(line));
-  const chunks = toChunks(bytes);
-  checkAnswer(stream, chunks);
-  return { floor: () => parseLines(lines), ours: () => void translate(chunks) };
+  const chunks = toChunks(toBytes(stream));
+  checkAnswer(stream, chunks, options());
+  return { floor: () => parseLines(lines), ours: () => void translate(chunks, options()) };
 }
 
 /** A quick wrong answer is worth nothing. */
-function checkAnswer(stream: GeneratedStream, chunks: Uint8Array[]): void {
+function checkAnswer(stream: GeneratedStream, chunks: Uint8Array[], options: StreamTranslatorOptions): void {
   const seen = new Set<string>();
   let results = 0;
-  translate(chunks, (event) => {
+  translate(chunks, options, (event) => {
     if (event.type === 'text_delta' || event.type === 'thinking_delta' || event.type === 'tool_use') {
       seen.add(`${event.thread} ${event.message_id} ${event.block}`);
     }
@@ -71,8 +72,12 @@ function checkAnswer(stream: GeneratedStream, chunks: Uint8Array[]): void {
 
 type TranslatedEvent = ReturnType<StreamTranslator['push']>[number];
 
-function translate(chunks: Uint8Array[], onEvent?: (event: TranslatedEvent) => void): number {
-  const stream = new StreamTranslator();
+function translate(
+  chunks: Uint8Array[],
+  options: StreamTranslatorOptions,
+  onEvent?: (event: TranslatedEvent) => void,
+): number {
+  const stream = new StreamTranslator(options);
   let count = 0;
   for (const chunk of chunks) {
     const events = stream.push(chunk);
@@ -95,7 +100,7 @@ function parseLines(lines: Uint8Array[]): void {
 /** A line of four times the length may take four times as long, and a little. */
 async function lineGrowth(): Promise<Measured> {
   const [small, large] = [8, 32].map((mib) => toChunks(toBytes(largeResults({ count: 1, size: mib << 20 }))));
-  const pair = { floor: () => void translate(small!), ours: () => void translate(large!) };
+  const pair = { floor: () => void translate(small!, {}), ours: () => void translate(large!, {}) };
   const { floorMs, oursMs, ratio } = await comparePair(pair, { rounds: 9 });
   return { value: oursMs, unit: 'ms', floor: floorMs, ratio, goal: '< 4.5x of 8 MB', ok: ratio < 4.5 };
 }

@@ -166,7 +166,7 @@ export class SseDecoder {
 
   // A comment is not kept, so it has the limit for itself and never takes the event around it along.
   #fits(comment: boolean, length: number): boolean {
-    return length <= (comment ? this.#bytesMax : this.#skipping ? 0 : this.#bytesMax - this.#eventBytes);
+    return length <= (comment ? this.#bytesMax : this.#bytesMax - this.#eventBytes);
   }
 
   #skip(length: number): void {

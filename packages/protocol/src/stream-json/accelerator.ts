@@ -4,7 +4,7 @@ import type { StreamJsonMessage } from './messages.ts';
 import { type Platform, platform as fastest } from './platform.ts';
 import { type ContentEnd, findContent, scanContent } from './scan-content.ts';
 import type { Accelerator } from './stream-translator.ts';
-import { translateTail } from './translate-tail.ts';
+import { type LastSaid, lastSaid, translateTail } from './translate-tail.ts';
 import type { Translator } from './translator.ts';
 
 /**
@@ -12,8 +12,8 @@ import type { Translator } from './translator.ts';
  *
  * Why it is sound: a JSON parser is deterministic, so after equal bytes it is in an equal state. If a line equals the one
  * before it up to the end of the content array, the rest can be parsed behind the line's head alone; what is skipped is
- * what the line before said, and the translator has said it. Whatever is not plainly that case is parsed whole, and the
- * translator refuses a tail that does not fit what it knows. So dropping any entry here costs time, never content.
+ * what the line before said, and the translator has said it. Whatever is not plainly that case is parsed whole, and a tail
+ * is refused where anything has touched its message since. So dropping any entry here costs time, never content.
  *
  * @example
  * const stream = new StreamTranslator({ accelerator: createAccelerator() });
@@ -26,9 +26,10 @@ export function createAccelerator(platform: Platform = fastest): Accelerator {
 interface Entry {
   /** A copy of its bytes; longer than the line, so that it can grow in place. */
   line: Uint8Array;
-  headLength: number;
-  /** Where its content array ends. Undefined: nothing can be said about the next line. */
+  /** Where its content array ends. Undefined, as `said`: nothing can be said about the next line. */
   content: ContentEnd | undefined;
+  /** What the translator made of it. */
+  said: LastSaid | undefined;
 }
 
 class SnapshotAccelerator implements Accelerator {
@@ -45,31 +46,65 @@ class SnapshotAccelerator implements Accelerator {
     const headLength = findContent(bytes, start, end) - start;
     if (headLength < 0 || end - start > ACCELERATED_LINE_BYTES_MAX) return false;
     const head = this.#platform.text(bytes, start, start + headLength);
-    const entry = this.#entries.get(head);
-    if (entry?.content && this.#tail(bytes, start, end, head, entry, translator)) return true;
-    this.#remember(bytes.subarray(start, end), head, headLength, entry);
-    return false;
+    const entry = this.#entries.get(head) ?? this.#open(head);
+    if (!entry) return false;
+    return (
+      this.#tail(bytes, start, end, head, entry, translator) || this.#whole(bytes, start, end, head, entry, translator)
+    );
+  }
+
+  #open(head: string): Entry | undefined {
+    if (!provesHead(head)) return undefined;
+    const entry: Entry = { line: new Uint8Array(0), content: undefined, said: undefined };
+    this.#entries.set(head, entry);
+    return entry;
   }
 
   /** Handles the line as the one before plus a tail. False, with nothing done, where that cannot be proven. */
   #tail(bytes: Uint8Array, start: number, end: number, head: string, entry: Entry, translator: Translator): boolean {
-    const { line, content } = entry as { line: Uint8Array; content: ContentEnd };
-    const cut = this.#cut(bytes, start, end, line, content);
+    const { line, content, said } = entry;
+    const cut = content && said && this.#cut(bytes, start, end, line, content);
     if (!cut) return false;
     const after = scanContent(bytes, start, end, cut.resume);
     if (!after || !isPlain(this.#platform.text(bytes, start + after.end, end))) return false;
-    const message = parseMessage(head + cut.prefix + this.#platform.text(bytes, start + cut.from, end));
+    const message = this.#parse(head + cut.prefix, bytes, start + cut.from, end);
     const blocks = message?.message?.content;
     if (!message || !Array.isArray(blocks) || blocks.length !== after.count - cut.known) return false;
-    if (!translateTail(translator.state, { message, blocks, known: cut.known, grown: cut.grown })) return false;
-    this.#grow(entry, bytes, start, end, Math.min(cut.from, content.end), after);
+    // With nothing behind the comma it is no JSON, though it is when put together like this.
+    if (blocks.length === 0 && cut.from > content.end) return false;
+    if (!translateTail(translator.state, { ...cut, message, blocks }, said)) return false;
+    this.#grow(entry, bytes, start, end, Math.min(cut.from, content.end));
+    entry.content = after;
+    entry.said = lastSaid(translator.state, message);
     return true;
+  }
+
+  /** Parses all of the line here, because only then it is known what came of it. False: it is not JSON. */
+  #whole(bytes: Uint8Array, start: number, end: number, head: string, entry: Entry, translator: Translator): boolean {
+    entry.said = undefined;
+    const message = this.#parse('', bytes, start, end);
+    if (!message) return false;
+    translator.message(message);
+    this.#entries.delete(head);
+    this.#entries.set(head, entry);
+    const line = bytes.subarray(start, end);
+    entry.content = scanContent(line, 0, line.length, { ...NOTHING, at: head.length });
+    entry.said = lastSaid(translator.state, message);
+    if (entry.content?.count !== message.message?.content?.length) entry.content = undefined;
+    this.#grow(entry, bytes, start, end, 0);
+    return true;
+  }
+
+  /** Undefined where it is no JSON, and where bytes are no UTF-8, which the reader counts. */
+  #parse(before: string, bytes: Uint8Array, start: number, end: number): StreamJsonMessage | undefined {
+    const text = this.#platform.text(bytes, start, end);
+    return text.includes('\ufffd') ? undefined : parseMessage(before + text);
   }
 
   /** Where the new part of the line begins, if all before it is what the line before had. */
   #cut(bytes: Uint8Array, start: number, end: number, line: Uint8Array, content: ContentEnd): Cut | undefined {
-    const { equal, text } = this.#platform;
-    if (start + content.end < end && equal(bytes, start, line, 0, content.end)) {
+    const { text } = this.#platform;
+    if (start + content.end < end && equal(bytes, start, line, content.end)) {
       const next = bytes[start + content.end];
       const known = content.count;
       const resume = { ...content, at: content.end };
@@ -78,7 +113,7 @@ class SnapshotAccelerator implements Accelerator {
       return undefined;
     }
     const { textOpen, textClose, lastStart } = content;
-    if (textClose <= 0 || start + textClose >= end || !equal(bytes, start, line, 0, textClose)) return undefined;
+    if (textClose <= 0 || start + textClose >= end || !equal(bytes, start, line, textClose)) return undefined;
     // The last text goes on where it ended. Not in the middle of a character: those bytes would not decode alone.
     if (((bytes[start + textClose] as number) & 0xc0) === 0x80) return undefined;
     return {
@@ -90,8 +125,8 @@ class SnapshotAccelerator implements Accelerator {
     };
   }
 
-  /** Takes the line over: all before `from` is there already. */
-  #grow(entry: Entry, bytes: Uint8Array, start: number, end: number, from: number, content: ContentEnd): void {
+  /** Takes the line over: all before `from` is there already. Then the oldest have to make room. */
+  #grow(entry: Entry, bytes: Uint8Array, start: number, end: number, from: number): void {
     const length = end - start;
     if (entry.line.length < length) {
       const larger = this.#platform.wrap(new Uint8Array(Math.max(1024, length * 2)));
@@ -100,21 +135,10 @@ class SnapshotAccelerator implements Accelerator {
       entry.line = larger;
     }
     entry.line.set(bytes.subarray(start + from, end), from);
-    entry.content = content;
-  }
-
-  #remember(bytes: Uint8Array, head: string, headLength: number, known: Entry | undefined): void {
-    const entry = known ?? { line: new Uint8Array(0), headLength, content: undefined };
-    this.#entries.delete(head);
-    if (!provesHead(head)) return;
-    this.#entries.set(head, entry);
-    const content = scanContent(bytes, 0, bytes.length, { ...NOTHING, at: headLength });
-    this.#grow(entry, bytes, 0, bytes.length, 0, content ?? NOTHING);
-    entry.content = content;
-    for (const [oldHead, old] of this.#entries) {
+    for (const [head, { line }] of this.#entries) {
       if (this.#entries.size <= ACCELERATED_MESSAGES && this.#bytes <= ACCELERATED_BYTES_MAX) break;
-      this.#entries.delete(oldHead);
-      this.#bytes -= old.line.length;
+      this.#entries.delete(head);
+      this.#bytes -= line.length;
     }
   }
 }
@@ -135,9 +159,23 @@ const COMMA = 0x2c;
 const CLOSE = 0x5d;
 const NOTHING: ContentEnd = { end: 0, count: 0, lastStart: 0, textOpen: 0, textClose: 0 };
 
-/** The head ends in `message.content` of an assistant line and nowhere else: closed at that point it must say so. */
+/** Whether `length` bytes from `start` are the first ones of `line`. A Buffer knows a faster way than a loop. */
+function equal(bytes: Uint8Array, start: number, line: Uint8Array, length: number): boolean {
+  const { compare } = bytes as { compare?: Compare };
+  if (compare) return compare.call(bytes, line, 0, length, start, start + length) === 0;
+  for (let i = 0; i < length; i++) if (bytes[start + i] !== line[i]) return false;
+  return true;
+}
+
+/** Node's Buffer.compare. */
+type Compare = (target: Uint8Array, targetStart: number, targetEnd: number, start: number, end: number) => number;
+
+/**
+ * The head ends in `message.content` of an assistant line and nowhere else: closed at that point it must say so. A key that
+ * is written with escapes could be a content array before it.
+ */
 function provesHead(head: string): boolean {
-  const message = parseMessage(`${head}]}}`);
+  const message = head.includes('\\') ? undefined : parseMessage(`${head}]}}`);
   return message?.type === 'assistant' && Array.isArray(message.message?.content);
 }
 

@@ -1,3 +1,4 @@
+import { nonEmpty } from './check.ts';
 import type { WireBlock } from './messages.ts';
 import { extendMark, markText, startsWithMark, type TextMark } from './text-mark.ts';
 
@@ -37,7 +38,7 @@ export function createBlock(wire: WireBlock, number: number): Block {
   const text = textOf(wire);
   return {
     kind: wire.type,
-    id: typeof wire.id === 'string' ? wire.id : undefined,
+    id: nonEmpty(wire.id),
     number,
     text: text ?? null,
     value: text === undefined ? wire : undefined,
@@ -58,9 +59,14 @@ export function textOf(wire: WireBlock): string | undefined {
   return typeof text === 'string' ? text : '';
 }
 
+/** Whether `wire` can be the same block at all. */
+export function sameIdentity(block: Block, wire: WireBlock): boolean {
+  return block.kind === wire.type && block.id === nonEmpty(wire.id);
+}
+
 /** How `wire` relates to the block that was known. Kinds and tool-call ids that differ are a change. */
 export function compareBlock(block: Block, wire: WireBlock): Change {
-  if (block.kind !== wire.type || block.id !== (typeof wire.id === 'string' ? wire.id : undefined)) return CHANGED;
+  if (!sameIdentity(block, wire)) return CHANGED;
   const text = textOf(wire);
   if (text === undefined) return sameValue(block, wire) ? SAME : CHANGED;
   const known = block.text;
@@ -77,7 +83,7 @@ export function compareBlock(block: Block, wire: WireBlock): Change {
 export function updateBlock(block: Block, wire: WireBlock): void {
   const text = textOf(wire);
   block.kind = wire.type;
-  block.id = typeof wire.id === 'string' ? wire.id : undefined;
+  block.id = nonEmpty(wire.id);
   block.text = text ?? null;
   block.value = text === undefined ? wire : undefined;
   block.mark = null;
@@ -96,7 +102,7 @@ export function forgetContent(block: Block): void {
   block.value = undefined;
 }
 
-export function markOf(block: Block): TextMark {
+export function markOf(block: Pick<Block, 'mark' | 'text' | 'value'>): TextMark {
   if (block.mark) return block.mark;
   return markText(block.text ?? toJson(block.value));
 }

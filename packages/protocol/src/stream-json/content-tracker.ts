@@ -1,4 +1,4 @@
-import { type Block, compareBlock, createBlock, growBlock, textOf, updateBlock } from './block.ts';
+import { type Block, compareBlock, createBlock, growBlock, sameIdentity, textOf, updateBlock } from './block.ts';
 import { defined, nonEmpty, number, record, text } from './check.ts';
 import type { EventSink } from './event-sink.ts';
 import type { BlockPlace } from './events.ts';
@@ -100,7 +100,6 @@ export class ContentTracker {
    * lines have no id of their own, since two equal blocks of one message are two blocks.
    */
   #isSnapshot(message: KnownMessage, content: WireBlock[], { uuid }: SaidLine): boolean {
-    if (message.forgotten > 0) return this.dialect === 'snapshots';
     const [first] = message.blocks;
     if (!first) return false;
     const start = content[0] as WireBlock;
@@ -118,8 +117,7 @@ export class ContentTracker {
 
   #merge(message: KnownMessage, content: WireBlock[], said: SaidLine): void {
     content.forEach((wire, i) => {
-      if (i < message.forgotten) return;
-      const block = message.blocks[i - message.forgotten];
+      const block = message.blocks[i];
       if (block) this.#correct(message, block, wire, said);
       else this.append(message, wire, said);
     });
@@ -153,24 +151,31 @@ export class ContentTracker {
       if (compareBlock(block, wire).type === 'changed') this.#sink.count(`settled/${block.kind}`);
       this.#correct(message, block, wire, said);
     }
-    if (!block.said) this.#say(message, block, wire, said);
+    if (block.said) return;
+    block.said = true;
+    this.#say(message, block.number, wire, said);
   }
 
   /** A block that was not there before. */
   append(message: KnownMessage, wire: WireBlock, said: SaidLine): void {
-    const { memory } = said.thread;
-    const number = message.id === undefined ? memory.anonymousBlocks++ : message.forgotten + message.blocks.length;
-    const block = createBlock(wire, number);
-    message.blocks.push(block);
-    this.#say(message, block, wire, said);
+    const number = nextNumber(message, said.thread);
+    // Two lines of one block each: so this message does not repeat itself, and its blocks need not be remembered.
+    if (number > 0 && said.uuid !== undefined && this.dialect === 'unknown' && !message.streamed) {
+      message.forgotten = number + 1;
+      message.blocks = [];
+    } else {
+      const block = createBlock(wire, number);
+      block.said = true;
+      message.blocks.push(block);
+    }
+    this.#say(message, number, wire, said);
   }
 
   /** Brings a known block to what the line says, with the smallest event that does. */
   #correct(message: KnownMessage, block: Block, wire: WireBlock, said: SaidLine): void {
     const change = compareBlock(block, wire);
-    cover(said, block);
+    cover(said, block.number);
     if (change.type === 'same') return;
-    const place = placeOf(message, block);
     updateBlock(block, wire);
     const { thread, error } = said;
     if (change.type === 'grown') {
@@ -178,31 +183,28 @@ export class ContentTracker {
     } else {
       const content = textOf(wire);
       if (wire.type === 'tool_use' && block.id !== undefined) this.#threads.made(block.id, thread);
+      const place = placeOf(message, block.number);
       this.#sink.emit(thread, defined({ type: 'replace', ...place, kind: wire.type, content, value: wire, error }));
     }
     block.said = true;
   }
 
   /** A whole block, for the first time. */
-  #say(message: KnownMessage, block: Block, wire: WireBlock, said: SaidLine): void {
+  #say(message: KnownMessage, number: number, wire: WireBlock, said: SaidLine): void {
     const { thread, error } = said;
-    cover(said, block);
-    block.said = true;
-    if (wire.type === 'text' || wire.type === 'thinking') {
-      if (error === undefined || wire.type === 'thinking') {
-        this.#sink.delta(thread, deltaType(wire.type), message.id, block.number, block.text ?? '');
-      } else {
-        this.#sink.emit(thread, { type: 'text_delta', ...placeOf(message, block), content: block.text ?? '', error });
-      }
+    const { id } = message;
+    cover(said, number);
+    const content = textOf(wire);
+    if (content !== undefined) {
+      if (error === undefined) this.#sink.delta(thread, deltaType(wire.type), id, number, content);
+      else this.#sink.emit(thread, { type: 'text_delta', ...placeOf(message, number), content, error });
     } else if (wire.type === 'tool_use') {
-      const toolUseId = block.id ?? '';
-      if (block.id !== undefined) this.#threads.made(block.id, thread);
-      const toolName = text(wire.name) ?? 'unknown';
-      const place = placeOf(message, block);
-      this.#sink.emit(thread, { type: 'tool_use', ...place, toolUseId, toolName, input: wire.input ?? {} });
+      const toolUseId = nonEmpty(wire.id) ?? '';
+      if (toolUseId) this.#threads.made(toolUseId, thread);
+      this.#sink.toolUse(thread, id, number, toolUseId, text(wire.name) ?? 'unknown', wire.input ?? {});
     } else {
-      if (!KNOWN_BLOCKS.has(wire.type)) this.#sink.count(`block/${wire.type}`);
-      this.#sink.emit(thread, { type: 'raw', ...placeOf(message, block), kind: `block/${wire.type}`, value: wire });
+      if (!KNOWN_BLOCKS.test(wire.type)) this.#sink.count(`block/${wire.type}`);
+      this.#sink.emit(thread, { type: 'raw', ...placeOf(message, number), kind: `block/${wire.type}`, value: wire });
     }
   }
 
@@ -210,7 +212,7 @@ export class ContentTracker {
 
   #goLive(thread: Thread, id: string | undefined): KnownMessage {
     const { memory } = thread;
-    const message = id === undefined ? memory.openAnonymous() : memory.message(id, true);
+    const message = id === undefined ? memory.openAnonymous() : memory.message(id, this.dialect === 'snapshots');
     message.streamed = true;
     memory.live = message;
     thread.hasItems = true;
@@ -229,9 +231,7 @@ export class ContentTracker {
   }
 
   #addStreamed(message: KnownMessage, thread: Thread, index: number, wire: WireBlock): Block {
-    const { memory } = thread;
-    const number = message.id === undefined ? memory.anonymousBlocks++ : message.forgotten + message.blocks.length;
-    const block = createBlock(wire, number);
+    const block = createBlock(wire, nextNumber(message, thread));
     Object.assign(block, { index, open: true, settled: false });
     message.blocks.push(block);
     if (takesInput(wire.type)) block.text = '';
@@ -239,10 +239,10 @@ export class ContentTracker {
       const toolUseId = block.id ?? '';
       if (block.id !== undefined) this.#threads.made(block.id, thread);
       const toolName = text(wire.name) ?? 'unknown';
-      this.#sink.emit(thread, { type: 'tool_use_start', ...placeOf(message, block), toolUseId, toolName });
+      this.#sink.emit(thread, { type: 'tool_use_start', ...placeOf(message, block.number), toolUseId, toolName });
     } else if (block.text) {
       block.said = true;
-      this.#sink.delta(thread, deltaType(wire.type), message.id, number, block.text);
+      this.#sink.delta(thread, deltaType(wire.type), message.id, block.number, block.text);
     }
     return block;
   }
@@ -261,8 +261,7 @@ export class ContentTracker {
       block.said = true;
       this.#sink.delta(thread, kind.type, message.id, block.number, more);
     } else if (block.kind === 'tool_use') {
-      const place = placeOf(message, block);
-      this.#sink.emit(thread, { type: kind.type, ...place, toolUseId: block.id ?? '', content: more });
+      this.#sink.toolInput(thread, message.id, block.number, block.id ?? '', more);
     } // a server's own tool is said whole
   }
 
@@ -275,20 +274,25 @@ export class ContentTracker {
     if (!wire) return; // the input is no whole JSON, or known only by its mark: the whole line will tell it
     const said: SaidLine = { thread, uuid: undefined, id: message.id, error: undefined, from: 0, to: 0 };
     if (textOf(wire) === undefined) updateBlock(block, wire);
-    this.#say(message, block, wire, said);
+    block.said = true;
+    this.#say(message, block.number, wire, said);
   }
 
   #messageStop(thread: Thread, abandoned: Record<string, unknown> | undefined): void {
     const message = thread.memory.live;
     thread.memory.live = undefined;
-    const from = number(abandoned?.from_block_index);
-    if (!message || from === undefined) return;
-    for (const block of message.blocks) {
+    const from = number(abandoned?.from_block_index) ?? Infinity;
+    for (const block of message?.blocks ?? []) {
       if (block.index < from || block.settled) continue;
       block.settled = true;
-      if (block.said || block.kind === 'tool_use') {
-        this.#sink.emit(thread, { type: 'retract', ...placeOf(message, block) });
+      if (message && (block.said || block.kind === 'tool_use')) {
+        this.#sink.emit(thread, { type: 'retract', ...placeOf(message, block.number) });
       }
+    }
+    // Nothing more will be said about it, unless whole lines are still to come (2.0.37).
+    if (message?.blocks.every((block) => block.settled)) {
+      message.forgotten += message.blocks.length;
+      message.blocks = [];
     }
   }
 
@@ -300,10 +304,8 @@ export class ContentTracker {
       if (content !== undefined && content !== null) this.#invalid(thread, content);
       return [];
     }
-    if (content.length === 1) {
-      const only = toWireBlock(content[0]);
-      if (only) return [only];
-    }
+    // Nearly always one good block; then the array itself will do.
+    if (content.length === 1 && toWireBlock(content[0])) return content as WireBlock[];
     return content.flatMap((value) => toWireBlock(value) ?? (this.#invalid(thread, value), []));
   }
 
@@ -350,22 +352,17 @@ export interface SaidLine {
   to: number;
 }
 
-export function cover(said: SaidLine, block: Block): void {
-  if (said.to === said.from || block.number < said.from) said.from = block.number;
-  if (block.number >= said.to) said.to = block.number + 1;
+export function cover(said: SaidLine, number: number): void {
+  if (said.to === said.from || number < said.from) said.from = number;
+  if (number >= said.to) said.to = number + 1;
 }
-/** Block types that are passed on untouched without being news. */
-const KNOWN_BLOCKS = new Set([
-  'redacted_thinking',
-  'server_tool_use',
-  'web_search_tool_result',
-  'web_fetch_tool_result',
-  'code_execution_tool_result',
-  'mcp_tool_use',
-  'mcp_tool_result',
-  'image',
-  'document',
-]);
+
+/** The number that the next block of the message gets. */
+function nextNumber(message: KnownMessage, { memory }: Thread): number {
+  return message.id === undefined ? memory.anonymousBlocks++ : message.forgotten + message.blocks.length;
+}
+/** Block types that are passed on untouched without being news: what a server's own tools say, hidden thinking, media. */
+const KNOWN_BLOCKS = /_tool_(use|result)$|^(redacted_thinking|image|document)$/;
 
 interface DeltaKind {
   field: string;
@@ -385,12 +382,8 @@ export function deltaType(kind: string): 'text_delta' | 'thinking_delta' {
   return kind === 'thinking' ? 'thinking_delta' : 'text_delta';
 }
 
-function placeOf(message: KnownMessage, block: Block): BlockPlace {
-  return message.id === undefined ? { block: block.number } : { message_id: message.id, block: block.number };
-}
-
-function sameIdentity(block: Block, wire: WireBlock): boolean {
-  return block.kind === wire.type && block.id === nonEmpty(wire.id);
+function placeOf({ id }: KnownMessage, block: number): BlockPlace {
+  return id === undefined ? { block } : { message_id: id, block };
 }
 
 export function toWireBlock(value: unknown): WireBlock | undefined {

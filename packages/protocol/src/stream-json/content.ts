@@ -6,13 +6,8 @@
  */
 export function extractContent(content: unknown): string {
   if (typeof content === 'string') return content;
-  try {
-    const parts: string[] = [];
-    if (collectText(content, parts, [])) return parts.join('\n');
-  } catch {
-    // A getter or proxy of the caller's threw; nothing that was parsed from JSON does.
-  }
-  return toText(content);
+  const parts: string[] = [];
+  return collectText(content, parts, 0) ? parts.join('\n') : toText(content);
 }
 
 /**
@@ -36,23 +31,17 @@ export function parseDoubleEncoded(value: unknown): string {
 const NESTING_MAX = 100;
 
 /** False where the value is no content: neither text, nor a list of parts, nor something that holds one. */
-function collectText(value: unknown, parts: string[], parents: object[]): boolean {
-  if (typeof value === 'string') {
-    parts.push(value);
-    return true;
-  }
+function collectText(value: unknown, parts: string[], depth: number): boolean {
+  if (typeof value === 'string') return parts.push(value) > 0;
   if (typeof value !== 'object' || value === null) return false;
-  if (parents.length >= NESTING_MAX || parents.includes(value)) return true;
-  const inside = [...parents, value];
+  if (depth >= NESTING_MAX) return true;
   if (Array.isArray(value)) {
-    for (const part of value) collectText(part, parts, inside);
+    for (const part of value) collectText(part, parts, depth + 1);
     return true;
   }
   const { type, text, content } = value as { type?: unknown; text?: unknown; content?: unknown };
-  if (type === 'text' || type === undefined) {
-    if (typeof text === 'string') return collectText(text, parts, inside);
-  }
-  if (Array.isArray(content) || typeof content === 'string') return collectText(content, parts, inside);
+  if (typeof text === 'string' && (type === 'text' || type === undefined)) return parts.push(text) > 0;
+  if (Array.isArray(content) || typeof content === 'string') return collectText(content, parts, depth + 1);
   // Known kinds of part without any text (an image, an empty result); a bare object is something else.
   return typeof type === 'string';
 }

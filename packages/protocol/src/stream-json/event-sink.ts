@@ -1,4 +1,4 @@
-import type { AgentEvent, EventBody } from './events.ts';
+import type { AgentEvent, EventBody, ToolResult } from './events.ts';
 import { DRIFT_KINDS_MAX } from './limits.ts';
 import type { Thread } from './threads.ts';
 
@@ -11,21 +11,12 @@ export class EventSink {
   readonly drift = new Map<string, number>();
 
   emit(thread: Thread, body: EventBody): void {
-    const event: AgentEvent = {
-      seq: this.seq++,
-      stream_id: thread.streamId,
-      depth: thread.depth,
-      thread: thread.key,
-      ...body,
-    };
-    if (this.ts !== undefined) event.ts = this.ts;
-    this.#events.push(event);
+    this.#push({ seq: this.seq++, stream_id: thread.streamId, depth: thread.depth, thread: thread.key, ...body });
   }
 
-  /**
-   * As `emit`, for the events that are nearly all of a stream: written out, because copying a body into an envelope takes
-   * longer than everything else that is done for a delta.
-   */
+  // The next four are nearly all of a stream. They are written out, because copying a body behind an envelope takes longer
+  // than everything else that is done for them.
+
   delta(
     thread: Thread,
     type: 'text_delta' | 'thinking_delta',
@@ -33,27 +24,47 @@ export class EventSink {
     block: number,
     content: string,
   ): void {
+    const { streamId: stream_id, depth, key } = thread;
+    if (id === undefined) this.emit(thread, { type, block, content });
+    else this.#push({ seq: this.seq++, stream_id, depth, thread: key, type, message_id: id, block, content });
+  }
+
+  toolInput(thread: Thread, id: string | undefined, block: number, toolUseId: string, content: string): void {
+    const { streamId: stream_id, depth, key } = thread;
+    const type = 'tool_input_delta';
+    if (id === undefined) this.emit(thread, { type, block, toolUseId, content });
+    else
+      this.#push({ seq: this.seq++, stream_id, depth, thread: key, type, message_id: id, block, toolUseId, content });
+  }
+
+  toolUse(
+    thread: Thread,
+    id: string | undefined,
+    block: number,
+    toolUseId: string,
+    toolName: string,
+    input: unknown,
+  ): void {
+    const { streamId: stream_id, depth, key } = thread;
+    const type = 'tool_use';
+    if (id === undefined) return this.emit(thread, { type, block, toolUseId, toolName, input });
+    const seq = this.seq++;
+    this.#push({ seq, stream_id, depth, thread: key, type, message_id: id, block, toolUseId, toolName, input });
+  }
+
+  toolResult(thread: Thread, { toolUseId, output, isError, content, structured }: Omit<ToolResult, 'type'>): void {
+    const { streamId: stream_id, depth, key } = thread;
+    const type = 'tool_result';
+    const seq = this.seq++;
     const event: AgentEvent =
-      id === undefined
-        ? {
-            seq: this.seq++,
-            stream_id: thread.streamId,
-            depth: thread.depth,
-            thread: thread.key,
-            type,
-            block,
-            content,
-          }
-        : {
-            seq: this.seq++,
-            stream_id: thread.streamId,
-            depth: thread.depth,
-            thread: thread.key,
-            type,
-            message_id: id,
-            block,
-            content,
-          };
+      content === undefined
+        ? { seq, stream_id, depth, thread: key, type, toolUseId, output, isError }
+        : { seq, stream_id, depth, thread: key, type, toolUseId, output, isError, content };
+    if (structured !== undefined) event.structured = structured;
+    this.#push(event);
+  }
+
+  #push(event: AgentEvent): void {
     if (this.ts !== undefined) event.ts = this.ts;
     this.#events.push(event);
   }

@@ -11,12 +11,11 @@ export const LINE_BYTES_MAX = 64 * 1024 * 1024;
 export const EXCERPT_CHARS_MAX = 120;
 /** How many lines of an agent back a repeated line (same `uuid`) or snapshot is still recognised. */
 export const MEMORY_LINES_PER_THREAD = 10_000;
-/** Older messages per agent of which the number of blocks is known. */
-export const MEMORY_COUNTS_PER_THREAD = 1_000;
 /** Upper bound of remembered blocks per agent, whatever the lines look like. */
 export const MEMORY_BLOCKS_PER_THREAD = 65_536;
-/** Messages per agent whose blocks keep their content; older ones keep a mark of it, or only their number. */
-export const WHOLE_MESSAGES_PER_THREAD = 8;
+/** Messages per agent whose blocks keep their content, and blocks of them all; older ones keep a mark, or nothing. */
+export const WHOLE_MESSAGES_PER_THREAD = 32;
+export const WHOLE_BLOCKS_PER_THREAD = 512;
 /** Agents that ended whose memory is kept for late lines. */
 export const ENDED_THREADS_MAX = 25;
 /** Agents that are known at all; past it the longest ended are forgotten. */
@@ -36,7 +35,7 @@ export const ACCELERATED_MESSAGES = 64;
 export const ACCELERATED_BYTES_MAX = 32 * 1024 * 1024;
 export const ACCELERATED_LINE_BYTES_MAX = 8 * 1024 * 1024;
 /** What a snapshot carries of the above, so that 25 live agents stay under 64 KB. */
-export const SNAPSHOT_MESSAGES_PER_THREAD = 4;
+export const SNAPSHOT_MESSAGES_PER_THREAD = 2;
 export const SNAPSHOT_LINES_PER_THREAD = 32;
 export const SNAPSHOT_CALL_OWNERS = 200;
 export const SNAPSHOT_RETRACTABLE_LINES = 64;

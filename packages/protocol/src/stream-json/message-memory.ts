@@ -2,13 +2,12 @@ import { type Block, compareBlock, forgetContent } from './block.ts';
 import {
   ANONYMOUS_STREAMS_MAX,
   MEMORY_BLOCKS_PER_THREAD,
-  MEMORY_COUNTS_PER_THREAD,
   MEMORY_LINES_PER_THREAD,
+  WHOLE_BLOCKS_PER_THREAD,
   WHOLE_MESSAGES_PER_THREAD,
 } from './limits.ts';
 import type { WireBlock } from './messages.ts';
-import { RecentMap } from './recent-map.ts';
-import { hashId } from './text-mark.ts';
+import { LineIds } from './line-ids.ts';
 
 /** The blocks of one API message, or of one stream of snapshots that carries no message id. */
 export interface KnownMessage {
@@ -18,13 +17,13 @@ export interface KnownMessage {
   streamed: boolean;
   /** Line of its agent at which it was last seen. */
   lastLine: number;
-  /** How many blocks came before `blocks[0]` of which nothing but their number is remembered. */
+  /** Blocks before `blocks[0]` of which only the number is known: the message does not repeat itself. */
   forgotten: number;
 }
 
 /**
  * What one agent has said so far, as far as it is needed to recognise repetitions. Bounded: the last few messages are kept
- * whole; of older ones either marks are kept, where the stream repeats itself, or the number of their blocks.
+ * whole; of older ones marks are kept where the stream repeats itself, and nothing where it does not.
  */
 export class MessageMemory {
   /** Lines of this agent so far. */
@@ -40,17 +39,11 @@ export class MessageMemory {
   /** Older messages whose blocks have their marks, oldest first. */
   readonly #marked = new Map<string, KnownMessage>();
   #markedBlocks = 0;
-  /** Older messages of which only the number of blocks is known, so that a late one is not numbered from 0 again. */
-  #counts = new RecentMap<string, number>(MEMORY_COUNTS_PER_THREAD);
-  /** Line ids, as one hash by the other. Should two ids share the first, the older one is forgotten; nothing is lost. */
-  #seen = new RecentMap<number, number>(MEMORY_LINES_PER_THREAD);
+  #seen = new LineIds();
 
   /** Whether a line with this uuid was seen; remembers it. */
   sawLine(uuid: string): boolean {
-    const [h1, h2] = hashId(uuid);
-    if (this.#seen.get(h1) === h2) return true;
-    this.#seen.set(h1, h2);
-    return false;
+    return this.#seen.saw(uuid);
   }
 
   /**
@@ -71,7 +64,7 @@ export class MessageMemory {
 
   /** A new stream of blocks that has no message id. */
   openAnonymous(): KnownMessage {
-    const message = createMessage(undefined, 0);
+    const message = createMessage(undefined);
     this.anonymous.push(message);
     if (this.anonymous.length > ANONYMOUS_STREAMS_MAX) this.anonymous.shift();
     return message;
@@ -101,8 +94,7 @@ export class MessageMemory {
     this.#whole = [];
     this.#marked.clear();
     this.#markedBlocks = 0;
-    this.#counts = new RecentMap(MEMORY_COUNTS_PER_THREAD);
-    this.#seen = new RecentMap(MEMORY_LINES_PER_THREAD);
+    this.#seen = new LineIds();
   }
 
   /** The newest messages with an id, oldest first, the live one among them. */
@@ -113,28 +105,39 @@ export class MessageMemory {
   }
 
   /** Hashes of the newest line ids, for a snapshot. */
-  newestLines(count: number): [number, number][] {
-    return this.#seen.newest(count);
+  newestLines(): number[] {
+    return this.#seen.newest();
   }
 
-  restore(messages: KnownMessage[], lineHashes: [number, number][]): void {
+  restore(messages: KnownMessage[], lineHashes: number[]): void {
     for (const message of messages) (message.id === undefined ? this.anonymous : this.#whole).push(message);
-    for (const [h1, h2] of lineHashes) this.#seen.set(h1, h2);
+    for (let i = 0; i + 1 < lineHashes.length; i += 2) {
+      if (lineHashes[i + 1]) this.#seen.add(lineHashes[i] as number, lineHashes[i + 1] as number);
+    }
   }
 
   #recall(id: string, keepMarks: boolean): KnownMessage {
     const at = this.#whole.findIndex((message) => message.id === id);
     const message = at === -1 ? this.#older(id) : (this.#whole.splice(at, 1)[0] as KnownMessage);
     this.#whole.push(message);
-    if (this.#whole.length > WHOLE_MESSAGES_PER_THREAD) {
+    while (
+      this.#whole.length > WHOLE_MESSAGES_PER_THREAD ||
+      (at === -1 && this.#wholeBlocks() > WHOLE_BLOCKS_PER_THREAD)
+    ) {
       this.#retire(this.#whole.shift() as KnownMessage, keepMarks);
     }
     return message;
   }
 
+  #wholeBlocks(): number {
+    let blocks = 0;
+    for (const message of this.#whole) blocks += message.blocks.length;
+    return blocks;
+  }
+
   #older(id: string): KnownMessage {
     const marked = this.#marked.get(id);
-    if (!marked) return createMessage(id, this.#counts.get(id) ?? 0);
+    if (!marked) return createMessage(id);
     this.#forget(id, marked);
     return marked;
   }
@@ -143,7 +146,7 @@ export class MessageMemory {
     // Only messages with an id are kept whole.
     const id = message.id as string;
     if (message === this.live) this.live = undefined;
-    if (!keepMarks) return this.#counts.set(id, message.forgotten + message.blocks.length);
+    if (!keepMarks) return;
     for (const block of message.blocks) forgetContent(block);
     this.#marked.set(id, message);
     this.#markedBlocks += message.blocks.length;
@@ -160,8 +163,8 @@ export class MessageMemory {
   }
 }
 
-function createMessage(id: string | undefined, forgotten: number): KnownMessage {
-  return { id, blocks: [], streamed: false, lastLine: 0, forgotten };
+function createMessage(id: string | undefined): KnownMessage {
+  return { id, blocks: [], streamed: false, lastLine: 0, forgotten: 0 };
 }
 
 function beginsWith(content: WireBlock[], blocks: Block[]): boolean {

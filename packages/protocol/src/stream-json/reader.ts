@@ -51,16 +51,12 @@ export class StreamJsonReader {
 
   /** Takes the next bytes and returns what the lines that ended in them hold. */
   push(chunk: Uint8Array): LineItem[] {
-    const items = new ItemSink();
-    this.read(chunk, items);
-    return items.list;
+    return collect((sink) => this.read(chunk, sink));
   }
 
   /** The stream is over: returns what its last line holds if that had no LF. The reader can be used for a next stream. */
   end(): LineItem[] {
-    const items = new ItemSink();
-    this.readEnd(items);
-    return items.list;
+    return collect((sink) => this.readEnd(sink));
   }
 
   /** As `push`, into a sink: what is read is used at once and needs not be kept. */
@@ -93,8 +89,8 @@ export class StreamJsonReader {
     // V8 answers at once for the many one-byte strings, which cannot hold the character.
     if (text.includes('\ufffd')) this.invalidBytes += countReplaced(text, bytes.subarray(start, end));
     const message = parse(text);
-    if (message instanceof Failure) sink.issue(malformed(message, offset + bom, end - start));
-    else if (message) sink.message(message);
+    if (typeof message === 'object') sink.message(message);
+    else if (message) sink.issue(malformed(message, text, offset + bom, end - start));
   }
 
   #keep(piece: Uint8Array): void {
@@ -134,48 +130,28 @@ function join(pieces: Uint8Array[], length: number): Uint8Array {
   return line;
 }
 
-class ItemSink implements LineSink {
-  readonly list: LineItem[] = [];
-
-  message(message: StreamJsonMessage): void {
-    this.list.push({ type: 'message', message });
-  }
-
-  issue(issue: LineIssue): void {
-    this.list.push(issue);
-  }
+function collect(read: (sink: LineSink) => void): LineItem[] {
+  const items: LineItem[] = [];
+  read({
+    message: (message) => items.push({ type: 'message', message }),
+    issue: (issue) => items.push(issue),
+  });
+  return items;
 }
 
-class Failure {
-  readonly reason: string;
-  readonly excerpt: string;
-
-  constructor(reason: string, excerpt: string) {
-    this.reason = reason;
-    this.excerpt = excerpt;
-  }
-}
-
-/** A message, what was wrong with the line, or undefined where it is blank. */
-function parse(line: string): StreamJsonMessage | Failure | undefined {
+/** A message, what is wrong with the line, or '' where it is blank. */
+function parse(line: string): StreamJsonMessage | string {
   try {
     const value: unknown = JSON.parse(line);
-    if (isMessage(value)) return value;
-    return new Failure(`a JSON ${jsonKind(value)}, not an object`, line);
+    return isMessage(value) ? value : 'JSON, but not an object';
   } catch (error) {
-    if (line.trim() === '') return undefined;
-    return new Failure(error instanceof Error ? error.message : String(error), line);
+    return line.trim() && String(error);
   }
 }
 
-function jsonKind(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : typeof value;
-}
-
-function malformed({ reason, excerpt }: Failure, offset: number, length: number): LineIssue {
+function malformed(reason: string, line: string, offset: number, length: number): LineIssue {
   const max = EXCERPT_CHARS_MAX;
-  return { type: 'malformed', offset, length, reason: reason.slice(0, max), excerpt: excerpt.slice(0, max) };
+  return { type: 'malformed', offset, length, reason: reason.slice(0, max), excerpt: line.slice(0, max) };
 }
 
 function startsWithBom(bytes: Uint8Array, at: number): boolean {

@@ -6,7 +6,7 @@ export interface ContentEnd {
   count: number;
   /** Offset of the last block's opening brace. */
   lastStart: number;
-  /** Offsets of the quotes around the last block's text; 0 where it has none, or more than one. */
+  /** Offsets of the quotes around the last block's text; 0 where it has none, -1 where it is unclear which one it is. */
   textOpen: number;
   textClose: number;
 }
@@ -28,9 +28,9 @@ const HEAD_BYTES_MAX = 1024;
 export function findContent(bytes: Uint8Array, start: number, end: number): number {
   if (!matches(bytes, start, PREFIX)) return -1;
   const last = Math.min(end, start + HEAD_BYTES_MAX);
-  for (let at = bytes.indexOf(OPEN_ARRAY, start); at !== -1 && at < last; at = bytes.indexOf(OPEN_ARRAY, at + 1)) {
-    const from = at - CONTENT.length + 1;
-    if (from > start && matches(bytes, from, CONTENT)) return at + 1;
+  // A loop of our own: indexOf would search the rest of the chunk where the line has no array.
+  for (let at = start + PREFIX.length; at < last; at++) {
+    if (bytes[at] === OPEN_ARRAY && matches(bytes, at - CONTENT.length + 1, CONTENT)) return at + 1;
   }
   return -1;
 }
@@ -58,6 +58,7 @@ export function scanContent(
     at = close + 1;
     depth = 1;
   }
+  const growing = depth === 1;
   for (; at < end; at++) {
     const byte = bytes[at];
     if (byte === QUOTE) {
@@ -66,9 +67,13 @@ export function scanContent(
       if (depth === 1 && atKey) {
         textIsNext = isTextKey(bytes, at, close);
         atKey = false;
+        // A second text, or a key that may be one in disguise: then it is unclear which one grows.
+        if (textIsNext ? textClose !== 0 : hasEscape(bytes, at, close)) {
+          if (growing && lastStart === resume.lastStart) return undefined;
+          [textOpen, textClose] = [-1, -1];
+        }
       } else if (depth === 1 && textIsNext) {
-        // A second text in one block would make it unclear which one grows.
-        [textOpen, textClose] = textClose === 0 ? [at - start, close - start] : [0, -1];
+        if (textClose === 0) [textOpen, textClose] = [at - start, close - start];
         textIsNext = false;
       }
       at = close;
@@ -110,6 +115,11 @@ const THINKING = ascii('"thinking"');
 function isTextKey(bytes: Uint8Array, open: number, close: number): boolean {
   const key = close - open + 1 === TEXT.length ? TEXT : THINKING;
   return close - open + 1 === key.length && matches(bytes, open, key);
+}
+
+function hasEscape(bytes: Uint8Array, open: number, close: number): boolean {
+  for (let at = open + 1; at < close; at++) if (bytes[at] === BACKSLASH) return true;
+  return false;
 }
 
 function matches(bytes: Uint8Array, at: number, pattern: number[]): boolean {

@@ -1,16 +1,14 @@
 import { type Block, markOf } from './block.ts';
 import type { Dialect } from './content-tracker.ts';
-import type { ThreadStatus } from './events.ts';
 import {
   SNAPSHOT_ANONYMOUS_STREAMS,
   SNAPSHOT_CALL_OWNERS,
-  SNAPSHOT_LINES_PER_THREAD,
   SNAPSHOT_MESSAGES_PER_THREAD,
   SNAPSHOT_RETRACTABLE_LINES,
   SNAPSHOT_THREADS,
 } from './limits.ts';
 import type { KnownMessage, MessageMemory } from './message-memory.ts';
-import { type Run, Thread } from './threads.ts';
+import { Thread } from './threads.ts';
 import type { TranslatorState } from './translator.ts';
 import type { Totals } from './turn-tracker.ts';
 
@@ -42,39 +40,20 @@ export interface TranslatorSnapshot {
   drift: Record<string, number>;
 }
 
-interface SavedThread {
-  key: string;
-  stream: number;
+interface SavedThread extends Pick<Thread, 'key' | 'streamId' | 'depth' | 'facts' | 'status' | 'runs' | 'hasItems'> {
   parent?: number | undefined;
-  depth: number;
-  task?: string | undefined;
-  call?: string | undefined;
-  /** Which facts are known; the facts themselves have been said. */
-  known: string[];
-  background?: boolean | undefined;
-  status: ThreadStatus;
-  runs: Run[];
-  hasItems: boolean;
   lines: number;
   anonymousBlocks: number;
-  lineHashes: [number, number][];
+  lineHashes: number[];
   messages: SavedMessage[];
   /** Place of the live message in `messages`, or -1. */
   live: number;
 }
 
-interface SavedMessage {
-  id?: string | undefined;
-  streamed: boolean;
-  line: number;
-  forgotten: number;
-  blocks: SavedBlock[];
-}
+type SavedMessage = Omit<KnownMessage, 'blocks'> & { blocks: SavedBlock[] };
 
-/** Kind, number, length and hash of the content, stream index, flags, and where there are any: id, text, value. */
+/** Kind, number, length and two hashes of the content, stream index, flags, and where there are any: id, text, value. */
 type SavedBlock = [string, number, number, number, number, number, number, (string | null)?, string?, unknown?];
-
-const FACTS = ['agentType', 'description', 'prompt'] as const;
 
 export function saveState(state: TranslatorState): TranslatorSnapshot {
   const { sink, threads, content, turns, requests } = state;
@@ -109,70 +88,53 @@ export function saveState(state: TranslatorState): TranslatorSnapshot {
 export function restoreState(snapshot: TranslatorSnapshot, state: TranslatorState): void {
   if (snapshot.version !== SNAPSHOT_VERSION) {
     throw new RangeError(
-      `This snapshot has version ${snapshot.version}; this library reads version ${SNAPSHOT_VERSION}. ` +
-        'Update @fleetloom/protocol, or translate the stream again from its start.',
+      `Snapshot version ${snapshot.version}, but this library reads ${SNAPSHOT_VERSION}: update it, or translate the stream again`,
     );
   }
   const { sink, threads, content, turns, requests } = state;
-  sink.seq = snapshot.seq;
-  for (const [kind, count] of Object.entries(snapshot.drift)) sink.drift.set(kind, count);
-  content.dialect = snapshot.dialect;
-  Object.assign(turns, structuredClone(snapshot.turns));
-  threads.registry.nextStreamId = snapshot.nextStreamId;
-  const list = snapshot.threads.map((saved, i) =>
-    i === 0 ? threads.main : new Thread(saved.key, saved.stream, saved.depth),
+  const copy = structuredClone(snapshot);
+  sink.seq = copy.seq;
+  for (const [kind, count] of Object.entries(copy.drift)) sink.drift.set(kind, count);
+  content.dialect = copy.dialect;
+  Object.assign(turns, copy.turns);
+  threads.registry.nextStreamId = copy.nextStreamId;
+  const list = copy.threads.map((saved, i) =>
+    i === 0 ? threads.main : new Thread(saved.key, saved.streamId, saved.depth),
   );
   // Numbers in a snapshot are written by saveState; the main agent stands in for one that is not there.
   const at = (i: number) => list[i] ?? threads.main;
-  snapshot.threads.forEach((saved, i) => {
+  copy.threads.forEach((saved, i) => {
     restoreThread(saved, at(i), saved.parent === undefined ? undefined : at(saved.parent));
     threads.registry.restore(at(i));
   });
-  for (const [id, thread] of snapshot.owners) threads.registry.owners.set(id, at(thread));
-  for (const [id, thread] of snapshot.requests) requests.set(id, at(thread));
-  for (const [uuid, thread, id, from, to] of snapshot.lines) {
+  for (const [id, thread] of copy.owners) threads.registry.owners.set(id, at(thread));
+  for (const [id, thread] of copy.requests) requests.set(id, at(thread));
+  for (const [uuid, thread, id, from, to] of copy.lines) {
     content.remember({ uuid, thread: at(thread), id: id ?? undefined, error: undefined, from, to });
   }
 }
 
 function saveThread(thread: Thread, numbers: Map<Thread, number>): SavedThread {
-  const { memory } = thread;
+  const { key, streamId, depth, status, runs, hasItems, memory, parent } = thread;
+  const { lines, anonymousBlocks, live } = memory;
   const messages = recentMessages(memory);
+  const facts = { ...thread.facts };
+  if (facts.prompt) facts.prompt = ' '; // it can be long, and has been said: only that it is known matters
   return {
-    key: thread.key,
-    stream: thread.streamId,
-    parent: thread.parent && numbers.get(thread.parent),
-    depth: thread.depth,
-    task: thread.taskId,
-    call: thread.toolUseId,
-    known: FACTS.filter((name) => thread[name] !== undefined),
-    background: thread.background,
-    status: thread.status,
-    runs: structuredClone(thread.runs),
-    hasItems: thread.hasItems,
-    lines: memory.lines,
-    anonymousBlocks: memory.anonymousBlocks,
-    lineHashes: memory.newestLines(SNAPSHOT_LINES_PER_THREAD),
-    messages: messages.map(saveMessage),
-    live: memory.live ? messages.indexOf(memory.live) : -1,
+    ...{ key, streamId, depth, status, runs: structuredClone(runs), hasItems, facts, lines, anonymousBlocks },
+    parent: parent && numbers.get(parent),
+    lineHashes: memory.newestLines(),
+    messages: messages.map((message) => ({ ...message, blocks: message.blocks.map(saveBlock) })),
+    live: live ? messages.indexOf(live) : -1,
   };
 }
 
 function restoreThread(saved: SavedThread, thread: Thread, parent: Thread | undefined): void {
-  const { memory } = thread;
-  thread.parent = parent;
-  thread.taskId = saved.task;
-  thread.toolUseId = saved.call;
-  for (const name of FACTS) if (saved.known.includes(name)) thread[name] = '';
-  thread.background = saved.background;
-  thread.status = saved.status;
-  thread.runs = structuredClone(saved.runs);
-  thread.hasItems = saved.hasItems;
-  memory.lines = saved.lines;
-  memory.anonymousBlocks = saved.anonymousBlocks;
-  const messages = saved.messages.map(restoreMessage);
-  memory.restore(messages, saved.lineHashes);
-  memory.live = messages[saved.live];
+  const { depth, status, runs, hasItems, facts, lines, anonymousBlocks, lineHashes, live } = saved;
+  Object.assign(thread, { depth, status, runs, hasItems, facts, parent });
+  const messages = saved.messages.map((message) => ({ ...message, blocks: message.blocks.map(restoreBlock) }));
+  Object.assign(thread.memory, { lines, anonymousBlocks, live: messages[live] });
+  thread.memory.restore(messages, lineHashes);
 }
 
 function recentMessages(memory: MessageMemory): KnownMessage[] {
@@ -180,25 +142,14 @@ function recentMessages(memory: MessageMemory): KnownMessage[] {
   return [...named, ...memory.anonymous.slice(-SNAPSHOT_ANONYMOUS_STREAMS)];
 }
 
-function saveMessage({ id, streamed, lastLine, forgotten, blocks }: KnownMessage): SavedMessage {
-  return { id, streamed, line: lastLine, forgotten, blocks: blocks.map(saveBlock) };
-}
-
-function restoreMessage({ id, streamed, line, forgotten, blocks }: SavedMessage): KnownMessage {
-  return { id, streamed, lastLine: line, forgotten, blocks: blocks.map(restoreBlock) };
-}
-
-function saveBlock(block: Block): SavedBlock {
+/** A block as its mark. A call whose input still streams is parsed at its end, so its pieces are kept themselves. */
+function saveBlock({ open, settled, said, ...block }: Block): SavedBlock {
   const { length, h1, h2 } = markOf(block);
-  const flags = (block.open ? 1 : 0) | (block.settled ? 2 : 0) | (block.said ? 4 : 0);
+  const flags = (open ? 1 : 0) | (settled ? 2 : 0) | (said ? 4 : 0);
   const saved: SavedBlock = [block.kind, block.number, length, h1, h2, block.index, flags];
-  if (block.id !== undefined) saved[7] = block.id;
-  // A call whose input still streams is parsed at its end, so its pieces are needed themselves.
-  if (!block.said && block.value !== undefined) {
-    saved[7] ??= null;
-    saved[8] = block.text ?? '';
-    saved[9] = block.value;
-  }
+  const whole = !said && block.value !== undefined;
+  if (whole || block.id !== undefined) saved.push(block.id ?? null);
+  if (whole) saved.push(block.text ?? '', block.value);
   return saved;
 }
 
@@ -207,7 +158,7 @@ function restoreBlock([kind, number, length, h1, h2, index, flags, id, text, val
     kind,
     id: id ?? undefined,
     number,
-    text: value === undefined ? null : (text ?? ''),
+    text: text ?? null,
     value,
     mark: value === undefined ? { length, h1, h2 } : null,
     index,

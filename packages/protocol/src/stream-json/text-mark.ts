@@ -33,18 +33,3 @@ export function startsWithMark(text: string, mark: TextMark): boolean {
   const start = markText(text.slice(0, mark.length));
   return start.h1 === mark.h1 && start.h2 === mark.h2;
 }
-
-/**
- * Two independent hashes of a short id, two characters a step: cheap enough for every line. A pair of them tells random
- * ids apart for the life of a session, in a quarter of the memory that the ids themselves would take.
- */
-export function hashId(id: string): [number, number] {
-  let h1 = 0x9e3779b9 | 0;
-  let h2 = id.length;
-  for (let i = 0; i < id.length; i += 2) {
-    const pair = id.charCodeAt(i) | (id.charCodeAt(i + 1) << 16); // past the end: NaN, which shifts as 0
-    h1 = Math.imul(h1 ^ pair, 0x5f356495) ^ (h1 >>> 15);
-    h2 = Math.imul(h2 + pair, 0x2c1b3c6d) ^ (h2 >>> 13);
-  }
-  return [h1, h2];
-}

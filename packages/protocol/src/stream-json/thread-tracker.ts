@@ -1,6 +1,6 @@
 import { defined, nonEmpty, number, record, text } from './check.ts';
 import type { EventSink } from './event-sink.ts';
-import type { TaskUsage, ThreadFacts, ThreadStatus } from './events.ts';
+import { UNRESOLVED, type TaskUsage, type ThreadFacts, type ThreadStatus } from './events.ts';
 import type { StreamJsonMessage } from './messages.ts';
 import { type Run, type Thread, ThreadRegistry } from './threads.ts';
 
@@ -36,23 +36,25 @@ export class ThreadTracker {
     // Nearly every line is of an agent of which all is known.
     const known = callId === undefined ? undefined : this.registry.byCall(callId);
     const thread =
-      known?.parent && (taskId === undefined || known.taskId === taskId) ? known : this.child(callId, taskId);
-    const agentType = thread.agentType === undefined ? nonEmpty(message.subagent_type) : undefined;
-    const description = thread.description === undefined ? nonEmpty(message.task_description) : undefined;
-    if (agentType !== undefined || description !== undefined) this.#learn(thread, { agentType, description });
+      known?.parent && (taskId === undefined || known.facts.taskId === taskId) ? known : this.child(callId, taskId);
+    const agentType = nonEmpty(message.subagent_type);
+    if (agentType !== undefined && thread.facts.agentType === undefined) {
+      this.#learn(thread, { agentType, description: nonEmpty(message.task_description) });
+    }
     return thread;
   }
 
   /** The thread with these ids, opened if it is new. Either id may be missing; never two threads for one pair. */
   child(callId: string | undefined, taskId: string | undefined, facts: Learnt = {}): Thread {
     const known = this.registry.find(callId, taskId);
-    if (!known) return this.#open(callId, taskId, facts);
-    const { taskId: before } = known;
-    if (this.registry.bind(known, callId, taskId) && before === undefined && known.taskId !== undefined) {
-      this.#learn(known, { ...facts, taskId: known.taskId });
-    } else this.#learn(known, facts);
-    if (known.parent === undefined && known !== this.main) this.#adopt(known, this.#ownerOf(callId));
-    return known;
+    const thread = known ?? this.registry.create(callId, taskId);
+    // The first call that is bound stays: its id is the one on message lines.
+    const news = { ...facts, taskId, toolUseId: this.registry.byCall(callId ?? '') ? undefined : callId };
+    if (known) this.#learn(thread, news);
+    else this.#open(thread, news);
+    this.registry.bind(thread);
+    if (!thread.parent) this.#adopt(thread, this.#ownerOf(callId));
+    return thread;
   }
 
   /** A call was made: its caller is known from now on, and is the parent of the agent it spawned. */
@@ -165,45 +167,27 @@ export class ThreadTracker {
     if (status !== 'running') this.registry.ended(thread);
   }
 
-  #open(callId: string | undefined, taskId: string | undefined, facts: Learnt): Thread {
-    const thread = this.registry.create(callId, taskId);
-    this.registry.bind(thread, callId, taskId);
-    thread.parent = facts.parent ?? this.#ownerOf(callId);
-    thread.depth = facts.depth ?? (thread.parent ? thread.parent.depth + 1 : 1);
-    thread.agentType = facts.agentType;
-    thread.description = facts.description;
-    thread.prompt = facts.prompt;
-    thread.background = facts.background;
-    this.#sink.emit(thread, { type: 'thread_start', ...thread.facts() });
-    return thread;
+  #open(thread: Thread, { parent, depth, ...facts }: Learnt): void {
+    Object.assign(thread.facts, defined(facts));
+    thread.parent = parent ?? this.#ownerOf(facts.toolUseId);
+    thread.depth = depth ?? (thread.parent ? thread.parent.depth + 1 : 1);
+    this.#sink.emit(thread, { type: 'thread_start', parent: thread.parent?.key ?? UNRESOLVED, ...thread.facts });
   }
 
-  /** Takes over what was not known before, and says it. */
-  #learn(thread: Thread, facts: Learnt): void {
-    if (thread === this.main) return;
-    const news: Partial<ThreadFacts> = {};
-    for (const name of ['agentType', 'description', 'prompt'] as const) {
-      const fact = facts[name];
-      if (fact === undefined || thread[name] !== undefined) continue;
-      thread[name] = fact;
-      news[name] = fact;
+  /** Takes over what was not known before, and says it. Only whether it runs in the background can change. */
+  #learn(thread: Thread, { parent, depth, ...facts }: Learnt): void {
+    const known: Record<string, unknown> = thread.facts;
+    const news: Record<string, unknown> = {};
+    for (const [name, fact] of Object.entries(facts)) {
+      const changed = known[name] === undefined || (name === 'background' && known[name] !== fact);
+      if (fact !== undefined && changed) news[name] = known[name] = fact;
     }
-    if (facts.background !== undefined && thread.background !== facts.background) {
-      thread.background = facts.background;
-      news.background = facts.background;
-    }
-    if (facts.taskId !== undefined) news.taskId = facts.taskId;
     if (Object.keys(news).length > 0) this.#sink.emit(thread, { type: 'thread_update', ...news });
-    if (facts.parent && thread.parent === undefined) this.#adopt(thread, facts.parent, facts.depth);
-  }
-
-  /** Learns the prompt from the line that carries it, without an event of its own: the line is said as `prompt`. */
-  givePrompt(thread: Thread, prompt: string): void {
-    thread.prompt ??= prompt;
+    if (!thread.parent) this.#adopt(thread, parent, depth);
   }
 
   #adopt(thread: Thread, parent: Thread | undefined, depth?: number): void {
-    if (!parent || isAncestor(thread, parent)) return;
+    if (!parent || thread === this.main || isAncestor(thread, parent)) return;
     thread.parent = parent;
     this.#setDepth(thread, depth ?? parent.depth + 1);
     this.#sink.emit(thread, { type: 'thread_update', parent: parent.key });
@@ -223,15 +207,11 @@ export class ThreadTracker {
   }
 }
 
-interface Learnt {
+/** Facts as a line tells them: what it does not tell is undefined. */
+type Learnt = { [Name in keyof Omit<ThreadFacts, 'parent'>]?: ThreadFacts[Name] | undefined } & {
   parent?: Thread | undefined;
   depth?: number | undefined;
-  taskId?: string | undefined;
-  agentType?: string | undefined;
-  description?: string | undefined;
-  prompt?: string | undefined;
-  background?: boolean | undefined;
-}
+};
 
 type Source = 'task' | 'report' | 'result';
 

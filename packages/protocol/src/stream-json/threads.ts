@@ -1,5 +1,4 @@
-import { defined } from './check.ts';
-import { UNRESOLVED, type ThreadFacts, type ThreadStatus } from './events.ts';
+import type { ThreadFacts, ThreadStatus } from './events.ts';
 import { CALL_OWNERS_MAX, ENDED_THREADS_MAX, THREADS_MAX } from './limits.ts';
 import { MessageMemory } from './message-memory.ts';
 import { RecentMap } from './recent-map.ts';
@@ -20,13 +19,8 @@ export class Thread {
   /** Undefined for the main agent, and for a sub-agent whose spawning call has not been seen. */
   parent: Thread | undefined;
   depth: number;
-  taskId: string | undefined;
-  /** The id on its message lines: that of the call which spawned it. */
-  toolUseId: string | undefined;
-  agentType: string | undefined;
-  description: string | undefined;
-  prompt: string | undefined;
-  background: boolean | undefined;
+  /** What was learnt about it so far. `toolUseId` is the id on its message lines: that of the call which spawned it. */
+  readonly facts: Omit<ThreadFacts, 'parent'> = {};
   status: ThreadStatus = 'running';
   runs: Run[] = [];
   /** Something was said in it, so that a further text given to it is no longer its prompt. */
@@ -39,10 +33,6 @@ export class Thread {
     this.depth = depth;
   }
 
-  get parentKey(): string {
-    return this.parent?.key ?? UNRESOLVED;
-  }
-
   get currentRun(): Run | undefined {
     return this.runs[this.runs.length - 1];
   }
@@ -50,14 +40,8 @@ export class Thread {
   /** Drops what is only needed while lines of it may come. */
   release(): void {
     this.memory.release();
-    this.prompt = undefined;
+    delete this.facts.prompt;
     this.runs = this.runs.slice(-1);
-  }
-
-  /** What is known of it, as `thread_start` says it. */
-  facts(): ThreadFacts {
-    const { taskId, toolUseId, agentType, description, prompt, background } = this;
-    return defined({ parent: this.parentKey, taskId, toolUseId, agentType, description, prompt, background });
   }
 }
 
@@ -97,20 +81,11 @@ export class ThreadRegistry {
     return thread;
   }
 
-  /** Binds an id that is not yet bound. The first call that is bound stays: its id is the one on message lines. */
-  bind(thread: Thread, callId: string | undefined, taskId: string | undefined): boolean {
-    let bound = false;
-    if (callId && !this.#byCall.has(callId) && thread.toolUseId === undefined) {
-      this.#byCall.set(callId, thread);
-      thread.toolUseId = callId;
-      bound = true;
-    }
-    if (taskId && !this.#byTask.has(taskId) && thread.taskId === undefined) {
-      this.#byTask.set(taskId, thread);
-      thread.taskId = taskId;
-      bound = true;
-    }
-    return bound;
+  /** Binds the ids of a thread that are not yet bound to one. */
+  bind(thread: Thread): void {
+    const { toolUseId, taskId } = thread.facts;
+    if (toolUseId && !this.#byCall.has(toolUseId)) this.#byCall.set(toolUseId, thread);
+    if (taskId && !this.#byTask.has(taskId)) this.#byTask.set(taskId, thread);
   }
 
   children(parent: Thread): Thread[] {
@@ -128,28 +103,15 @@ export class ThreadRegistry {
   /** Puts a thread of a snapshot back. */
   restore(thread: Thread): void {
     this.all.set(thread.key, thread);
-    if (thread.toolUseId !== undefined) this.#byCall.set(thread.toolUseId, thread);
-    if (thread.taskId !== undefined) this.#byTask.set(thread.taskId, thread);
+    this.bind(thread);
   }
 
+  /** Memory must stay bounded: the oldest agent is forgotten, which has nearly always ended long ago. */
   #limitThreads(): void {
-    if (this.all.size <= THREADS_MAX) return;
-    for (const thread of this.all.values()) {
-      if (thread === this.main || thread.status === 'running') continue;
-      this.#forget(thread);
-      return;
-    }
-    // All of them run: forget the oldest all the same, since memory must stay bounded.
-    for (const thread of this.all.values()) {
-      if (thread === this.main) continue;
-      this.#forget(thread);
-      return;
-    }
-  }
-
-  #forget(thread: Thread): void {
-    this.all.delete(thread.key);
-    if (thread.toolUseId !== undefined) this.#byCall.delete(thread.toolUseId);
-    if (thread.taskId !== undefined) this.#byTask.delete(thread.taskId);
+    const [, oldest] = this.all.values();
+    if (this.all.size <= THREADS_MAX || !oldest) return;
+    this.all.delete(oldest.key);
+    this.#byCall.delete(oldest.facts.toolUseId ?? '');
+    this.#byTask.delete(oldest.facts.taskId ?? '');
   }
 }

@@ -1,6 +1,6 @@
-import { growBlock, textOf } from './block.ts';
+import { growBlock, sameIdentity, textOf } from './block.ts';
 import { nonEmpty, text } from './check.ts';
-import { cover, deltaType, type SaidLine } from './content-tracker.ts';
+import { cover, deltaType, type SaidLine, toWireBlock } from './content-tracker.ts';
 import type { KnownMessage } from './message-memory.ts';
 import type { StreamJsonMessage, WireBlock } from './messages.ts';
 import type { Thread } from './threads.ts';
@@ -17,27 +17,52 @@ export interface Tail {
   grown: boolean;
 }
 
+/** What the translator made of a line: its message, and the line of its agent at which that was last touched. */
+export interface LastSaid {
+  message: KnownMessage;
+  line: number;
+}
+
+/** What was made of the line just translated, if its blocks are all that there is to its message. */
+export function lastSaid(state: TranslatorState, line: StreamJsonMessage): LastSaid | undefined {
+  const { thread, message } = find(state, line);
+  // A line that was seen before has not touched its message.
+  if (!message || !isPlainLine(line) || message.lastLine !== thread?.memory.lines) return undefined;
+  // What is no block is told again by every line.
+  const content = line.message?.content;
+  if (!Array.isArray(content) || !content.every(toWireBlock)) return undefined;
+  return { message, line: message.lastLine };
+}
+
 /**
- * The same events as for the whole line. False, with nothing done, where the translator does not remember what the line
- * before said, or the line says more than its blocks: then the whole line must be translated.
+ * The same events as for the whole line. False, with nothing done, where its message is not as the line before left it, or
+ * the line says more than its blocks: then the whole line must be translated.
  */
-export function translateTail(state: TranslatorState, tail: Tail): boolean {
-  const { sink, threads, content } = state;
+export function translateTail(state: TranslatorState, tail: Tail, before: LastSaid): boolean {
+  const { sink, threads, content, turns } = state;
   const { message: line } = tail;
+  const { thread, message } = find(state, line);
+  if (!thread || !message || message !== before.message || message.lastLine !== before.line) return false;
+  if (!isPlainLine(line) || !fits(message, tail)) return false;
+  if (content.dialect !== 'snapshots' && line.uuid !== undefined) return false;
+  sink.ts = text(line.timestamp);
+  if (threads.freshLine(line)) say(state, thread, message, tail);
+  turns.sessionId ??= nonEmpty(line.session_id);
+  return true;
+}
+
+function find({ threads }: TranslatorState, line: StreamJsonMessage): { thread?: Thread; message?: KnownMessage } {
   const callId = nonEmpty(line.parent_tool_use_id);
   const thread = callId === undefined ? threads.main : threads.registry.byCall(callId);
   const id = nonEmpty(line.message?.id);
-  const known = thread && id !== undefined ? thread.memory.peek(id) : undefined;
-  if (!thread || !known || !isPlainLine(line) || !fits(known, tail)) return false;
-  if (content.dialect !== 'snapshots' && line.uuid !== undefined) return false;
-  sink.ts = text(line.timestamp);
-  if (threads.freshLine(line)) say(state, thread, known, tail);
-  return true;
+  const message = id === undefined ? undefined : thread?.memory.peek(id);
+  return thread && message ? { thread, message } : {};
 }
 
 /** Only these fields are read beside the blocks; lines that carry more are rare. */
 function isPlainLine(line: StreamJsonMessage): boolean {
   return (
+    line.type === 'assistant' &&
     line.agent_id === undefined &&
     line.aborted !== true &&
     line.supersedes === undefined &&
@@ -46,10 +71,11 @@ function isPlainLine(line: StreamJsonMessage): boolean {
 }
 
 function fits(message: KnownMessage, { blocks, known, grown }: Tail): boolean {
-  if (message.streamed || message.forgotten > 0 || message.blocks.length !== known + (grown ? 1 : 0)) return false;
-  if (!blocks.every((block) => typeof block?.type === 'string')) return false;
+  if (message.streamed || message.blocks.length !== known + (grown ? 1 : 0)) return false;
+  if (!blocks.every(toWireBlock)) return false;
   const [first] = blocks;
-  return !grown || (first !== undefined && message.blocks[known]?.kind === first.type && textOf(first) !== undefined);
+  const last = message.blocks[known];
+  return !grown || (first !== undefined && textOf(first) !== undefined && !!last && sameIdentity(last, first));
 }
 
 function say({ sink, content }: TranslatorState, thread: Thread, message: KnownMessage, tail: Tail): void {
@@ -61,7 +87,7 @@ function say({ sink, content }: TranslatorState, thread: Thread, message: KnownM
   blocks.forEach((wire, i) => {
     const last = grown && i === 0 ? message.blocks[known] : undefined;
     if (!last) return content.append(message, wire, said);
-    cover(said, last);
+    cover(said, last.number);
     const suffix = textOf(wire) ?? '';
     if (suffix === '') return;
     growBlock(last, suffix);

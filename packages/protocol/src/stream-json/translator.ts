@@ -184,7 +184,8 @@ export class Translator implements LineSink {
   #given(message: StreamJsonMessage, thread: Thread, content: string, media?: unknown): void {
     const { sink, threads } = this.#state;
     const role = roleOf(message, thread, thread === threads.main);
-    if (role === 'prompt' && content !== '') threads.givePrompt(thread, content);
+    // Not said as a fact: the line itself is said as the prompt.
+    if (role === 'prompt' && content !== '') thread.facts.prompt ??= content;
     thread.hasItems = true;
     sink.emit(thread, defined({ type: 'prompt', role, content, media }));
   }
@@ -198,7 +199,7 @@ export class Translator implements LineSink {
     caller.hasItems = true;
     const { content } = block;
     const output = extractContent(content);
-    sink.emit(caller, defined({ type: 'tool_result', toolUseId, output, isError, content, structured }));
+    sink.toolResult(caller, { toolUseId, output, isError, content, structured });
     threads.returned(toolUseId, isError, structured);
   }
 
@@ -268,25 +269,12 @@ function callOf(message: StreamJsonMessage): string | undefined {
 }
 
 /** Kinds that were seen on the wire and are passed on as they are. Everything else is drift. */
-const KNOWN_KINDS = new Set([
-  ...['command_lifecycle', 'control_response', 'conversation_reset', 'keep_alive', 'rate_limit_event', 'tool_progress'],
-  ...['control_request/hook_callback', 'control_request/mcp_message'],
-  ...[
-    'api_retry',
-    'background_tasks_changed',
-    'compact_boundary',
-    'hook_response',
-    'hook_started',
-    'informational',
-    'model_fallback',
-    'model_refusal_no_fallback',
-    'permission_denied',
-    'session_state_changed',
-    'status',
-    'task_notification',
-    'task_progress',
-    'task_started',
-    'task_updated',
-    'thinking_tokens',
-  ].map((subtype) => `system/${subtype}`),
-]);
+const KNOWN_KINDS = new Set(
+  (
+    'command_lifecycle control_response conversation_reset tool_progress ' +
+    'control_request/hook_callback control_request/mcp_message system/api_retry system/background_tasks_changed ' +
+    'system/compact_boundary system/hook_response system/hook_started system/informational system/model_fallback ' +
+    'system/model_refusal_no_fallback system/permission_denied system/session_state_changed system/status ' +
+    'system/task_notification system/task_progress system/task_started system/task_updated system/thinking_tokens'
+  ).split(' '),
+);

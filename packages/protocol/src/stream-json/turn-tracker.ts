@@ -66,6 +66,7 @@ export class TurnTracker {
     }
     const totalCostUsd = number(line.total_cost_usd);
     const usage = this.#usage(record(line.modelUsage));
+    const mainUsage = record(line.usage);
     this.#sink.emit(
       main,
       defined({
@@ -82,7 +83,7 @@ export class TurnTracker {
         outputTokens: usage?.outputTokens,
         contextWindow: contextWindow(record(line.modelUsage)),
         usage,
-        mainUsage: mainUsage(record(line.usage)),
+        mainUsage: mainUsage && toUsage(mainUsage, MAIN_USAGE),
         durationMs: number(line.duration_ms),
         numTurns: number(line.num_turns),
         stopReason: nonEmpty(line.stop_reason),
@@ -120,12 +121,7 @@ export class TurnTracker {
     for (const [name, value] of Object.entries(models)) {
       const entry = record(value);
       if (!entry) continue;
-      const now: TurnUsage = {
-        inputTokens: number(entry.inputTokens) ?? 0,
-        outputTokens: number(entry.outputTokens) ?? 0,
-        cacheReadTokens: number(entry.cacheReadInputTokens) ?? 0,
-        cacheCreationTokens: number(entry.cacheCreationInputTokens) ?? 0,
-      };
+      const now = toUsage(entry, ['inputTokens', 'outputTokens', 'cacheReadInputTokens', 'cacheCreationInputTokens']);
       const before = this.totals.models[name];
       const restarted = !before || now.outputTokens < before.outputTokens || now.inputTokens < before.inputTokens;
       for (const key of Object.keys(sum) as (keyof TurnUsage)[]) sum[key] += now[key] - (restarted ? 0 : before[key]);
@@ -140,12 +136,12 @@ function contextWindow(models: Record<string, unknown> | undefined): number | un
   return windows.length > 0 ? Math.max(...windows) : undefined;
 }
 
-function mainUsage(usage: Record<string, unknown> | undefined): TurnUsage | undefined {
-  if (!usage) return undefined;
-  return {
-    inputTokens: number(usage.input_tokens) ?? 0,
-    outputTokens: number(usage.output_tokens) ?? 0,
-    cacheReadTokens: number(usage.cache_read_input_tokens) ?? 0,
-    cacheCreationTokens: number(usage.cache_creation_input_tokens) ?? 0,
-  };
+/** The four numbers of a usage under the names that the wire has for them here. */
+function toUsage(usage: Record<string, unknown>, names: string[]): TurnUsage {
+  const [inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheCreationTokens = 0] = names.map((name) =>
+    number(usage[name]),
+  );
+  return { inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens };
 }
+
+const MAIN_USAGE = ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];

@@ -1,0 +1,52 @@
+import { chromium, type Page } from 'playwright-core';
+import { onTestFinished } from 'vitest';
+
+export interface OpenPage {
+  page: Page;
+  /** What went wrong in it without stopping it: errors in its console, failed requests, requests to another host. */
+  complaints: string[];
+}
+
+/** A page in a real browser, which is closed after the test. */
+export async function openPage(url: string): Promise<OpenPage> {
+  if (process.env['FLEETLOOM_NO_BROWSER'] === '1') {
+    // Never skipped: a green run means that somebody looked.
+    throw new Error(
+      'FLEETLOOM_NO_BROWSER=1: there is no browser here. Install chromium or name one in FLEETLOOM_CHROMIUM=/path/to/it, ' +
+        'or leave the browser tests out with `npm test -- --no-browser`.',
+    );
+  }
+  const executablePath = process.env['FLEETLOOM_CHROMIUM'] ?? '/usr/bin/chromium';
+  const browser = await chromium.launch({ executablePath, args: flags });
+  onTestFinished(() => browser.close());
+  const page = await browser.newPage();
+  const complaints = collectComplaints(page, new URL(url).host);
+  await page.goto(url);
+  return { page, complaints };
+}
+
+/** As quiet as a browser gets: nothing in the background, nothing to anybody but the page's own server. */
+const flags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+function collectComplaints(page: Page, host: string): string[] {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('requestfailed', (request) => complaints.push(`${request.url()} failed: ${request.failure()?.errorText}`));
+  page.on('request', (request) => {
+    const { protocol, host: asked } = new URL(request.url());
+    if (protocol !== 'data:' && asked !== host) complaints.push(`asked for ${request.url()}`);
+  });
+  return complaints;
+}
