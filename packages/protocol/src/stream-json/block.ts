@@ -1,4 +1,5 @@
 import { nonEmpty } from './check.ts';
+import { toJson } from './check.ts';
 import type { WireBlock } from './messages.ts';
 import { extendMark, markText, startsWithMark, type TextMark } from './text-mark.ts';
 
@@ -115,13 +116,4 @@ function sameValue(block: Block, wire: WireBlock): boolean {
   const json = toJson(wire);
   if (block.value !== undefined) return json === toJson(block.value);
   return startsWithMark(json, markOf(block)) && json.length === markOf(block).length;
-}
-
-/** JSON text; nesting too deep for JSON.stringify compares as one and the same. */
-function toJson(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? '';
-  } catch {
-    return '';
-  }
 }

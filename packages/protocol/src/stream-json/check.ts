@@ -37,3 +37,12 @@ export function defined<const T extends object>(value: T): Defined<T> {
 type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
+
+/** JSON text; '' where JSON.stringify gives up, e.g. on nesting too deep for it. */
+export function toJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    return '';
+  }
+}

@@ -1,3 +1,5 @@
+import { toJson } from './check.ts';
+
 /**
  * The text of a `tool_result`'s (or message's) `content`, whatever its shape: a string as it is, null and undefined as '',
  * the text parts of an array joined by newlines, nested results included. Images and other parts are skipped.
@@ -48,10 +50,5 @@ function collectText(value: unknown, parts: string[], depth: number): boolean {
 
 function toText(value: unknown): string {
   if (value === null || value === undefined) return '';
-  try {
-    // The cast stands for every kind of value that is no object: they all have this method and a text of their own.
-    return typeof value === 'object' ? (JSON.stringify(value) ?? '') : (value as number).toString();
-  } catch {
-    return `[${typeof value}]`;
-  }
+  return typeof value === 'object' ? toJson(value) : String(value);
 }

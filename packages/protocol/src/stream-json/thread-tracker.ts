@@ -69,9 +69,8 @@ export class ThreadTracker {
     const report = record(structured);
     const taskId = nonEmpty(report?.agentId);
     const status = text(report?.status);
-    const launched = status === 'async_launched' || report?.isAsync === true;
     const thread = taskId === undefined ? this.registry.byCall(callId) : this.child(callId, taskId);
-    if (!thread || thread === this.main || launched) return;
+    if (!thread || thread === this.main || status === 'async_launched') return;
     if (taskId !== undefined && status === 'completed') this.#end(thread, thread.currentRun, 'completed', 'report');
     else if (thread.runs.length === 0) this.#end(thread, undefined, isError ? 'failed' : 'completed', 'result');
   }

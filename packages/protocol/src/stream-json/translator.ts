@@ -234,7 +234,7 @@ export class Translator implements LineSink {
   #other(message: StreamJsonMessage): void {
     const { sink, threads } = this.#state;
     const kind = kindOf(message);
-    if (!KNOWN_KINDS.has(kind)) sink.count(kind);
+    if (!KNOWN_KINDS.test(kind)) sink.count(kind);
     const caller = threads.registry.owners.get(callOf(message) ?? '');
     const thread = nonEmpty(message.parent_tool_use_id) ? threads.route(message) : (caller ?? threads.main);
     sink.raw(thread, kind, message);
@@ -269,12 +269,9 @@ function callOf(message: StreamJsonMessage): string | undefined {
 }
 
 /** Kinds that were seen on the wire and are passed on as they are. Everything else is drift. */
-const KNOWN_KINDS = new Set(
-  (
-    'command_lifecycle control_response conversation_reset tool_progress ' +
-    'control_request/hook_callback control_request/mcp_message system/api_retry system/background_tasks_changed ' +
-    'system/compact_boundary system/hook_response system/hook_started system/informational system/model_fallback ' +
-    'system/model_refusal_no_fallback system/permission_denied system/session_state_changed system/status ' +
-    'system/task_notification system/task_progress system/task_started system/task_updated system/thinking_tokens'
-  ).split(' '),
+const KNOWN_KINDS = new RegExp(
+  '^(command_lifecycle|control_(response|request/(hook_callback|mcp_message))|conversation_reset|tool_progress|system/(' +
+    'api_retry|background_tasks_changed|compact_boundary|hook_(response|started)|informational|' +
+    'model_(fallback|refusal_no_fallback)|permission_denied|session_state_changed|status|' +
+    'task_(notification|progress|started|updated)|thinking_tokens))$',
 );
