@@ -48,7 +48,10 @@ export function oneBlockPerLine({
   return stream.end();
 }
 
-/** (b) Growing snapshots, as older documentation has them: each line repeats the message so far. */
+/**
+ * (b) Growing snapshots, as older documentation has them: each line repeats the message so far. Where blocks grow in place
+ * the lines have no uuid: with one, the first lines of a stream would each be a block of its own.
+ */
 export function growingSnapshots({
   messages = 3,
   blocks = 200,
@@ -60,6 +63,7 @@ export function growingSnapshots({
   withId = true,
 } = {}): GeneratedStream {
   const stream = new StreamWriter(seed, withId);
+  const withUuid = growSteps === 1;
   for (let message = 0; message < messages; message++) {
     const messageId = stream.random.id('msg_01');
     const content: Block[] = [];
@@ -67,10 +71,10 @@ export function growingSnapshots({
       const block = stream.block(index, length, unicode);
       stream.expect(null, messageId, index, block);
       for (const unfinished of beginnings(block, growSteps)) {
-        stream.assistant(messageId, [...content, unfinished], null, index + 1);
+        stream.assistant(messageId, [...content, unfinished], null, index + 1, { withUuid });
       }
       content.push(block);
-      stream.assistant(messageId, content, null, index + 1);
+      stream.assistant(messageId, content, null, index + 1, { withUuid });
     }
   }
   return stream.end();

@@ -6,7 +6,7 @@ export interface TestServer {
   /** `http://127.0.0.1:<port>`. */
   origin: string;
   /** Ends it at once, open connections included. */
-  close(): Promise<void>;
+  close: () => Promise<void>;
 }
 
 /** A real server on this machine, on a port that is free. */

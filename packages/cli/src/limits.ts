@@ -12,6 +12,8 @@ export const limits = {
   lineCharsMax: 2_000,
   /** Calls of one agent that are remembered as open. */
   openCallsMax: 10_000,
+  /** Questions of one agent to the user that are remembered as open. */
+  openRequestsMax: 100,
   /** Longer texts, results and prompts are given by `inspect --json` as their length and hash. */
   inlineCharsMax: 4_000,
   /** Agents below agents that are drawn; Claude Code itself stops at 5. */

@@ -102,7 +102,8 @@ Examples:
   $ fleetloom translate run.ndjson --tree > tree.txt
   $ fleetloom translate run.ndjson --json | jq -c 'select(.type == "tool_use")'
 
-Sub-agents that run in the foreground print their own text only with --forward-subagent-text (Claude Code 2.1.211 and later).
+Sub-agents in the foreground print their own text only if claude is called with --forward-subagent-text
+(2.1.325 has it, 2.1.197 does not); without it their calls and reports are shown.
 `;
 
 const STATS_EXAMPLES = `

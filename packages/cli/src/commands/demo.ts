@@ -43,14 +43,15 @@ async function loadRecording(): Promise<Recording> {
   const read = (name: string) => readFile(new URL(`../../demo/${name}`, import.meta.url), 'utf8');
   const [stream, arrival] = await Promise.all([read('four-workers.ndjson'), read('four-workers.arrival.json')]);
   // Our own file, shipped with the package; a test checks that it fits the stream.
-  const { arrivalMs } = JSON.parse(arrival) as { arrivalMs: number[] };
-  return { lines: stream.split('\n').slice(0, arrivalMs.length), arrivalMs };
+  const { startedAt, arrivalMs } = JSON.parse(arrival) as { startedAt: string; arrivalMs: number[] };
+  const startedAtMs = Date.parse(startedAt);
+  return { lines: stream.split('\n').slice(0, arrivalMs.length), arrivalMs: arrivalMs.map((ms) => startedAtMs + ms) };
 }
 
 interface Player {
   play(): AsyncGenerator<AgentEvent[]>;
   /** The recording's own clock: what it took then, not what it takes to watch. */
-  now(): number;
+  now: () => number;
 }
 
 /** `slower` is how much longer than in the recording every gap lasts; 0 waits for nothing. */

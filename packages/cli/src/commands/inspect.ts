@@ -1,9 +1,10 @@
-import { createTree, foldEvent } from '@fleetloom/protocol/stream-json';
+import { createTree, foldEvent } from '@fleetloom/protocol/stream-json/tree';
 import { exitCode } from '../exit-code.ts';
 import { openInput } from '../input/open-input.ts';
 import { readEvents } from '../input/read-events.ts';
 import { toInspection } from '../inspect/to-inspection.ts';
 import type { Io } from '../io.ts';
+import { toJsonText } from '../json-text.ts';
 import { createOutcome, explainOutcome, foldOutcome, type Outcome, toExitCode } from '../outcome.ts';
 import { type Ending, untilSignal } from '../until-signal.ts';
 import { writeText } from '../write-text.ts';
@@ -31,7 +32,7 @@ async function printJson(io: Io, bytes: AsyncIterable<Uint8Array>, outcome: Outc
       foldOutcome(outcome, event);
     }
   });
-  if (ending === 'ended') await writeText(io.stdout, `${JSON.stringify(toInspection(tree), null, 1)}\n`);
+  if (ending === 'ended') await writeText(io.stdout, `${toJsonText(io.stdout, toInspection(tree), 1)}\n`);
   return ending;
 }
 

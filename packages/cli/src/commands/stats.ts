@@ -2,6 +2,7 @@ import { exitCode } from '../exit-code.ts';
 import { openInput } from '../input/open-input.ts';
 import { readEvents } from '../input/read-events.ts';
 import type { Io } from '../io.ts';
+import { toJsonText } from '../json-text.ts';
 import { createOutcome, explainOutcome, foldOutcome, toExitCode } from '../outcome.ts';
 import { foldOverview } from '../overview/fold-overview.ts';
 import { createOverview } from '../overview/overview.ts';
@@ -28,14 +29,10 @@ export async function stats(io: Io, file: string | undefined, options: StatsOpti
   if (ending !== 'ended') return exitCode[ending];
   overview.ended = true;
   const figures = toStats(overview);
-  if (options.json) await writeText(io.stdout, `${JSON.stringify(figures, null, 2)}\n`);
+  if (options.json) await writeText(io.stdout, `${toJsonText(io.stdout, figures, 2)}\n`);
   else {
-    const [{ drawStats }, { detectLook, drawingWidth }] = await Promise.all([
-      import('../stats/draw-stats.ts'),
-      import('../terminal/look.ts'),
-    ]);
-    const lines = drawStats(figures, drawingWidth(io), detectLook(io));
-    await writeText(io.stdout, lines.map((line) => `${line}\n`).join(''));
+    const { printStats } = await import('../stats/print-stats.ts');
+    await printStats(io, figures);
   }
   const said = explainOutcome(outcome);
   if (said) io.stderr.write(`fleetloom: ${said}\n`);

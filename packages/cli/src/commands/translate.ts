@@ -2,6 +2,7 @@ import { exitCode } from '../exit-code.ts';
 import { openInput } from '../input/open-input.ts';
 import { readEvents } from '../input/read-events.ts';
 import type { Io } from '../io.ts';
+import { toJsonText } from '../json-text.ts';
 import { createOutcome, explainOutcome, foldOutcome, type Outcome, toExitCode } from '../outcome.ts';
 import { type Ending, untilSignal } from '../until-signal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -42,7 +43,7 @@ async function printEvents(io: Io, bytes: AsyncIterable<Uint8Array>, outcome: Ou
     let text = '';
     for (const event of events) {
       foldOutcome(outcome, event);
-      text += `${JSON.stringify(event)}\n`;
+      text += `${toJsonText(io.stdout, event)}\n`;
     }
     await writeText(io.stdout, text);
   });

@@ -1,23 +1,27 @@
-import type { ToolUseItem, TreeItem, TreeThread } from '@fleetloom/protocol/stream-json';
+import type { TreeItem, TreeThread } from '@fleetloom/protocol/stream-json/tree';
 import { limits } from '../limits.ts';
 import { type Agent, MAIN } from '../overview/overview.ts';
 import { toReport } from '../overview/report.ts';
-import { cleanLine, cleanText } from '../terminal/clean-text.ts';
-import { formatDuration } from '../terminal/format.ts';
-import type { Style } from '../terminal/palette.ts';
+import { cleanLine } from '../terminal/clean-text.ts';
 import { type Row, type Span, span } from '../terminal/row.ts';
-import { wrapText } from '../terminal/text-width.ts';
-import { displayToolName, summarizeCall } from '../tree/call-summary.ts';
 import { drawHeader } from '../tree/draw-header.ts';
 import { drawText } from '../tree/draw-text.ts';
 import { drawTurn } from '../tree/draw-turn.ts';
-import { type Drawing, TIME_WIDTH } from '../tree/drawing.ts';
-import { childrenOf, type Transcript } from './transcript.ts';
+import type { Drawing } from '../tree/drawing.ts';
+import { drawWholeCall } from './draw-whole-call.ts';
+import { type Children, indexChildren, type Transcript } from './transcript.ts';
 
 /** Everything every agent was given, said and did, row by row; one branch per agent, where it was spawned. */
 export function* drawTranscript(transcript: Transcript, drawing: Drawing): Generator<Row> {
   const [main] = transcript.tree.threads;
-  if (main) yield* drawThread(transcript, drawing, main, { head: '', rest: '', depth: 0 });
+  const context = { transcript, drawing, children: indexChildren(transcript) };
+  if (main) yield* drawThread(context, main, { head: '', rest: '', depth: 0 });
+}
+
+interface Context {
+  transcript: Transcript;
+  drawing: Drawing;
+  children: Map<string, Children>;
 }
 
 interface Branch {
@@ -38,12 +42,13 @@ interface Hangs {
   reach: string;
 }
 
-function* drawThread(transcript: Transcript, drawing: Drawing, thread: TreeThread, branch: Branch): Generator<Row> {
+function* drawThread(context: Context, thread: TreeThread, branch: Branch): Generator<Row> {
+  const { transcript, drawing } = context;
   const { glyphs } = drawing;
   const agent = transcript.overview.agents.get(thread.key) as Agent;
   yield drawHeader(transcript.overview, drawing, agent, span(branch.head, 'rail'));
-  if (branch.depth >= limits.depthDrawnMax) return;
-  const parts = partsOf(transcript, drawing, thread, branch.depth);
+  // A hostile stream can nest agents deeper than our stack is.
+  const parts = branch.depth < limits.depthDrawnMax ? partsOf(context, thread, branch.depth) : [TOO_DEEP];
   for (const [index, part] of parts.entries()) {
     const last = index === parts.length - 1;
     const corner = last ? glyphs.lastBranch : glyphs.branch;
@@ -53,12 +58,13 @@ function* drawThread(transcript: Transcript, drawing: Drawing, thread: TreeThrea
   }
 }
 
-function partsOf(transcript: Transcript, drawing: Drawing, thread: TreeThread, depth: number): Part[] {
-  const { byCall, others } = childrenOf(transcript, thread);
+function partsOf(context: Context, thread: TreeThread, depth: number): Part[] {
+  const { transcript, drawing, children } = context;
+  const { byCall, others } = children.get(thread.key) ?? NO_CHILDREN;
   const toAgent =
     (child: TreeThread): Part =>
     ({ below, reach }) =>
-      drawThread(transcript, drawing, child, { head: reach, rest: below.text, depth: depth + 1 });
+      drawThread(context, child, { head: reach, rest: below.text, depth: depth + 1 });
   const parts: Part[] = [];
   if (thread.prompt !== null && !thread.items.some((item) => item.kind === 'user_text' && item.role === 'prompt')) {
     parts.push(givenPart(drawing, thread.prompt));
@@ -75,6 +81,10 @@ function partsOf(transcript: Transcript, drawing: Drawing, thread: TreeThread, d
   }
   return parts;
 }
+
+const TOO_DEEP: Part = ({ beside }) => [{ left: [beside, span('(too deep to be drawn)', 'dim')], right: [] }];
+
+const NO_CHILDREN: Children = { byCall: new Map(), others: [] };
 
 function itemPart(transcript: Transcript, drawing: Drawing, item: TreeItem): Part {
   switch (item.kind) {
@@ -107,47 +117,6 @@ function givenPart(drawing: Drawing, text: string): Part {
   const drawn = { entry, lines: Number.POSITIVE_INFINITY, tail: false, given: true };
   return ({ along, below }) => drawText(drawing, drawn, along, below);
 }
-
-function* drawWholeCall(
-  transcript: Transcript,
-  drawing: Drawing,
-  call: ToolUseItem,
-  beside: Span,
-  below: Span,
-): Generator<Row> {
-  const { glyphs, width } = drawing;
-  const result = transcript.results.get(call.id);
-  const mark = result ? (result.isError ? glyphs.failed : glyphs.done) : glyphs.unfinished;
-  const style: Style = result ? (result.isError ? 'failed' : 'ok') : 'attention';
-  const tookMs = transcript.callTimesMs.get(call.id);
-  const summary = summarizeCall(call.name, call.input, transcript.overview.cwd);
-  yield {
-    left: [beside, span(`${mark} `, style), span(cleanLine(displayToolName(call.name)), 'tool'), span(`  ${summary}`)],
-    right: [span((tookMs === undefined ? '' : formatDuration(tookMs)).padStart(TIME_WIDTH), 'dim')],
-  };
-  const room = Math.max(16, width - below.text.length - 2);
-  for (const line of inputLines(call.input, summary, transcript.overview.cwd, room)) {
-    yield { left: [below, span(`  ${line}`, 'dim')], right: [] };
-  }
-  const output = cleanText(result?.output ?? '').trimEnd();
-  for (const [index, line] of (output === '' ? [] : wrapText(output, room)).entries()) {
-    const sign = span(index === 0 ? `${glyphs.result} ` : '  ', 'dim');
-    yield { left: [below, sign, span(line, result?.isError ? 'failed' : 'plain')], right: [] };
-  }
-}
-
-/** The fields of the input, but for the one that the call's own line already shows whole. */
-function* inputLines(input: unknown, summary: string, cwd: string | undefined, width: number): Generator<string> {
-  if (typeof input !== 'object' || input === null) return;
-  for (const [field, value] of Object.entries(input)) {
-    if (summary.length < width - SHOWN_MARGIN && (value === summary || value === `${cwd}/${summary}`)) continue;
-    const text = cleanText(`${field}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
-    yield* wrapText(text, width);
-  }
-}
-
-/** Mark, name and time take so much of a call's own line that a summary of the rest surely stands there whole. */
-const SHOWN_MARGIN = 30;
 
 /**
  * What an agent handed back, where it is not among its own texts: foreground agents print only their calls. Where the

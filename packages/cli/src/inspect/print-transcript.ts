@@ -1,6 +1,7 @@
 import type { Io } from '../io.ts';
 import { detectLook, drawingWidth } from '../terminal/look.ts';
 import { paintRow } from '../terminal/row.ts';
+import { loadTextWidth } from '../terminal/text-width.ts';
 import { FINAL_DETAILS } from '../tree/detail.ts';
 import { drawTitle } from '../tree/draw-overview.ts';
 import { drawTotals } from '../tree/draw-totals.ts';
@@ -10,6 +11,7 @@ import type { Transcript } from './transcript.ts';
 
 /** Prints the whole run, a piece at a time, as fast as the reader takes it. */
 export async function printTranscript(io: Io, transcript: Transcript): Promise<void> {
+  await loadTextWidth();
   const look = detectLook(io);
   const width = drawingWidth(io);
   const [detail] = FINAL_DETAILS;

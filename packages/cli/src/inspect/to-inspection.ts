@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto';
-import {
-  type AgentTree,
-  extractContent,
-  type TreeItem,
-  type TreeThread,
-  type TreeToolResult,
-  type TreeTurn,
-} from '@fleetloom/protocol/stream-json';
+import type { AgentTree, TreeItem, TreeThread, TreeToolResult, TreeTurn } from '@fleetloom/protocol/stream-json/tree';
 import { limits } from '../limits.ts';
+import { resultText } from './result-text.ts';
 
 /** A text, or its length and hash where it is too long to be read in a listing. */
 export type Inlined = string | { length: number; sha256: string };
@@ -86,18 +80,12 @@ function callOf(value: unknown): object {
 }
 
 function toToolResult(result: TreeToolResult): object {
-  return { toolUseId: result.toolUseId, isError: result.isError, shape: shapeOf(result), text: inline(textOf(result)) };
-}
-
-/** The text parts; what is no text is named in its place, so that a result that is a picture does not look empty. */
-function textOf({ content, output }: TreeToolResult): string {
-  if (!Array.isArray(content)) return output;
-  return content.map((block: unknown) => extractContent([block]) || nameOf(block)).join('\n');
-}
-
-function nameOf(block: unknown): string {
-  const type = (block as { type?: unknown } | null)?.type;
-  return type === 'text' ? '' : `[${typeof type === 'string' ? type : 'unknown'}]`;
+  return {
+    toolUseId: result.toolUseId,
+    isError: result.isError,
+    shape: shapeOf(result),
+    text: inline(resultText(result)),
+  };
 }
 
 function shapeOf(result: TreeToolResult): 'string' | 'array' | 'null' | 'absent' | 'object' {

@@ -1,15 +1,14 @@
+import { type AgentEvent, type TurnComplete } from '@fleetloom/protocol/stream-json';
 import {
-  type AgentEvent,
   type AgentTree,
   createTree,
   foldEvent,
   type TreeThread,
   type TreeToolResult,
-  type TurnComplete,
-} from '@fleetloom/protocol/stream-json';
+} from '@fleetloom/protocol/stream-json/tree';
 import { foldOverview } from '../overview/fold-overview.ts';
 import { durationBetween, type Moment, parseLineTime } from '../overview/moment.ts';
-import { createOverview, MAIN, type Overview } from '../overview/overview.ts';
+import { createOverview, type Overview } from '../overview/overview.ts';
 
 /** A whole run for reading: the library's tree, and what the tree leaves out because it belongs to no item. */
 export interface Transcript {
@@ -56,21 +55,28 @@ export function foldTranscript(transcript: Transcript, event: AgentEvent): void 
   }
 }
 
-/** The agents of a thread: by the call that spawned them where it is among its items, and the others. */
-export function childrenOf(
-  transcript: Transcript,
-  thread: TreeThread,
-): { byCall: Map<string, TreeThread>; others: TreeThread[] } {
-  const calls = new Set(thread.items.map((item) => (item.kind === 'tool_use' ? item.id : undefined)));
-  const byCall = new Map<string, TreeThread>();
-  const others: TreeThread[] = [];
-  const callOf = new Map([...transcript.overview.spawnedBy].map(([call, key]) => [key, call]));
-  for (const child of transcript.tree.threads) {
-    // An agent whose parent never became known hangs on the main agent.
-    if (child.key === MAIN || (child.parent ?? MAIN) !== thread.key) continue;
-    const call = callOf.get(child.key);
-    if (call !== undefined && calls.has(call)) byCall.set(call, child);
-    else others.push(child);
+/** The agents below a thread: by the call that spawned them where it is among its items, and the others. */
+export interface Children {
+  byCall: Map<string, TreeThread>;
+  others: TreeThread[];
+}
+
+/** Where each agent hangs, by the key of the thread above it. The overview has settled that: no agent is above itself. */
+export function indexChildren({ tree, overview }: Transcript): Map<string, Children> {
+  const callOf = new Map([...overview.spawnedBy].map(([call, key]) => [key, call]));
+  const calls = new Map<string, string>();
+  for (const thread of tree.threads) {
+    for (const item of thread.items) if (item.kind === 'tool_use') calls.set(item.id, thread.key);
   }
-  return { byCall, others };
+  const children = new Map<string, Children>();
+  for (const thread of tree.threads) {
+    const parent = overview.agents.get(thread.key)?.parent;
+    if (parent === null || parent === undefined) continue;
+    const siblings = children.get(parent) ?? { byCall: new Map<string, TreeThread>(), others: [] };
+    children.set(parent, siblings);
+    const call = callOf.get(thread.key);
+    if (call !== undefined && calls.get(call) === parent) siblings.byCall.set(call, thread);
+    else siblings.others.push(thread);
+  }
+  return children;
 }

@@ -25,7 +25,8 @@ export function dropPlace(agent: Agent, place: string): TextEntry | CallEntry | 
 /** Hangs an agent under its parent: on the call that spawned it where that is known, else in order of arrival. */
 export function moveAgent(overview: Overview, agent: Agent, parentKey: string, toolUseId?: string): void {
   const parent = overview.agents.get(parentKey);
-  if (!parent || parent === agent) return;
+  // A hostile stream may say that two agents spawned each other; then what was known before stands.
+  if (!parent || isBelow(overview, parent, agent)) return;
   const call = parent.entries.find((entry) => entry.type === 'call' && entry.id === toolUseId) as CallEntry | undefined;
   if (call) {
     detach(overview, agent);
@@ -35,6 +36,7 @@ export function moveAgent(overview: Overview, agent: Agent, parentKey: string, t
     parent.entries.push({ type: 'agent', agent: agent.key });
   }
   agent.parent = parentKey;
+  parent.hasAgents = true;
 }
 
 function hasPlace(entry: Entry): entry is TextEntry | CallEntry {
@@ -45,16 +47,19 @@ function dropOldest(agent: Agent): void {
   const keepFrom = agent.entries.length - limits.entriesPerAgentMax;
   agent.entries = agent.entries.filter((entry, index) => {
     const kept = index >= keepFrom || entry.type === 'agent' || (entry.type === 'call' && entry.agent !== undefined);
-    if (!kept) countEarlier(agent, entry);
+    if (!kept && hasPlace(entry)) agent.byPlace.delete(entry.place);
     return kept;
   });
 }
 
-function countEarlier(agent: Agent, entry: Entry): void {
-  if (entry.type === 'text') agent.earlier.texts += 1;
-  if (entry.type === 'call') agent.earlier.calls += 1;
-  if (entry.type === 'call' && entry.result?.isError) agent.earlier.failedCalls += 1;
-  if (hasPlace(entry)) agent.byPlace.delete(entry.place);
+function isBelow(overview: Overview, below: Agent, above: Agent): boolean {
+  if (below === above) return true;
+  // Nearly always: an agent is hung up before it has agents of its own, and need not be looked for up the whole tree.
+  if (!above.hasAgents) return false;
+  for (let at: Agent | undefined = below; at; at = at.parent === null ? undefined : overview.agents.get(at.parent)) {
+    if (at === above) return true;
+  }
+  return false;
 }
 
 function hangsOn(parent: Agent, agent: Agent): boolean {

@@ -29,6 +29,16 @@ export function durationBetween(source: TimeSource, from: Moment, to: Moment): n
   return start === undefined || end === undefined ? undefined : Math.max(0, end - start);
 }
 
+/**
+ * It says it happened at another time than it arrives: a recording is piped in (`cat run.ndjson | …`), or the clocks differ.
+ * Either way the lines' own times are the ones that fit together.
+ */
+export function isFromAnotherTime({ arrivalMs, lineMs }: Moment): boolean {
+  return arrivalMs !== undefined && lineMs !== undefined && Math.abs(arrivalMs - lineMs) > CLOCKS_APART_MS;
+}
+
+const CLOCKS_APART_MS = 60_000;
+
 /** The line's own time; undefined where it has none that can be read. */
 export function parseLineTime(ts: string | undefined): number | undefined {
   const ms = ts === undefined ? Number.NaN : Date.parse(ts);

@@ -53,8 +53,8 @@ export interface Agent {
   entries: Entry[];
   /** The texts and calls among `entries` by their place in the stream. */
   byPlace: Map<string, TextEntry | CallEntry>;
-  /** What was dropped from the front of `entries`. */
-  earlier: { calls: number; failedCalls: number; texts: number };
+  /** Agents hang, or have hung, among its entries. */
+  hasAgents: boolean;
   blocks: number;
   calls: number;
   failedCalls: number;
@@ -159,7 +159,7 @@ export function createAgent(key: string, parent: string | null, depth: number): 
     activity: { type: 'working' },
     entries: [],
     byPlace: new Map(),
-    earlier: { calls: 0, failedCalls: 0, texts: 0 },
+    hasAgents: false,
     blocks: 0,
     calls: 0,
     failedCalls: 0,

@@ -34,7 +34,7 @@ const UNICODE: Glyphs = {
   writing: '▸',
   tool: '⚙',
   needsYou: '!',
-  waits: '⧗',
+  waits: '○',
   retry: '↻',
   done: '✓',
   failed: '✗',

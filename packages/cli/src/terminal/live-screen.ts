@@ -59,7 +59,7 @@ export class LiveScreen {
     this.#drawnAtMs = timers.now();
     // A terminal that cannot keep up gets fewer pictures, not a queue of them.
     if (stdout.writableNeedDrain) return;
-    const rowsMax = Math.max(1, (stdout.rows ?? 24) - 1);
+    const rowsMax = Math.max(1, this.#rows() - 1);
     const lines = this.#render(rowsMax).slice(0, rowsMax);
     const text = difference(this.#shown, lines);
     this.#shown = lines;
@@ -69,12 +69,17 @@ export class LiveScreen {
   /** The terminal has moved the lines: those wider than the new width now take several rows. Erases all and draws anew. */
   #resize(): void {
     const { stdout } = this.#io;
-    const columns = Math.max(1, stdout.columns ?? 80);
+    const columns = stdout.columns || 80;
     const taken = this.#shown.reduce((sum, line) => sum + Math.max(1, Math.ceil(visibleWidth(line) / columns)), 0);
-    stdout.write(`\r${up(Math.min(taken, Math.max(1, (stdout.rows ?? 24) - 1)))}${ERASE_BELOW}`);
+    stdout.write(`\r${up(Math.min(taken, Math.max(1, this.#rows() - 1)))}${ERASE_BELOW}`);
     this.#shown = [];
     this.#cancelTimer?.();
     this.#draw();
+  }
+
+  /** A terminal that does not know its size says 0. */
+  #rows(): number {
+    return this.#io.stdout.rows || 24;
   }
 
   /** Ctrl-Z: the shell gets a terminal in order; on return the picture is drawn anew below what was typed. */

@@ -28,12 +28,15 @@ export function detectLook(io: Pick<Io, 'stdout' | 'env' | 'platform'>): Look {
  * terminals differ in what they do there; and no line is so wide that the eye gets lost.
  */
 export function drawingWidth(io: Pick<Io, 'stdout' | 'env'>): number {
-  const columns = io.stdout.columns ?? Number.parseInt(io.env['COLUMNS'] ?? '', 10);
-  return columns > 0 ? Math.min(Math.max(1, columns - 1), WIDTH_MAX) : WIDTH_DEFAULT;
+  // A terminal that does not know its size says 0.
+  const columns = io.stdout.columns || Number.parseInt(io.env['COLUMNS'] ?? '', 10);
+  if (columns > 0) return Math.min(Math.max(1, columns - 1), WIDTH_MAX);
+  return io.stdout.isTTY ? WIDTH_UNKNOWN : WIDTH_DEFAULT;
 }
 
 const WIDTH_MAX = 110;
 const WIDTH_DEFAULT = 100;
+const WIDTH_UNKNOWN = 79;
 
 function isUtf8Locale(env: Io['env']): boolean {
   return /utf-?8/i.test(env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '');

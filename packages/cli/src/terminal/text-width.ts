@@ -1,14 +1,20 @@
-import stringWidth from 'string-width';
-
 /** Columns that a piece of clean text takes in a terminal. */
 export function textWidth(text: string): number {
-  return ASCII.test(text) ? text.length : stringWidth(text);
+  return NARROW.test(text) ? text.length : measure(text);
+}
+
+/**
+ * Loads what is needed to measure other than narrow text. It takes as long as all the rest of the program, so the first
+ * picture, which has only words of our own, is drawn before; anything from a stream is drawn after (SPEC C1).
+ */
+export async function loadTextWidth(): Promise<void> {
+  const { default: stringWidth } = await import('string-width');
+  measure = stringWidth;
 }
 
 /** At most `width` columns of the text; what is cut off is told by the ellipsis. */
 export function truncateText(text: string, width: number, ellipsis = '…'): string {
   if (width <= 0) return '';
-  if (ASCII.test(text) && text.length <= width) return text;
   if (text.length <= MEASURED_WHOLE_MAX && textWidth(text) <= width) return text;
   const room = width - textWidth(ellipsis);
   return room < 0 ? ellipsis.slice(0, width) : takeColumns(text, room).trimEnd() + ellipsis;
@@ -24,22 +30,33 @@ export function wrapText(text: string, width: number, linesMax = Number.POSITIVE
   return lines;
 }
 
-const ASCII = /^[\x20-\x7e]*$/;
+/** One column each, for certain: Latin, Greek, Cyrillic, punctuation, arrows, lines, and the signs we draw ourselves. */
+export const NARROW =
+  /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u0391-\u03a1\u03a3-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u203b\u203d-\u2048\u204a-\u205e\u2190-\u21ff\u2234\u2500-\u257f\u25a0-\u25fc\u2713\u2717\u2801-\u28ff]*$/;
+
 /** A longer text is cut by counting from its start, without measuring all of it. */
 const MEASURED_WHOLE_MAX = 1_000;
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+let measure = (text: string): number => Array.from(text).length;
+
+let graphemes: Intl.Segmenter | undefined;
+
+/** Made when it is first needed: that alone takes ten milliseconds. */
+function segment(text: string): Intl.Segments {
+  graphemes ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  return graphemes.segment(text);
+}
 
 function takeColumns(text: string, width: number): string {
   // Every character shown takes at least one unit; marks that take none are bounded by the factor.
   const head = text.slice(0, width * 8 + 8);
-  if (ASCII.test(head)) return head.slice(0, width);
+  if (NARROW.test(head)) return head.slice(0, width);
   let taken = '';
   let columns = 0;
-  for (const { segment } of segmenter.segment(head)) {
-    columns += stringWidth(segment);
+  for (const { segment: piece } of segment(head)) {
+    columns += textWidth(piece);
     if (columns > width) break;
-    taken += segment;
+    taken += piece;
   }
   return taken;
 }
@@ -52,7 +69,7 @@ function wrapParagraph(paragraph: string, width: number, lines: string[], linesM
       lines.push(rest);
       return;
     }
-    const head = takeColumns(rest, width) || [...segmenter.segment(rest.slice(0, 32))][0]?.segment || rest;
+    const head = takeColumns(rest, width) || [...segment(rest.slice(0, 32))][0]?.segment || rest;
     if (head.length >= rest.length) {
       lines.push(rest);
       return;

@@ -3,7 +3,8 @@ import { cleanLine } from '../terminal/clean-text.ts';
 
 /** The one thing about a call that tells most: the command, the file, the pattern. One clean line, possibly empty. */
 export function summarizeCall(name: string, input: unknown, cwd?: string): string {
-  if (typeof input !== 'object' || input === null) return input == null ? '' : toLine(String(input), cwd);
+  if (typeof input === 'string') return toLine(input, cwd);
+  if (typeof input !== 'object' || input === null) return input == null ? '' : toLine(JSON.stringify(input), cwd);
   const fields = input as Record<string, unknown>;
   const special = SPECIAL[name]?.(fields);
   if (special) return toLine(special, cwd);

@@ -30,14 +30,19 @@ export type Chosen =
 export function chooseEntries(overview: Overview, drawing: Drawing, agent: Agent): Chosen[] {
   const choice = createChoice(overview, drawing, agent);
   const chosen: Chosen[] = [];
-  for (const entry of agent.entries.toReversed()) {
-    const one = choose(overview, drawing, agent, entry, choice);
+  // This is done for every agent and picture: where no agents hang below, what is older need not be looked at.
+  const oldest = agent.hasAgents ? 0 : Math.max(0, agent.entries.length - choice.entriesLookedAt);
+  for (let index = agent.entries.length - 1; index >= oldest; index -= 1) {
+    const one = choose(overview, drawing, agent, agent.entries[index] as Entry, choice);
     if (one) chosen.push(one);
   }
-  const { calls, failedCalls, agents } = choice.leftOut;
-  if (calls > 0 && choice.drawsCalls) chosen.push({ type: 'counted', says: countCalls(calls, failedCalls) });
+  const earlier = agent.calls - choice.callsSeen;
+  if (earlier > 0 && choice.countsCalls) {
+    chosen.push({ type: 'counted', says: countCalls(earlier, agent.failedCalls - choice.failedCallsSeen) });
+  }
   chosen.reverse();
-  if (agents.length > 0) chosen.push({ type: 'counted', says: countAgents(overview, agents) });
+  if (choice.agentsHidden.length > 0)
+    chosen.push({ type: 'counted', says: countAgents(overview, choice.agentsHidden) });
   for (const request of choice.requests.values()) chosen.push({ type: 'request', request });
   if (agent.status === 'failed' && agent.error) chosen.push({ type: 'failure', says: cleanLine(agent.error) });
   return chosen;
@@ -50,14 +55,19 @@ interface Choice {
   thoughts: number;
   turns: number;
   notes: number;
-  drawsCalls: boolean;
+  /** Where only a call or two are drawn, a row that counts the others is not worth its place. */
+  countsCalls: boolean;
   /** The next text is the newest one. */
   newestText: boolean;
   /** What the agent is writing right now. */
   beingWritten: Entry | undefined;
   /** Questions to the user whose call was not met yet; 2.1.197 asks before it tells of the call. */
   requests: Map<string, OpenRequest>;
-  leftOut: { calls: number; failedCalls: number; agents: Agent[] };
+  entriesLookedAt: number;
+  /** Calls that are drawn, or stand for an agent that is. */
+  callsSeen: number;
+  failedCallsSeen: number;
+  agentsHidden: Agent[];
 }
 
 function createChoice(overview: Overview, { detail }: Drawing, agent: Agent): Choice {
@@ -71,22 +81,30 @@ function createChoice(overview: Overview, { detail }: Drawing, agent: Agent): Ch
     thoughts: detail.thoughts,
     turns: detail.turns,
     notes: texts,
-    drawsCalls: calls > 0,
+    countsCalls: calls > 2,
     newestText: true,
     beingWritten: writes
       ? agent.entries.findLast((entry) => entry.type === 'text' || entry.type === 'thinking')
       : undefined,
     requests: new Map([...agent.openRequests].map(([id, request]) => [request.toolUseId ?? id, request])),
-    leftOut: { calls: agent.earlier.calls, failedCalls: agent.earlier.failedCalls, agents: [] },
+    entriesLookedAt: 4 * (calls + texts + detail.thoughts) + ENTRIES_LOOKED_AT_MIN,
+    callsSeen: 0,
+    failedCallsSeen: 0,
+    agentsHidden: [],
   };
 }
+
+const ENTRIES_LOOKED_AT_MIN = 20;
 
 function choose(overview: Overview, drawing: Drawing, agent: Agent, entry: Entry, choice: Choice): Chosen | undefined {
   switch (entry.type) {
     case 'agent':
     case 'call': {
       const child = entry.agent === undefined ? undefined : overview.agents.get(entry.agent);
-      if (child) return chooseAgent(overview, drawing, child, choice);
+      if (child) {
+        if (entry.type === 'call') seeCall(entry, choice);
+        return chooseAgent(overview, drawing, child, choice);
+      }
       return entry.type === 'call' ? chooseCall(entry, choice) : undefined;
     }
     case 'text':
@@ -104,16 +122,20 @@ function choose(overview: Overview, drawing: Drawing, agent: Agent, entry: Entry
 function chooseAgent(overview: Overview, { detail, only }: Drawing, child: Agent, choice: Choice): Chosen | undefined {
   const hidden = only ? !only.has(child.key) : detail.countEnded && toAgentState(overview, child).sign === 'done';
   if (!hidden) return { type: 'agent', agent: child };
-  choice.leftOut.agents.push(child);
+  choice.agentsHidden.push(child);
   return undefined;
 }
 
 function chooseCall(call: CallEntry, choice: Choice): Chosen | undefined {
   const asks = choice.requests.delete(call.id);
-  if (asks || choice.calls-- > 0) return { type: 'call', call, asks };
-  choice.leftOut.calls += 1;
-  if (call.result?.isError) choice.leftOut.failedCalls += 1;
-  return undefined;
+  if (!asks && choice.calls-- <= 0) return undefined;
+  seeCall(call, choice);
+  return { type: 'call', call, asks };
+}
+
+function seeCall(call: CallEntry, choice: Choice): void {
+  choice.callsSeen += 1;
+  if (call.result?.isError) choice.failedCallsSeen += 1;
 }
 
 function chooseText({ detail }: Drawing, agent: Agent, entry: TextEntry, choice: Choice): Chosen | undefined {

@@ -25,7 +25,7 @@ export const DETAILS: readonly Detail[] = [
   detail({ calls: [50, 50], texts: [50, 50], textLines: 6, thoughts: 50, answerLines: 30, turns: 50 }),
   detail({ calls: [20, 20], texts: [1, 1], textLines: 3, thoughts: 1, answerLines: 12, turns: 5 }),
   detail({ calls: [10, 5], texts: [1, 1], textLines: 2, answerLines: 8, turns: 2 }),
-  detail({ calls: [4, 2], texts: [1, 1], answerLines: 5 }),
+  detail({ calls: [3, 3], texts: [1, 1], answerLines: 5 }),
   detail({ calls: [2, 0], texts: [1, 1], answerLines: 3 }),
   detail({ calls: [1, 0], texts: [1, 0], answerLines: 2 }),
   detail({ calls: [1, 0], now: true, answerLines: 2 }),

@@ -21,12 +21,14 @@ interface Branch {
 export function drawAgent(rows: Row[], overview: Overview, drawing: Drawing, agent: Agent, branch: Branch): void {
   rows.push(drawHeader(overview, drawing, agent, span(branch.head, 'rail')));
   // A hostile stream can nest agents deeper than our stack is.
-  const chosen = branch.depth < limits.depthDrawnMax ? chooseEntries(overview, drawing, agent) : [];
+  const chosen = branch.depth < limits.depthDrawnMax ? chooseEntries(overview, drawing, agent) : TOO_DEEP;
   for (const [index, each] of chosen.entries()) {
     if (drawing.rowsMax !== undefined && rows.length > drawing.rowsMax) return;
     drawChosen(rows, overview, drawing, branch, each, index === chosen.length - 1);
   }
 }
+
+const TOO_DEEP: Chosen[] = [{ type: 'counted', says: 'too deep to be drawn' }];
 
 function drawChosen(
   rows: Row[],

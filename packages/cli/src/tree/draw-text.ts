@@ -37,9 +37,10 @@ function styleOf(text: DrawnText): Style {
 
 function headLines({ entry, lines: linesMax }: DrawnText, width: number, ellipsis: string): string[] {
   // Measured is only what can be shown: a text may be long, and this is done for every picture.
-  const head = cleanText(entry.text.slice(0, width * (linesMax + 2) * 4)).trim();
+  const lookedAt = width * (linesMax + 2) * 4;
+  const head = cleanText(entry.text.slice(0, lookedAt)).trim();
   const lines = wrapText(head, width, linesMax + 1).filter((line, index, all) => line !== '' || all[index - 1] !== '');
-  const more = lines.length > linesMax || entry.omittedChars > 0 || head.length < entry.text.trim().length / 2;
+  const more = lines.length > linesMax || entry.omittedChars > 0 || entry.text.length > lookedAt;
   if (!more) return lines;
   const shown = lines.slice(0, linesMax);
   const last = shown.length - 1;

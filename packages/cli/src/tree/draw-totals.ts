@@ -15,10 +15,10 @@ export function drawTotals(overview: Overview, drawing: Drawing): Row {
     parts.push([span(`${formatCount(inputTokens + outputTokens)} tokens`, 'dim')]);
   }
   if (overview.unreadableLines > 0) {
-    parts.push([span(`${formatPlural(overview.unreadableLines, 'unreadable line')}`, 'attention')]);
+    parts.push([span(formatPlural(overview.unreadableLines, 'unreadable line'), 'attention')]);
   }
   if (overview.missingResults > 0)
-    parts.push([span(`${formatPlural(overview.missingResults, 'missing result')}`, 'attention')]);
+    parts.push([span(formatPlural(overview.missingResults, 'missing result'), 'attention')]);
   const between = span(` ${glyphs.dot} `, 'rail');
   const left = parts
     .filter((part) => part.length > 0)

@@ -9,7 +9,7 @@ import { cleanText } from '../terminal/clean-text.ts';
 import { LiveScreen } from '../terminal/live-screen.ts';
 import { detectLook, drawingWidth, type Look } from '../terminal/look.ts';
 import { paintRow } from '../terminal/row.ts';
-import { wrapText } from '../terminal/text-width.ts';
+import { loadTextWidth, wrapText } from '../terminal/text-width.ts';
 import { type Ending, untilSignal } from '../until-signal.ts';
 import { writeText } from '../write-text.ts';
 import { DETAILS, FINAL_DETAILS } from './detail.ts';
@@ -31,6 +31,7 @@ export async function watchTree(io: Io, batches: AsyncIterable<AgentEvent[]>, op
   const screen = look.live ? startScreen(io, overview, look, options) : undefined;
   let ending: Ending = 'SIGTERM';
   try {
+    await loadTextWidth();
     ending = await untilSignal(io, batches, (events) => {
       foldBatch(overview, events, options);
       screen?.update();

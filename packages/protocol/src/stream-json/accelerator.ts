@@ -103,7 +103,6 @@ class SnapshotAccelerator implements Accelerator {
 
   /** Where the new part of the line begins, if all before it is what the line before had. */
   #cut(bytes: Uint8Array, start: number, end: number, line: Uint8Array, content: ContentEnd): Cut | undefined {
-    const { text } = this.#platform;
     if (start + content.end < end && equal(bytes, start, line, content.end)) {
       const next = bytes[start + content.end];
       const known = content.count;
@@ -118,7 +117,7 @@ class SnapshotAccelerator implements Accelerator {
     if (((bytes[start + textClose] as number) & 0xc0) === 0x80) return undefined;
     return {
       from: textClose,
-      prefix: text(line, lastStart, textOpen + 1),
+      prefix: this.#platform.text(line, lastStart, textOpen + 1),
       known: content.count - 1,
       grown: true,
       resume: { ...content, at: textClose },

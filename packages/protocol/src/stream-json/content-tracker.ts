@@ -1,5 +1,5 @@
 import { type Block, compareBlock, createBlock, growBlock, sameIdentity, textOf, updateBlock } from './block.ts';
-import { defined, nonEmpty, number, record, text } from './check.ts';
+import { nonEmpty, number, record, text } from './check.ts';
 import type { EventSink } from './event-sink.ts';
 import type { BlockPlace } from './events.ts';
 import { RETRACTABLE_LINES_MAX } from './limits.ts';
@@ -8,8 +8,8 @@ import type { StreamJsonMessage, WireBlock } from './messages.ts';
 import type { ThreadTracker } from './thread-tracker.ts';
 import type { Thread } from './threads.ts';
 
-/** Whether the stream is known to repeat earlier blocks in later lines. */
-export type Dialect = 'unknown' | 'snapshots';
+/** Whether the stream is known to repeat earlier blocks in later lines. `wide`: it has had several blocks in one line. */
+export type Dialect = 'unknown' | 'wide' | 'snapshots';
 
 /**
  * What agents say: whole lines of one block each (what every program that was recorded writes), growing snapshots (what
@@ -101,17 +101,19 @@ export class ContentTracker {
    */
   #isSnapshot(message: KnownMessage, content: WireBlock[], { uuid }: SaidLine): boolean {
     const [first] = message.blocks;
-    if (!first) return false;
-    const start = content[0] as WireBlock;
-    if (this.dialect === 'snapshots') {
-      if (content.length >= message.blocks.length) return sameIdentity(first, start);
-      return compareBlock(first, start).type === 'same';
+    if (!first) {
+      if (content.length > 1 && this.dialect === 'unknown') this.dialect = 'wide';
+      return false;
     }
+    const start = content[0] as WireBlock;
+    const shorter = content.length < message.blocks.length;
+    if (shorter && this.dialect !== 'unknown') return compareBlock(first, start).type === 'same';
+    if (this.dialect === 'snapshots') return sameIdentity(first, start);
     if (content.length >= 2 && compareBlock(first, start).type !== 'changed') {
       this.dialect = 'snapshots';
       return true;
     }
-    if (uuid !== undefined || content.length < message.blocks.length) return false;
+    if (uuid !== undefined || shorter) return false;
     return message.blocks.every((block, i) => compareBlock(block, content[i] as WireBlock).type !== 'changed');
   }
 
@@ -184,7 +186,7 @@ export class ContentTracker {
       const content = textOf(wire);
       if (wire.type === 'tool_use' && block.id !== undefined) this.#threads.made(block.id, thread);
       const place = placeOf(message, block.number);
-      this.#sink.emit(thread, defined({ type: 'replace', ...place, kind: wire.type, content, value: wire, error }));
+      this.#sink.emit(thread, { type: 'replace', ...place, kind: wire.type, content, value: wire, error });
     }
     block.said = true;
   }
@@ -196,7 +198,8 @@ export class ContentTracker {
     cover(said, number);
     const content = textOf(wire);
     if (content !== undefined) {
-      if (error === undefined) this.#sink.delta(thread, deltaType(wire.type), id, number, content);
+      if (error === undefined || wire.type === 'thinking')
+        this.#sink.delta(thread, deltaType(wire.type), id, number, content);
       else this.#sink.emit(thread, { type: 'text_delta', ...placeOf(message, number), content, error });
     } else if (wire.type === 'tool_use') {
       const toolUseId = nonEmpty(wire.id) ?? '';
@@ -248,21 +251,30 @@ export class ContentTracker {
   }
 
   #blockDelta(message: KnownMessage, thread: Thread, index: number, delta: Record<string, unknown> | undefined): void {
-    const kind = DELTA_KINDS.get(delta?.type);
-    if (delta === undefined || kind === undefined) {
-      this.#sink.count(`delta/${String(delta?.type)}`);
-      return this.#sink.raw(thread, `delta/${String(delta?.type)}`, delta);
-    }
-    const more = text(delta[kind.field]) ?? '';
-    if (kind.type === undefined) return; // signatures and citations: the whole line has them
-    const block = openBlock(message, index) ?? this.#addStreamed(message, thread, index, { type: kind.block });
-    growBlock(block, more);
-    if (kind.type !== 'tool_input_delta') {
+    const type = delta?.type;
+    if (type === 'text_delta' || type === 'thinking_delta') {
+      const kind = type === 'text_delta' ? 'text' : 'thinking';
+      const more = text(delta?.[kind]) ?? '';
+      const block = this.#grow(message, thread, index, kind, more);
       block.said = true;
-      this.#sink.delta(thread, kind.type, message.id, block.number, more);
-    } else if (block.kind === 'tool_use') {
-      this.#sink.toolInput(thread, message.id, block.number, block.id ?? '', more);
-    } // a server's own tool is said whole
+      this.#sink.delta(thread, type, message.id, block.number, more);
+    } else if (type === 'input_json_delta') {
+      const more = text(delta?.partial_json) ?? '';
+      const block = this.#grow(message, thread, index, 'tool_use', more);
+      // A server's own tool is said whole.
+      if (block.kind === 'tool_use') this.#sink.toolInput(thread, message.id, block.number, block.id ?? '', more);
+    } else if (type !== 'signature_delta' && type !== 'citations_delta') {
+      // Those two are on the whole line; every other kind is news.
+      this.#sink.count(`delta/${String(type)}`);
+      this.#sink.raw(thread, `delta/${String(type)}`, delta);
+    }
+  }
+
+  /** The block that streams at this index with its new part; joined in mid-stream it is opened here. */
+  #grow(message: KnownMessage, thread: Thread, index: number, kind: string, more: string): Block {
+    const block = openBlock(message, index) ?? this.#addStreamed(message, thread, index, { type: kind });
+    growBlock(block, more);
+    return block;
   }
 
   #blockStop(message: KnownMessage, thread: Thread, index: number): void {
@@ -363,20 +375,6 @@ function nextNumber(message: KnownMessage, { memory }: Thread): number {
 }
 /** Block types that are passed on untouched without being news: what a server's own tools say, hidden thinking, media. */
 const KNOWN_BLOCKS = /_tool_(use|result)$|^(redacted_thinking|image|document)$/;
-
-interface DeltaKind {
-  field: string;
-  block: string;
-  type?: 'text_delta' | 'thinking_delta' | 'tool_input_delta';
-}
-
-const DELTA_KINDS = new Map<unknown, DeltaKind>([
-  ['text_delta', { field: 'text', block: 'text', type: 'text_delta' }],
-  ['thinking_delta', { field: 'thinking', block: 'thinking', type: 'thinking_delta' }],
-  ['input_json_delta', { field: 'partial_json', block: 'tool_use', type: 'tool_input_delta' }],
-  ['signature_delta', { field: 'signature', block: 'thinking' }],
-  ['citations_delta', { field: 'citation', block: 'text' }],
-]);
 
 export function deltaType(kind: string): 'text_delta' | 'thinking_delta' {
   return kind === 'thinking' ? 'thinking_delta' : 'text_delta';

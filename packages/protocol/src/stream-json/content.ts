@@ -50,5 +50,6 @@ function collectText(value: unknown, parts: string[], depth: number): boolean {
 
 function toText(value: unknown): string {
   if (value === null || value === undefined) return '';
+  // oxlint-disable-next-line typescript/no-base-to-string -- what is no object has a text of its own
   return typeof value === 'object' ? toJson(value) : String(value);
 }

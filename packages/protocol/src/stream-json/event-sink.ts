@@ -1,3 +1,4 @@
+import { defined } from './check.ts';
 import type { AgentEvent, EventBody, ToolResult } from './events.ts';
 import { DRIFT_KINDS_MAX } from './limits.ts';
 import type { Thread } from './threads.ts';
@@ -10,8 +11,11 @@ export class EventSink {
   #events: AgentEvent[] = [];
   readonly drift = new Map<string, number>();
 
-  emit(thread: Thread, body: EventBody): void {
-    this.#push({ seq: this.seq++, stream_id: thread.streamId, depth: thread.depth, thread: thread.key, ...body });
+  /** Fields that are undefined are left out, so that an event carries only what is there. */
+  emit(thread: Thread, body: Loose<EventBody>): void {
+    const envelope = { seq: this.seq++, stream_id: thread.streamId, depth: thread.depth, thread: thread.key };
+    // The cast is what `defined` does.
+    this.#push({ ...envelope, ...defined(body) } as AgentEvent);
   }
 
   // The next four are nearly all of a stream. They are written out, because copying a body behind an envelope takes longer
@@ -86,3 +90,10 @@ export class EventSink {
     this.drift.set(name, (this.drift.get(name) ?? 0) + 1);
   }
 }
+
+/** The same with every optional field also undefined, member by member of a union. */
+type Loose<T> = T extends unknown
+  ? { [K in keyof T]: undefined extends T[K] ? T[K] | undefined : T[K] | Absent<T, K> }
+  : never;
+
+type Absent<T, K extends keyof T> = {} extends Pick<T, K> ? undefined : never;

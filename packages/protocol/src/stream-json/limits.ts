@@ -7,6 +7,8 @@
 
 /** Longest line that is parsed. A longer one is reported as `oversize` and reading goes on at the next LF. */
 export const LINE_BYTES_MAX = 64 * 1024 * 1024;
+/** Room for a line that began in an earlier chunk that is kept for the next one; more is given back. */
+export const REST_BYTES_KEPT = 1024 * 1024;
 /** Characters of a bad line that are shown in its report. */
 export const EXCERPT_CHARS_MAX = 120;
 /** How many lines of an agent back a repeated line (same `uuid`) or snapshot is still recognised. */
@@ -35,6 +37,7 @@ export const ACCELERATED_MESSAGES = 64;
 export const ACCELERATED_BYTES_MAX = 32 * 1024 * 1024;
 export const ACCELERATED_LINE_BYTES_MAX = 8 * 1024 * 1024;
 /** What a snapshot carries of the above, so that 25 live agents stay under 64 KB. */
+export const SNAPSHOT_MESSAGES = 64;
 export const SNAPSHOT_MESSAGES_PER_THREAD = 2;
 export const SNAPSHOT_LINES_PER_THREAD = 32;
 export const SNAPSHOT_CALL_OWNERS = 200;

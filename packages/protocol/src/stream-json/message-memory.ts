@@ -99,7 +99,7 @@ export class MessageMemory {
 
   /** The newest messages with an id, oldest first, the live one among them. */
   newestMessages(count: number): KnownMessage[] {
-    const newest = this.#whole.slice(-count);
+    const newest = [...this.#marked.values(), ...this.#whole].slice(-count);
     if (this.live?.id !== undefined && !newest.includes(this.live)) newest.unshift(this.live);
     return newest;
   }
@@ -120,19 +120,14 @@ export class MessageMemory {
     const at = this.#whole.findIndex((message) => message.id === id);
     const message = at === -1 ? this.#older(id) : (this.#whole.splice(at, 1)[0] as KnownMessage);
     this.#whole.push(message);
-    while (
-      this.#whole.length > WHOLE_MESSAGES_PER_THREAD ||
-      (at === -1 && this.#wholeBlocks() > WHOLE_BLOCKS_PER_THREAD)
-    ) {
-      this.#retire(this.#whole.shift() as KnownMessage, keepMarks);
-    }
+    while (this.#whole.length > 1 && this.#isFull()) this.#retire(this.#whole.shift() as KnownMessage, keepMarks);
     return message;
   }
 
-  #wholeBlocks(): number {
+  #isFull(): boolean {
     let blocks = 0;
     for (const message of this.#whole) blocks += message.blocks.length;
-    return blocks;
+    return blocks > WHOLE_BLOCKS_PER_THREAD || this.#whole.length > WHOLE_MESSAGES_PER_THREAD;
   }
 
   #older(id: string): KnownMessage {

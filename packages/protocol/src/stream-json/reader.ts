@@ -1,4 +1,4 @@
-import { EXCERPT_CHARS_MAX, LINE_BYTES_MAX } from './limits.ts';
+import { EXCERPT_CHARS_MAX, LINE_BYTES_MAX, REST_BYTES_KEPT } from './limits.ts';
 import type { LineIssue, LineItem, StreamJsonMessage } from './messages.ts';
 import { isMessage } from './parse-line.ts';
 import { type Platform, platform } from './platform.ts';
@@ -36,11 +36,12 @@ export class StreamJsonReader {
   invalidBytes = 0;
   readonly #lineBytesMax: number;
   readonly #platform: Platform;
-  /** Pieces of a line that goes on in the next chunk. Joined once, at its end: joining at every chunk would be quadratic. */
-  #pieces: Uint8Array[] = [];
-  #pieceBytes = 0;
-  /** Set while the rest of a line over the limit is skipped; then its pieces are no longer kept, only counted. */
-  #skipping = false;
+  /**
+   * A line that goes on in the next chunk, in a buffer that doubles: joining at every chunk would be quadratic, and a list
+   * of pieces would take hundreds of bytes for each where they come byte by byte. Over the limit they are only counted.
+   */
+  #rest: Uint8Array = EMPTY;
+  #restBytes = 0;
   /** Offset in the stream of the first byte of the line that is being read. */
   #offset = 0;
 
@@ -64,7 +65,7 @@ export class StreamJsonReader {
     const bytes = this.#platform.wrap(chunk);
     let start = 0;
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
-      if (this.#pieceBytes > 0) this.#lastPiece(bytes.subarray(start, end), sink);
+      if (this.#restBytes > 0) this.#lastPiece(bytes.subarray(start, end), sink);
       else this.#line(bytes, start, end, sink);
       start = end + 1;
     }
@@ -72,7 +73,7 @@ export class StreamJsonReader {
   }
 
   readEnd(sink: LineSink): void {
-    if (this.#pieceBytes > 0) this.#lastPiece(EMPTY, sink);
+    if (this.#restBytes > 0) this.#lastPiece(EMPTY, sink);
     this.#offset = 0;
   }
 
@@ -94,40 +95,27 @@ export class StreamJsonReader {
   }
 
   #keep(piece: Uint8Array): void {
-    this.#pieceBytes += piece.length;
-    if (this.#skipping) return;
-    if (this.#pieceBytes > this.#lineBytesMax) {
-      this.#skipping = true;
-      this.#pieces = [];
-      return;
+    const length = this.#restBytes + piece.length;
+    if (length > this.#lineBytesMax) this.#rest = EMPTY;
+    else {
+      if (length > this.#rest.length) {
+        const larger = this.#platform.wrap(new Uint8Array(Math.min(length * 2, this.#lineBytesMax)));
+        larger.set(this.#rest.subarray(0, this.#restBytes));
+        this.#rest = larger;
+      }
+      this.#rest.set(piece, this.#restBytes);
     }
-    // A copy, because the caller may reuse its buffer, and because a view of 10 bytes would keep 64 KiB alive.
-    this.#pieces.push(Uint8Array.prototype.slice.call(piece));
+    this.#restBytes = length;
   }
 
   /** A line that began in an earlier chunk is complete. */
   #lastPiece(last: Uint8Array, sink: LineSink): void {
     this.#keep(last);
-    const length = this.#pieceBytes;
-    const pieces = this.#pieces;
-    const tooLong = this.#skipping;
-    this.#pieces = [];
-    this.#pieceBytes = 0;
-    this.#skipping = false;
-    if (!tooLong) return this.#line(this.#platform.wrap(join(pieces, length)), 0, length, sink);
-    sink.issue({ type: 'oversize', offset: this.#offset, length, limit: this.#lineBytesMax });
-    this.#offset += length + 1;
+    const length = this.#restBytes;
+    this.#restBytes = 0;
+    this.#line(this.#rest, 0, length, sink);
+    if (this.#rest.length > REST_BYTES_KEPT) this.#rest = EMPTY;
   }
-}
-
-function join(pieces: Uint8Array[], length: number): Uint8Array {
-  const line = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    line.set(piece, at);
-    at += piece.length;
-  }
-  return line;
 }
 
 function collect(read: (sink: LineSink) => void): LineItem[] {

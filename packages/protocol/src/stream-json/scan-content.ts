@@ -128,5 +128,5 @@ function matches(bytes: Uint8Array, at: number, pattern: number[]): boolean {
 }
 
 function ascii(text: string): number[] {
-  return [...text].map((character) => character.charCodeAt(0));
+  return Array.from(text, (character) => character.charCodeAt(0));
 }

@@ -3,11 +3,12 @@ import type { Dialect } from './content-tracker.ts';
 import {
   SNAPSHOT_ANONYMOUS_STREAMS,
   SNAPSHOT_CALL_OWNERS,
+  SNAPSHOT_MESSAGES,
   SNAPSHOT_MESSAGES_PER_THREAD,
   SNAPSHOT_RETRACTABLE_LINES,
   SNAPSHOT_THREADS,
 } from './limits.ts';
-import type { KnownMessage, MessageMemory } from './message-memory.ts';
+import type { KnownMessage } from './message-memory.ts';
 import { Thread } from './threads.ts';
 import type { TranslatorState } from './translator.ts';
 import type { Totals } from './turn-tracker.ts';
@@ -117,11 +118,21 @@ export function restoreState(snapshot: TranslatorSnapshot, state: TranslatorStat
 function saveThread(thread: Thread, numbers: Map<Thread, number>): SavedThread {
   const { key, streamId, depth, status, runs, hasItems, memory, parent } = thread;
   const { lines, anonymousBlocks, live } = memory;
-  const messages = recentMessages(memory);
+  // Where there are no ids of agents, all of them speak on the main thread: then more of its messages are live.
+  const count = Math.max(SNAPSHOT_MESSAGES_PER_THREAD, SNAPSHOT_MESSAGES / numbers.size);
+  const messages = [...memory.newestMessages(count), ...memory.anonymous.slice(-SNAPSHOT_ANONYMOUS_STREAMS)];
   const facts = { ...thread.facts };
   if (facts.prompt) facts.prompt = ' '; // it can be long, and has been said: only that it is known matters
   return {
-    ...{ key, streamId, depth, status, runs: structuredClone(runs), hasItems, facts, lines, anonymousBlocks },
+    key,
+    streamId,
+    depth,
+    status,
+    runs: structuredClone(runs),
+    hasItems,
+    facts,
+    lines,
+    anonymousBlocks,
     parent: parent && numbers.get(parent),
     lineHashes: memory.newestLines(),
     messages: messages.map((message) => ({ ...message, blocks: message.blocks.map(saveBlock) })),
@@ -135,11 +146,6 @@ function restoreThread(saved: SavedThread, thread: Thread, parent: Thread | unde
   const messages = saved.messages.map((message) => ({ ...message, blocks: message.blocks.map(restoreBlock) }));
   Object.assign(thread.memory, { lines, anonymousBlocks, live: messages[live] });
   thread.memory.restore(messages, lineHashes);
-}
-
-function recentMessages(memory: MessageMemory): KnownMessage[] {
-  const named = memory.newestMessages(SNAPSHOT_MESSAGES_PER_THREAD);
-  return [...named, ...memory.anonymous.slice(-SNAPSHOT_ANONYMOUS_STREAMS)];
 }
 
 /** A block as its mark. A call whose input still streams is parsed at its end, so its pieces are kept themselves. */

@@ -110,10 +110,7 @@ export class ThreadTracker {
     // 2.1.50 tells of its agents only at the end of the turn, when their calls have long returned.
     const late = !again && thread.status !== 'running' ? (true as const) : undefined;
     if (!late) thread.status = 'running';
-    this.#sink.emit(
-      thread,
-      defined({ type: 'run_start', run: thread.runs.length - 1, runId, toolUseId: callId, late }),
-    );
+    this.#sink.emit(thread, { type: 'run_start', run: thread.runs.length - 1, runId, toolUseId: callId, late });
     if (again && facts.prompt) {
       thread.hasItems = true;
       this.#sink.emit(thread, { type: 'prompt', role: 'follow_up', content: facts.prompt });
@@ -122,16 +119,13 @@ export class ThreadTracker {
   }
 
   #progress(thread: Thread, run: Run | undefined, message: StreamJsonMessage): void {
-    this.#sink.emit(
-      thread,
-      defined({
-        type: 'thread_progress',
-        description: nonEmpty(message.description),
-        toolName: nonEmpty(message.last_tool_name),
-        usage: toUsage(message.usage),
-        late: lateness(thread, run),
-      }),
-    );
+    this.#sink.emit(thread, {
+      type: 'thread_progress',
+      description: nonEmpty(message.description),
+      toolName: nonEmpty(message.last_tool_name),
+      usage: toUsage(message.usage),
+      late: lateness(thread, run),
+    });
   }
 
   #updated(thread: Thread, run: Run | undefined, message: StreamJsonMessage): void {
@@ -150,7 +144,7 @@ export class ThreadTracker {
     const usage = toUsage(message.usage);
     if (summary === undefined && usage === undefined) return;
     const late = lateness(thread, run);
-    this.#sink.emit(thread, defined({ type: 'thread_report', run: runNumber(thread, run), summary, usage, late }));
+    this.#sink.emit(thread, { type: 'thread_report', run: runNumber(thread, run), summary, usage, late });
   }
 
   /** Says a status once per run; a status of an earlier run does not touch the agent's own. */
@@ -159,10 +153,7 @@ export class ThreadTracker {
     if ((run ?? thread).status === status && (late || thread.status === status)) return;
     if (run) run.status = status;
     if (!late) thread.status = status;
-    this.#sink.emit(
-      thread,
-      defined({ type: 'thread_status', status, source, run: runNumber(thread, run), error, late }),
-    );
+    this.#sink.emit(thread, { type: 'thread_status', status, source, run: runNumber(thread, run), error, late });
     if (status !== 'running') this.registry.ended(thread);
   }
 

@@ -37,11 +37,11 @@ export class Thread {
     return this.runs[this.runs.length - 1];
   }
 
-  /** Drops what is only needed while lines of it may come. */
+  /** Drops what is only needed while lines of it may come: not if it was started again since it ended. */
   release(): void {
+    if (this.status === 'running') return;
     this.memory.release();
     delete this.facts.prompt;
-    this.runs = this.runs.slice(-1);
   }
 }
 

@@ -80,9 +80,16 @@ function fits(message: KnownMessage, { blocks, known, grown }: Tail): boolean {
 
 function say({ sink, content }: TranslatorState, thread: Thread, message: KnownMessage, tail: Tail): void {
   const { message: line, blocks, known, grown } = tail;
-  const { id } = message;
+  const { id, forgotten } = message;
   thread.memory.message(id as string, true); // found by its id
-  const said: SaidLine = { thread, uuid: nonEmpty(line.uuid), id, error: text(line.error), from: 0, to: known };
+  const said: SaidLine = {
+    thread,
+    uuid: nonEmpty(line.uuid),
+    id,
+    error: text(line.error),
+    from: forgotten,
+    to: forgotten + known,
+  };
   if (known + blocks.length >= 2) content.dialect = 'snapshots';
   blocks.forEach((wire, i) => {
     const last = grown && i === 0 ? message.blocks[known] : undefined;

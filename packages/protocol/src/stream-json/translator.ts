@@ -1,4 +1,4 @@
-import { defined, nonEmpty, record, text } from './check.ts';
+import { nonEmpty, record, text } from './check.ts';
 import { extractContent } from './content.ts';
 import { ContentTracker } from './content-tracker.ts';
 import { EventSink } from './event-sink.ts';
@@ -80,12 +80,6 @@ export class Translator implements LineSink {
     return this.take();
   }
 
-  /** A line that could not be read, as an event in its place. */
-  translateIssue(issue: LineIssue): AgentEvent[] {
-    this.issue(issue);
-    return this.take();
-  }
-
   /** The events since the last call. `message` and `issue` make a translator a sink for `StreamJsonReader.read`. */
   take(): AgentEvent[] {
     return this.#state.sink.take();
@@ -136,6 +130,7 @@ export class Translator implements LineSink {
     return this.#state;
   }
 
+  /** A line that could not be read: an event in its place. */
   issue(issue: LineIssue): void {
     const { sink, threads } = this.#state;
     sink.ts = undefined;
@@ -169,9 +164,9 @@ export class Translator implements LineSink {
   }
 
   #user(message: StreamJsonMessage, thread: Thread): void {
-    const content = record(message.message)?.content;
+    const content = record(message.message)?.content ?? [];
     if (typeof content === 'string') return this.#given(message, thread, content);
-    if (!Array.isArray(content)) return;
+    if (!Array.isArray(content)) return this.#other(message);
     for (const value of content) {
       const block = record(value);
       if (block?.type === 'tool_result') this.#toolResult(message, thread, block);
@@ -187,7 +182,7 @@ export class Translator implements LineSink {
     // Not said as a fact: the line itself is said as the prompt.
     if (role === 'prompt' && content !== '') thread.facts.prompt ??= content;
     thread.hasItems = true;
-    sink.emit(thread, defined({ type: 'prompt', role, content, media }));
+    sink.emit(thread, { type: 'prompt', role, content, media });
   }
 
   #toolResult(message: StreamJsonMessage, thread: Thread, block: Record<string, unknown>): void {
@@ -219,7 +214,7 @@ export class Translator implements LineSink {
     if (requests.size > OPEN_REQUESTS_MAX) requests.delete(requests.keys().next().value as string);
     const toolName = text(request.tool_name) ?? 'unknown';
     const input: object = record(request.input) ?? {};
-    sink.emit(thread, defined({ type: 'permission_request', requestId, toolUseId, toolName, input, request }));
+    sink.emit(thread, { type: 'permission_request', requestId, toolUseId, toolName, input, request });
   }
 
   #controlCancel(message: StreamJsonMessage): void {

@@ -1,4 +1,4 @@
-import { defined, nonEmpty, number, record, strings, text } from './check.ts';
+import { nonEmpty, number, record, strings, text } from './check.ts';
 import { parseDoubleEncoded } from './content.ts';
 import type { EventSink } from './event-sink.ts';
 import type { TurnUsage } from './events.ts';
@@ -38,19 +38,16 @@ export class TurnTracker {
     this.model = nonEmpty(line.model) ?? this.model;
     const turn = this.next++;
     this.open.push(turn);
-    this.#sink.emit(
-      main,
-      defined({
-        type: 'session_meta',
-        model: nonEmpty(line.model) ?? 'unknown',
-        sessionId: nonEmpty(line.session_id),
-        turn,
-        cwd: nonEmpty(line.cwd),
-        tools: strings(line.tools),
-        version: nonEmpty(line.claude_code_version),
-        permissionMode: nonEmpty(line.permissionMode),
-      }),
-    );
+    this.#sink.emit(main, {
+      type: 'session_meta',
+      model: nonEmpty(line.model) ?? 'unknown',
+      sessionId: nonEmpty(line.session_id),
+      turn,
+      cwd: nonEmpty(line.cwd),
+      tools: strings(line.tools),
+      version: nonEmpty(line.claude_code_version),
+      permissionMode: nonEmpty(line.permissionMode),
+    });
   }
 
   result(line: StreamJsonMessage, main: Thread): void {
@@ -62,37 +59,34 @@ export class TurnTracker {
     const sessionId = nonEmpty(line.session_id);
     if (isError) {
       const message = errors?.join('\n') || result || nonEmpty(line.subtype) || 'the turn failed';
-      this.#sink.emit(main, defined({ type: 'error', message, sessionId }));
+      this.#sink.emit(main, { type: 'error', message, sessionId });
     }
     const totalCostUsd = number(line.total_cost_usd);
     const usage = this.#usage(record(line.modelUsage));
     const mainUsage = record(line.usage);
-    this.#sink.emit(
-      main,
-      defined({
-        type: 'turn_complete',
-        turn,
-        sessionId,
-        subtype: nonEmpty(line.subtype),
-        isError,
-        result,
-        errors,
-        costUsd: totalCostUsd === undefined ? undefined : this.#cost(totalCostUsd),
-        totalCostUsd,
-        inputTokens: usage && usage.inputTokens + usage.cacheReadTokens + usage.cacheCreationTokens,
-        outputTokens: usage?.outputTokens,
-        contextWindow: contextWindow(record(line.modelUsage)),
-        usage,
-        mainUsage: mainUsage && toUsage(mainUsage, MAIN_USAGE),
-        durationMs: number(line.duration_ms),
-        numTurns: number(line.num_turns),
-        stopReason: nonEmpty(line.stop_reason),
-        terminalReason: nonEmpty(line.terminal_reason),
-        origin: nonEmpty(record(line.origin)?.kind),
-        structuredOutput: line.structured_output,
-        resultIndex: number(line.result_index),
-      }),
-    );
+    this.#sink.emit(main, {
+      type: 'turn_complete',
+      turn,
+      sessionId,
+      subtype: nonEmpty(line.subtype),
+      isError,
+      result,
+      errors,
+      costUsd: totalCostUsd === undefined ? undefined : this.#cost(totalCostUsd),
+      totalCostUsd,
+      inputTokens: usage && usage.inputTokens + usage.cacheReadTokens + usage.cacheCreationTokens,
+      outputTokens: usage?.outputTokens,
+      contextWindow: contextWindow(record(line.modelUsage)),
+      usage,
+      mainUsage: mainUsage && toUsage(mainUsage, MAIN_USAGE),
+      durationMs: number(line.duration_ms),
+      numTurns: number(line.num_turns),
+      stopReason: nonEmpty(line.stop_reason),
+      terminalReason: nonEmpty(line.terminal_reason),
+      origin: nonEmpty(record(line.origin)?.kind),
+      structuredOutput: line.structured_output,
+      resultIndex: number(line.result_index),
+    });
   }
 
   #checkIndex(got: number | undefined, main: Thread): void {
@@ -122,10 +116,13 @@ export class TurnTracker {
       const entry = record(value);
       if (!entry) continue;
       const now = toUsage(entry, ['inputTokens', 'outputTokens', 'cacheReadInputTokens', 'cacheCreationInputTokens']);
-      const before = this.totals.models[name];
+      const key = ` ${name}`; // no property that every object has
+      const before = this.totals.models[key];
       const restarted = !before || now.outputTokens < before.outputTokens || now.inputTokens < before.inputTokens;
-      for (const key of Object.keys(sum) as (keyof TurnUsage)[]) sum[key] += now[key] - (restarted ? 0 : before[key]);
-      this.totals.models[name] = now;
+      for (const part of Object.keys(sum) as (keyof TurnUsage)[]) {
+        sum[part] += now[part] - (restarted ? 0 : before[part]);
+      }
+      this.totals.models[key] = now;
     }
     return sum;
   }
@@ -133,7 +130,7 @@ export class TurnTracker {
 
 function contextWindow(models: Record<string, unknown> | undefined): number | undefined {
   const windows = Object.values(models ?? {}).map((entry) => number(record(entry)?.contextWindow) ?? 0);
-  return windows.length > 0 ? Math.max(...windows) : undefined;
+  return windows.reduce((widest, window) => Math.max(widest, window), 0) || undefined;
 }
 
 /** The four numbers of a usage under the names that the wire has for them here. */

@@ -1,0 +1,220 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { readRecording, recordingPath } from '../test-support/fixtures.ts';
+import { wire } from '../test-support/lines.ts';
+import { VERSION } from './version.ts';
+
+const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
+const MAIN = join(PACKAGE, 'dist', 'main.js');
+const GOOD = recordingPath('2.1.325/agents-forward');
+const ENV = { ...process.env, LANG: 'C.UTF-8', NO_COLOR: '1', FORCE_COLOR: undefined, NODE_OPTIONS: undefined };
+
+function run(args: string[], input = '') {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], {
+    input,
+    encoding: 'utf8',
+    env: ENV,
+  });
+  return { status, stdout, stderr };
+}
+
+function exitOf(child: ChildProcess): Promise<number | NodeJS.Signals | null> {
+  return new Promise((resolve) => child.on('exit', (code, signal) => resolve(code ?? signal)));
+}
+
+// `npm test` has built everything before; alone, this file brings what it runs up to date itself.
+beforeAll(() => {
+  const tsc = join(PACKAGE, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc');
+  spawnSync(process.execPath, [tsc, '-b', PACKAGE]);
+  if (!existsSync(MAIN)) throw new Error('packages/cli/dist/main.js is missing: run npm run build');
+});
+
+describe('the command line', () => {
+  it('[C14] --version is the version of the package', () => {
+    const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8')) as { version: string };
+    expect(run(['--version'])).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' });
+    expect(VERSION).toBe(version);
+  });
+
+  it('[C14] every command has help with examples and its exit codes', () => {
+    for (const args of [
+      ['--help'],
+      ['translate', '--help'],
+      ['stats', '--help'],
+      ['inspect', '--help'],
+      ['demo', '--help'],
+    ]) {
+      const { status, stdout } = run(args);
+      expect(status).toBe(0);
+      expect(stdout).toMatch(/Examples:\n {2}\$ /);
+      expect(stdout).toMatch(/Exit codes:\n {2}0 {4}/);
+      expect(stdout).toContain('130  stopped with Ctrl-C');
+    }
+  });
+
+  it('[C14] a wrong call says what was meant or how to find out, and returns 2', () => {
+    expect(run(['tanslate'])).toMatchObject({ status: 2, stderr: expect.stringContaining('Did you mean translate?') });
+    expect(run(['stats', '--jsn'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('Did you mean --json?'),
+    });
+    expect(run(['demo', '--speed', 'fast'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('Give a number above 0'),
+    });
+    expect(run(['inspect', 'a', 'b'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('--help shows how'),
+    });
+    expect(run([])).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('Usage: fleetloom') });
+  });
+
+  it('[C9] a file that is not there returns 2 and says what to give', () => {
+    expect(run(['translate', 'missing.ndjson'])).toEqual({
+      status: 2,
+      stdout: '',
+      stderr:
+        'fleetloom: There is no file "missing.ndjson".\n  Give the path of a recorded stream, or pipe one in: claude -p "…" --output-format stream-json --verbose | fleetloom translate\n',
+    });
+  });
+
+  it('[C1] piped in and out, it prints events as they are in the file', () => {
+    const piped = run(['translate'], readRecording('2.1.325/agents-forward'));
+    expect(piped).toMatchObject({ status: 0, stderr: '' });
+    expect(run(['translate', GOOD]).stdout).toBe(piped.stdout);
+    expect(run(['translate', GOOD, '--tree']).stdout).toContain('├─✓ Search alpha');
+  });
+
+  it('[C1] a line is answered before the next one comes', async () => {
+    const child = spawn(process.execPath, [MAIN, 'translate', '--json'], { env: ENV });
+    child.stdin.write(wire.init());
+    const first = await new Promise<Buffer>((resolve) => child.stdout.once('data', resolve));
+    expect(JSON.parse(first.toString())).toMatchObject({ type: 'session_meta' });
+    child.stdin.end(wire.end());
+    expect(await exitOf(child)).toBe(0);
+  });
+
+  it('[C3] a reader that goes away ends it quietly', async () => {
+    const child = spawn(process.execPath, [MAIN, 'translate', '--json'], { env: ENV });
+    let complaint = '';
+    child.stderr.on('data', (data) => {
+      complaint += String(data);
+    });
+    child.stdin.on('error', () => {}); // it is gone before it has read all
+    child.stdin.write(wire.init());
+    child.stdout.once('data', () => {
+      child.stdout.destroy();
+      for (let index = 0; index < 20; index += 1) child.stdin.write(wire.text('x'.repeat(1_000_000)));
+    });
+    expect(await exitOf(child)).toBe(0);
+    expect(complaint).toBe('');
+  });
+
+  it('[C3] a reader that stands still stops the writer before us', async () => {
+    const child = spawn(process.execPath, [MAIN, 'translate', '--json'], { env: ENV });
+    child.stdin.on('error', () => {});
+    let taken = 0;
+    // Each write calls back when the pipe has taken it.
+    for (let index = 0; index < 300; index += 1) {
+      const line = wire.text('x'.repeat(100_000));
+      child.stdin.write(line, (error) => (taken += error ? 0 : line.length));
+    }
+    for (let before = -1; before !== taken || before === 0; ) {
+      before = taken;
+      await new Promise((resolve) => setTimeout(resolve, 400));
+    }
+    expect(taken).toBeLessThan(5_000_000);
+    child.kill('SIGKILL');
+    await exitOf(child);
+  });
+
+  it('[C8] Ctrl-C returns 130, also while the input is still open', async () => {
+    const child = spawn(process.execPath, [MAIN, 'translate', '--tree'], { env: ENV });
+    let printed = '';
+    child.stdout.on('data', (data) => {
+      printed += String(data);
+    });
+    child.stdin.write(wire.init() + wire.text('Working.'));
+    // The tree is printed at the end only; that the line was read shows in nothing before, so give it a moment.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    child.kill('SIGINT');
+    expect(await exitOf(child)).toBe(130);
+    expect(printed).toMatch(/… main +unfinished/);
+    child.stdin.destroy();
+  });
+
+  it('[C17] what a command needs is loaded when it is called, and nothing for the others', () => {
+    const loaded = staticImports(MAIN).map((path) => path.slice(join(PACKAGE, 'dist').length + 1));
+    expect(loaded.filter((path) => /^(commands|tree|stats|inspect|terminal)\//.test(path))).toEqual([]);
+    for (const command of ['translate', 'stats', 'inspect']) {
+      const needed = staticImports(join(PACKAGE, 'dist', 'commands', `${command}.js`)).map((path) =>
+        readFileSync(path, 'utf8'),
+      );
+      // Measuring wide characters takes as long to load as all the rest.
+      expect(needed.some((source) => /^import .*'string-width'/m.test(source))).toBe(false);
+    }
+  });
+});
+
+const python = spawnSync('python3', ['-c', 'import pty']).status === 0 ? 'python3' : undefined;
+
+describe.skipIf(!python)('in a real pseudo-terminal', () => {
+  /** Runs it in a terminal of 80 by 24, sends it the signal after a while, and returns all it wrote. */
+  function inTerminal(args: string[], signal: 'SIGINT' | 'SIGTERM' | 'none', afterSeconds: number): string {
+    const script = `
+import fcntl, os, pty, select, signal, struct, sys, termios, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 80, 0, 0))
+started, sent = time.time(), ${signal === 'none' ? 'True' : 'False'}
+while True:
+    if not sent and time.time() - started > ${afterSeconds}:
+        os.kill(pid, signal.${signal === 'none' ? 'SIGINT' : signal})
+        sent = True
+    if select.select([fd], [], [], 0.05)[0]:
+        try:
+            data = os.read(fd, 65536)
+        except OSError:
+            break
+        if not data:
+            break
+        os.write(1, data)
+_, status = os.waitpid(pid, 0)
+os.write(1, b'EXIT %d' % os.waitstatus_to_exitcode(status))
+`;
+    const env = { ...ENV, TERM: 'xterm-256color' };
+    return execFileSync(python as string, ['-c', script, process.execPath, MAIN, ...args], { encoding: 'utf8', env });
+  }
+
+  it('[C2] the cursor is hidden while it draws and shown when it is over', () => {
+    const written = inTerminal(['demo', '--speed', '20'], 'none', 0);
+    expect(written.indexOf('\u001b[?25l')).toBeGreaterThanOrEqual(0);
+    expect(written.lastIndexOf('\u001b[?25h')).toBeGreaterThan(written.lastIndexOf('\u001b[?25l'));
+    expect(written).toContain('EXIT 0');
+  });
+
+  it('[C2] Ctrl-C and SIGTERM show it again', () => {
+    for (const [signal, code] of [
+      ['SIGINT', 130],
+      ['SIGTERM', 143],
+    ] as const) {
+      const written = inTerminal(['demo'], signal, 2);
+      expect(written.lastIndexOf('\u001b[?25h')).toBeGreaterThan(written.lastIndexOf('\u001b[?25l'));
+      expect(written).toContain(`EXIT ${code}`);
+    }
+  });
+});
+
+/** All files of ours that a file loads without being asked for. */
+function staticImports(file: string, seen = new Set<string>()): string[] {
+  if (seen.has(file)) return [];
+  seen.add(file);
+  for (const [, path] of readFileSync(file, 'utf8').matchAll(/^import (?:[^'()]* from )?'(\..*?)';/gm)) {
+    staticImports(join(dirname(file), path as string), seen);
+  }
+  return [...seen];
+}

@@ -1,0 +1,45 @@
+import { limits } from '../limits.ts';
+import { cutLine } from './cut-line.ts';
+import { addEntry, placeOf } from './entries.ts';
+import type { EventOf } from './event-of.ts';
+import type { Agent, TextEntry } from './overview.ts';
+import { toReport } from './report.ts';
+
+/** An agent says or thinks something, or goes on with it. */
+export function say(agent: Agent, event: EventOf<'text_delta'> | EventOf<'thinking_delta'>): void {
+  const type = event.type === 'text_delta' ? 'text' : 'thinking';
+  agent.activity = { type: type === 'text' ? 'writing' : 'thinking' };
+  agent.openRequests.clear();
+  const place = placeOf(event);
+  const known = agent.byPlace.get(place);
+  if (known && known.type !== 'call') return append(known, event.content);
+  const entry: TextEntry = { type, place, text: '', omittedChars: 0, aborted: false };
+  if (event.type === 'text_delta' && event.error !== undefined) entry.error = event.error;
+  append(entry, event.content);
+  agent.blocks += 1;
+  addEntry(agent, entry);
+}
+
+/** An agent is told something. */
+export function give(agent: Agent, event: EventOf<'prompt'>): void {
+  // The prompt that starts an agent is told by its description; what the program says by itself is no news.
+  if (event.role === 'prompt' || event.role === 'note' || event.role === 'synthetic') return;
+  const text = event.media === undefined ? cutLine(event.content) : '[image]';
+  addEntry(agent, { type: 'note', kind: 'given', text });
+}
+
+/** Foreground agents print only their calls: then their report is all that is heard of them. */
+export function report(agent: Agent, summary: string | undefined): void {
+  const text = summary === undefined ? undefined : toReport(summary, agent.description);
+  if (text === undefined || agent.entries.some((entry) => entry.type === 'text')) return;
+  const entry: TextEntry = { type: 'text', place: `report#${agent.runs}`, text: '', omittedChars: 0, aborted: false };
+  append(entry, text);
+  addEntry(agent, entry);
+}
+
+/** Adds to a text as far as it is kept. */
+export function append(entry: TextEntry, text: string): void {
+  const room = limits.textCharsMax - entry.text.length;
+  entry.text += text.length > room ? text.slice(0, room) : text;
+  entry.omittedChars += Math.max(0, text.length - room);
+}

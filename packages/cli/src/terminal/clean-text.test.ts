@@ -1,0 +1,70 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cleanLine, cleanText } from './clean-text.ts';
+
+const ESC = '\u001b';
+
+describe('cleanText', () => {
+  it.each([
+    ['colours', `a${ESC}[31;1mred${ESC}[0m`, 'ared'],
+    ['a cursor that climbs and erases', `x${ESC}[3A${ESC}[2Kforged`, 'xforged'],
+    ['a window title', `x${ESC}]0;owned\u0007y`, 'xy'],
+    ['a link', `${ESC}]8;;http://evil${ESC}\\text${ESC}]8;;${ESC}\\`, 'text'],
+    ['a device control string', `${ESC}P$q"p${ESC}\\x`, 'x'],
+    ['eight bit forms', 'a\u009b31mb\u009d0;t\u009cc', 'abc'],
+    ['a full reset and a character set', `${ESC}c${ESC}(0x`, 'x'],
+    ['a bell, a backspace, a delete', 'a\u0007b\u0008c\u007f', 'abc'],
+    ['a carriage return that would overwrite the line', 'harmless\rEVIL', 'harmless\nEVIL'],
+    ['other line ends', 'a\r\nb\u2028c\u0085d\u000be', 'a\nb\nc\nd\ne'],
+    ['text that is reordered', 'abc\u202edef\u2066g\u2069', 'abcdefg'],
+    ['invisible tags', 'a\u{e0041}\u{e0042}b', 'ab'],
+    ['half a pair', 'a\ud83d', 'a\ufffd'],
+    ['a sequence without an end', `a${ESC}]0;open`, 'a]0;open'],
+    ['a lone escape', `a${ESC}`, 'a'],
+  ])('[C5] %s', (_, hostile, clean) => {
+    expect(cleanText(hostile)).toBe(clean);
+  });
+
+  it('[C5] ordinary text of any script stays as it is', () => {
+    const text = 'Grüße, 世界 — 👩‍👩‍👧 ok\n  indented';
+    expect(cleanText(text)).toBe(text);
+    expect(cleanLine(' a\n\tb  c ')).toBe('a b c');
+  });
+
+  it('[C5] whatever comes in, only printable characters and line feeds come out', () => {
+    const pieces = fc.constantFrom(
+      ESC,
+      '[',
+      ']',
+      '\u009b',
+      'P',
+      '0;',
+      'm',
+      '\u0007',
+      '\\',
+      '\u0000',
+      '\n',
+      'x',
+      '\u202e',
+    );
+    const hostile = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.array(pieces).map((all) => all.join('')),
+    );
+    fc.assert(
+      fc.property(hostile, (text) => {
+        // oxlint-disable-next-line no-control-regex -- they are what is looked for
+        expect(cleanText(text)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
+        expect(cleanLine(text)).not.toContain('\n');
+      }),
+    );
+  });
+
+  it('[C5] a long hostile text takes time in proportion to its length', () => {
+    const startedAt = performance.now();
+    for (const piece of [`${ESC}]`, `${ESC}[1`, `${ESC}[`, `${ESC}P`, '\u009d', `${ESC} `])
+      cleanText(piece.repeat(200_000));
+    // Anything quadratic would take minutes.
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+  });
+});

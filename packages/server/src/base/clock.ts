@@ -1,0 +1,45 @@
+/** Where time comes from. It is handed in everywhere, so that a test can replay any run exactly. */
+export interface Clock {
+  /** Milliseconds since 1970, for what people read. Jumps, back too, when somebody sets the machine's time. */
+  now: () => number;
+  /** Milliseconds since some moment, for measuring how long something takes. Never goes back. */
+  steady: () => number;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  steady: () => performance.now(),
+};
+
+/** A clock that stands still until it is told to go on. */
+export interface ManualClock extends Clock {
+  /** Time passes. */
+  advance: (ms: number) => void;
+  /** Somebody sets the machine's time; no time passes. */
+  setNow: (ms: number) => void;
+}
+
+/**
+ * A clock for tests and replays.
+ *
+ * @example
+ * const clock = createManualClock(Date.UTC(2026, 0, 1));
+ * clock.advance(1500);
+ */
+export function createManualClock(startMs = 0): ManualClock {
+  let nowMs = startMs;
+  let steadyMs = 0;
+  return {
+    now: () => nowMs,
+    steady: () => steadyMs,
+    advance: (ms) => {
+      if (!(ms >= 0))
+        throw new RangeError(`time only goes on, so advance(${ms}) is impossible: use setNow to set it back`);
+      nowMs += ms;
+      steadyMs += ms;
+    },
+    setNow: (ms) => {
+      nowMs = ms;
+    },
+  };
+}

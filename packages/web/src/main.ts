@@ -1,0 +1,40 @@
+import { drawTree } from './draw-tree.ts';
+import { readTree } from './read-tree.ts';
+import { summarize } from './summarize.ts';
+
+// The page: shows the agents of the recording that was last dropped or chosen.
+
+const input = find('#recording', HTMLInputElement);
+const summary = find('#summary', HTMLElement);
+const agents = find('#agents', HTMLElement);
+let latest: File | undefined;
+
+input.addEventListener('change', () => void show(input.files?.[0]));
+// Without these a browser leaves the page for the dropped file.
+document.addEventListener('dragover', (event) => event.preventDefault());
+document.addEventListener('drop', (event) => {
+  event.preventDefault();
+  void show(event.dataTransfer?.files[0]);
+});
+
+async function show(file: File | undefined): Promise<void> {
+  if (file === undefined) return;
+  latest = file;
+  summary.textContent = `Reading ${file.name} …`;
+  agents.replaceChildren();
+  try {
+    const tree = await readTree(file);
+    // Another one was dropped meanwhile: that is the one to show.
+    if (latest !== file) return;
+    summary.textContent = summarize(file.name, tree);
+    agents.replaceChildren(drawTree(tree));
+  } catch (error) {
+    if (latest === file) summary.textContent = `${file.name} cannot be read: ${String(error)}`;
+  }
+}
+
+function find<Found extends HTMLElement>(selector: string, kind: new () => Found): Found {
+  const found = document.querySelector(selector);
+  if (found instanceof kind) return found;
+  throw new Error(`index.html has no ${selector}`);
+}

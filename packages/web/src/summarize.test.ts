@@ -1,0 +1,19 @@
+import { createTree } from '@fleetloom/protocol/stream-json/tree';
+import { expect, it } from 'vitest';
+import { summarize } from './summarize.ts';
+
+it('[G14] the summary counts agents and turns, and says what could not be read', () => {
+  const tree = createTree();
+  tree.turns.push({ open: true });
+  expect(summarize('a.ndjson', tree)).toBe('a.ndjson: 1 agent, 1 turn.');
+  tree.unreadableLines = 2;
+  tree.turns.push({ open: true });
+  expect(summarize('a.ndjson', tree)).toBe('a.ndjson: 1 agent, 2 turns, 2 lines could not be read.');
+});
+
+it('[G14] the summary of what is no recording says so', () => {
+  const tree = createTree();
+  expect(summarize('empty.txt', tree)).toBe('empty.txt holds no stream-json.');
+  tree.unreadableLines = 1;
+  expect(summarize('diary.txt', tree)).toBe('diary.txt holds no stream-json, 1 line could not be read.');
+});

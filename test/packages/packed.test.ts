@@ -1,0 +1,129 @@
+import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AgentTree } from '@fleetloom/protocol/stream-json/tree';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toInspection } from '../support/inspection.ts';
+import { recording } from '../support/recordings.ts';
+import { repositoryRoot } from '../support/root.ts';
+import { type Output, type Packed, pack, run, runNpm, tscPath } from './pack.ts';
+
+const agents = recording('2.1.325/agents-forward-many');
+let folder: string;
+let packed: Packed[];
+
+beforeAll(async () => {
+  // Outside the repository: nothing is found there by looking upwards.
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'fleetloom-packed-')));
+  packed = await pack(folder, ['protocol', 'client', 'cli']);
+  await writeFile(join(folder, 'agents.ndjson'), agents.bytes());
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+it('[G11] a tarball holds what was compiled and the sources it was compiled from, and no tests or notes of tools', () => {
+  expect(packed.map(({ name }) => name)).toEqual(['@fleetloom/protocol', '@fleetloom/client', 'fleetloom']);
+  for (const { files } of packed) {
+    expect(files.filter((file) => /\.test\.|\.test-d\.|test-support|\.tsbuildinfo$|\.map$/.test(file))).toEqual([]);
+    const modules = files.filter((file) => /^dist\/.*\.js$/.test(file));
+    expect(modules).not.toEqual([]);
+    const types = modules.map((file) => file.replace(/\.js$/, '.d.ts'));
+    expect(files.filter((file) => file.startsWith('dist/')).sort()).toEqual([...modules, ...types].sort());
+    const sources = files.filter((file) => file.startsWith('src/'));
+    if (sources.length > 0) expect(sources.sort()).toEqual(modules.map(toSource).sort());
+  }
+});
+
+describe('a program of somebody else', () => {
+  let consumer: string;
+  beforeAll(async () => {
+    consumer = await createConsumer('library', ['@fleetloom/protocol', '@fleetloom/client']);
+    await cp(join(import.meta.dirname, 'consumer'), consumer, { recursive: true });
+    await runNpm(['install', '--offline', ...quietly], consumer);
+  });
+
+  it('[G11] the libraries install without a registry, and bring nothing else along', async () => {
+    expect(await readdir(join(consumer, 'node_modules', '@fleetloom'))).toEqual(['client', 'protocol']);
+    const others = (await readdir(join(consumer, 'node_modules'))).filter((name) => !name.startsWith('.'));
+    expect(others).toEqual(['@fleetloom']);
+  });
+
+  it('[G11] no file names a source map, since none is there', async () => {
+    const files = await readdir(join(consumer, 'node_modules'), { recursive: true, withFileTypes: true });
+    const paths = files.filter((file) => file.isFile()).map((file) => join(file.parentPath, file.name));
+    const texts = await Promise.all(paths.map((path) => readFile(path, 'utf8')));
+    expect(texts.length).toBeGreaterThan(50);
+    expect(texts.filter((text) => text.includes('sourceMappingURL'))).toEqual([]);
+  });
+
+  it('[G11] in Node, without types of browsers, it is checked strictly with our types included, and runs', async () => {
+    const node = { module: 'nodenext', moduleResolution: 'nodenext', lib: ['ES2023'], types: ['node'] };
+    await compile(consumer, ['main.ts'], { ...node, typeRoots: [join(repositoryRoot, 'node_modules', '@types')] });
+    const { stdout, stderr } = await run(process.execPath, ['main.js', join(folder, 'agents.ndjson')], consumer);
+    const { tree, greeting } = JSON.parse(stdout) as { tree: AgentTree; greeting: unknown };
+    expect(toInspection(tree)).toEqual(agents.expected());
+    expect(greeting).toEqual([{ type: 'event', event: 'message', data: 'hello', id: '1' }]);
+    expect(stderr).toBe('');
+  });
+
+  it('[G11] for a bundler, without types of Node, it is checked strictly with our types included', async () => {
+    const lib = ['ES2023', 'DOM', 'DOM.Iterable', 'DOM.AsyncIterable'];
+    await compile(consumer, ['page.ts'], { module: 'esnext', moduleResolution: 'bundler', lib, types: [] });
+  });
+
+  it('[G11] what is no public export cannot be imported', async () => {
+    const importing = (specifier: string) =>
+      run(process.execPath, ['--input-type=module', '-e', `await import('${specifier}')`], consumer);
+    await importing('@fleetloom/protocol/sse');
+    await importing('@fleetloom/protocol/stream-json/accelerator');
+    await expect(importing('@fleetloom/protocol/dist/sse/index.js')).rejects.toThrow('ERR_PACKAGE_PATH_NOT_EXPORTED');
+    await expect(importing('@fleetloom/protocol')).rejects.toThrow('ERR_PACKAGE_PATH_NOT_EXPORTED');
+  });
+});
+
+describe('the command', () => {
+  it('[G12] installed from its tarball it inspects a recording, outside the repository', async () => {
+    const consumer = await createConsumer('command', ['@fleetloom/protocol', 'fleetloom']);
+    await installFromRegistry(consumer);
+    const command = join(consumer, 'node_modules', '.bin', 'fleetloom');
+    const { stdout, stderr } = await run(command, ['inspect', join(folder, 'agents.ndjson'), '--json'], consumer);
+    expect(JSON.parse(stdout)).toEqual(agents.expected());
+    expect(stderr).toBe('');
+  });
+});
+
+const quietly = ['--no-audit', '--no-fund', '--ignore-scripts'];
+
+/** A project that has these tarballs as its dependencies, not yet installed. */
+async function createConsumer(name: string, dependencies: string[]): Promise<string> {
+  const consumer = join(folder, name);
+  await mkdir(consumer);
+  const tarballs = dependencies.map((dependency) => {
+    const found = packed.find((one) => one.name === dependency);
+    return [dependency, `file:${found?.tarball}`];
+  });
+  const manifest = { name, private: true, type: 'module', dependencies: Object.fromEntries(tarballs) };
+  await writeFile(join(consumer, 'package.json'), JSON.stringify(manifest));
+  return consumer;
+}
+
+async function installFromRegistry(consumer: string): Promise<Output> {
+  try {
+    return await runNpm(['install', '--prefer-offline', ...quietly], consumer);
+  } catch (cause) {
+    throw new Error(
+      'commander and string-width could not be installed. npm takes them from its cache, or from the registry: ' +
+        'check the network and `npm config get registry`. npm says why in the cause.',
+      { cause },
+    );
+  }
+}
+
+async function compile(consumer: string, files: string[], options: object): Promise<void> {
+  const compilerOptions = { target: 'ES2023', strict: true, skipLibCheck: false, ...options };
+  await writeFile(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
+  await run(process.execPath, [tscPath, '-p', 'tsconfig.json'], consumer);
+}
+
+function toSource(module: string): string {
+  return module.replace(/^dist\//, 'src/').replace(/\.js$/, '.ts');
+}
