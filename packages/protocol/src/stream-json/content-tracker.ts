@@ -70,8 +70,8 @@ export class ContentTracker {
         this.#messageStop(thread, record(line.abandoned_blocks));
         return;
       default:
-        this.#sink.count(`stream_event/${String(event?.type)}`);
-        this.#sink.raw(thread, `stream_event/${String(event?.type)}`, line);
+        this.#sink.count(`stream_event/${text(event?.type)}`);
+        this.#sink.raw(thread, `stream_event/${text(event?.type)}`, line);
     }
   }
 
@@ -162,7 +162,7 @@ export class ContentTracker {
   append(message: KnownMessage, wire: WireBlock, said: SaidLine): void {
     const number = nextNumber(message, said.thread);
     // Two lines of one block each: so this message does not repeat itself, and its blocks need not be remembered.
-    if (number > 0 && said.uuid !== undefined && this.dialect === 'unknown' && !message.streamed) {
+    if (number > 0 && said.id && said.uuid && this.dialect === 'unknown' && !message.streamed) {
       message.forgotten = number + 1;
       message.blocks = [];
     } else {
@@ -265,8 +265,8 @@ export class ContentTracker {
       if (block.kind === 'tool_use') this.#sink.toolInput(thread, message.id, block.number, block.id ?? '', more);
     } else if (type !== 'signature_delta' && type !== 'citations_delta') {
       // Those two are on the whole line; every other kind is news.
-      this.#sink.count(`delta/${String(type)}`);
-      this.#sink.raw(thread, `delta/${String(type)}`, delta);
+      this.#sink.count(`delta/${text(type)}`);
+      this.#sink.raw(thread, `delta/${text(type)}`, delta);
     }
   }
 

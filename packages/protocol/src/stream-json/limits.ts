@@ -15,13 +15,15 @@ export const EXCERPT_CHARS_MAX = 120;
 export const MEMORY_LINES_PER_THREAD = 10_000;
 /** Upper bound of remembered blocks per agent, whatever the lines look like. */
 export const MEMORY_BLOCKS_PER_THREAD = 65_536;
-/** Messages per agent whose blocks keep their content, and blocks of them all; older ones keep a mark, or nothing. */
-export const WHOLE_MESSAGES_PER_THREAD = 32;
-export const WHOLE_BLOCKS_PER_THREAD = 512;
+/** Messages per agent whose blocks keep their content, fewer where the stream repeats itself and they are larger. */
+export const WHOLE_MESSAGES_PER_THREAD = 64;
+export const REPEATING_MESSAGES_PER_THREAD = 8;
 /** Agents that ended whose memory is kept for late lines. */
 export const ENDED_THREADS_MAX = 25;
 /** Agents that are known at all; past it the longest ended are forgotten. */
 export const THREADS_MAX = 10_000;
+/** Depth that is told of an agent; those still deeper have the same. Programs stop at 3 or 5. */
+export const DEPTH_MAX = 16;
 /** Lines that can still be taken back by their uuid. */
 export const RETRACTABLE_LINES_MAX = 1_000;
 /** Tool calls whose caller is remembered. */
@@ -37,8 +39,8 @@ export const ACCELERATED_MESSAGES = 64;
 export const ACCELERATED_BYTES_MAX = 32 * 1024 * 1024;
 export const ACCELERATED_LINE_BYTES_MAX = 8 * 1024 * 1024;
 /** What a snapshot carries of the above, so that 25 live agents stay under 64 KB. */
-export const SNAPSHOT_MESSAGES = 64;
-export const SNAPSHOT_MESSAGES_PER_THREAD = 2;
+export const SNAPSHOT_MESSAGES = 50;
+export const SNAPSHOT_MESSAGES_PER_THREAD = 1;
 export const SNAPSHOT_LINES_PER_THREAD = 32;
 export const SNAPSHOT_CALL_OWNERS = 200;
 export const SNAPSHOT_RETRACTABLE_LINES = 64;

@@ -3,7 +3,7 @@ import {
   ANONYMOUS_STREAMS_MAX,
   MEMORY_BLOCKS_PER_THREAD,
   MEMORY_LINES_PER_THREAD,
-  WHOLE_BLOCKS_PER_THREAD,
+  REPEATING_MESSAGES_PER_THREAD,
   WHOLE_MESSAGES_PER_THREAD,
 } from './limits.ts';
 import type { WireBlock } from './messages.ts';
@@ -35,7 +35,8 @@ export class MessageMemory {
   /** The message whose `stream_event`s are coming in. */
   live: KnownMessage | undefined;
   /** The messages whose blocks have their content, latest last. */
-  #whole: KnownMessage[] = [];
+  readonly #whole = new Map<string, KnownMessage>();
+  #latest: KnownMessage | undefined;
   /** Older messages whose blocks have their marks, oldest first. */
   readonly #marked = new Map<string, KnownMessage>();
   #markedBlocks = 0;
@@ -51,15 +52,14 @@ export class MessageMemory {
    * today's programs never repeat, and hashing every text for nothing would cost a tenth of the time.
    */
   message(id: string, keepMarks: boolean): KnownMessage {
-    const latest = this.#whole[this.#whole.length - 1];
-    const message = latest?.id === id ? latest : this.#recall(id, keepMarks);
+    const message = this.#latest?.id === id ? this.#latest : this.#recall(id, keepMarks);
     message.lastLine = this.lines;
     return message;
   }
 
   /** The message with this id if it is among the recent ones. */
   peek(id: string): KnownMessage | undefined {
-    return this.#whole.findLast((message) => message.id === id);
+    return this.#whole.get(id);
   }
 
   /** A new stream of blocks that has no message id. */
@@ -91,7 +91,8 @@ export class MessageMemory {
   release(): void {
     this.anonymous = [];
     this.live = undefined;
-    this.#whole = [];
+    this.#whole.clear();
+    this.#latest = undefined;
     this.#marked.clear();
     this.#markedBlocks = 0;
     this.#seen = new LineIds();
@@ -99,7 +100,7 @@ export class MessageMemory {
 
   /** The newest messages with an id, oldest first, the live one among them. */
   newestMessages(count: number): KnownMessage[] {
-    const newest = [...this.#marked.values(), ...this.#whole].slice(-count);
+    const newest = [...this.#marked.values(), ...this.#whole.values()].slice(-count);
     if (this.live?.id !== undefined && !newest.includes(this.live)) newest.unshift(this.live);
     return newest;
   }
@@ -110,24 +111,27 @@ export class MessageMemory {
   }
 
   restore(messages: KnownMessage[], lineHashes: number[]): void {
-    for (const message of messages) (message.id === undefined ? this.anonymous : this.#whole).push(message);
+    for (const message of messages) {
+      if (message.id === undefined) this.anonymous.push(message);
+      else this.#whole.set(message.id, message);
+    }
     for (let i = 0; i + 1 < lineHashes.length; i += 2) {
       if (lineHashes[i + 1]) this.#seen.add(lineHashes[i] as number, lineHashes[i + 1] as number);
     }
   }
 
   #recall(id: string, keepMarks: boolean): KnownMessage {
-    const at = this.#whole.findIndex((message) => message.id === id);
-    const message = at === -1 ? this.#older(id) : (this.#whole.splice(at, 1)[0] as KnownMessage);
-    this.#whole.push(message);
-    while (this.#whole.length > 1 && this.#isFull()) this.#retire(this.#whole.shift() as KnownMessage, keepMarks);
+    const message = this.#whole.get(id) ?? this.#older(id);
+    this.#whole.delete(id);
+    this.#whole.set(id, message);
+    this.#latest = message;
+    const max = keepMarks ? REPEATING_MESSAGES_PER_THREAD : WHOLE_MESSAGES_PER_THREAD;
+    for (const [oldId, old] of this.#whole) {
+      if (this.#whole.size <= max) break;
+      this.#whole.delete(oldId);
+      this.#retire(oldId, old, keepMarks);
+    }
     return message;
-  }
-
-  #isFull(): boolean {
-    let blocks = 0;
-    for (const message of this.#whole) blocks += message.blocks.length;
-    return blocks > WHOLE_BLOCKS_PER_THREAD || this.#whole.length > WHOLE_MESSAGES_PER_THREAD;
   }
 
   #older(id: string): KnownMessage {
@@ -137,9 +141,7 @@ export class MessageMemory {
     return marked;
   }
 
-  #retire(message: KnownMessage, keepMarks: boolean): void {
-    // Only messages with an id are kept whole.
-    const id = message.id as string;
+  #retire(id: string, message: KnownMessage, keepMarks: boolean): void {
     if (message === this.live) this.live = undefined;
     if (!keepMarks) return;
     for (const block of message.blocks) forgetContent(block);

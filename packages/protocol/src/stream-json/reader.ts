@@ -148,8 +148,7 @@ function startsWithBom(bytes: Uint8Array, at: number): boolean {
 
 /** U+FFFD in the text that did not stand in the bytes as such (EF BF BD). */
 function countReplaced(text: string, bytes: Uint8Array): number {
-  let count = 0;
-  for (let at = text.indexOf('\ufffd'); at !== -1; at = text.indexOf('\ufffd', at + 1)) count++;
+  let count = text.split('\ufffd').length - 1;
   for (let at = bytes.indexOf(0xef); at !== -1; at = bytes.indexOf(0xef, at + 1)) {
     if (bytes[at + 1] === 0xbf && bytes[at + 2] === 0xbd) count--;
   }

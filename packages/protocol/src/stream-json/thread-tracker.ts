@@ -1,6 +1,7 @@
 import { defined, nonEmpty, number, record, text } from './check.ts';
 import type { EventSink } from './event-sink.ts';
 import { UNRESOLVED, type TaskUsage, type ThreadFacts, type ThreadStatus } from './events.ts';
+import { DEPTH_MAX } from './limits.ts';
 import type { StreamJsonMessage } from './messages.ts';
 import { type Run, type Thread, ThreadRegistry } from './threads.ts';
 
@@ -75,7 +76,7 @@ export class ThreadTracker {
     else if (thread.runs.length === 0) this.#end(thread, undefined, isError ? 'failed' : 'completed', 'result');
   }
 
-  /** `system/task_*`. False where the line is about something that is no agent (a shell task, a task of another process). */
+  /** `system/task_*`. False where the line is none, or about no agent of this stream (a shell task, one of another process). */
   task(message: StreamJsonMessage): boolean {
     const taskId = nonEmpty(message.task_id);
     if (taskId === undefined) return false;
@@ -84,8 +85,9 @@ export class ThreadTracker {
     if (!thread) return false;
     const run = findRun(thread, nonEmpty(message.run_id), nonEmpty(message.tool_use_id));
     if (message.subtype === 'task_progress') this.#progress(thread, run, message);
-    if (message.subtype === 'task_updated') this.#updated(thread, run, message);
-    if (message.subtype === 'task_notification') this.#notified(thread, run, message);
+    else if (message.subtype === 'task_updated') this.#updated(thread, run, message);
+    else if (message.subtype === 'task_notification') this.#notified(thread, run, message);
+    else return false;
     return true;
   }
 
@@ -97,8 +99,9 @@ export class ThreadTracker {
     if (known && runId !== undefined && known.runs.some((run) => run.runId === runId)) return true;
     // A follow-up carries the id of the message that caused it; the agent's lines keep the id of the first call.
     const again = known !== undefined && known.runs.length > 0;
+    const above = nonEmpty(message.parent_task_id);
     const facts: Learnt = {
-      parent: this.#ownerOf(callId) ?? this.registry.byTask(nonEmpty(message.parent_task_id) ?? ''),
+      parent: this.#ownerOf(callId) ?? (above ? this.child(undefined, above) : undefined),
       depth: number(message.spawn_depth),
       agentType: nonEmpty(message.subagent_type),
       description: nonEmpty(message.description),
@@ -160,7 +163,7 @@ export class ThreadTracker {
   #open(thread: Thread, { parent, depth, ...facts }: Learnt): void {
     Object.assign(thread.facts, defined(facts));
     thread.parent = parent ?? this.#ownerOf(facts.toolUseId);
-    thread.depth = depth ?? (thread.parent ? thread.parent.depth + 1 : 1);
+    thread.depth = toDepth(depth ?? (thread.parent?.depth ?? 0) + 1);
     this.#sink.emit(thread, { type: 'thread_start', parent: thread.parent?.key ?? UNRESOLVED, ...thread.facts });
   }
 
@@ -179,7 +182,7 @@ export class ThreadTracker {
   #adopt(thread: Thread, parent: Thread | undefined, depth?: number): void {
     if (!parent || thread === this.main || isAncestor(thread, parent)) return;
     thread.parent = parent;
-    this.#setDepth(thread, depth ?? parent.depth + 1);
+    this.#setDepth(thread, toDepth(depth ?? parent.depth + 1));
     this.#sink.emit(thread, { type: 'thread_update', parent: parent.key });
   }
 
@@ -187,7 +190,7 @@ export class ThreadTracker {
     if (thread.depth === depth) return;
     thread.depth = depth;
     for (const child of this.registry.children(thread)) {
-      this.#setDepth(child, depth + 1);
+      this.#setDepth(child, toDepth(depth + 1));
       this.#sink.emit(child, { type: 'thread_update' });
     }
   }
@@ -195,6 +198,11 @@ export class ThreadTracker {
   #ownerOf(callId: string | undefined): Thread | undefined {
     return callId === undefined ? undefined : this.registry.owners.get(callId);
   }
+}
+
+/** Bounded, since every agent below is told of a change: a hostile chain would be told of for hours. */
+function toDepth(depth: number): number {
+  return Math.max(1, Math.min(depth, DEPTH_MAX));
 }
 
 /** Facts as a line tells them: what it does not tell is undefined. */

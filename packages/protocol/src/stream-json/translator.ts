@@ -139,22 +139,10 @@ export class Translator implements LineSink {
 
   #system(message: StreamJsonMessage): void {
     const { threads, turns } = this.#state;
-    switch (message.subtype) {
-      case 'init':
-        turns.init(message, threads.main);
-        return;
-      case 'result': // older documentation has the end of a turn here
-        this.#result(message);
-        return;
-      case 'task_started':
-      case 'task_progress':
-      case 'task_updated':
-      case 'task_notification':
-        if (!threads.task(message)) this.#other(message);
-        return;
-      default:
-        this.#other(message);
-    }
+    if (message.subtype === 'init') turns.init(message, threads.main);
+    // Older documentation has the end of a turn here.
+    else if (message.subtype === 'result') this.#result(message);
+    else if (!threads.task(message)) this.#other(message);
   }
 
   #result(message: StreamJsonMessage): void {

@@ -1,3 +1,4 @@
+import { text } from './check.ts';
 import type { AgentEvent, BlockPlace, TaskUsage, ThreadFacts, ThreadStatus } from './events.ts';
 
 /** All agents of a stream with what each was given, said and did. A plain value: read it, print it, keep it. */
@@ -325,7 +326,8 @@ function replaceItem(thread: TreeThread, event: Extract<AgentEvent, { type: 'rep
     const error = event.error === undefined ? {} : { error: event.error };
     place(thread, event, { kind: event.kind, text: event.content ?? '', ...error });
   } else if (event.kind === 'tool_use') {
-    place(thread, event, { kind: 'tool_use', id: String(value.id), name: String(value.name), input: value.input });
+    const [id, name] = [text(value.id) ?? '', text(value.name) ?? 'unknown'];
+    place(thread, event, { kind: 'tool_use', id, name, input: value.input ?? {} });
   } else place(thread, event, { kind: 'other', type: event.kind, value });
 }
 

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { liveBytes } from '../../../../test/support/heap.ts';
+import { LINE_BYTES_MAX, REST_BYTES_KEPT } from './limits.ts';
+import { StreamJsonReader } from './reader.ts';
+
+const MIB = 1024 * 1024;
+
+describe('long lines', () => {
+  it('[S10] reads a line of exactly the limit and reports one byte more as oversize', () => {
+    for (const chunkBytes of [1, 5, 1_000]) {
+      const line = '{"type":"abc"}';
+      const at = new StreamJsonReader({ lineBytesMax: line.length });
+      expect(feed(at, `${line}\n{"type":"b"}\n`, chunkBytes)).toMatchObject([{ type: 'message' }, { type: 'message' }]);
+      const over = new StreamJsonReader({ lineBytesMax: line.length - 1 });
+      expect(feed(over, `\n${line}\n{"type":"b"}\n`, chunkBytes)).toEqual([
+        { type: 'oversize', offset: 1, length: line.length, limit: line.length - 1 },
+        { type: 'message', message: { type: 'b' } },
+      ]);
+    }
+  });
+
+  it('[S10] reports a last line over the limit at the end too', () => {
+    const reader = new StreamJsonReader({ lineBytesMax: 10 });
+    expect(feed(reader, '{"type":"abc"}', 4)).toEqual([]);
+    expect(reader.end()).toEqual([{ type: 'oversize', offset: 0, length: 14, limit: 10 }]);
+    expect(feed(reader, '{"a":1}\n', 4)).toMatchObject([{ type: 'message' }]);
+  });
+
+  it('[S10] reads 64 MiB by default, and not one byte more', () => {
+    expect(LINE_BYTES_MAX).toBe(64 * MIB);
+    const padding = new Uint8Array(MIB).fill(0x20);
+    for (const extra of [0, 1]) {
+      const reader = new StreamJsonReader();
+      reader.push(bytes('{"type":"a"}'));
+      for (let mib = 1; mib < 64; mib++) reader.push(padding);
+      reader.push(padding.subarray(0, MIB - '{"type":"a"}'.length + extra));
+      const items = [...reader.push(bytes('\n{"type":"b"}\n'))].map(({ type }) => type);
+      expect(items).toEqual([extra === 0 ? 'message' : 'oversize', 'message']);
+    }
+  });
+
+  it('[S10] holds at most the limit and one chunk of a line without end', () => {
+    const reader = new StreamJsonReader({ lineBytesMax: 4 * MIB });
+    const before = liveBytes();
+    let most = 0;
+    for (let chunk = 0; chunk < 400; chunk++) {
+      reader.push(new Uint8Array(64 * 1024).fill(0x78));
+      if (chunk % 20 === 0 || chunk === 63) most = Math.max(most, liveBytes() - before);
+    }
+    expect(most).toBeGreaterThan(3 * MIB);
+    expect(most).toBeLessThan(4 * MIB + 64 * 1024 + MIB / 2);
+    expect(liveBytes() - before).toBeLessThan(MIB / 2);
+    expect(reader.push(bytes('\n'))).toMatchObject([{ type: 'oversize', length: 400 * 64 * 1024 }]);
+  });
+
+  it('[S10] gives the room of a long line back, and keeps up to 1 MiB for the next', () => {
+    const padding = new Uint8Array(4 * REST_BYTES_KEPT).fill(0x20);
+    const before = liveBytes();
+    const held = [REST_BYTES_KEPT / 2, 4 * REST_BYTES_KEPT].map((length) => {
+      const reader = new StreamJsonReader();
+      reader.push(bytes('{"type":"a"}'));
+      reader.push(padding.subarray(0, length - 20));
+      expect(reader.push(bytes('\n')).length).toBe(1);
+      const bytesHeld = liveBytes() - before;
+      expect(reader.push(bytes('{"type":"a"}\n')).length).toBe(1);
+      return bytesHeld;
+    });
+    expect(held[0]).toBeGreaterThan(REST_BYTES_KEPT / 2);
+    expect(held[0]).toBeLessThan(REST_BYTES_KEPT + MIB / 2);
+    expect(held[1]).toBeLessThan(MIB / 2);
+    expect(padding.length).toBe(4 * MIB); // used after, so that it was there all along
+  });
+
+  it('[S10] holds no more of a line that comes byte by byte', () => {
+    const reader = new StreamJsonReader();
+    const before = liveBytes();
+    for (let at = 0; at < 300_000; at++) reader.push(Uint8Array.of(0x20));
+    expect(liveBytes() - before).toBeLessThan(2 * MIB);
+    expect(reader.push(bytes('{"type":"a"}\n'))).toMatchObject([{ type: 'message' }]);
+  });
+});
+
+function bytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function feed(reader: StreamJsonReader, text: string, chunkBytes: number): unknown[] {
+  const all = bytes(text);
+  const count = Math.ceil(all.length / chunkBytes);
+  const chunks = Array.from({ length: count }, (_, i) => all.slice(i * chunkBytes, (i + 1) * chunkBytes));
+  return chunks.flatMap((chunk) => reader.push(chunk));
+}

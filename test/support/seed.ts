@@ -1,0 +1,29 @@
+import * as fc from 'fast-check';
+import { RandomText } from '../../bench/random-text.ts';
+
+/** Hours instead of seconds: `FLEETLOOM_LONG=1 npm test`. */
+export const isLong = process.env['FLEETLOOM_LONG'] === '1';
+
+/** For tests that run longer then. */
+export const timeout = isLong ? 6 * 3_600_000 : 30_000;
+
+/** Every random test of a file begins here. `FLEETLOOM_SEED=… npm test -- <file>` repeats a run. */
+export const seed = Number(process.env['FLEETLOOM_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+
+let isSaid = false;
+
+/** As `fc.assert`, with the seed. On failure fast-check prints it together with the smallest example. */
+export function assertProperty<Ts>(property: fc.IProperty<Ts>, numRuns = 100): void {
+  saySeed();
+  fc.assert(property, { seed, numRuns });
+}
+
+export function randomText(): RandomText {
+  saySeed();
+  return new RandomText(seed);
+}
+
+function saySeed(): void {
+  if (!isSaid) console.log(`FLEETLOOM_SEED=${seed}`);
+  isSaid = true;
+}
