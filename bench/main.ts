@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Bench, Row } from './harness.ts';
+import { store } from './store.ts';
 import { streamJson } from './stream-json.ts';
 
 // npm run bench [-- name…]                  one table of everything, or of the benches and bench/cases named
@@ -7,7 +8,7 @@ import { streamJson } from './stream-json.ts';
 //
 // A figure that misses its goal is no failure of the run: machines differ, and tests are elsewhere. Only a crash is.
 
-const benches: Bench[] = [streamJson];
+const benches: Bench[] = [streamJson, store];
 const all = benches.flatMap(({ name, cases }) => cases.map((entry) => ({ bench: name, ...entry })));
 type Case = (typeof all)[number];
 

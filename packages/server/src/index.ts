@@ -3,3 +3,55 @@ export { type Clock, createManualClock, type ManualClock, systemClock } from './
 export { type ErrorKind, FleetloomError, type FleetloomErrorFields } from './base/errors.ts';
 export { createIds, type Id, type IdPrefix, type Ids, type IdSources } from './base/ids.ts';
 export { limits } from './base/limits.ts';
+export {
+  type AskOptions,
+  createScriptedHandler,
+  createScriptedModel,
+  type ScriptedHandler,
+  type ScriptedHandlerOptions,
+  type ScriptedModel,
+  ScriptedModelError,
+  type ScriptedModelOptions,
+  type ScriptedModelServer,
+  type ServeScriptedModelOptions,
+  serveScriptedModel,
+} from './engines/scripted/index.ts';
+export { DeltaCoalescer, type DeltaCoalescerOptions } from './store/delta-coalescer.ts';
+export type { TailEnd } from './store/feed.ts';
+export {
+  type EncodedFrame,
+  type Entry,
+  encodeFrame,
+  type Frame,
+  type Json,
+  type JsonObject,
+  type NewFrame,
+  type PrunedRange,
+  StoredFrame,
+  type Turn,
+} from './store/frame.ts';
+export { createLog, type LogOptions, type SessionLog, type Tail, type TailRequest } from './store/log.ts';
+export { createMemoryStore } from './store/memory/memory-store.ts';
+export type { Page, PageRequest } from './store/page.ts';
+export { type PruneDeltasRequest, pruneDeltas } from './store/prune-deltas.ts';
+export type {
+  AgentRecord,
+  ApprovalRecord,
+  EnvironmentRecord,
+  InputRecord,
+  KeyRecord,
+  NewAgent,
+  NewApproval,
+  NewEnvironment,
+  NewInput,
+  NewKey,
+  NewSession,
+  NewThread,
+  SessionRecord,
+  Status,
+  ThreadRecord,
+} from './store/records.ts';
+export { openSqliteStore } from './store/sqlite/sqlite-store.ts';
+export type { Signal, Store } from './store/store.ts';
+export { isStoreError, type StoreErrorCode } from './store/store-errors.ts';
+export { type Appended, type Change, commitOne, type Outcome, type SubmitChange, type Write } from './store/write.ts';

@@ -10,14 +10,17 @@ import { parseLine } from './parse-line.ts';
 
 const ROUNDS = isLong ? 500 : 3;
 
-/** The lines of each agent stay in order, and begin after what tells of the agent; beyond that any order will do. */
+/**
+ * The lines of each agent stay in order, the task line that starts it again among them, and begin after what tells of the
+ * agent; beyond that any order will do.
+ */
 describe('agents that are mixed anew', () => {
   it('[S32] say the same, each of its own, in every recording', { timeout }, () => {
     const random = randomText();
     let mixed = 0;
     for (const recording of recordings().filter(({ name }) => /^2\.1\.(197|325)\//.test(name))) {
       const lines = messagesOf(new TextDecoder().decode(recording.bytes()).split('\n'));
-      if (!lines.some(agentOf)) continue;
+      if (lines.every((line) => line.parent_tool_use_id === undefined || line.parent_tool_use_id === null)) continue;
       expectSame(recording.name, lines, random);
       mixed++;
     }
@@ -42,7 +45,7 @@ function expectSame(name: string, lines: StreamJsonMessage[], random: RandomText
   }
 }
 
-/** Everything that an agent's own lines said, by agent. A follow-up and a permission request come on lines of their own. */
+/** Everything that was said, answered and given, by agent. */
 function wordsByAgent(events: AgentEvent[]): Record<string, unknown[]> {
   const callOf = new Map<string, string>();
   for (const event of events) {
@@ -52,7 +55,7 @@ function wordsByAgent(events: AgentEvent[]): Record<string, unknown[]> {
   }
   const words: Record<string, unknown[]> = {};
   for (const { seq: _, stream_id: __, depth: ___, thread, ...body } of events) {
-    if (!WORDS.has(body.type) || (body.type === 'prompt' && body.role === 'follow_up')) continue;
+    if (!WORDS.has(body.type)) continue;
     (words[callOf.get(thread) ?? thread] ??= []).push(body);
   }
   return words;
@@ -72,18 +75,17 @@ const WORDS = new Set([
 ]);
 
 function mix(lines: StreamJsonMessage[], random: RandomText): StreamJsonMessage[] {
-  const main = lines.filter((line) => agentOf(line) === undefined);
+  const main: StreamJsonMessage[] = [];
   const children = new Map<string, { from: number; lines: StreamJsonMessage[] }>();
-  let before = 0;
+  const agentOf = createAgentOf();
   for (const line of lines) {
     const agent = agentOf(line);
-    if (agent === undefined) {
-      before++;
-      continue;
+    if (agent === undefined) main.push(line);
+    else {
+      const child = children.get(agent) ?? { from: main.length, lines: [] };
+      children.set(agent, child);
+      child.lines.push(line);
     }
-    const child = children.get(agent) ?? { from: before, lines: [] };
-    children.set(agent, child);
-    child.lines.push(line);
   }
   const mixed: StreamJsonMessage[] = [];
   let done = 0;
@@ -97,9 +99,16 @@ function mix(lines: StreamJsonMessage[], random: RandomText): StreamJsonMessage[
   }
 }
 
-function agentOf(line: StreamJsonMessage): string | undefined {
-  const isSpoken = line.type === 'assistant' || line.type === 'user';
-  return (isSpoken && line.parent_tool_use_id) || undefined;
+/** The call that spawned the agent of a line; undefined for lines of the main agent and about all of them. */
+function createAgentOf(): (line: StreamJsonMessage) => string | undefined {
+  const callOf = new Map<unknown, string>();
+  return (line) => {
+    if (line.type === 'assistant' || line.type === 'user') return line.parent_tool_use_id ?? undefined;
+    if (line.subtype !== 'task_started') return undefined;
+    const call = callOf.get(line['task_id']);
+    if (call === undefined) callOf.set(line['task_id'], String(line['tool_use_id']));
+    return call;
+  };
 }
 
 function messagesOf(lines: string[]): StreamJsonMessage[] {

@@ -26,7 +26,7 @@ describe('memory of a translator', () => {
 
   it('[S57] stays below 32 MB where every line repeats its message', { timeout }, () => {
     const content: WireBlock[] = [];
-    expectBounded(LINES / 3, (index) => {
+    expectBounded(LINES / 6, (index) => {
       if (index % LINES_PER_MESSAGE === 0) content.length = 0;
       content.push(text(`Line ${index} of a long day in the weaving mill, and there is no end in sight.`));
       return assistant(`msg_${Math.floor(index / LINES_PER_MESSAGE)}`, [...content]);
@@ -39,7 +39,7 @@ describe('memory of a translator', () => {
   });
 
   it('[S57] stays below 32 MB where agents come and go', { timeout }, () => {
-    expectBounded(LINES / 3, (index) => {
+    expectBounded(LINES / 6, (index) => {
       const agent = `toolu_${Math.floor(index / 5)}`;
       if (index % 5 < 3)
         return assistant(`m${agent}`, [text(`${index}`)], { uuid: uuid(index), parent_tool_use_id: agent });

@@ -91,8 +91,9 @@ describe('a snapshot', () => {
       const { lines } = interleavedAgents({ agents: 25, messages: 4, mode });
       const translator = new Translator();
       let largest = 0;
-      for (const line of lines) {
+      for (const [index, line] of lines.entries()) {
         translator.translate(parseLine(line)!);
+        if (index % 7 !== 0) continue;
         largest = Math.max(largest, JSON.stringify(translator.snapshot()).length);
       }
       expect(largest).toBeGreaterThan(10_000);

@@ -1,0 +1,48 @@
+import { type Conversation, resultsOf } from './conversation.ts';
+import { Misfit } from './misfit.ts';
+import type { ExpectStep } from './script.ts';
+
+/** Throws a {@link Misfit} that names the first difference between what the script expects and what reached it. */
+export function checkExpectation(step: ExpectStep, conversation: Conversation, path: string): void {
+  const texts = textsOf(conversation);
+  for (const text of step.contains) {
+    if (!texts.some((held) => held.includes(text)))
+      throw new Misfit(`${path}.contains`, `no text holds ${quote(text)}`);
+  }
+  for (const name of step.tools) {
+    if (conversation.tools.includes(name)) continue;
+    throw new Misfit(`${path}.tools`, `${quote(name)} is not among the tools: ${listOrNone(conversation.tools)}`);
+  }
+  checkResults(step, conversation, path);
+}
+
+function checkResults({ toolResult, isError }: ExpectStep, conversation: Conversation, path: string): void {
+  const results = resultsOf(conversation.messages.at(-1));
+  for (const text of toolResult) {
+    const holding = results.filter((result) => result.text.includes(text));
+    const got = listOrNone(results.map((result) => quote(result.text)));
+    if (holding.length === 0) throw new Misfit(`${path}.tool_result`, `no result holds ${quote(text)}: ${got}`);
+    if (isError === undefined || holding.some((result) => result.isError === isError)) continue;
+    throw new Misfit(`${path}.is_error`, `the result that holds ${quote(text)} has is_error ${String(!isError)}`);
+  }
+  if (toolResult.length > 0 || isError === undefined) return;
+  const fits = isError ? results.some((result) => result.isError) : results.every((result) => !result.isError);
+  if (fits) return;
+  throw new Misfit(`${path}.is_error`, isError ? 'no result is an error' : 'a result is an error');
+}
+
+/** Everything that reached the model as text: the system prompt, all that was said, all results. */
+function textsOf({ system, messages }: Conversation): string[] {
+  const blocks = messages.flatMap((message) => message.blocks);
+  return [...system, ...blocks.flatMap((block) => ('text' in block ? [block.text] : []))];
+}
+
+function listOrNone(items: readonly string[]): string {
+  const shown = items.slice(0, 20).join(', ');
+  if (items.length === 0) return 'there are none';
+  return items.length > 20 ? `${shown} and ${items.length - 20} more` : shown;
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length <= 200 ? text : `${text.slice(0, 199)}…`);
+}

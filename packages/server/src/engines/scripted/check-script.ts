@@ -1,0 +1,74 @@
+import { checkTurn } from './check-step.ts';
+import { digest } from './digest.ts';
+import { canonicalJson, readJson } from './json.ts';
+import { limits } from './limits.ts';
+import { Misfit } from './misfit.ts';
+import { type Fields, join, readFields, readList, readName, readWhole, refuseOthers } from './read-fields.ts';
+import type { Case, ClaimedUsage, Script } from './script.ts';
+
+/** A value from outside to a script. Throws a {@link Misfit} that says where the value is none. */
+export function checkScript(value: unknown): Script {
+  const fields = readFields(value, '');
+  refuseOthers(fields, '', ['turns', 'when', 'else', 'usage']);
+  const common = {
+    usage: checkUsage(fields['usage']),
+    digest: digest('script', canonicalJson(readJson(value, '', limits.depthMax))),
+  };
+  if (fields['turns'] === undefined && fields['when'] === undefined) {
+    throw new Misfit('', 'needs `turns`, a list of turns, or `when`, a list of cases');
+  }
+  if (fields['when'] !== undefined) return { ...checkCases(fields), ...common };
+  if (fields['else'] !== undefined) throw new Misfit('else', 'goes with `when`, and there is none');
+  const turns = readList(fields['turns'], 'turns', { min: 1, max: limits.turnsMax });
+  return { type: 'turns', turns: turns.map((turn, index) => checkTurn(turn, `turns[${index}]`)), ...common };
+}
+
+function checkCases(fields: Fields) {
+  if (fields['turns'] !== undefined) throw new Misfit('turns', 'stands beside `when`; keep one of them');
+  const cases = readList(fields['when'], 'when', { min: 1, max: limits.turnsMax });
+  const otherwise = fields['else'];
+  return {
+    type: 'when' as const,
+    cases: cases.map((item, index) => checkCase(item, `when[${index}]`)),
+    otherwise: otherwise === undefined ? undefined : checkTurn(otherwise, 'else'),
+  };
+}
+
+function checkCase(value: unknown, path: string): Case {
+  const fields = readFields(value, path);
+  refuseOthers(fields, path, ['match', 'turn']);
+  return { match: checkMatch(fields['match'], `${path}.match`), turn: checkTurn(fields['turn'], `${path}.turn`) };
+}
+
+function checkMatch(value: unknown, path: string): string {
+  const match = readName(value, path);
+  if (match.length > limits.matchCharsMax) {
+    throw new Misfit(path, `has ${match.length} characters, and ${limits.matchCharsMax} are allowed`);
+  }
+  try {
+    compile(match);
+    return match;
+  } catch (error) {
+    throw new Misfit(path, `must be a regular expression: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function compile(match: string): RegExp {
+  return new RegExp(match);
+}
+
+const usageFields = [
+  'input_tokens',
+  'output_tokens',
+  'cache_creation_input_tokens',
+  'cache_read_input_tokens',
+] as const satisfies readonly (keyof ClaimedUsage)[];
+
+function checkUsage(value: unknown): ClaimedUsage {
+  if (value === undefined) return {};
+  const fields = readFields(value, 'usage');
+  refuseOthers(fields, 'usage', usageFields);
+  const claimed = usageFields.filter((name) => fields[name] !== undefined);
+  const range = { min: 0, max: limits.tokensMax };
+  return Object.fromEntries(claimed.map((name) => [name, readWhole(fields[name], join('usage', name), range)]));
+}

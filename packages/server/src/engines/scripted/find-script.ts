@@ -1,0 +1,75 @@
+import type { Block, Conversation } from './conversation.ts';
+import { type ParsedScript, parseScript } from './parse-script.ts';
+import type { Script } from './script.ts';
+
+export type FoundScript =
+  /** `conversation` is what the script's author sees: without the script's own text, which would match itself. */
+  | { type: 'script'; script: Script; conversation: Conversation }
+  | { type: 'problem'; status: 400 | 404; message: string };
+
+/** Scripts by name: built in, or from a directory. Nothing for a name that nobody wrote. */
+export type ScriptShelf = (name: string) => Promise<ParsedScript | undefined>;
+
+/** Which script plays: the one in the conversation, else the one that the model is named after, else the echo. */
+export async function findScript(conversation: Conversation, shelf: ScriptShelf): Promise<FoundScript> {
+  const said = findInMessages(conversation) ?? findInSystem(conversation);
+  if (said !== undefined) return toFound(said.parsed, said.where, said.conversation);
+  const { model } = conversation;
+  const name = model.startsWith(MODEL_PREFIX) ? model.slice(MODEL_PREFIX.length) : 'echo';
+  const parsed = await shelf(name);
+  if (parsed === undefined) return { type: 'problem', status: 404, message: `model: ${model}` };
+  return toFound(parsed, `the script ${name}`, conversation);
+}
+
+export const MODEL_PREFIX = 'scripted/';
+
+interface Said {
+  parsed: ParsedScript;
+  where: string;
+  conversation: Conversation;
+}
+
+function findInMessages(conversation: Conversation): Said | undefined {
+  const at = conversation.messages.findIndex(({ role }) => role === 'user');
+  const message = conversation.messages[at];
+  for (const [index, block] of (message?.blocks ?? []).entries()) {
+    const element = block.type === 'text' ? findElement(block.text) : undefined;
+    if (message === undefined || element === undefined) continue;
+    const rest: Block[] = element.rest === '' ? [] : [{ type: 'text', text: element.rest }];
+    const blocks = message.blocks.toSpliced(index, 1, ...rest);
+    const messages = conversation.messages.with(at, { ...message, blocks });
+    const where = 'the script in the first user message';
+    return { parsed: element.parsed, where, conversation: { ...conversation, messages } };
+  }
+  return undefined;
+}
+
+function findInSystem(conversation: Conversation): Said | undefined {
+  for (const [index, text] of conversation.system.entries()) {
+    const element = findElement(text);
+    if (element === undefined) continue;
+    const system = conversation.system.with(index, element.rest);
+    const where = 'the script in the system prompt';
+    return { parsed: element.parsed, where, conversation: { ...conversation, system } };
+  }
+  return undefined;
+}
+
+/** The first `<script>{…}</script>`. What begins otherwise is somebody's HTML. */
+function findElement(text: string): { parsed: ParsedScript; rest: string } | undefined {
+  const start = /<script>\s*\{/.exec(text)?.index;
+  if (start === undefined) return undefined;
+  const end = text.indexOf(END, start);
+  if (end === -1) return { parsed: { type: 'problem', path: '', message: `does not end: write ${END}` }, rest: text };
+  const rest = `${text.slice(0, start)}${text.slice(end + END.length)}`.trim();
+  return { parsed: parseScript(text.slice(start + START.length, end), 'json'), rest };
+}
+
+const START = '<script>';
+const END = '</script>';
+
+function toFound(parsed: ParsedScript, where: string, conversation: Conversation): FoundScript {
+  if (parsed.type === 'script') return { type: 'script', script: parsed.script, conversation };
+  const place = parsed.path === '' ? where : `${where}: ${parsed.path}`;
+  return { type: 'problem', status: 400, message: `${place}: ${parsed.message}` };
+}

@@ -1,0 +1,104 @@
+import { type Attempts, createAttempts } from './attempts.ts';
+import { listBuiltIns, readBuiltIn } from './built-in-scripts.ts';
+import { checkRequest } from './check-request.ts';
+import { countTokens } from './count-tokens.ts';
+import { deriveId } from './digest.ts';
+import { ScriptedModelError } from './failure.ts';
+import { findScript, type ScriptShelf } from './find-script.ts';
+import { foldMessage } from './fold-message.ts';
+import { catchMisfit, Misfit } from './misfit.ts';
+import type { Plan } from './plan.ts';
+import { planAnswer } from './plan-answer.ts';
+import { planRefusal } from './plan-refusal.ts';
+import { play, type Sleep } from './play.ts';
+import { createUserScripts } from './user-scripts.ts';
+import type { Message, MessagesEvent, PingEvent } from './wire.ts';
+
+export interface ScriptedModelOptions {
+  /** A directory of scripts, one JSON or YAML file each. They go before built-in ones of the same name. */
+  scriptsDirectory?: string | undefined;
+  /** How waits pass; a test lets them pass at once. */
+  sleep?: Sleep | undefined;
+  /** Where attempts are counted. */
+  attempts?: Attempts | undefined;
+}
+
+export interface AskOptions {
+  signal?: AbortSignal | undefined;
+  /** Who asks, for `{{agent}}`. */
+  agent?: string | undefined;
+}
+
+/**
+ * A model that plays scripts. `params` is the body of `POST /v1/messages`, and checked like one that came over HTTP.
+ */
+export interface ScriptedModel {
+  /** The events of the answer. Throws a {@link ScriptedModelError} where the API would fail, or the signal's reason. */
+  stream(params: object, options?: AskOptions): AsyncGenerator<MessagesEvent, void>;
+  /** The whole answer. Throws like `stream`. */
+  create(params: object, options?: AskOptions): Promise<Message>;
+  countTokens(params: object): Promise<{ input_tokens: number }>;
+  /** The names of the scripts, sorted: `echo` is the model `scripted/echo`. */
+  listScripts(): Promise<string[]>;
+  /** What the answer will be, before any of it is played. Counts as an attempt. Never throws for what was asked. */
+  plan(params: unknown, options?: Pick<AskOptions, 'agent'>): Promise<Plan>;
+  /** Plays a plan as `stream` does, with pings, and what is due at the same time together. */
+  play(plan: Plan, options?: Pick<AskOptions, 'signal'>): AsyncGenerator<(MessagesEvent | PingEvent)[], void>;
+}
+
+/**
+ * The scripted model in this process: no key, no network, the same bytes every time.
+ *
+ * @example
+ * const model = createScriptedModel();
+ * const messages = [{ role: 'user', content: 'Hello' }];
+ * for await (const event of model.stream({ model: 'scripted/echo', max_tokens: 100, messages }))
+ * console.log(event.type);
+ */
+export function createScriptedModel(options: ScriptedModelOptions = {}): ScriptedModel {
+  const { sleep, attempts = createAttempts() } = options;
+  const userScripts = options.scriptsDirectory === undefined ? undefined : createUserScripts(options.scriptsDirectory);
+  const shelf: ScriptShelf = async (name) => (await userScripts?.read(name)) ?? readBuiltInScript(name);
+
+  const model: ScriptedModel = {
+    stream: async function* (params, { signal, agent } = {}) {
+      for await (const events of model.play(await model.plan(params, { agent }), { signal })) {
+        for (const event of events) {
+          signal?.throwIfAborted();
+          if (event.type !== 'ping') yield event;
+        }
+      }
+    },
+    create: async (params, { signal, agent } = {}) => {
+      const events: (MessagesEvent | PingEvent)[] = [];
+      for await (const due of model.play(await model.plan(params, { agent }), { signal })) events.push(...due);
+      return foldMessage(events);
+    },
+    countTokens: async (params) => {
+      const asked = catchMisfit(() => checkRequest(params, 'count'));
+      if (!(asked instanceof Misfit)) return { input_tokens: countTokens(asked) };
+      const [item] = refuse(asked.message).items;
+      throw item?.type === 'failure' ? new ScriptedModelError(item.failure) : asked;
+    },
+    listScripts: async () => [...new Set([...listBuiltIns(), ...((await userScripts?.list()) ?? [])])].sort(),
+    plan: async (params, { agent = '' } = {}) => {
+      const asked = catchMisfit(() => checkRequest(params, 'answer'));
+      if (asked instanceof Misfit) return refuse(asked.message);
+      const found = await findScript(asked, shelf);
+      if (found.type === 'problem') return refuse(found.message, found.status);
+      const { script, conversation } = found;
+      return planAnswer({ script, asked, conversation, agent, countAttempt: (request) => attempts.count(request) });
+    },
+    play: (plan, { signal } = {}) => play(plan, { sleep, signal }),
+  };
+  return model;
+}
+
+function readBuiltInScript(name: string): Awaited<ReturnType<ScriptShelf>> {
+  const script = readBuiltIn(name);
+  return script === undefined ? undefined : { type: 'script', script };
+}
+
+function refuse(message: string, status: 400 | 404 = 400): Plan {
+  return planRefusal({ status, message, requestId: deriveId('req', 'refused', String(status), message) });
+}

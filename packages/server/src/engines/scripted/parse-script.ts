@@ -1,0 +1,35 @@
+import { parse as parseYaml } from 'yaml';
+import { checkScript } from './check-script.ts';
+import { limits } from './limits.ts';
+import { catchMisfit, Misfit } from './misfit.ts';
+import type { Script } from './script.ts';
+
+export type ParsedScript =
+  | { type: 'script'; script: Script }
+  /** `path` is where: `turns[0][2].call`, empty for the whole. */
+  | { type: 'problem'; path: string; message: string };
+
+/**
+ * Text to a script, or what is wrong with it and where. Never throws.
+ *
+ * @example
+ * parseScript('{ "turns": [[{ "say": "Hello" }]] }', 'json');
+ */
+export function parseScript(text: string, format: 'json' | 'yaml'): ParsedScript {
+  const found = catchMisfit(() => checkScript(readValue(text, format)));
+  if (!(found instanceof Misfit)) return { type: 'script', script: found };
+  return { type: 'problem', path: found.path, message: found.problem };
+}
+
+function readValue(text: string, format: 'json' | 'yaml'): unknown {
+  if (text.length > limits.scriptCharsMax) {
+    throw new Misfit('', `has ${text.length} characters, and ${limits.scriptCharsMax} are allowed`);
+  }
+  try {
+    // Warnings of the YAML parser would go to the process, which has nothing to do with one script.
+    return format === 'json' ? JSON.parse(text) : parseYaml(text, { logLevel: 'error' });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Misfit('', `is not valid ${format.toUpperCase()}: ${reason.trim()}`);
+  }
+}

@@ -1,0 +1,66 @@
+import { type Conversation, countAnswers, joinTexts, resultsOf, textOf } from './conversation.ts';
+import { type JsonObject, mapStrings } from './json.ts';
+import { limits } from './limits.ts';
+import { Misfit } from './misfit.ts';
+import type { Step, Turn } from './script.ts';
+
+/** The turn with its placeholders filled in from the conversation. What was filled in is not looked at again. */
+export function fillPlaceholders(turn: Turn, conversation: Conversation, agent: string): Turn {
+  const values = readValues(conversation, agent);
+  let room: number = limits.answerCharsMax;
+  return turn.map((step) => fillStep(step, (text) => text.replace(PLACEHOLDER, fill)));
+
+  function fill(_whole: string, name: string): string {
+    const value = values[name] ?? '';
+    room -= value.length;
+    // Said before the text is built: a thousand long results in one string are more than the process can hold.
+    if (room < 0) throw new Misfit('', `the answer has more than ${limits.answerCharsMax} characters`);
+    return value;
+  }
+}
+
+const PLACEHOLDER = /\{\{(last_user|last_result|results|n|agent)\}\}/g;
+
+function readValues(conversation: Conversation, agent: string): Readonly<Record<string, string>> {
+  const { messages } = conversation;
+  return {
+    last_user: lastUserText(conversation),
+    last_result: resultsOf(messages.findLast((message) => resultsOf(message).length > 0)).at(-1)?.text ?? '',
+    results: joinTexts(resultsOf(messages.at(-1))),
+    n: String(countAnswers(conversation) + 1),
+    agent,
+  };
+}
+
+function lastUserText({ messages }: Conversation): string {
+  const users = messages.filter(({ role }) => role === 'user').map(withoutReminders);
+  return textOf(users.findLast((message) => textOf(message) !== ''));
+}
+
+/** The claude program adds texts of its own to what the user says, each in one element. */
+function withoutReminders(message: Conversation['messages'][number]): Conversation['messages'][number] {
+  const isReminder = (text: string) => /^\s*<system-reminder>[^]*<\/system-reminder>\s*$/.test(text);
+  return { ...message, blocks: message.blocks.filter((block) => block.type !== 'text' || !isReminder(block.text)) };
+}
+
+function fillStep(step: Step, fill: (text: string) => string): Step {
+  switch (step.type) {
+    case 'think':
+    case 'say':
+      return { ...step, text: fill(step.text) };
+    case 'call':
+      // The cast is what mapStrings does: an object stays one.
+      return { ...step, name: fill(step.name), input: mapStrings(step.input, fill) as JsonObject };
+    case 'fail':
+      return { ...step, errorType: fill(step.errorType), message: fill(step.message) };
+    case 'expect':
+      return {
+        ...step,
+        contains: step.contains.map(fill),
+        toolResult: step.toolResult.map(fill),
+        tools: step.tools.map(fill),
+      };
+    default:
+      return step;
+  }
+}

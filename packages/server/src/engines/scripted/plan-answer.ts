@@ -1,0 +1,69 @@
+import { checkExpectation } from './check-expectation.ts';
+import { chooseTurn } from './choose-turn.ts';
+import type { Conversation } from './conversation.ts';
+import { deriveId, digest } from './digest.ts';
+import { catchMisfit, Misfit } from './misfit.ts';
+import { fillPlaceholders } from './placeholders.ts';
+import type { Plan } from './plan.ts';
+import { planMessage } from './plan-message.ts';
+import { planRefusal } from './plan-refusal.ts';
+import type { FailStep, Script, Turn } from './script.ts';
+
+export interface AnswerInput {
+  script: Script;
+  /** As it came. */
+  asked: Conversation;
+  /** Without the text of the script. */
+  conversation: Conversation;
+  /** The name of the agent that asks, empty if unknown. */
+  agent: string;
+  /** How often this request was made, this time included. Asked only where it matters. */
+  countAttempt: (request: string) => number;
+}
+
+/** What the script answers to this request. The same input gives the same plan. */
+export function planAnswer({ script, asked, conversation, agent, countAttempt }: AnswerInput): Plan {
+  const seed = digest('answer', script.digest, agent, asked.digest);
+  let requestId = deriveId('req', seed);
+  const planned = catchMisfit(() => {
+    const { turn, path } = chooseTurn(script, conversation);
+    const filled = fillPlaceholders(turn, conversation, agent);
+    const attempt = isCounting(turn) ? countAttempt(digest('attempt', seed, asked.userId)) : 1;
+    requestId = deriveId('req', seed, String(attempt));
+    const { steps, waitedMs, failing } = walk({ turn: filled, path, attempt, conversation });
+    if (failing !== undefined) return planRefusal({ ...failing, requestId }, waitedMs);
+    // To ask for no token at all is how a client fills the cache: there is nothing to say.
+    const said = asked.maxTokens === 0 ? [{ type: 'stop' as const, reason: 'max_tokens' as const }] : steps;
+    const items = planMessage({ steps: said, seed, asked, usage: script.usage });
+    return { requestId, stream: asked.stream, items };
+  });
+  if (!(planned instanceof Misfit)) return planned;
+  return planRefusal({ status: 400, message: `the script: ${planned.message}`, requestId });
+}
+
+function isCounting(turn: Turn): boolean {
+  return turn.some((step) => step.type === 'fail' || (step.type === 'cut' && step.times !== undefined));
+}
+
+interface Walk {
+  turn: Turn;
+  path: string;
+  attempt: number;
+  conversation: Conversation;
+}
+
+/** Goes through the turn as this attempt will: up to the first cut that hits it, or to a failure. */
+function walk({ turn, path, attempt, conversation }: Walk): { steps: Turn; waitedMs: number; failing?: FailStep } {
+  let waitedMs = 0;
+  /** Attempts that earlier steps have spoiled: each `fail` and `cut` takes its own from what they leave. */
+  let spoiled = 0;
+  for (const [at, step] of turn.entries()) {
+    if (step.type === 'sleep') waitedMs += step.ms;
+    if (step.type === 'expect') checkExpectation(step, conversation, `${path}[${at}].expect`);
+    if (step.type !== 'fail' && step.type !== 'cut') continue;
+    spoiled += step.times ?? Number.POSITIVE_INFINITY;
+    if (attempt > spoiled) continue;
+    return step.type === 'fail' ? { steps: [], waitedMs, failing: step } : { steps: turn.slice(0, at + 1), waitedMs };
+  }
+  return { steps: turn.filter(({ type }) => type !== 'cut'), waitedMs };
+}

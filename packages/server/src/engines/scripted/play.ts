@@ -1,0 +1,46 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { ScriptedModelError } from './failure.ts';
+import { limits } from './limits.ts';
+import type { Plan } from './plan.ts';
+import type { MessagesEvent, PingEvent } from './wire.ts';
+
+/** Lets time pass. Rejects when the signal is aborted, so that nobody waits for an answer that nobody reads. */
+export type Sleep = (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+
+export interface PlayOptions {
+  sleep?: Sleep | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Plays a plan: what is due at the same time comes together. A failure is thrown as a {@link ScriptedModelError}, after
+ * everything before it was handed over; an abort is thrown as its reason.
+ */
+export async function* play(
+  plan: Plan,
+  options: PlayOptions = {},
+): AsyncGenerator<(MessagesEvent | PingEvent)[], void> {
+  const { sleep = sleepForReal, signal } = options;
+  let due: (MessagesEvent | PingEvent)[] = [];
+  for (const item of plan.items) {
+    if ((item.afterMs > 0 || item.type === 'failure' || due.length >= limits.batchEventsMax) && due.length > 0) {
+      yield due;
+      due = [];
+    }
+    signal?.throwIfAborted();
+    if (item.afterMs > 0) await sleep(item.afterMs, signal);
+    if (item.type === 'failure') throw new ScriptedModelError(item.failure);
+    due.push(item.event);
+  }
+  if (due.length > 0) yield due;
+}
+
+async function sleepForReal(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await wait(ms, undefined, { signal });
+  } catch (error) {
+    // The timer's own AbortError hides the reason that the caller gave.
+    signal?.throwIfAborted();
+    throw error;
+  }
+}

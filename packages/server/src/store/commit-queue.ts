@@ -1,0 +1,128 @@
+import { limits } from '../base/limits.ts';
+import type { EncodedFrame } from './frame.ts';
+import { needsFence, writeSkipped } from './run-writes.ts';
+import type { Store } from './store.ts';
+import { storeError } from './store-errors.ts';
+import { type Appended, type Outcome, sessionOf, type Write } from './write.ts';
+
+export interface CommitQueueOptions {
+  readonly store: Pick<Store, 'commit'>;
+  /** Called with each write that is committed, before who wrote it hears of it. */
+  readonly onCommitted: (write: Write, appended: Appended) => void;
+  readonly queueBytesMax?: number;
+  readonly commitBytesMax?: number;
+}
+
+/**
+ * Group commit: one commit at a time, and everything that comes meanwhile is in the next one. An idle queue commits at
+ * the end of the current tick; a busy one has larger commits instead of more of them.
+ */
+export class CommitQueue {
+  readonly #options: Required<CommitQueueOptions>;
+  #waiting: Waiting[] = [];
+  #bytes = 0;
+  #running: Promise<void> | undefined;
+
+  constructor(options: CommitQueueOptions) {
+    const { queueBytesMax = limits.logQueueBytesMax, commitBytesMax = limits.logCommitBytesMax } = options;
+    this.#options = { ...options, queueBytesMax, commitBytesMax };
+  }
+
+  get isCommitting(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /** Resolves when the write is durable. Rejects if it was refused, or if the commit failed. */
+  push(write: Write): Promise<Appended> {
+    const bytes = bytesOfWrite(write);
+    const { queueBytesMax } = this.#options;
+    // A write that is larger than the whole queue has to wait for an empty one, or it could never be done.
+    if (this.#bytes > 0 && this.#bytes + bytes > queueBytesMax) {
+      const problem = `${this.#bytes} bytes wait to be committed, and ${queueBytesMax} are allowed`;
+      return Promise.reject(storeError('log_full', problem));
+    }
+    this.#bytes += bytes;
+    this.#running ??= this.#run();
+    return new Promise((resolve, reject) => this.#waiting.push({ write, bytes, resolve, reject }));
+  }
+
+  /** Waits until nothing waits. */
+  async drain(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    // Not a microtask: what other sockets have for us in this tick can still come along.
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0) {
+      await this.#commit(this.#take());
+      // Those who wait for this commit go on first, and what they write next can be in the next one.
+      if (this.#waiting.length > 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    this.#running = undefined;
+  }
+
+  /** As many as one commit may have, but at least one. */
+  #take(): Waiting[] {
+    let bytes = 0;
+    const end = this.#waiting.findIndex((next, index) => {
+      bytes += next.bytes;
+      return index > 0 && bytes > this.#options.commitBytesMax;
+    });
+    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
+  }
+
+  async #commit(batch: readonly Waiting[]): Promise<void> {
+    const outcomes = await this.#tryCommit(batch);
+    for (const [index, { write, bytes, resolve, reject }] of batch.entries()) {
+      const outcome = outcomes[index]!;
+      this.#bytes -= bytes;
+      if (!outcome.ok) {
+        if (needsFence(write)) this.#skipBehind(sessionOf(write), outcome.error);
+        reject(outcome.error);
+        continue;
+      }
+      const appended = { firstSeq: outcome.firstSeq, lastSeq: outcome.lastSeq };
+      this.#options.onCommitted(write, appended);
+      resolve(appended);
+    }
+  }
+
+  async #tryCommit(batch: readonly Waiting[]): Promise<readonly Outcome[]> {
+    try {
+      return await this.#options.store.commit(batch.map(({ write }) => write));
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const error = storeError('store_failed', `nothing of this commit was written (${reason})`, cause);
+      return batch.map(() => ({ ok: false, error }));
+    }
+  }
+
+  /** What was sent before its sender could know that the write ahead of it failed must not be in the log without it. */
+  #skipBehind(sessionId: string, cause: unknown): void {
+    const isBehind = ({ write }: Waiting) => needsFence(write) && sessionOf(write) === sessionId;
+    const skipped = this.#waiting.filter(isBehind);
+    if (skipped.length === 0) return;
+    this.#waiting = this.#waiting.filter((waiting) => !isBehind(waiting));
+    for (const { bytes, reject } of skipped) {
+      this.#bytes -= bytes;
+      reject(writeSkipped(sessionId, cause));
+    }
+  }
+}
+
+interface Waiting {
+  readonly write: Write;
+  readonly bytes: number;
+  readonly resolve: (appended: Appended) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Of a change only its existence is counted: records are small, and checked by those who make them. */
+const CHANGE_BYTES = 1_024;
+
+function bytesOfWrite(write: Write): number {
+  const frames: readonly EncodedFrame[] = 'frames' in write ? write.frames : [];
+  const changes = 'changes' in write ? write.changes.length : 0;
+  return frames.reduce((sum, { bytes }) => sum + bytes.length + 1, CHANGE_BYTES * (changes + 1));
+}

@@ -1,0 +1,91 @@
+import type { EncodedFrame, Entry } from './frame.ts';
+import { StoredFrame } from './frame.ts';
+import type { ReadRequest, SeqRange } from './store.ts';
+
+// Entries as lists and as segments. A segment is many entries in one piece of bytes: a line for each frame, and a line
+// with nothing but a number for so many that were pruned. JSON text has no line breaks, so lines need no lengths.
+
+/** Frames as the bytes of a segment. Segments can be put one behind the other. */
+export function encodeSegment(lines: readonly (EncodedFrame | Entry)[]): Buffer {
+  const parts = lines.flatMap((line) => [
+    'bytes' in line ? line.bytes : Buffer.from(String(line.lastSeq - line.seq + 1)),
+    LINE_END,
+  ]);
+  return Buffer.concat(parts);
+}
+
+/** The entries share the memory of the segment; nothing is copied or parsed. */
+export function decodeSegment(sessionId: string, firstSeq: number, segment: Uint8Array): Entry[] {
+  const entries: Entry[] = [];
+  let seq = firstSeq;
+  for (let start = 0; start < segment.length; ) {
+    const end = segment.indexOf(10, start);
+    const bytes = segment.subarray(start, end);
+    const entry = bytes[0] === FRAME_START ? new StoredFrame(sessionId, seq, bytes) : toPruned(sessionId, seq, bytes);
+    entries.push(entry);
+    seq = entry.lastSeq + 1;
+    start = end + 1;
+  }
+  return entries;
+}
+
+/** What a read gives of these entries: what lies behind the cursor, as far as the limits allow, but at least one. */
+export function selectEntries(
+  entries: readonly Entry[],
+  { after, entriesMax, bytesMax }: Omit<ReadRequest, 'sessionId'>,
+): Entry[] {
+  const selected: Entry[] = [];
+  let bytes = 0;
+  for (let index = findBehind(entries, after); index < entries.length && selected.length < entriesMax; index++) {
+    const entry = entries[index]!;
+    bytes += bytesOf(entry);
+    if (bytes > bytesMax && selected.length > 0) break;
+    // A cursor may lie within a range: it was given out before the range was pruned.
+    selected.push(entry.seq > after ? entry : { ...toPlain(entry), seq: after + 1 });
+  }
+  return selected;
+}
+
+/** The entries without the frames of these ranges, which have to be in order. Neighbouring ranges become one. */
+export function pruneEntries(entries: readonly Entry[], ranges: readonly SeqRange[]): Entry[] {
+  const kept: Entry[] = [];
+  let at = 0;
+  for (const entry of entries) {
+    while (at < ranges.length && ranges[at]!.lastSeq < entry.seq) at++;
+    const isPruned = entry.kind === 'pruned' || (ranges[at]?.firstSeq ?? Infinity) <= entry.seq;
+    const previous = kept.at(-1);
+    if (!isPruned) kept.push(entry);
+    else if (previous?.kind === 'pruned') kept[kept.length - 1] = { ...previous, lastSeq: entry.lastSeq };
+    else kept.push({ ...toPlain(entry) });
+  }
+  return kept;
+}
+
+/** What an entry costs to keep. */
+export function bytesOf(entry: EncodedFrame | Entry): number {
+  return ('bytes' in entry ? entry.bytes.length : 0) + 1;
+}
+
+const LINE_END = Buffer.from('\n');
+const FRAME_START = '['.charCodeAt(0);
+
+function toPruned(sessionId: string, seq: number, bytes: Uint8Array): Entry {
+  const count = Number(Buffer.from(bytes).toString());
+  return { kind: 'pruned', sessionId, seq, lastSeq: seq + count - 1 };
+}
+
+function toPlain({ sessionId, seq, lastSeq }: Entry): Extract<Entry, { kind: 'pruned' }> {
+  return { kind: 'pruned', sessionId, seq, lastSeq };
+}
+
+/** The first entry that is not wholly before the cursor. Entries are in order, so halving finds it. */
+function findBehind(entries: readonly Entry[], after: number): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (entries[middle]!.lastSeq <= after) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

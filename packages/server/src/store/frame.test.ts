@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { limits } from '../base/limits.ts';
+import { encodeFrame, StoredFrame } from './frame.ts';
+import { sampleFrame } from './suite/samples.suite.ts';
+
+it('[T28] a frame is serialised when it is given, so that changing the object afterwards changes nothing', () => {
+  const payload = { text: 'before' };
+  const { bytes } = encodeFrame(sampleFrame('', { payload }));
+  payload.text = 'after';
+  expect(new StoredFrame('sesn_1', 1, bytes).value.payload).toEqual({ text: 'before' });
+});
+
+it('[T28] all readers of a frame share one parsed value and the same bytes', () => {
+  const { bytes } = encodeFrame(sampleFrame('a', { turn: { streamId: 1, depth: 0, run: 'req_1' } }));
+  const frame = new StoredFrame('sesn_1', 7, bytes);
+  expect(frame.value).toBe(frame.value);
+  expect(frame.bytes).toBe(bytes);
+  expect(Buffer.from(bytes).toString()).toBe('["sthr_1",[1,0,"req_1"],1767225600000,"text",{"text":"a"}]');
+});
+
+it('[T28] a frame of the largest size is kept, and one byte more is refused', () => {
+  const empty = encodeFrame(sampleFrame('')).bytes.length;
+  const fits = sampleFrame('x'.repeat(limits.frameBytesMax - empty));
+  expect(encodeFrame(fits).bytes).toHaveLength(limits.frameBytesMax);
+  expect(() => encodeFrame(sampleFrame('x'.repeat(limits.frameBytesMax - empty + 1)))).toThrow(
+    `has ${limits.frameBytesMax + 1} bytes, and ${limits.frameBytesMax} are allowed`,
+  );
+  // Bytes are counted, not characters.
+  expect(() => encodeFrame(sampleFrame('ü'.repeat(10)), empty + 19)).toThrow('are allowed');
+  expect(encodeFrame(sampleFrame('ü'.repeat(10)), empty + 20).bytes).toHaveLength(empty + 20);
+});

@@ -1,0 +1,41 @@
+import { limits } from '../base/limits.ts';
+import { storeError } from './store-errors.ts';
+
+// What every implementation refuses, in the same words. Each throws; who runs a write makes an outcome of it.
+
+export function found<Item>(item: Item | undefined, id: string): Item {
+  if (item === undefined) throw storeError('not_found', `${id} does not exist`);
+  return item;
+}
+
+export function checkNew(item: unknown, id: string): void {
+  if (item !== undefined) throw storeError('already_exists', `${id} exists already`);
+}
+
+/** A change made on an older state would silently undo what came between. */
+export function checkVersion(id: string, wanted: number | undefined, current: number): void {
+  if (wanted === undefined || wanted === current) return;
+  throw storeError('version_conflict', `the change of ${id} was made on ${wanted}, and it is at ${current}`);
+}
+
+export function checkNotArchived(id: string, archivedAt: number | null): void {
+  if (archivedAt !== null) throw storeError('archived', `${id} is archived`);
+}
+
+export function checkFence(sessionId: string, fence: number, current: number): void {
+  if (fence === current) return;
+  throw storeError('stale_owner', `${sessionId} was written with fence ${fence}, and its owner has ${current}`);
+}
+
+export function checkInputs(sessionId: string, count: number): void {
+  if (count < limits.pendingInputsMax) return;
+  throw storeError('too_many_inputs', `${sessionId} has ${count} inputs that wait`);
+}
+
+export function checkUnresolved(id: string, isResolved: boolean): void {
+  if (isResolved) throw storeError('already_resolved', `${id} is answered already`);
+}
+
+export function checkKeyFree(key: string, isTaken: boolean): void {
+  if (isTaken) throw storeError('key_taken', `something was done under the key ${key} already`);
+}

@@ -1,0 +1,67 @@
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { pruneEntries, selectEntries } from '../entries.ts';
+import { found } from '../guards.ts';
+import type { Signal, Store } from '../store.ts';
+import { storeError } from '../store-errors.ts';
+import { commitWrites } from './commit.ts';
+import { createLeases } from './leases.ts';
+import { createRecords } from './records.ts';
+import { State } from './state.ts';
+
+/** A store that forgets. It is for tests, and it is the simple one that the others are compared with. */
+export function createMemoryStore({ clock = systemClock }: { clock?: Clock } = {}): Store {
+  const state = new State();
+  const listeners = new Set<(signals: readonly Signal[]) => void>();
+  let isClosed = false;
+
+  const store: Store = {
+    ...createRecords(state, clock),
+    leases: createLeases(state, clock),
+
+    commit: async (writes) => {
+      const { outcomes, signals } = commitWrites(state, clock, writes);
+      if (signals.length > 0) queueMicrotask(() => listeners.forEach((listener) => listener(signals)));
+      return outcomes;
+    },
+
+    read: async ({ sessionId, ...request }) => {
+      return selectEntries(found(state.logs.get(sessionId), sessionId).entries, request);
+    },
+
+    heads: async (sessionIds) => {
+      const heads = sessionIds.map((id) => [id, state.logs.get(id)?.head] as const);
+      return new Map(heads.filter((pair): pair is [string, number] => pair[1] !== undefined));
+    },
+
+    prune: async (sessionId, ranges) => {
+      const log = found(state.logs.get(sessionId), sessionId);
+      state.logs.set(sessionId, { ...log, entries: pruneEntries(log.entries, ranges) });
+    },
+
+    subscribe: (onSignals) => {
+      listeners.add(onSignals);
+      return () => void listeners.delete(onSignals);
+    },
+
+    close: async () => {
+      isClosed = true;
+      listeners.clear();
+    },
+  };
+  return refuseWhenClosed(store, () => isClosed);
+}
+
+/** Every function of the store, and of its parts, looks first whether it is still open. */
+function refuseWhenClosed<Part extends object>(part: Part, isClosed: () => boolean): Part {
+  const guarded = Object.entries(part).map(([name, value]: [string, unknown]) => {
+    if (typeof value === 'object' && value !== null) return [name, refuseWhenClosed(value, isClosed)];
+    if (typeof value !== 'function' || name === 'close' || name === 'subscribe') return [name, value];
+    return [name, (...args: unknown[]) => (isClosed() ? refuse() : (value(...args) as unknown))];
+  });
+  // The same names with functions of the same types.
+  return Object.fromEntries(guarded) as Part;
+}
+
+async function refuse(): Promise<never> {
+  throw storeError('closed', 'the store is closed');
+}

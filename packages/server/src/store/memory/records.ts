@@ -1,0 +1,179 @@
+import type { Clock } from '../../base/clock.ts';
+import { checkNew, checkNotArchived, checkVersion, found } from '../guards.ts';
+import { type Page, type PageRequest, type Position, positionOfApproval, toPage, toSeek } from '../page.ts';
+import type { AgentRecord, KeyRecord } from '../records.ts';
+import type { ListRequest, Store } from '../store.ts';
+import { keep, type State } from './state.ts';
+
+type Records = Pick<Store, 'agents' | 'environments' | 'sessions' | 'threads' | 'inputs' | 'approvals' | 'keys'>;
+
+export function createRecords(state: State, clock: Clock): Records {
+  return {
+    agents: createAgents(state),
+    environments: createEnvironments(state),
+    sessions: {
+      get: async (workspaceId, id) => inWorkspace(state.sessions.get(id), workspaceId),
+      list: async (request) => {
+        const { agentId, agentVersion, statuses } = request;
+        const sessions = state.sessions.values().filter((session) => {
+          const isAgent = agentId === undefined || session.agentId === agentId;
+          const isVersion = agentVersion === undefined || session.agentVersion === agentVersion;
+          return isAgent && isVersion && (statuses?.includes(session.status) ?? true);
+        });
+        return listOf('sessions', sessions, request);
+      },
+    },
+    threads: {
+      get: async (sessionId, id) => state.threads.get(`${sessionId} ${id}`),
+      list: async (request) => {
+        const { sessionId, statuses } = request;
+        const threads = state.threads.values().filter((thread) => thread.sessionId === sessionId);
+        const wanted = threads.filter(({ status }) => statuses?.includes(status) ?? true);
+        return pageOf('threads', wanted, request, byCreation);
+      },
+    },
+    inputs: {
+      peek: async (sessionId, limit) => {
+        const inputs = state.inputs.values().filter((input) => input.sessionId === sessionId);
+        return inputs.sort((a, b) => a.position - b.position).slice(0, limit);
+      },
+    },
+    approvals: {
+      get: async (sessionId, id) => state.approvals.get(`${sessionId} ${id}`),
+      list: async (request) => {
+        const { workspaceId, sessionId, isPending } = request;
+        const approvals = state.approvals.values().filter((approval) => {
+          const isHere =
+            approval.workspaceId === workspaceId && (sessionId ?? approval.sessionId) === approval.sessionId;
+          return isHere && (isPending ?? approval.resolution === null) === (approval.resolution === null);
+        });
+        return pageOf('approvals', approvals, request, positionOfApproval);
+      },
+    },
+    keys: {
+      get: async (workspaceId, key) => fresh(state.keys.get(`${workspaceId} ${key}`), clock),
+      putIfAbsent: async (given) => {
+        const id = `${given.workspaceId} ${given.key}`;
+        const taken = fresh(state.keys.get(id), clock);
+        if (taken !== undefined) return { isNew: false, record: taken };
+        return { isNew: true, record: keep(state.keys, id, given) };
+      },
+    },
+  };
+}
+
+function createAgents({ agents }: State): Store['agents'] {
+  const versionsOf = (workspaceId: string, id: string) =>
+    (agents.get(id) ?? []).filter((agent) => agent.workspaceId === workspaceId);
+  const newest = (workspaceId: string, id: string) => versionsOf(workspaceId, id).at(-1);
+  return {
+    create: async (agent) => {
+      checkNew(agents.get(agent.id), agent.id);
+      const record = { ...agent, version: 1, updatedAt: agent.createdAt, archivedAt: null };
+      return keep(agents, agent.id, [record])[0]!;
+    },
+    addVersion: async ({ workspaceId, id, ifVersion, data, updatedAt }) => {
+      const agent = found(newest(workspaceId, id), id);
+      checkNotArchived(id, agent.archivedAt);
+      checkVersion(id, ifVersion, agent.version);
+      const record = { ...agent, version: agent.version + 1, data, updatedAt };
+      return keep(agents, id, [...agents.get(id)!, record]).at(-1)!;
+    },
+    get: async (workspaceId, id, version) =>
+      version === undefined
+        ? newest(workspaceId, id)
+        : versionsOf(workspaceId, id).find((agent) => agent.version === version),
+    list: async (request) =>
+      listOf(
+        'agents',
+        agents.values().map((versions) => versions.at(-1)!),
+        request,
+      ),
+    listVersions: async (request) => {
+      const { workspaceId, id } = request;
+      const byVersion = ({ version }: AgentRecord) => ({ time: version, id });
+      return pageOf(`versions of ${id}`, found(some(versionsOf(workspaceId, id)), id), request, byVersion);
+    },
+    archive: async (workspaceId, id, time) => {
+      const agent = found(newest(workspaceId, id), id);
+      const archivedAt = agent.archivedAt ?? time;
+      agents.set(
+        id,
+        agents.get(id)!.map((version) => ({ ...version, archivedAt })),
+      );
+      return newest(workspaceId, id)!;
+    },
+  };
+}
+
+function createEnvironments({ environments }: State): Store['environments'] {
+  const get = (workspaceId: string, id: string) => inWorkspace(environments.get(id), workspaceId);
+  return {
+    create: async (given) => {
+      checkNew(environments.get(given.id), given.id);
+      const record = { ...given, revision: 1, updatedAt: given.createdAt, archivedAt: null };
+      return keep(environments, given.id, record);
+    },
+    update: async ({ workspaceId, id, ifRevision, data, updatedAt }) => {
+      const before = found(get(workspaceId, id), id);
+      checkNotArchived(id, before.archivedAt);
+      checkVersion(id, ifRevision, before.revision);
+      return keep(environments, id, { ...before, data, updatedAt, revision: before.revision + 1 });
+    },
+    get: async (workspaceId, id) => get(workspaceId, id),
+    list: async (request) => listOf('environments', environments.values(), request),
+    archive: async (workspaceId, id, time) => {
+      const before = found(get(workspaceId, id), id);
+      environments.set(id, { ...before, archivedAt: before.archivedAt ?? time });
+      return environments.get(id)!;
+    },
+    delete: async (workspaceId, id) => {
+      found(get(workspaceId, id), id);
+      environments.delete(id);
+    },
+  };
+}
+
+interface Listed {
+  workspaceId: string;
+  id: string;
+  createdAt: number;
+  archivedAt: number | null;
+}
+
+function listOf<Item extends Listed>(list: string, all: readonly Item[], request: ListRequest): Page<Item> {
+  const { workspaceId, includeArchived = false } = request;
+  const visible = all.filter((item) => item.workspaceId === workspaceId);
+  const wanted = visible.filter(({ archivedAt }) => includeArchived || archivedAt === null);
+  return pageOf(list, wanted, request, byCreation);
+}
+
+function pageOf<Item>(list: string, all: readonly Item[], request: PageRequest, positionOf: (item: Item) => Position) {
+  const { after, order, limit } = toSeek(list, request);
+  const { createdFrom = -Infinity, createdTo = Infinity } = request;
+  const sign = order === 'asc' ? 1 : -1;
+  const inTime = all.filter((item) => positionOf(item).time >= createdFrom && positionOf(item).time <= createdTo);
+  const sorted = inTime.sort((a, b) => sign * compare(positionOf(a), positionOf(b)));
+  const behind = sorted.filter((item) => after === undefined || sign * compare(positionOf(item), after) > 0);
+  return toPage(list, request, behind.slice(0, limit), positionOf);
+}
+
+function byCreation({ createdAt, id }: { createdAt: number; id: string }): Position {
+  return { time: createdAt, id };
+}
+
+function compare(a: Position, b: Position): number {
+  return a.time - b.time || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+}
+
+function inWorkspace<Item extends { workspaceId: string }>(item: Item | undefined, workspaceId: string) {
+  return item?.workspaceId === workspaceId ? item : undefined;
+}
+
+function fresh(record: KeyRecord | undefined, clock: Clock): KeyRecord | undefined {
+  return record !== undefined && record.expiresAt > clock.now() ? record : undefined;
+}
+
+function some<Item>(items: Item[]): Item[] | undefined {
+  return items.length === 0 ? undefined : items;
+}

@@ -1,0 +1,111 @@
+import { limits } from '../base/limits.ts';
+import { storeError } from './store-errors.ts';
+
+export interface PageRequest {
+  readonly limit: number;
+  /** Newest first if it is not given. */
+  readonly order?: Order;
+  /** From an earlier page of the same list. */
+  readonly cursor?: string;
+  /** Only what was created in this time, both ends included. */
+  readonly createdFrom?: number;
+  readonly createdTo?: number;
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Null on the last page. */
+  readonly next: string | null;
+  /** Null on the first page. */
+  readonly previous: string | null;
+}
+
+export type Order = 'asc' | 'desc';
+
+/** Where an item stands in its list. */
+export interface Position {
+  readonly time: number;
+  readonly id: string;
+}
+
+/** Asks of two sessions may have the same id, a fork's and its origin's for one. */
+export function positionOfApproval(approval: { createdAt: number; id: string; sessionId: string }): Position {
+  return { time: approval.createdAt, id: `${approval.id} ${approval.sessionId}` };
+}
+
+/** What an implementation has to look up. It is one more than asked for, to know whether there are more. */
+export interface Seek {
+  readonly after: Position | undefined;
+  readonly order: Order;
+  readonly limit: number;
+}
+
+/**
+ * What to look up for a request. A cursor is the place of an item, not a number of items, so what is inserted or deleted
+ * meanwhile neither repeats nor hides anything.
+ */
+export function toSeek(list: string, request: PageRequest): Seek {
+  const { limit, order = 'desc' } = request;
+  if (!(Number.isInteger(limit) && limit >= 1 && limit <= limits.pageItemsMax)) {
+    throw storeError('invalid_limit', `a page has 1 to ${limits.pageItemsMax} items, not ${limit}`);
+  }
+  const cursor = readCursor(list, request);
+  if (cursor === undefined) return { after: undefined, order, limit: limit + 1 };
+  const isForward = cursor.direction === 'next';
+  return { after: cursor.position, order: isForward === (order === 'asc') ? 'asc' : 'desc', limit: limit + 1 };
+}
+
+/** The page, from what was found for `toSeek`. */
+export function toPage<Item>(
+  list: string,
+  request: PageRequest,
+  found: readonly Item[],
+  positionOf: (item: Item) => Position,
+): Page<Item> {
+  const isForward = readCursor(list, request)?.direction !== 'previous';
+  const hasMore = found.length > request.limit;
+  const kept = found.slice(0, request.limit);
+  const items = isForward ? kept : kept.toReversed();
+  const toCursor = (item: Item | undefined, direction: Direction) =>
+    item === undefined ? null : writeCursor(list, request, direction, positionOf(item));
+  const hasPrevious = isForward ? request.cursor !== undefined : hasMore;
+  return {
+    items,
+    next: isForward && !hasMore ? null : toCursor(items.at(-1), 'next'),
+    previous: hasPrevious ? toCursor(items[0], 'previous') : null,
+  };
+}
+
+type Direction = 'next' | 'previous';
+
+function writeCursor(list: string, { order = 'desc' }: PageRequest, direction: Direction, { time, id }: Position) {
+  return Buffer.from(JSON.stringify([list, order, direction, time, id])).toString('base64url');
+}
+
+function readCursor(list: string, request: PageRequest): { direction: Direction; position: Position } | undefined {
+  const { cursor, order = 'desc', createdFrom = -Infinity, createdTo = Infinity } = request;
+  if (cursor === undefined) return undefined;
+  const parts = parseJson(Buffer.from(cursor, 'base64url').toString());
+  if (!Array.isArray(parts) || parts.length !== 5) throw storeError('invalid_cursor', 'this is no cursor');
+  const [ofList, ofOrder, direction, time, id] = parts as unknown[];
+  if (ofList !== list || ofOrder !== order) {
+    throw storeError('invalid_cursor', 'the cursor is from another list or another order');
+  }
+  const isKnown = direction === 'next' || direction === 'previous';
+  if (!isKnown || typeof time !== 'number' || typeof id !== 'string') {
+    throw storeError('invalid_cursor', 'this is no cursor');
+  }
+  if (time < createdFrom || time > createdTo) {
+    throw storeError('invalid_cursor', 'the cursor lies outside of the time that is asked for');
+  }
+  return { direction, position: { time, id } };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not silent: whatever is no JSON is no array either, and refused for that.
+    return undefined;
+  }
+}

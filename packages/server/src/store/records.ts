@@ -1,0 +1,88 @@
+import type { JsonObject } from './frame.ts';
+
+// Records are what is kept beside the logs. A few fields are columns, because lists filter by them and guards look at
+// them; the rest is `data`, which the store does not look into. Times are milliseconds since 1970 and come from callers.
+
+/** Each record belongs to one workspace, and is found only with its workspace. */
+interface Owned {
+  readonly workspaceId: string;
+  readonly id: string;
+}
+
+interface Dated {
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly archivedAt: number | null;
+  readonly data: JsonObject;
+}
+
+/** One version of an agent. `createdAt` and `archivedAt` are the agent's, `updatedAt` is when this version was made. */
+export interface AgentRecord extends Owned, Dated {
+  readonly version: number;
+}
+
+export interface EnvironmentRecord extends Owned, Dated {
+  /** Grows with each change, so that a change can say what it was made on. */
+  readonly revision: number;
+}
+
+export type Status = 'idle' | 'running' | 'rescheduling' | 'terminated';
+
+export interface SessionRecord extends Owned, Dated {
+  readonly agentId: string;
+  readonly agentVersion: number;
+  readonly environmentId: string;
+  readonly status: Status;
+  readonly revision: number;
+}
+
+/** Belongs to the workspace of its session. */
+export interface ThreadRecord extends Dated {
+  readonly sessionId: string;
+  readonly id: string;
+  readonly parentThreadId: string | null;
+  readonly status: Status;
+}
+
+/** What somebody sent and the session has not taken up yet. */
+export interface InputRecord {
+  readonly sessionId: string;
+  readonly id: string;
+  /** Null: for the session as a whole. */
+  readonly threadId: string | null;
+  /** Grows in the order of arrival. */
+  readonly position: number;
+  readonly time: number;
+  readonly data: JsonObject;
+}
+
+/** A tool that waits for somebody outside: for a permission or for a result. */
+export interface ApprovalRecord extends Owned {
+  readonly sessionId: string;
+  readonly threadId: string;
+  readonly createdAt: number;
+  readonly data: JsonObject;
+  /** Null while it waits. */
+  readonly resolution: { readonly time: number; readonly data: JsonObject } | null;
+}
+
+/** That something was done under this key, and what came of it. */
+export interface KeyRecord {
+  readonly workspaceId: string;
+  readonly key: string;
+  readonly expiresAt: number;
+  readonly result: JsonObject;
+}
+
+/** A record as its maker gives it: any plain object as data, and without what the store fills in. */
+type New<Record, Filled extends keyof Record = never> = Omit<Record, Filled | 'data' | 'updatedAt' | 'archivedAt'> & {
+  readonly data: object;
+};
+
+export type NewAgent = New<AgentRecord, 'version'>;
+export type NewEnvironment = New<EnvironmentRecord, 'revision'>;
+export type NewSession = New<SessionRecord, 'revision'>;
+export type NewThread = New<ThreadRecord, 'sessionId'>;
+export type NewInput = New<InputRecord, 'sessionId' | 'position'>;
+export type NewApproval = New<ApprovalRecord, 'workspaceId' | 'sessionId' | 'resolution'>;
+export type NewKey = Omit<KeyRecord, 'workspaceId' | 'result'> & { readonly result: object };

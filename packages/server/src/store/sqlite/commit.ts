@@ -1,0 +1,84 @@
+import type { Clock } from '../../base/clock.ts';
+import type { EncodedFrame } from '../frame.ts';
+import { checkFence, checkNew, checkNotArchived, found } from '../guards.ts';
+import type { NewSession } from '../records.ts';
+import { runWrites } from '../run-writes.ts';
+import { type Appended, sessionOf, type Write } from '../write.ts';
+import { createChanges } from './changes.ts';
+import type { Database } from './database.ts';
+import { build, runQuery } from './schema.ts';
+import type { Place, Segments } from './segments.ts';
+
+/**
+ * Runs writes in one transaction. The frames of a session are gathered over all of its writes, so that they become one
+ * row: sixteen appends cost hardly more than one.
+ */
+export function createCommit(database: Database, segments: Segments, clock: Clock) {
+  const runChange = createChanges(database, clock);
+
+  return (writes: readonly Write[]) => database.transaction(() => commitWrites(writes));
+
+  function commitWrites(writes: readonly Write[]) {
+    const gathered = new Map<string, Gathered>();
+    const result = runWrites(writes, (write) => runWrite(write, gathered));
+    for (const { place, frames } of gathered.values()) {
+      if (frames.length > 0) segments.append(place, frames);
+    }
+    return result;
+  }
+
+  function runWrite(write: Write, gathered: Map<string, Gathered>): Appended {
+    const hasRecords = write.type !== 'append' || write.changes.length > 0;
+    // Most writes are deltas only. They can be refused before they change anything, and need nothing to go back to.
+    const { place, frames } = hasRecords
+      ? database.savepoint(() => runRecords(write, gathered))
+      : runRecords(write, gathered);
+    const firstSeq = place.head + frames.length + 1;
+    if (write.type === 'delete') gathered.delete(sessionOf(write));
+    else gathered.set(sessionOf(write), { place, frames });
+    if (write.type === 'create' || write.type === 'append') frames.push(...write.frames);
+    return { firstSeq, lastSeq: place.head + frames.length };
+  }
+
+  function runRecords(write: Write, gathered: Map<string, Gathered>): Gathered {
+    const sessionId = sessionOf(write);
+    if (write.type === 'create') createSession(write.session, segments.place(sessionId));
+    const known = gathered.get(sessionId) ?? { place: found(segments.place(sessionId), sessionId), frames: [] };
+    const { place } = known;
+    if (write.type === 'append' || write.type === 'delete') checkFence(sessionId, write.fence, place.fence);
+    // Looked up again: a write before this one may have archived it.
+    if (write.type === 'submit') checkNotArchived(sessionId, found(segments.place(sessionId), sessionId).archivedAt);
+    if (write.type === 'delete') runQuery(database, build.deleteFrom('sessions').where('key', '=', place.key));
+    else for (const change of write.changes) runChange({ sessionId, ...place }, change);
+    return known;
+  }
+
+  function createSession(session: NewSession, existing: Place | undefined): void {
+    const { id, createdAt } = session;
+    checkNew(existing, id);
+    const row = {
+      id,
+      workspace_id: session.workspaceId,
+      agent_id: session.agentId,
+      agent_version: session.agentVersion,
+      environment_id: session.environmentId,
+      status: session.status,
+      revision: 1,
+      created_at: createdAt,
+      updated_at: createdAt,
+      archived_at: null,
+      data: JSON.stringify(session.data),
+    };
+    runQuery(database, build.insertInto('sessions').values(row));
+    database.prepare(CREATE_OWNER).run(id);
+  }
+}
+
+/** The frames that a commit has for a session so far, to be written at its end. */
+interface Gathered {
+  place: Place;
+  frames: EncodedFrame[];
+}
+
+const CREATE_OWNER =
+  'INSERT INTO owners (session_key, fence, owner, expires_at) SELECT key, 0, NULL, 0 FROM sessions WHERE id = ?';

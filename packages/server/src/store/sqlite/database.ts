@@ -1,0 +1,176 @@
+import type { DatabaseSync } from '@photostructure/sqlite';
+import { storeError } from '../store-errors.ts';
+
+/**
+ * The only file that knows the driver: Node's own from 22 on, and the package with the same interface before.
+ *
+ * Every statement holds on to this object, and this object to the driver's handle. That is not tidiness: the package
+ * frees a database that nobody references, and the next use of one of its statements is a segmentation fault.
+ */
+export class Database {
+  readonly path: string;
+  readonly #handle: Handle;
+  readonly #statements = new Map<string, Statement>();
+  #isOpen = true;
+
+  private constructor(path: string, handle: Handle) {
+    this.path = path;
+    this.#handle = handle;
+  }
+
+  /** Opens the file, or makes it, and keeps everybody else out of it. */
+  static async open(path: string): Promise<Database> {
+    const { DatabaseSync } = await loadDriver();
+    const handle = openHandle(DatabaseSync, path);
+    try {
+      for (const pragma of PRAGMAS) handle.exec(pragma);
+      // In this mode the lock is taken by the first transaction and kept until the end of the process, however it ends.
+      handle.exec('BEGIN EXCLUSIVE; COMMIT');
+      return new Database(path, handle);
+    } catch (error) {
+      handle.close();
+      throw isBusy(error)
+        ? storeError('store_locked', `another process has ${path} open`, error)
+        : cannotOpen(path, error);
+    }
+  }
+
+  exec(sql: string): void {
+    if (!this.#isOpen) refuseClosed();
+    this.#handle.exec(sql);
+  }
+
+  /** The same text gives the same statement. */
+  prepare<Row = unknown>(sql: string): Statement<Row> {
+    if (!this.#isOpen) refuseClosed();
+    const known = this.#statements.get(sql);
+    // Who writes the text knows its columns.
+    if (known !== undefined) return known as Statement<Row>;
+    if (this.#statements.size >= STATEMENTS_MAX) this.#statements.clear();
+    const statement = this.#toStatement<Row>(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  /** All of it or nothing. */
+  transaction<Result>(run: () => Result): Result {
+    this.exec('BEGIN IMMEDIATE');
+    try {
+      const result = run();
+      this.#handle.exec('COMMIT');
+      return result;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  /** Part of a transaction, which goes on when this part was taken back. */
+  savepoint<Result>(run: () => Result): Result {
+    this.#handle.exec('SAVEPOINT part');
+    try {
+      const result = run();
+      this.#handle.exec('RELEASE part');
+      return result;
+    } catch (error) {
+      this.#handle.exec('ROLLBACK TO part; RELEASE part');
+      throw error;
+    }
+  }
+
+  close(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#statements.clear();
+    try {
+      for (const pragma of PRAGMAS_AT_END) this.#handle.exec(pragma);
+    } finally {
+      this.#handle.close();
+    }
+  }
+
+  #toStatement<Row>(sql: string): Statement<Row> {
+    const prepared = this.#handle.prepare(sql);
+    // Each asks this object whether it is open, which also keeps it, and so the handle, alive.
+    const open = () => (this.#isOpen ? prepared : refuseClosed());
+    return {
+      get: (...values) => open().get(...toValues(values)) as Row | undefined,
+      all: (...values) => open().all(...toValues(values)) as Row[],
+      run: (...values) => open().run(...toValues(values)).changes,
+    };
+  }
+
+  #rollBack(): void {
+    try {
+      this.#handle.exec('ROLLBACK');
+    } catch {
+      // A full disk ends the transaction by itself; then there is none to roll back, and the first error says why.
+    }
+  }
+}
+
+export function isDatabaseError(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
+}
+
+export interface Statement<Row = unknown> {
+  get(...values: readonly unknown[]): Row | undefined;
+  all(...values: readonly unknown[]): Row[];
+  /** The number of rows that changed. */
+  run(...values: readonly unknown[]): number;
+}
+
+type Handle = InstanceType<typeof DatabaseSync>;
+type Value = Parameters<ReturnType<Handle['prepare']>['run']>[number];
+
+/** Texts are few: one per query and combination of filters. The bound is for what nobody thought of. */
+const STATEMENTS_MAX = 500;
+
+const PRAGMAS = [
+  'PRAGMA locking_mode = EXCLUSIVE',
+  'PRAGMA journal_mode = WAL',
+  // What was acknowledged survives the machine losing its power, not only the process being killed.
+  'PRAGMA synchronous = FULL',
+  'PRAGMA foreign_keys = ON',
+  // Pages of 4 KiB. More make the stall of a checkpoint longer, fewer make more of them.
+  'PRAGMA wal_autocheckpoint = 4000',
+  'PRAGMA journal_size_limit = 67108864',
+];
+
+/**
+ * The package closes a database only when the last of its statements is collected, and would keep the lock until then.
+ * So the lock is given back before, which is possible only outside of WAL. It leaves one tidy file, too.
+ */
+const PRAGMAS_AT_END = ['PRAGMA journal_mode = DELETE', 'PRAGMA locking_mode = NORMAL', 'SELECT 1 FROM sqlite_schema'];
+
+async function loadDriver(): Promise<{ DatabaseSync: typeof DatabaseSync }> {
+  // Not an import: bundlers and Node 20 know no such module. The types are the same by the package's promise.
+  const builtIn = process.getBuiltinModule?.('node:sqlite') as { DatabaseSync: typeof DatabaseSync } | undefined;
+  return builtIn ?? (await import('@photostructure/sqlite'));
+}
+
+function openHandle(Driver: typeof DatabaseSync, path: string): Handle {
+  try {
+    return new Driver(path);
+  } catch (error) {
+    throw cannotOpen(path, error);
+  }
+}
+
+function cannotOpen(path: string, cause: unknown): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return storeError('store_failed', `${path} cannot be opened as a database (${reason})`, cause);
+}
+
+function isBusy(error: unknown): boolean {
+  return isDatabaseError(error) && 'errcode' in error && (Number(error.errcode) & 0xff) === 5;
+}
+
+function toValues(values: readonly unknown[]): Value[] {
+  // Queries are ours, and give numbers, texts, bytes and nulls.
+  return values as Value[];
+}
+
+function refuseClosed(): never {
+  throw storeError('closed', 'the store is closed');
+}

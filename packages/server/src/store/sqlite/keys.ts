@@ -1,0 +1,35 @@
+import type { Clock } from '../../base/clock.ts';
+import type { KeyRecord } from '../records.ts';
+import type { Store } from '../store.ts';
+import type { Database } from './database.ts';
+import { build, firstRow, runQuery } from './schema.ts';
+
+export function createKeys(database: Database, clock: Clock): Store['keys'] {
+  return {
+    get: async (workspaceId, key) => getKey(database, clock, workspaceId, key),
+    putIfAbsent: async (record) =>
+      database.transaction(() => {
+        const isNew = putKey(database, clock, record);
+        return { isNew, record: getKey(database, clock, record.workspaceId, record.key)! };
+      }),
+  };
+}
+
+/** Whether it was put: not while the key is taken. */
+export function putKey(
+  database: Database,
+  clock: Clock,
+  { workspaceId, key, expiresAt, result }: Omit<KeyRecord, 'result'> & { result: object },
+): boolean {
+  // Nobody else would remove what has expired. All of it at once: what a put adds, a later put takes away.
+  runQuery(database, build.deleteFrom('idempotency_keys').where('expires_at', '<=', clock.now()));
+  const row = { workspace_id: workspaceId, key, expires_at: expiresAt, result: JSON.stringify(result) };
+  return runQuery(database, build.insertInto('idempotency_keys').values(row).orIgnore()) > 0;
+}
+
+function getKey(database: Database, clock: Clock, workspaceId: string, key: string): KeyRecord | undefined {
+  const mine = build.selectFrom('idempotency_keys').selectAll().where('workspace_id', '=', workspaceId);
+  const row = firstRow(database, mine.where('key', '=', key).where('expires_at', '>', clock.now()));
+  if (row === undefined) return undefined;
+  return { workspaceId, key, expiresAt: row.expires_at, result: JSON.parse(row.result) as KeyRecord['result'] };
+}

@@ -1,0 +1,50 @@
+import type { Clock } from '../../base/clock.ts';
+import { found } from '../guards.ts';
+import type { Leases } from '../store.ts';
+import type { Database } from './database.ts';
+import type { Segments } from './segments.ts';
+
+export function createLeases(database: Database, segments: Segments, clock: Clock): Leases {
+  // The file is ours alone, so whoever held a lease is dead. Nobody has to wait for it to expire.
+  database.prepare('UPDATE owners SET owner = NULL').run();
+  return {
+    acquire: async ({ sessionId, owner, ttlMs }) =>
+      database.transaction(() => {
+        const place = found(segments.place(sessionId), sessionId);
+        const isHeld = place.owner !== null && place.owner !== owner && place.expiresAt > clock.now();
+        if (isHeld) return { ok: false, owner: place.owner, expiresAt: place.expiresAt };
+        const fence = place.fence + 1;
+        const expiresAt = clock.now() + ttlMs;
+        database.prepare(ACQUIRE).run(fence, owner, expiresAt, place.key);
+        return { ok: true, fence, head: place.head, expiresAt };
+      }),
+
+    renew: async ({ owner, ttlMs, leases }) =>
+      database.transaction(() => {
+        const expiresAt = clock.now() + ttlMs;
+        const renew = database.prepare(RENEW);
+        const lost = leases.filter(({ sessionId, fence }) => renew.run(expiresAt, owner, fence, sessionId) === 0);
+        return lost.map(({ sessionId }) => sessionId);
+      }),
+
+    release: async ({ sessionId, fence }) => {
+      database.prepare(RELEASE).run(fence, sessionId);
+    },
+
+    findOrphans: async (limit) => {
+      const rows = database.prepare<{ id: string }>(ORPHANS).all(clock.now(), limit);
+      return rows.map(({ id }) => id);
+    },
+  };
+}
+
+const ACQUIRE = 'UPDATE owners SET fence = ?, owner = ?, expires_at = ? WHERE session_key = ?';
+const MINE = 'fence = ? AND session_key = (SELECT key FROM sessions WHERE id = ?)';
+const RENEW = `UPDATE owners SET expires_at = ? WHERE owner = ? AND ${MINE}`;
+const RELEASE = `UPDATE owners SET owner = NULL, fence = fence + 1 WHERE ${MINE}`;
+const ORPHANS = `
+  SELECT s.id FROM sessions s JOIN owners o ON o.session_key = s.key
+  WHERE s.key IN (
+    SELECT key FROM sessions WHERE status IN ('running', 'rescheduling') UNION SELECT session_key FROM inputs
+  ) AND (o.owner IS NULL OR o.expires_at <= ?)
+  LIMIT ?`;

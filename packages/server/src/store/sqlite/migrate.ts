@@ -1,0 +1,94 @@
+import { storeError } from '../store-errors.ts';
+import type { Database } from './database.ts';
+
+/**
+ * Brings a file to the newest form, step by step, each step in a transaction of its own. A step that was published is
+ * never changed: there are files out there that ran it.
+ */
+export function migrate(database: Database, now: () => number, steps: readonly string[] = STEPS): void {
+  database.exec('CREATE TABLE IF NOT EXISTS migrations (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL)');
+  const row = database.prepare<{ version: number | null }>('SELECT max(version) AS version FROM migrations').get();
+  const current = row?.version ?? 0;
+  if (current > steps.length) {
+    const forms = `its tables have form ${current}, and this version knows ${steps.length}`;
+    throw storeError('store_too_new', `${database.path} was written by a newer version of Fleetloom (${forms})`);
+  }
+  for (const [index, step] of steps.entries()) {
+    if (index < current) continue;
+    database.transaction(() => {
+      database.exec(step);
+      database.prepare('INSERT INTO migrations (version, applied_at) VALUES (?, ?)').run(index + 1, now());
+    });
+  }
+}
+
+// Large columns come last in their tables: what stands before them is found without reading them.
+const STEPS = [
+  `
+  CREATE TABLE agents (
+    id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL, version INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, archived_at INTEGER
+  ) STRICT;
+  CREATE INDEX agents_by_creation ON agents (workspace_id, created_at, id);
+
+  CREATE TABLE agent_versions (
+    agent_id TEXT NOT NULL REFERENCES agents ON DELETE CASCADE, version INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL, data TEXT NOT NULL,
+    PRIMARY KEY (agent_id, version)
+  ) STRICT;
+
+  CREATE TABLE environments (
+    id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL, revision INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, archived_at INTEGER, data TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX environments_by_creation ON environments (workspace_id, created_at, id);
+
+  CREATE TABLE sessions (
+    key INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, workspace_id TEXT NOT NULL,
+    agent_id TEXT NOT NULL, agent_version INTEGER NOT NULL, environment_id TEXT NOT NULL,
+    status TEXT NOT NULL, revision INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, archived_at INTEGER, data TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX sessions_by_creation ON sessions (workspace_id, created_at, id);
+  CREATE INDEX sessions_busy ON sessions (key) WHERE status IN ('running', 'rescheduling');
+
+  -- Apart from the sessions, because leases are renewed all the time and sessions are large.
+  CREATE TABLE owners (
+    session_key INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE,
+    fence INTEGER NOT NULL, owner TEXT, expires_at INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE segments (
+    id INTEGER PRIMARY KEY, session_key INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    first_seq INTEGER NOT NULL, last_seq INTEGER NOT NULL, data BLOB NOT NULL,
+    UNIQUE (session_key, first_seq)
+  ) STRICT;
+
+  CREATE TABLE threads (
+    session_key INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE, id TEXT NOT NULL, parent_thread_id TEXT,
+    status TEXT NOT NULL, created_at INTEGER NOT NULL, updated_at INTEGER NOT NULL, archived_at INTEGER,
+    data TEXT NOT NULL,
+    PRIMARY KEY (session_key, id)
+  ) STRICT;
+
+  -- AUTOINCREMENT: the position of an input that was taken up is never given to another one.
+  CREATE TABLE inputs (
+    position INTEGER PRIMARY KEY AUTOINCREMENT, session_key INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    id TEXT NOT NULL, thread_id TEXT, time INTEGER NOT NULL, data TEXT NOT NULL,
+    UNIQUE (session_key, id)
+  ) STRICT;
+
+  CREATE TABLE approvals (
+    session_key INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE, id TEXT NOT NULL, workspace_id TEXT NOT NULL,
+    thread_id TEXT NOT NULL, created_at INTEGER NOT NULL, resolved_at INTEGER, resolution TEXT, data TEXT NOT NULL,
+    PRIMARY KEY (session_key, id)
+  ) STRICT;
+  CREATE INDEX approvals_by_creation ON approvals (workspace_id, created_at, id);
+
+  CREATE TABLE idempotency_keys (
+    workspace_id TEXT NOT NULL, key TEXT NOT NULL, expires_at INTEGER NOT NULL, result TEXT NOT NULL,
+    PRIMARY KEY (workspace_id, key)
+  ) STRICT;
+  CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys (expires_at);
+  `,
+];

@@ -1,0 +1,256 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import * as fc from 'fast-check';
+import { afterAll, expect, it } from 'vitest';
+import { createManualClock } from '../../base/clock.ts';
+import { FleetloomError } from '../../base/errors.ts';
+import { limits } from '../../base/limits.ts';
+import { createMemoryStore } from '../memory/memory-store.ts';
+import { append, codeOf, create, enqueue, newSession, owned, readAll, show, start } from '../suite/samples.suite.ts';
+import { type Change, commitOne, type Write } from '../write.ts';
+import { Database, type Statement } from './database.ts';
+import { migrate } from './migrate.ts';
+import { createSqliteStore, openSqliteStore } from './sqlite-store.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fleetloom-file-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+let count = 0;
+const newPath = () => join(folder, `${count++}.db`);
+
+it('[T21] a file that is opened again has everything, and nobody waits for the leases of the dead', async () => {
+  const path = newPath();
+  const clock = createManualClock(start);
+  const first = await openSqliteStore({ path, clock });
+  const fence = await owned(first, 'sesn_1', 'dead');
+  await commitOne(first, append('sesn_1', fence, ['a', 'b'], [enqueue('sevt_1')]));
+  await first.close();
+  const second = await openSqliteStore({ path, clock });
+  expect(show(await readAll(second, 'sesn_1'))).toEqual(['1 a', '2 b']);
+  expect(await second.leases.findOrphans(9)).toEqual(['sesn_1']);
+  const taken = await second.leases.acquire({ sessionId: 'sesn_1', owner: 'alive', ttlMs: 1_000 });
+  expect(taken).toMatchObject({ ok: true, fence: fence + 1, head: 2 });
+  expect(await codeOf(commitOne(second, append('sesn_1', fence, ['ghost'])))).toBe('stale_owner');
+  await second.close();
+});
+
+it('[T22] a second process, or a second store, is told which file is taken and what to do', async () => {
+  const path = newPath();
+  const store = await openSqliteStore({ path });
+  await expect(openSqliteStore({ path })).rejects.toThrow(
+    `another process has ${path} open: stop the other process, or choose another file`,
+  );
+  const driver = createRequire(import.meta.url).resolve('@photostructure/sqlite');
+  const script = `const { DatabaseSync } = require(${JSON.stringify(driver)});
+    try { new DatabaseSync(${JSON.stringify(path)}).exec('SELECT * FROM sessions'); } catch (e) { console.log(e.message); }`;
+  expect(spawnSync(process.execPath, ['-e', script], { encoding: 'utf8' }).stdout).toBe('database is locked\n');
+  await commitOne(store, create('sesn_1'));
+  await store.close();
+  await (await openSqliteStore({ path })).close();
+});
+
+it('[T22] what is no database, or cannot be opened, is said by its name', async () => {
+  const path = newPath();
+  writeFileSync(path, 'this is a letter to my aunt, and not a database'.repeat(100));
+  await expect(openSqliteStore({ path })).rejects.toThrow(`${path} cannot be opened as a database (file is not a`);
+  const missing = join(folder, 'nowhere', 'x.db');
+  await expect(openSqliteStore({ path: missing })).rejects.toThrow(`${missing} cannot be opened as a database`);
+});
+
+it('[T23] steps run once each and in order, a failing one leaves the file as it was, a newer file is refused', async () => {
+  const database = await Database.open(newPath());
+  const steps = ['CREATE TABLE a (x INTEGER)', 'INSERT INTO a VALUES (1)', 'INSERT INTO a VALUES (2)'];
+  migrate(database, () => 5, steps.slice(0, 1));
+  migrate(database, () => 6, steps);
+  migrate(database, () => 7, steps);
+  expect(database.prepare('SELECT x FROM a').all()).toEqual([{ x: 1 }, { x: 2 }]);
+  const applied = database.prepare('SELECT version, applied_at AS at FROM migrations').all();
+  expect(applied).toEqual([5, 6, 6].map((at, index) => ({ version: index + 1, at })));
+  expect(() => migrate(database, () => 8, [...steps, 'INSERT INTO a VALUES (3); BROKEN'])).toThrow('BROKEN');
+  expect(database.prepare('SELECT max(x) AS x FROM a').get()).toEqual({ x: 2 });
+  expect(() => migrate(database, () => 9, steps.slice(1))).toThrow('was written by a newer version of Fleetloom');
+  database.close();
+});
+
+it('[T24] small appends share rows up to the limit, large ones are cut at theirs, and a huge frame is a row', async () => {
+  const database = await Database.open(newPath());
+  const store = createSqliteStore(database);
+  const fence = await owned(store, 'sesn_1');
+  const rows = () =>
+    database
+      .prepare<{ bytes: number; n: number }>(
+        'SELECT length(data) AS bytes, last_seq - first_seq + 1 AS n FROM segments',
+      )
+      .all()
+      .map(({ bytes, n }) => [bytes, n]);
+  const empty = (append('x', 1, ['']) as Extract<Write, { type: 'append' }>).frames[0]!.bytes.length + 1;
+  const textOf = (bytes: number) => 'x'.repeat(bytes - empty);
+  await commitOne(store, append('sesn_1', fence, [textOf(1_000)]));
+  await commitOne(store, append('sesn_1', fence, [textOf(limits.segmentGrowBytesMax - 1_000)]));
+  expect(rows()).toEqual([[limits.segmentGrowBytesMax, 2]]);
+  await commitOne(store, append('sesn_1', fence, ['']));
+  expect(rows()).toEqual([
+    [limits.segmentGrowBytesMax, 2],
+    [empty, 1],
+  ]);
+  const half = textOf(limits.segmentBytesMax / 2);
+  await commitOne(store, append('sesn_1', fence, [half, half, '', `${half}${half}${half}`, '']));
+  expect(
+    rows()
+      .slice(2)
+      .map(([, n]) => n),
+  ).toEqual([2, 1, 1, 1]);
+  expect(rows()[2]).toEqual([limits.segmentBytesMax, 2]);
+  await store.close();
+});
+
+it('[T24] two thousand deltas committed one by one are a few dozen rows', async () => {
+  const database = await Database.open(newPath());
+  const store = createSqliteStore(database);
+  const fence = await owned(store, 'sesn_1');
+  database.exec('PRAGMA synchronous = OFF');
+  for (let index = 0; index < 2_000; index++) await commitOne(store, append('sesn_1', fence, [`delta ${index}`]));
+  expect(database.prepare('SELECT count(*) AS n FROM segments').get()).toEqual({ n: 60 });
+  await store.prune('sesn_1', [{ firstSeq: 2, lastSeq: 1_999 }]);
+  expect(database.prepare('SELECT count(*) AS n FROM segments').get()).toEqual({ n: 1 });
+  expect(show(await readAll(store, 'sesn_1'))).toEqual(['1 delta 0', '2-1999', '2000 delta 1999']);
+  await store.close();
+});
+
+it('[T26] on a full disk a commit writes nothing and says so, and the next one that fits goes through', async () => {
+  const database = await Database.open(newPath());
+  const store = createSqliteStore(database);
+  const fence = await owned(store, 'sesn_1');
+  const { pages } = database.prepare<{ pages: number }>('SELECT page_count AS pages FROM pragma_page_count').get()!;
+  database.exec(`PRAGMA max_page_count = ${pages + 20}`);
+  const write = append('sesn_1', fence, ['x'.repeat(200_000)], [enqueue('sevt_1')]);
+  const error = await commitOne(store, write).catch((thrown: unknown) => thrown as FleetloomError);
+  expect(error).toBeInstanceOf(FleetloomError);
+  expect(error).toMatchObject({ code: 'store_failed', kind: 'retryable' });
+  expect(await readAll(store, 'sesn_1')).toEqual([]);
+  expect(await store.inputs.peek('sesn_1', 1)).toEqual([]);
+  expect(await commitOne(store, append('sesn_1', fence, ['small']))).toEqual({ firstSeq: 1, lastSeq: 1 });
+  await store.close();
+});
+
+it('[T27] a statement keeps its database alive, which the driver does not', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const statement = await prepareAndForget();
+  for (let round = 0; round < 5; round++) {
+    collect();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  // Without it this is a segmentation fault, which no test survives.
+  expect(statement.get()).toEqual({ one: 1 });
+});
+
+it('[T20] memory and SQLite give the same answers to the same random history', async () => {
+  const id = fc.constantFrom('a', 'b', 'c');
+  const status = fc.constantFrom('idle', 'running', 'rescheduling', 'terminated');
+  const change: fc.Arbitrary<Change> = fc.oneof(
+    id.map(enqueue),
+    fc.record({ type: fc.constant('consume_inputs'), inputIds: fc.array(id, { maxLength: 2 }) }),
+    id.map((each): Change => ({ type: 'create_thread', thread: threadOf(each) })),
+    fc.record({ type: fc.constant('update_thread'), threadId: id, updatedAt: fc.nat(9), patch: fc.record({ status }) }),
+    fc.record({
+      type: fc.constant('update_session'),
+      updatedAt: fc.nat(9),
+      patch: fc.record({ status, data: fc.object() }, { requiredKeys: [] }),
+    }),
+    id.map(
+      (each): Change => ({ type: 'create_approval', approval: { id: each, threadId: 't', createdAt: 1, data: {} } }),
+    ),
+    id.map((each): Change => ({ type: 'resolve_approval', approvalId: each, time: 2, data: { each } })),
+    id.map((each): Change => ({ type: 'put_key', key: { key: each, expiresAt: start + 50, result: { each } } })),
+  );
+  const write = fc.record({
+    type: fc.constantFrom('create', 'append', 'append', 'append', 'submit', 'delete'),
+    sessionId: id,
+    fence: fc.integer({ min: 0, max: 2 }),
+    changes: fc.array(change, { maxLength: 3 }),
+    texts: fc.array(fc.string(), { maxLength: 3 }),
+  });
+  const step = fc.oneof(
+    fc.record({ type: fc.constant('commit' as const), writes: fc.array(write, { maxLength: 4 }) }),
+    fc.record({
+      type: fc.constant('acquire' as const),
+      sessionId: id,
+      owner: id,
+      ttlMs: fc.integer({ min: 1, max: 30 }),
+    }),
+    fc.record({ type: fc.constant('release' as const), sessionId: id, fence: fc.integer({ min: 0, max: 3 }) }),
+    fc.record({ type: fc.constant('advance' as const), ms: fc.nat(40) }),
+  );
+  const property = fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+    const clock = createManualClock(start);
+    const stores = [createMemoryStore({ clock }), await openSqliteStore({ path: ':memory:', clock })];
+    const answers = stores.map((): unknown[] => []);
+    for (const each of steps) {
+      if (each.type === 'advance') clock.advance(each.ms);
+      for (const [index, store] of stores.entries()) {
+        if (each.type === 'acquire') answers[index]!.push(await store.leases.acquire(each).catch(String));
+        if (each.type === 'release') await store.leases.release(each);
+        if (each.type === 'commit')
+          answers[index]!.push(
+            (await store.commit(each.writes.map(toWrite))).map((outcome) =>
+              outcome.ok ? outcome : String(outcome.error),
+            ),
+          );
+      }
+    }
+    for (const [index, store] of stores.entries()) {
+      const seen = answers[index]!;
+      seen.push(await store.sessions.list({ workspaceId: 'w1', limit: 9, includeArchived: true }));
+      seen.push(
+        await store.approvals.list({ workspaceId: 'w1', limit: 9 }),
+        (await store.leases.findOrphans(9)).toSorted(),
+      );
+      for (const sessionId of ['a', 'b', 'c']) {
+        seen.push(await store.threads.list({ sessionId, limit: 9 }), await store.keys.get('w1', sessionId));
+        seen.push((await store.inputs.peek(sessionId, 9)).map((input) => input.id));
+        seen.push(await readAll(store, sessionId).then(show, String));
+      }
+      await store.close();
+    }
+    expect(answers[1]).toEqual(answers[0]);
+  });
+  await fc.assert(property, { numRuns: 150 });
+
+  function toWrite({
+    type,
+    sessionId,
+    fence,
+    changes,
+    texts,
+  }: {
+    type: string;
+    sessionId: string;
+    fence: number;
+    changes: Change[];
+    texts: string[];
+  }): Write {
+    const { frames } = append(sessionId, fence, texts) as Extract<Write, { type: 'append' }>;
+    if (type === 'create') return { type, session: newSession(sessionId), frames, changes };
+    if (type === 'delete') return { type, sessionId, fence };
+    if (type === 'append') return { type, sessionId, fence, frames, changes };
+    const submitted = changes.filter(
+      (each) => each.type === 'enqueue_input' || each.type === 'put_key' || each.type === 'resolve_approval',
+    );
+    return { type: 'submit', sessionId, changes: submitted };
+  }
+});
+
+function threadOf(id: string) {
+  return { id, parentThreadId: null, status: 'idle' as const, createdAt: 1, data: {} };
+}
+
+/** In a function of its own, so that nothing on the stack refers to the database any more. */
+async function prepareAndForget(): Promise<Statement> {
+  const database = await Database.open(':memory:');
+  return database.prepare('SELECT 1 AS one');
+}

@@ -1,0 +1,92 @@
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { FleetloomError } from '../../base/errors.ts';
+import type { Signal, Store } from '../store.ts';
+import { storeError } from '../store-errors.ts';
+import { createAgents } from './agents.ts';
+import { createCommit } from './commit.ts';
+import { Database, isDatabaseError } from './database.ts';
+import { createEnvironments } from './environments.ts';
+import { createKeys } from './keys.ts';
+import { createLeases } from './leases.ts';
+import { migrate } from './migrate.ts';
+import { Segments } from './segments.ts';
+import { createSessions } from './sessions.ts';
+
+/**
+ * The default store: one file, in one process.
+ *
+ * @example
+ * const store = await openSqliteStore({ path: 'fleetloom.db' });
+ */
+export async function openSqliteStore({ path, clock }: { path: string; clock?: Clock }): Promise<Store> {
+  const database = await Database.open(path);
+  try {
+    return createSqliteStore(database, clock);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** On a database that is open already, and becomes the store's. */
+export function createSqliteStore(database: Database, clock: Clock = systemClock): Store {
+  migrate(database, clock.now);
+  const segments = new Segments(database);
+  const commit = createCommit(database, segments, clock);
+  const listeners = new Set<(signals: readonly Signal[]) => void>();
+
+  const store: Store = {
+    agents: createAgents(database),
+    environments: createEnvironments(database),
+    ...createSessions(database),
+    keys: createKeys(database, clock),
+    leases: createLeases(database, segments, clock),
+
+    commit: async (writes) => {
+      const { outcomes, signals } = commit(writes);
+      if (signals.length > 0) queueMicrotask(() => listeners.forEach((listener) => listener(signals)));
+      return outcomes;
+    },
+
+    read: async (request) => segments.read(request),
+
+    heads: async (sessionIds) => {
+      const places = sessionIds.map((id) => [id, segments.place(id)?.head] as const);
+      return new Map(places.filter((pair): pair is [string, number] => pair[1] !== undefined));
+    },
+
+    prune: async (sessionId, ranges) => database.transaction(() => segments.prune(sessionId, ranges)),
+
+    subscribe: (onSignals) => {
+      listeners.add(onSignals);
+      return () => void listeners.delete(onSignals);
+    },
+
+    close: async () => {
+      listeners.clear();
+      database.close();
+    },
+  };
+  return explainFailures(store);
+}
+
+/** What is not a refusal is a failure of the disk or the database. Outside of this folder nobody knows its errors. */
+function explainFailures<Part extends object>(part: Part): Part {
+  const explained = Object.entries(part).map(([name, value]: [string, unknown]) => {
+    if (typeof value === 'object' && value !== null) return [name, explainFailures(value)];
+    if (typeof value !== 'function' || name === 'subscribe') return [name, value];
+    return [name, async (...args: unknown[]) => explain(() => value(...args) as Promise<unknown>)];
+  });
+  // The same names with functions of the same types.
+  return Object.fromEntries(explained) as Part;
+}
+
+async function explain(run: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await run();
+  } catch (error) {
+    // A mistake of ours stays what it is.
+    if (error instanceof FleetloomError || !isDatabaseError(error)) throw error;
+    throw storeError('store_failed', `the database failed (${error.message})`, error);
+  }
+}

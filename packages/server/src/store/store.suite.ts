@@ -1,0 +1,18 @@
+import { describe } from 'vitest';
+import { inputsSuite } from './suite/inputs.suite.ts';
+import { leasesSuite } from './suite/leases.suite.ts';
+import { readingSuite } from './suite/reading.suite.ts';
+import { recordsSuite } from './suite/records.suite.ts';
+import type { CreateStore } from './suite/samples.suite.ts';
+import { writesSuite } from './suite/writes.suite.ts';
+
+/** What every store does. Each implementation runs all of it. */
+export function storeSuite(name: string, createStore: CreateStore): void {
+  describe(name, () => {
+    describe('records', () => recordsSuite(createStore));
+    describe('writes', () => writesSuite(createStore));
+    describe('leases', () => leasesSuite(createStore));
+    describe('inputs, approvals and keys', () => inputsSuite(createStore));
+    describe('reading', () => readingSuite(createStore));
+  });
+}

@@ -1,0 +1,169 @@
+import type { Entry } from './frame.ts';
+import type { Page, PageRequest } from './page.ts';
+import type {
+  AgentRecord,
+  ApprovalRecord,
+  EnvironmentRecord,
+  InputRecord,
+  KeyRecord,
+  NewAgent,
+  NewEnvironment,
+  SessionRecord,
+  Status,
+  ThreadRecord,
+} from './records.ts';
+import type { Outcome, Write } from './write.ts';
+
+/**
+ * Where sessions and what belongs to them are kept. store.suite.ts says in tests what every implementation does.
+ *
+ * Several processes may share one store: nobody outside knows more than what it answers. Times of leases and keys are
+ * measured by the clock of the store itself, because the clocks of several machines differ.
+ */
+export interface Store {
+  readonly agents: Agents;
+  readonly environments: Environments;
+  readonly sessions: Sessions;
+  readonly threads: Threads;
+  readonly inputs: Inputs;
+  readonly approvals: Approvals;
+  readonly keys: Keys;
+  readonly leases: Leases;
+
+  /**
+   * Several writes in one durable transaction; the outcomes are in their order. A refused write leaves nothing behind
+   * and does not hinder the others, except that appends to the same session behind it are refused too, so that no frame
+   * stands without those that were to come before it. Rejects only if nothing at all was written: an implementation that
+   * lost its connection during the commit finds out first what became of it.
+   */
+  commit(writes: readonly Write[]): Promise<readonly Outcome[]>;
+
+  /** Entries behind a cursor, in order and dense. At least one if there is one, however large it is. */
+  read(request: ReadRequest): Promise<readonly Entry[]>;
+
+  /** The last `seq` of each, 0 before the first; sessions that do not exist are left out. */
+  heads(sessionIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
+
+  /** Removes frames and leaves pruned ranges. What may be removed without changing what folds out, pruneDeltas knows. */
+  prune(sessionId: string, ranges: readonly SeqRange[]): Promise<void>;
+
+  /**
+   * Wakes whoever waits, for writes of this and of other processes. A hint and no more: it may come late, twice or, when
+   * a connection breaks, not at all. Gives back the function that ends it.
+   */
+  subscribe(onSignals: (signals: readonly Signal[]) => void): () => void;
+
+  /** Waits for what is being written. Everything after it is refused. */
+  close(): Promise<void>;
+}
+
+export interface ReadRequest {
+  readonly sessionId: string;
+  /** The last one known; 0 for all. */
+  readonly after: number;
+  readonly entriesMax: number;
+  readonly bytesMax: number;
+}
+
+/** Both ends are part of it. */
+export interface SeqRange {
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+}
+
+export type Signal =
+  | { readonly type: 'frames'; readonly sessionId: string; readonly head: number }
+  /** Something was submitted: input, or an answer. */
+  | { readonly type: 'inputs'; readonly sessionId: string }
+  | { readonly type: 'deleted'; readonly sessionId: string };
+
+export interface Agents {
+  create(agent: NewAgent): Promise<AgentRecord>;
+  /** `ifVersion` refuses the change if the newest version is another one. */
+  addVersion(change: RecordChange & { ifVersion?: number }): Promise<AgentRecord>;
+  /** The newest version if none is given. */
+  get(workspaceId: string, id: string, version?: number): Promise<AgentRecord | undefined>;
+  list(request: ListRequest): Promise<Page<AgentRecord>>;
+  /** Sorted by version. */
+  listVersions(request: PageRequest & { workspaceId: string; id: string }): Promise<Page<AgentRecord>>;
+  /** A second time changes nothing. */
+  archive(workspaceId: string, id: string, time: number): Promise<AgentRecord>;
+}
+
+export interface Environments {
+  create(environment: NewEnvironment): Promise<EnvironmentRecord>;
+  update(change: RecordChange & { ifRevision?: number }): Promise<EnvironmentRecord>;
+  get(workspaceId: string, id: string): Promise<EnvironmentRecord | undefined>;
+  list(request: ListRequest): Promise<Page<EnvironmentRecord>>;
+  archive(workspaceId: string, id: string, time: number): Promise<EnvironmentRecord>;
+  delete(workspaceId: string, id: string): Promise<void>;
+}
+
+/** Sessions change by writes. */
+export interface Sessions {
+  get(workspaceId: string, id: string): Promise<SessionRecord | undefined>;
+  list(request: SessionListRequest): Promise<Page<SessionRecord>>;
+}
+
+export interface Threads {
+  get(sessionId: string, id: string): Promise<ThreadRecord | undefined>;
+  list(request: PageRequest & { sessionId: string; statuses?: readonly Status[] }): Promise<Page<ThreadRecord>>;
+}
+
+export interface Inputs {
+  /** The first ones in the order of their arrival. They stay until an append consumes them. */
+  peek(sessionId: string, limit: number): Promise<readonly InputRecord[]>;
+}
+
+export interface Approvals {
+  get(sessionId: string, id: string): Promise<ApprovalRecord | undefined>;
+  /** Of a whole workspace, or of one session in it. */
+  list(
+    request: PageRequest & { workspaceId: string; sessionId?: string; isPending?: boolean },
+  ): Promise<Page<ApprovalRecord>>;
+}
+
+export interface Keys {
+  get(workspaceId: string, key: string): Promise<KeyRecord | undefined>;
+  /** Gives back what is kept under the key: this, or what came first and has not expired. */
+  putIfAbsent(record: Omit<KeyRecord, 'result'> & { result: object }): Promise<{ isNew: boolean; record: KeyRecord }>;
+}
+
+export interface Leases {
+  /** Takes the session if nobody holds it. The fence is greater than every one before it, for the same owner too. */
+  acquire(request: { sessionId: string; owner: string; ttlMs: number }): Promise<Acquired>;
+  /** All leases of an owner at once. Gives back the sessions that it has lost. */
+  renew(request: { owner: string; ttlMs: number; leases: readonly Held[] }): Promise<readonly string[]>;
+  /** The fence is worth nothing afterwards. Does nothing if it was already. */
+  release(lease: Held): Promise<void>;
+  /** Sessions that have something to do and nobody who does it: running or rescheduling, or with input. */
+  findOrphans(limit: number): Promise<readonly string[]>;
+}
+
+export interface Held {
+  readonly sessionId: string;
+  readonly fence: number;
+}
+
+export type Acquired =
+  | { readonly ok: true; readonly fence: number; readonly head: number; readonly expiresAt: number }
+  | { readonly ok: false; readonly owner: string; readonly expiresAt: number };
+
+interface RecordChange {
+  readonly workspaceId: string;
+  readonly id: string;
+  readonly data: object;
+  readonly updatedAt: number;
+}
+
+/** Sorted by the time of creation, then by id. */
+export interface ListRequest extends PageRequest {
+  readonly workspaceId: string;
+  readonly includeArchived?: boolean;
+}
+
+export interface SessionListRequest extends ListRequest {
+  readonly agentId?: string;
+  readonly agentVersion?: number;
+  readonly statuses?: readonly Status[];
+}

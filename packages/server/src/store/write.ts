@@ -1,0 +1,59 @@
+import type { FleetloomError } from '../base/errors.ts';
+import type { EncodedFrame } from './frame.ts';
+import type { NewApproval, NewInput, NewKey, NewSession, NewThread, Status } from './records.ts';
+import type { Store } from './store.ts';
+
+/**
+ * Everything that changes a session, frames and records together, so that a status and its event are never apart.
+ *
+ * `create` and `append` speak for the session; only its owner may append, which the fence proves. `submit` is what
+ * anybody at the door may do: leave input, answer an ask. The owner hears of it by a signal and appends what follows.
+ */
+export type Write<Given = EncodedFrame> =
+  | { type: 'create'; session: NewSession; frames: readonly Given[]; changes: readonly Change[] }
+  | { type: 'append'; sessionId: string; fence: number; frames: readonly Given[]; changes: readonly Change[] }
+  | { type: 'submit'; sessionId: string; changes: readonly SubmitChange[] }
+  | { type: 'delete'; sessionId: string; fence: number };
+
+export type SubmitChange =
+  | { type: 'enqueue_input'; input: NewInput }
+  /** Refused when it is answered already. */
+  | { type: 'resolve_approval'; approvalId: string; time: number; data: object }
+  /** Refused, and everything with it, while the key is taken. */
+  | { type: 'put_key'; key: NewKey };
+
+export type Change =
+  | SubmitChange
+  | { type: 'update_session'; ifRevision?: number; updatedAt: number; patch: SessionPatch }
+  | { type: 'create_thread'; thread: NewThread }
+  | { type: 'update_thread'; threadId: string; updatedAt: number; patch: ThreadPatch }
+  | { type: 'consume_inputs'; inputIds: readonly string[] }
+  | { type: 'create_approval'; approval: NewApproval };
+
+/** What is left out stays as it is. */
+export interface SessionPatch {
+  readonly status?: Status;
+  readonly archivedAt?: number;
+  readonly data?: object;
+}
+
+export type ThreadPatch = SessionPatch;
+
+/** Where the frames of a write came to lie. Without frames it is empty: `firstSeq` is one past `lastSeq`. */
+export interface Appended {
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+}
+
+export type Outcome = ({ readonly ok: true } & Appended) | { readonly ok: false; readonly error: FleetloomError };
+
+export function sessionOf(write: Write<unknown>): string {
+  return write.type === 'create' ? write.session.id : write.sessionId;
+}
+
+/** One write alone; throws what it was refused for. Many at a time belong into the log, which commits them together. */
+export async function commitOne(store: Pick<Store, 'commit'>, write: Write): Promise<Appended> {
+  const [outcome] = await store.commit([write]);
+  if (!outcome!.ok) throw outcome!.error;
+  return { firstSeq: outcome!.firstSeq, lastSeq: outcome!.lastSeq };
+}
