@@ -2,7 +2,7 @@ import type { AgentTree } from '@fleetloom/protocol/stream-json/tree';
 import { expect, it, vi } from 'vitest';
 import { bundle } from '../support/bundle.ts';
 import { openPage } from '../support/chromium.ts';
-import { toInspection } from '../support/inspection.ts';
+import { toInspection } from '../../packages/cli/src/inspect/to-inspection.ts';
 import { recording } from '../support/recordings.ts';
 import { serveFiles } from '../support/static-server.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentTree } from '@fleetloom/protocol/stream-json/tree';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toInspection } from '../support/inspection.ts';
+import { toInspection } from '../../packages/cli/src/inspect/to-inspection.ts';
 import { recording } from '../support/recordings.ts';
 import { repositoryRoot } from '../support/root.ts';
 import { type Output, type Packed, pack, run, runNpm, tscPath } from './pack.ts';
