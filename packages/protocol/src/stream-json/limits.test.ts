@@ -95,6 +95,8 @@ describe('limits of the translator', () => {
     ];
     const others = times(60, (i) => (i % 2 ? taskEnded(`t${i - 1}`) : taskStarted(`t${i}`, `c${i}`)));
     expect(lastOf(first, others, first[1]!)).toEqual([]);
+    const late = taskEnded('t', { run_id: 'r0', status: 'failed' });
+    expect(lastOf([...first, late], others, first[1]!)).toEqual([]);
     expect(
       lastOf([...first, taskEnded('t', { run_id: 'r1' })], others, taskStarted('t', 'c2', { run_id: 'r2' })),
     ).toEqual(['t run_start 2']);
@@ -105,10 +107,12 @@ describe('limits of the translator', () => {
       line('m', `${index}`, uuid, { parent_tool_use_id: `c${index}` });
     const translator = new Translator();
     // The main agent is one of them.
+    translator.translate(taskStarted('c1', 'c1'));
     for (let index = 1; index < THREADS_MAX; index++) translator.translate(speaks(index));
     expect(translator.translate(speaks(1, 'again')).map(brief)).toEqual(['c1 text_delta m.1 1']);
     translator.translate(speaks(THREADS_MAX));
     expect(translator.translate(speaks(2, 'still')).map(brief)).toEqual(['c2 text_delta m.1 2']);
+    expect(translator.translate(taskEnded('c1')).map(brief)).toEqual(['main raw system/task_notification']);
     const [start] = translator.translate(speaks(1, 'once more'));
     expect(start).toMatchObject({ type: 'thread_start', thread: 'c1', stream_id: THREADS_MAX + 1 });
   });

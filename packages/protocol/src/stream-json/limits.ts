@@ -7,8 +7,8 @@
 
 /** Longest line that is parsed. A longer one is reported as `oversize` and reading goes on at the next LF. */
 export const LINE_BYTES_MAX = 64 * 1024 * 1024;
-/** Room for a line that began in an earlier chunk that is kept for the next one; more is given back. */
-export const REST_BYTES_KEPT = 1024 * 1024;
+/** Parts of a line that goes over several chunks are gathered in blocks of at least this size. */
+export const BLOCK_BYTES = 64 * 1024;
 /** Characters of a bad line that are shown in its report. */
 export const EXCERPT_CHARS_MAX = 120;
 /** How many lines of an agent back a repeated line (same `uuid`) or snapshot is still recognised. */

@@ -88,6 +88,17 @@ describe('partial messages', () => {
     ]);
   });
 
+  it('[S42] settle each block once: of two equal texts the second line speaks for the second', () => {
+    const lines = [
+      messageStart('m1'),
+      ...streamed(0, text(''), [textDelta('a')]),
+      ...streamed(1, text(''), [textDelta('a')]),
+      whole(text('a'), 'u1'),
+      whole(text('ab'), 'u2'),
+    ];
+    expect(briefs(lines)).toEqual(['main text_delta m1.0 a', 'main text_delta m1.1 a', 'main text_delta m1.1 b']);
+  });
+
   it('[S43] replace a block once whose whole line differs, and count it', () => {
     const translator = new Translator();
     const open = streamed(0, text(''), [textDelta('Hello wor')], { stop: false });
@@ -166,15 +177,18 @@ describe('partial messages', () => {
     expect(briefs(lines)).toEqual(['main text_delta m1.0 cut', 'main text_delta m2.0 next']);
   });
 
-  it('[S51] take back the blocks that a broken message leaves behind', () => {
-    const lines = [
-      messageStart('m1'),
-      ...streamed(0, text(''), [textDelta('kept')], { stop: false }),
-      whole(text('kept')),
-      stop(0),
-      ...streamed(1, text(''), [textDelta('void')], { stop: false }),
-      messageStop({ abandoned_blocks: { api_message_id: 'm1', from_block_index: 1 } }),
-    ];
-    expect(briefs(lines)).toEqual(['main text_delta m1.0 kept', 'main text_delta m1.1 void', 'main retract m1.1']);
-  });
+  it.each([0, 1])(
+    '[S51] take back what a broken message leaves behind from block %i on, but no block with a whole line',
+    (from) => {
+      const lines = [
+        messageStart('m1'),
+        ...streamed(0, text(''), [textDelta('kept')], { stop: false }),
+        whole(text('kept')),
+        stop(0),
+        ...streamed(1, text(''), [textDelta('void')], { stop: false }),
+        messageStop({ abandoned_blocks: { api_message_id: 'm1', from_block_index: from } }),
+      ];
+      expect(briefs(lines)).toEqual(['main text_delta m1.0 kept', 'main text_delta m1.1 void', 'main retract m1.1']);
+    },
+  );
 });

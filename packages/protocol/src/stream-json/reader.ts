@@ -1,4 +1,4 @@
-import { EXCERPT_CHARS_MAX, LINE_BYTES_MAX, REST_BYTES_KEPT } from './limits.ts';
+import { EXCERPT_CHARS_MAX, LINE_BYTES_MAX, BLOCK_BYTES } from './limits.ts';
 import type { LineIssue, LineItem, StreamJsonMessage } from './messages.ts';
 import { isMessage } from './parse-line.ts';
 import { type Platform, platform } from './platform.ts';
@@ -37,10 +37,13 @@ export class StreamJsonReader {
   readonly #lineBytesMax: number;
   readonly #platform: Platform;
   /**
-   * A line that goes on in the next chunk, in a buffer that doubles: joining at every chunk would be quadratic, and a list
-   * of pieces would take hundreds of bytes for each where they come byte by byte. Over the limit they are only counted.
+   * A line that goes on in the next chunk, in blocks that are joined once, at its end: joining at every chunk would be
+   * quadratic, and a list of the pieces themselves would take hundreds of bytes for each where they come byte by byte.
+   * Over the limit the bytes are only counted.
    */
-  #rest: Uint8Array = EMPTY;
+  #blocks: Uint8Array[] = [];
+  /** Bytes that are free at the end of the last block. */
+  #free = 0;
   #restBytes = 0;
   /** Offset in the stream of the first byte of the line that is being read. */
   #offset = 0;
@@ -95,26 +98,36 @@ export class StreamJsonReader {
   }
 
   #keep(piece: Uint8Array): void {
-    const length = this.#restBytes + piece.length;
-    if (length > this.#lineBytesMax) this.#rest = EMPTY;
-    else {
-      if (length > this.#rest.length) {
-        const larger = this.#platform.wrap(new Uint8Array(Math.min(length * 2, this.#lineBytesMax)));
-        larger.set(this.#rest.subarray(0, this.#restBytes));
-        this.#rest = larger;
-      }
-      this.#rest.set(piece, this.#restBytes);
+    this.#restBytes += piece.length;
+    if (this.#restBytes > this.#lineBytesMax) {
+      this.#blocks = [];
+      this.#free = 0;
+      return;
     }
-    this.#restBytes = length;
+    if (piece.length > this.#free) {
+      const last = this.#blocks.pop();
+      if (last) this.#blocks.push(last.subarray(0, last.length - this.#free));
+      this.#free = Math.max(BLOCK_BYTES, piece.length);
+      this.#blocks.push(new Uint8Array(this.#free));
+    }
+    const block = this.#blocks[this.#blocks.length - 1] as Uint8Array;
+    block.set(piece, block.length - this.#free);
+    this.#free -= piece.length;
   }
 
   /** A line that began in an earlier chunk is complete. */
   #lastPiece(last: Uint8Array, sink: LineSink): void {
     this.#keep(last);
     const length = this.#restBytes;
-    this.#restBytes = 0;
-    this.#line(this.#rest, 0, length, sink);
-    if (this.#rest.length > REST_BYTES_KEPT) this.#rest = EMPTY;
+    const line = this.#platform.wrap(new Uint8Array(length > this.#lineBytesMax ? 0 : length));
+    let at = 0;
+    for (const block of this.#blocks) {
+      line.set(block.subarray(0, length - at), at);
+      at += block.length;
+    }
+    this.#blocks = [];
+    this.#free = this.#restBytes = 0;
+    this.#line(line, 0, length, sink);
   }
 }
 

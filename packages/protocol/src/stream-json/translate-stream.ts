@@ -14,15 +14,9 @@ export async function* translateStream(
 ): AsyncGenerator<AgentEvent, void, void> {
   const stream = new StreamTranslator(options);
   const encoder = new TextEncoder();
-  let rest = '';
   for await (const chunk of source as AsyncIterable<Uint8Array | string>) {
-    if (typeof chunk === 'string') {
-      // A readable with an encoding set gives strings. Half a pair of surrogates has no UTF-8: it waits for the other half.
-      const text = rest + chunk;
-      [rest = ''] = /[\ud800-\udbff]$/.exec(text) ?? [];
-      yield* stream.push(encoder.encode(text.slice(0, text.length - rest.length)));
-    } else yield* stream.push(chunk);
+    // A readable with an encoding set gives strings, and never half a character.
+    yield* stream.push(typeof chunk === 'string' ? encoder.encode(chunk) : chunk);
   }
-  yield* stream.push(encoder.encode(rest));
   yield* stream.end();
 }
