@@ -78,6 +78,20 @@ describe('with the accelerator', () => {
       'cd',
     ]);
   });
+
+  it('[S29] a content array under a key in disguise is not mistaken for another one behind it', () => {
+    const block = '{"type":"text","text":"a"}';
+    const line = (others: number, uuid: number) => {
+      const array = Array.from({ length: others }, () => block).join(',');
+      const message = `"message":{"id":"m1","c\\u006fntent":[${block}]},"other":{"content":[${array}]}`;
+      return `{"type":"assistant",${message},"parent_tool_use_id":null,"uuid":"u${uuid}"}\n`;
+    };
+    const repeats = [1, 2].map(
+      (count) => `{"type":"assistant","message":{"id":"m0","content":[${Array(count).fill(block).join(',')}]}}\n`,
+    );
+    const bytes = [...repeats, line(1, 1), line(2, 2), line(3, 3)].map((each) => new TextEncoder().encode(each));
+    expect(outcome(bytes, accelerated())).toEqual(outcome(bytes));
+  });
 });
 
 function outcome(chunks: Uint8Array[], options: StreamTranslatorOptions = {}): Outcome {

@@ -174,6 +174,7 @@ type Compare = (target: Uint8Array, targetStart: number, targetEnd: number, star
  * is written with escapes could be a content array before it.
  */
 function provesHead(head: string): boolean {
+  // With an escape `content` could have stood before in disguise, and this array be another one.
   const message = head.includes('\\') ? undefined : parseMessage(`${head}]}}`);
   return message?.type === 'assistant' && Array.isArray(message.message?.content);
 }

@@ -33,6 +33,10 @@ describe('translateStream', () => {
     }
   });
 
+  it('[S2] tells of half a pair that the stream ends with, and does not swallow it', async () => {
+    expect(await collect(translateStream(iterate(['{"type":"result"}', '\ud83e'])))).toEqual(['main unreadable']);
+  });
+
   it('[S58] asks for the next chunk when all events of the last one are taken', async () => {
     let asked = 0;
     const source = (async function* () {
