@@ -1,4 +1,4 @@
-import { isMessage } from './parse-line.ts';
+import { parseJson } from './parse-line.ts';
 import { ACCELERATED_BYTES_MAX, ACCELERATED_LINE_BYTES_MAX, ACCELERATED_MESSAGES } from './limits.ts';
 import type { StreamJsonMessage } from './messages.ts';
 import { type Platform, platform as fastest } from './platform.ts';
@@ -184,11 +184,8 @@ function isPlain(rest: string): boolean {
   return !/\\|"content"|"message"/.test(rest);
 }
 
+/** Undefined where it is no JSON when put together like this: then the whole line is parsed instead. */
 function parseMessage(text: string): StreamJsonMessage | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isMessage(value) ? value : undefined;
-  } catch {
-    return undefined; // not JSON when put together like this: the whole line is parsed instead
-  }
+  const message = parseJson(text);
+  return typeof message === 'object' ? message : undefined;
 }

@@ -1,4 +1,4 @@
-import { nonEmpty } from './check.ts';
+import { identifier } from './check.ts';
 import { toJson } from './check.ts';
 import type { WireBlock } from './messages.ts';
 import { extendMark, markText, startsWithMark, type TextMark } from './text-mark.ts';
@@ -39,7 +39,7 @@ export function createBlock(wire: WireBlock, number: number): Block {
   const text = textOf(wire);
   return {
     kind: wire.type,
-    id: nonEmpty(wire.id),
+    id: identifier(wire.id),
     number,
     text: text ?? null,
     value: text === undefined ? wire : undefined,
@@ -62,7 +62,7 @@ export function textOf(wire: WireBlock): string | undefined {
 
 /** Whether `wire` can be the same block at all. */
 export function sameIdentity(block: Block, wire: WireBlock): boolean {
-  return block.kind === wire.type && block.id === nonEmpty(wire.id);
+  return block.kind === wire.type && block.id === identifier(wire.id);
 }
 
 /** How `wire` relates to the block that was known. Kinds and tool-call ids that differ are a change. */
@@ -84,7 +84,7 @@ export function compareBlock(block: Block, wire: WireBlock): Change {
 export function updateBlock(block: Block, wire: WireBlock): void {
   const text = textOf(wire);
   block.kind = wire.type;
-  block.id = nonEmpty(wire.id);
+  block.id = identifier(wire.id);
   block.text = text ?? null;
   block.value = text === undefined ? wire : undefined;
   block.mark = null;

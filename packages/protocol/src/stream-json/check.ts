@@ -1,3 +1,5 @@
+import { shortName } from './text-mark.ts';
+
 /** Reading fields of a value that came from outside: wrong shapes read as absent, nothing throws. */
 
 export function text(value: unknown): string | undefined {
@@ -6,6 +8,12 @@ export function text(value: unknown): string | undefined {
 
 export function nonEmpty(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** An id: one of more than 256 characters as its beginning and its mark, so that nothing long is kept for it. */
+export function identifier(value: unknown): string | undefined {
+  const id = nonEmpty(value);
+  return id && shortName(id);
 }
 
 export function number(value: unknown): number | undefined {

@@ -1,6 +1,6 @@
-import { type Block, compareBlock, createBlock, growBlock, sameIdentity, textOf, updateBlock } from './block.ts';
-import { nonEmpty, number, record, text } from './check.ts';
-import type { EventSink } from './event-sink.ts';
+import { type Block, compareBlock, createBlock, sameIdentity, textOf, updateBlock } from './block.ts';
+import { identifier, record, text } from './check.ts';
+import type { EventSink, Loose } from './event-sink.ts';
 import type { BlockPlace } from './events.ts';
 import { RETRACTABLE_LINES_MAX } from './limits.ts';
 import type { KnownMessage } from './message-memory.ts';
@@ -12,8 +12,8 @@ import type { Thread } from './threads.ts';
 export type Dialect = 'unknown' | 'wide' | 'snapshots';
 
 /**
- * What agents say: whole lines of one block each (what every program that was recorded writes), growing snapshots (what
- * older documentation describes), and `stream_event` deltas mixed with whole lines. Each block comes out once.
+ * What agents have said: whole lines of one block each (what every program that was recorded writes), growing snapshots (what
+ * older documentation describes), and whole lines of what `StreamTracker` has said already. Each block comes out once.
  */
 export class ContentTracker {
   dialect: Dialect = 'unknown';
@@ -38,41 +38,13 @@ export class ContentTracker {
     const content = this.#wireBlocks(thread, message?.content);
     if (content.length === 0) return;
     thread.hasItems = true;
-    const id = nonEmpty(message?.id);
-    const said: SaidLine = { thread, uuid: nonEmpty(line.uuid), id, error: text(line.error), from: 0, to: 0 };
+    const id = identifier(message?.id);
+    const said: SaidLine = { thread, uuid: identifier(line.uuid), id, error: text(line.error), from: 0, to: 0 };
+    const keepMarks = this.dialect === 'snapshots' || said.uuid === undefined;
     if (id === undefined) this.#anonymous(content, said);
-    else this.#identified(thread.memory.message(id, this.#repeats(line)), content, said);
+    else this.#identified(thread.memory.message(id, keepMarks), content, said);
     if (line.aborted === true) this.#forEachPlace(said, 'block_aborted');
     if (said.uuid !== undefined) this.remember(said);
-  }
-
-  /** A `stream_event` line: the Messages API's own deltas. */
-  streamEvent(line: StreamJsonMessage, thread: Thread): void {
-    const event = record(line.event);
-    const index = number(event?.index) ?? 0;
-    switch (event?.type) {
-      case 'message_start':
-        // A message that is still open is thereby abandoned: 2.1.197 never closes an interrupted one.
-        this.#goLive(thread, nonEmpty(record(event.message)?.id));
-        return;
-      case 'content_block_start':
-        this.#blockStart(this.#live(thread, line), thread, index, event.content_block);
-        return;
-      case 'content_block_delta':
-        this.#blockDelta(this.#live(thread, line), thread, index, record(event.delta));
-        return;
-      case 'content_block_stop':
-        this.#blockStop(this.#live(thread, line), thread, index);
-        return;
-      case 'message_delta':
-        return; // its usage and stop reason come again, whole, on the result line
-      case 'message_stop':
-        this.#messageStop(thread, record(line.abandoned_blocks));
-        return;
-      default:
-        this.#sink.count(`stream_event/${text(event?.type)}`);
-        this.#sink.raw(thread, `stream_event/${text(event?.type)}`, line);
-    }
   }
 
   /** A turn is over: streams without ids begin anew. Nothing else is reset, since results can be late. */
@@ -80,10 +52,6 @@ export class ContentTracker {
     for (const thread of this.#threads.registry.all.values()) {
       if (thread.memory.anonymous.length > 0) thread.memory.anonymous = [];
     }
-  }
-
-  #repeats(line: StreamJsonMessage): boolean {
-    return this.dialect === 'snapshots' || line.uuid === undefined;
   }
 
   #identified(message: KnownMessage, content: WireBlock[], said: SaidLine): void {
@@ -155,7 +123,8 @@ export class ContentTracker {
     }
     if (block.said) return;
     block.said = true;
-    this.#say(message, block.number, wire, said);
+    cover(said, block.number);
+    this.say(message, block.number, wire, said.thread, said.error);
   }
 
   /** A block that was not there before. */
@@ -170,7 +139,8 @@ export class ContentTracker {
       block.said = true;
       message.blocks.push(block);
     }
-    this.#say(message, number, wire, said);
+    cover(said, number);
+    this.say(message, number, wire, said.thread, said.error);
   }
 
   /** Brings a known block to what the line says, with the smallest event that does. */
@@ -184,7 +154,7 @@ export class ContentTracker {
       this.#sink.delta(thread, deltaType(block.kind), message.id, block.number, change.suffix);
     } else {
       const content = textOf(wire);
-      if (wire.type === 'tool_use' && block.id !== undefined) this.#threads.made(block.id, thread);
+      if (wire.type === 'tool_use') this.#threads.made(block.id, thread);
       const place = placeOf(message, block.number);
       this.#sink.emit(thread, { type: 'replace', ...place, kind: wire.type, content, value: wire, error });
     }
@@ -192,18 +162,15 @@ export class ContentTracker {
   }
 
   /** A whole block, for the first time. */
-  #say(message: KnownMessage, number: number, wire: WireBlock, said: SaidLine): void {
-    const { thread, error } = said;
+  say(message: KnownMessage, number: number, wire: WireBlock, thread: Thread, error?: string): void {
     const { id } = message;
-    cover(said, number);
     const content = textOf(wire);
     if (content !== undefined) {
       if (error === undefined || wire.type === 'thinking')
         this.#sink.delta(thread, deltaType(wire.type), id, number, content);
       else this.#sink.emit(thread, { type: 'text_delta', ...placeOf(message, number), content, error });
     } else if (wire.type === 'tool_use') {
-      const toolUseId = nonEmpty(wire.id) ?? '';
-      if (toolUseId) this.#threads.made(toolUseId, thread);
+      const toolUseId = this.#threads.made(identifier(wire.id), thread);
       this.#sink.toolUse(thread, id, number, toolUseId, text(wire.name) ?? 'unknown', wire.input ?? {});
     } else {
       if (!KNOWN_BLOCKS.test(wire.type)) this.#sink.count(`block/${wire.type}`);
@@ -211,119 +178,20 @@ export class ContentTracker {
     }
   }
 
-  // -- stream events ---------------------------------------------------------------------------------------------------
-
-  #goLive(thread: Thread, id: string | undefined): KnownMessage {
-    const { memory } = thread;
-    const message = id === undefined ? memory.openAnonymous() : memory.message(id, this.dialect === 'snapshots');
-    message.streamed = true;
-    memory.live = message;
-    thread.hasItems = true;
-    return message;
-  }
-
-  /** The message that streams. Joined in mid-stream there is none: one is opened under the id that the line names. */
-  #live(thread: Thread, line: StreamJsonMessage): KnownMessage {
-    return thread.memory.live ?? this.#goLive(thread, nonEmpty(line.api_message_id));
-  }
-
-  #blockStart(message: KnownMessage, thread: Thread, index: number, value: unknown): void {
-    const wire = toWireBlock(value);
-    if (!wire) return this.#invalid(thread, value);
-    this.#addStreamed(message, thread, index, wire);
-  }
-
-  #addStreamed(message: KnownMessage, thread: Thread, index: number, wire: WireBlock): Block {
-    const block = createBlock(wire, nextNumber(message, thread));
-    Object.assign(block, { index, open: true, settled: false });
-    message.blocks.push(block);
-    if (takesInput(wire.type)) block.text = '';
-    if (wire.type === 'tool_use') {
-      const toolUseId = block.id ?? '';
-      if (block.id !== undefined) this.#threads.made(block.id, thread);
-      const toolName = text(wire.name) ?? 'unknown';
-      this.#sink.emit(thread, { type: 'tool_use_start', ...placeOf(message, block.number), toolUseId, toolName });
-    } else if (block.text) {
-      block.said = true;
-      this.#sink.delta(thread, deltaType(wire.type), message.id, block.number, block.text);
-    }
-    return block;
-  }
-
-  #blockDelta(message: KnownMessage, thread: Thread, index: number, delta: Record<string, unknown> | undefined): void {
-    const type = delta?.type;
-    if (type === 'text_delta' || type === 'thinking_delta') {
-      const kind = type === 'text_delta' ? 'text' : 'thinking';
-      const more = text(delta?.[kind]) ?? '';
-      const block = this.#grow(message, thread, index, kind, more);
-      block.said = true;
-      this.#sink.delta(thread, type, message.id, block.number, more);
-    } else if (type === 'input_json_delta') {
-      const more = text(delta?.partial_json) ?? '';
-      const block = this.#grow(message, thread, index, 'tool_use', more);
-      // A server's own tool is said whole.
-      if (block.kind === 'tool_use') this.#sink.toolInput(thread, message.id, block.number, block.id ?? '', more);
-    } else if (type !== 'signature_delta' && type !== 'citations_delta') {
-      // Those two are on the whole line; every other kind is news.
-      this.#sink.count(`delta/${text(type)}`);
-      this.#sink.raw(thread, `delta/${text(type)}`, delta);
-    }
-  }
-
-  /** The block that streams at this index with its new part; joined in mid-stream it is opened here. */
-  #grow(message: KnownMessage, thread: Thread, index: number, kind: string, more: string): Block {
-    const block = openBlock(message, index) ?? this.#addStreamed(message, thread, index, { type: kind });
-    growBlock(block, more);
-    return block;
-  }
-
-  #blockStop(message: KnownMessage, thread: Thread, index: number): void {
-    const block = openBlock(message, index);
-    if (!block) return;
-    block.open = false;
-    if (block.said || block.settled) return;
-    const wire = streamedWire(block);
-    if (!wire) return; // the input is no whole JSON, or known only by its mark: the whole line will tell it
-    const said: SaidLine = { thread, uuid: undefined, id: message.id, error: undefined, from: 0, to: 0 };
-    if (textOf(wire) === undefined) updateBlock(block, wire);
-    block.said = true;
-    this.#say(message, block.number, wire, said);
-  }
-
-  #messageStop(thread: Thread, abandoned: Record<string, unknown> | undefined): void {
-    const message = thread.memory.live;
-    thread.memory.live = undefined;
-    const from = number(abandoned?.from_block_index) ?? Infinity;
-    for (const block of message?.blocks ?? []) {
-      if (block.index < from || block.settled) continue;
-      block.settled = true;
-      if (message && (block.said || block.kind === 'tool_use')) {
-        this.#sink.emit(thread, { type: 'retract', ...placeOf(message, block.number) });
-      }
-    }
-    // Nothing more will be said about it, unless whole lines are still to come (2.0.37).
-    if (message?.blocks.every((block) => block.settled)) {
-      message.forgotten += message.blocks.length;
-      message.blocks = [];
-    }
-  }
-
-  // -- odds and ends ---------------------------------------------------------------------------------------------------
-
   #wireBlocks(thread: Thread, content: unknown): WireBlock[] {
     if (typeof content === 'string') return [{ type: 'text', text: content }];
     if (!Array.isArray(content)) {
-      if (content !== undefined && content !== null) this.#invalid(thread, content);
+      if (content !== undefined && content !== null) this.invalid(thread, content);
       return [];
     }
     // Nearly always one good block; then the array itself will do.
     if (content.length === 1 && toWireBlock(content[0])) return content as WireBlock[];
-    return content.flatMap((value) => toWireBlock(value) ?? (this.#invalid(thread, value), []));
+    return content.flatMap((value) => toWireBlock(value) ?? (this.invalid(thread, value), []));
   }
 
-  #invalid(thread: Thread, value: unknown): void {
-    this.#sink.count('block/invalid');
-    this.#sink.raw(thread, 'block/invalid', value);
+  /** Something in the place of a block that is none. */
+  invalid(thread: Thread, value: unknown): void {
+    this.#sink.unknown(thread, 'block/invalid', value);
   }
 
   remember(said: SaidLine): void {
@@ -339,7 +207,7 @@ export class ContentTracker {
   #retract(uuids: unknown): void {
     if (!Array.isArray(uuids)) return;
     for (const uuid of uuids) {
-      const said = this.lines.find((line) => line.uuid !== undefined && line.uuid === uuid);
+      const said = this.lines.find((line) => line.uuid !== undefined && line.uuid === identifier(uuid));
       if (!said) continue;
       said.uuid = undefined;
       this.#forEachPlace(said, 'retract');
@@ -348,7 +216,7 @@ export class ContentTracker {
 
   #forEachPlace({ thread, id, from, to }: SaidLine, type: 'retract' | 'block_aborted'): void {
     for (let block = from; block < to; block++) {
-      this.#sink.emit(thread, id === undefined ? { type, block } : { type, message_id: id, block });
+      this.#sink.emit(thread, { type, message_id: id, block });
     }
   }
 }
@@ -370,7 +238,7 @@ export function cover(said: SaidLine, number: number): void {
 }
 
 /** The number that the next block of the message gets. */
-function nextNumber(message: KnownMessage, { memory }: Thread): number {
+export function nextNumber(message: KnownMessage, { memory }: Thread): number {
   return message.id === undefined ? memory.anonymousBlocks++ : message.forgotten + message.blocks.length;
 }
 /** Block types that are passed on untouched without being news: what a server's own tools say, hidden thinking, media. */
@@ -380,22 +248,14 @@ export function deltaType(kind: string): 'text_delta' | 'thinking_delta' {
   return kind === 'thinking' ? 'thinking_delta' : 'text_delta';
 }
 
-function placeOf({ id }: KnownMessage, block: number): BlockPlace {
-  return id === undefined ? { block } : { message_id: id, block };
+export function placeOf({ id }: KnownMessage, block: number): Loose<BlockPlace> {
+  return { message_id: id, block };
 }
 
 export function toWireBlock(value: unknown): WireBlock | undefined {
   const block = record(value);
   // The cast is what the check says: an object whose `type` is a string.
   return typeof block?.type === 'string' ? (block as WireBlock) : undefined;
-}
-
-function openBlock(message: KnownMessage, index: number): Block | undefined {
-  for (let i = message.blocks.length - 1; i >= 0; i--) {
-    const block = message.blocks[i] as Block;
-    if (block.index === index && block.open) return block;
-  }
-  return undefined;
 }
 
 /**
@@ -410,24 +270,6 @@ function findStreamed(message: KnownMessage, wire: WireBlock): Block | undefined
     candidates.find((block) => compareBlock(block, wire).type === 'same') ??
     candidates.find((block) => compareBlock(block, wire).type === 'grown')
   );
-}
-
-/** A streamed block as if it had come as a line; undefined where its input is not whole. */
-function streamedWire(block: Block): WireBlock | undefined {
-  if (block.kind === 'text' || block.kind === 'thinking') return { type: block.kind, text: '' };
-  const start = toWireBlock(block.value);
-  if (!start || !block.text) return start;
-  try {
-    const input: unknown = JSON.parse(block.text);
-    return { ...start, input };
-  } catch {
-    return undefined;
-  }
-}
-
-/** Kinds whose input comes as pieces of JSON text. */
-function takesInput(kind: string): boolean {
-  return kind.endsWith('tool_use');
 }
 
 function sameInput(json: string, input: unknown): boolean {

@@ -1,6 +1,7 @@
 import { defined } from './check.ts';
 import type { AgentEvent, EventBody, ToolResult } from './events.ts';
 import { DRIFT_KINDS_MAX } from './limits.ts';
+import { shortName } from './text-mark.ts';
 import type { Thread } from './threads.ts';
 
 /** Collects the events of one line, gives them their envelope and number, and counts what was not understood. */
@@ -13,64 +14,72 @@ export class EventSink {
 
   /** Fields that are undefined are left out, so that an event carries only what is there. */
   emit(thread: Thread, body: Loose<EventBody>): void {
-    const envelope = { seq: this.seq++, stream_id: thread.streamId, depth: thread.depth, thread: thread.key };
-    // The cast is what `defined` does.
-    this.#push({ ...envelope, ...defined(body) } as AgentEvent);
+    const { streamId: stream_id, depth, key } = thread;
+    this.#push({ seq: this.seq++, stream_id, depth, thread: key, ...body }, false);
   }
 
   // The next four are nearly all of a stream. They are written out, because copying a body behind an envelope takes longer
   // than everything else that is done for them.
 
-  delta(
-    thread: Thread,
-    type: 'text_delta' | 'thinking_delta',
-    id: string | undefined,
-    block: number,
-    content: string,
-  ): void {
+  delta(thread: Thread, type: 'text_delta' | 'thinking_delta', id: Id, block: number, content: string): void {
     const { streamId: stream_id, depth, key } = thread;
-    if (id === undefined) this.emit(thread, { type, block, content });
-    else this.#push({ seq: this.seq++, stream_id, depth, thread: key, type, message_id: id, block, content });
+    const seq = this.seq++;
+    this.#push({ seq, stream_id, depth, thread: key, type, message_id: id, block, content }, id !== undefined);
   }
 
-  toolInput(thread: Thread, id: string | undefined, block: number, toolUseId: string, content: string): void {
+  toolInput(thread: Thread, id: Id, block: number, toolUseId: string, content: string): void {
     const { streamId: stream_id, depth, key } = thread;
     const type = 'tool_input_delta';
-    if (id === undefined) this.emit(thread, { type, block, toolUseId, content });
-    else
-      this.#push({ seq: this.seq++, stream_id, depth, thread: key, type, message_id: id, block, toolUseId, content });
+    const seq = this.seq++;
+    this.#push(
+      { seq, stream_id, depth, thread: key, type, message_id: id, block, toolUseId, content },
+      id !== undefined,
+    );
   }
 
-  toolUse(
-    thread: Thread,
-    id: string | undefined,
-    block: number,
-    toolUseId: string,
-    toolName: string,
-    input: unknown,
-  ): void {
+  toolUse(thread: Thread, id: Id, block: number, toolUseId: string, toolName: string, input: unknown): void {
     const { streamId: stream_id, depth, key } = thread;
     const type = 'tool_use';
-    if (id === undefined) return this.emit(thread, { type, block, toolUseId, toolName, input });
     const seq = this.seq++;
-    this.#push({ seq, stream_id, depth, thread: key, type, message_id: id, block, toolUseId, toolName, input });
+    const event = {
+      seq,
+      stream_id,
+      depth,
+      thread: key,
+      type,
+      message_id: id,
+      block,
+      toolUseId,
+      toolName,
+      input,
+    } as const;
+    this.#push(event, id !== undefined);
   }
 
   toolResult(thread: Thread, { toolUseId, output, isError, content, structured }: Omit<ToolResult, 'type'>): void {
     const { streamId: stream_id, depth, key } = thread;
     const type = 'tool_result';
-    const seq = this.seq++;
-    const event: AgentEvent =
-      content === undefined
-        ? { seq, stream_id, depth, thread: key, type, toolUseId, output, isError }
-        : { seq, stream_id, depth, thread: key, type, toolUseId, output, isError, content };
-    if (structured !== undefined) event.structured = structured;
-    this.#push(event);
+    const event = {
+      seq: this.seq++,
+      stream_id,
+      depth,
+      thread: key,
+      type,
+      toolUseId,
+      output,
+      isError,
+      content,
+    } as const;
+    if (structured === undefined) this.#push(event, content !== undefined);
+    else this.#push({ ...event, structured }, false);
   }
 
-  #push(event: AgentEvent): void {
-    if (this.ts !== undefined) event.ts = this.ts;
-    this.#events.push(event);
+  /** `isWhole`: no field is undefined. */
+  #push(event: Loose<AgentEvent>, isWhole: boolean): void {
+    // The cast is what `defined` does, and what `isWhole` says.
+    const whole = (isWhole ? event : defined(event)) as AgentEvent;
+    if (this.ts !== undefined) whole.ts = this.ts;
+    this.#events.push(whole);
   }
 
   take(): AgentEvent[] {
@@ -84,15 +93,31 @@ export class EventSink {
     this.emit(thread, { type: 'raw', kind, value });
   }
 
+  /** Passes on what is news, and counts it. */
+  unknown(thread: Thread, kind: string, value: unknown): void {
+    this.count(kind);
+    this.raw(thread, kind, value);
+  }
+
+  /** Drops the first of a list that has grown too long, and counts it. */
+  limit(list: unknown[], max: number, kind: string): boolean {
+    if (list.length <= max) return false;
+    list.shift();
+    this.count(`forgotten/${kind}`);
+    return true;
+  }
+
   count(kind: string): void {
-    const known = this.drift.has(kind) || this.drift.size < DRIFT_KINDS_MAX;
-    const name = known ? kind : 'other';
+    const short = shortName(kind);
+    const name = this.drift.has(short) || this.drift.size < DRIFT_KINDS_MAX ? short : 'other';
     this.drift.set(name, (this.drift.get(name) ?? 0) + 1);
   }
 }
 
+type Id = string | undefined;
+
 /** The same with every optional field also undefined, member by member of a union. */
-type Loose<T> = T extends unknown
+export type Loose<T> = T extends unknown
   ? { [K in keyof T]: undefined extends T[K] ? T[K] | undefined : T[K] | Absent<T, K> }
   : never;
 

@@ -3,6 +3,8 @@ import {
   assistant,
   brief,
   call,
+  init,
+  result,
   streamEvent,
   taskEnded,
   taskStarted,
@@ -16,9 +18,13 @@ import {
   DEPTH_MAX,
   DRIFT_KINDS_MAX,
   ENDED_THREADS_MAX,
+  MODELS_MAX,
+  NAME_CHARS_MAX,
   OPEN_REQUESTS_MAX,
+  OPEN_TURNS_MAX,
   REPEATING_MESSAGES_PER_THREAD,
   RETRACTABLE_LINES_MAX,
+  RUNS_PER_THREAD,
   SNAPSHOT_ANONYMOUS_STREAMS,
   SNAPSHOT_CALL_OWNERS,
   SNAPSHOT_LINES_PER_THREAD,
@@ -180,6 +186,86 @@ describe('limits of the translator', () => {
     expect(drift[`new${DRIFT_KINDS_MAX}`]).toBeUndefined();
     expect(drift['other']).toBe(50);
     expect(Object.keys(drift).length).toBe(DRIFT_KINDS_MAX + 1);
+  });
+});
+
+describe('limits against a stream without end', () => {
+  const feed = (lines: StreamJsonMessage[], isRestored: boolean) => {
+    const translator = new Translator();
+    for (const each of lines) translator.translate(each);
+    return isRestored ? Translator.restore(JSON.parse(JSON.stringify(translator.snapshot()))) : translator;
+  };
+
+  it.each([false, true])('[S66] 1,000 turns are remembered as open, restored %s', (isRestored) => {
+    const closed = (count: number) => {
+      const translator = feed(
+        times(count, () => init()),
+        isRestored,
+      );
+      return [translator.translate(result())[0], translator.drift()] as const;
+    };
+    expect(closed(OPEN_TURNS_MAX)).toMatchObject([{ type: 'turn_complete', turn: 0 }, {}]);
+    expect(closed(OPEN_TURNS_MAX)[1]).toEqual({});
+    expect(closed(OPEN_TURNS_MAX + 1)).toMatchObject([{ type: 'turn_complete', turn: 1 }, { 'forgotten/turn': 1 }]);
+  });
+
+  it.each([false, true])('[S66] totals of 100 models are remembered, restored %s', (isRestored) => {
+    const used = (name: string) => result({ modelUsage: { [name]: { outputTokens: 10, inputTokens: 1 } } });
+    const added = (count: number) => {
+      const others = times(count, (index) => used(`other${index}`));
+      const translator = feed([used('first'), ...others], isRestored);
+      const [ended] = translator.translate(used('first'));
+      return [ended?.type === 'turn_complete' && ended.outputTokens, translator.drift()];
+    };
+    expect(added(MODELS_MAX - 1)).toEqual([0, {}]);
+    // Forgotten, it counts from 0 again, and takes the place of the next.
+    expect(added(MODELS_MAX)).toEqual([10, { 'forgotten/model': 2 }]);
+  });
+
+  it.each([false, true])(
+    '[S66] 100 runs of an agent are remembered, and all are counted, restored %s',
+    (isRestored) => {
+      const started = (count: number) => times(count, (index) => taskStarted('t', 'c', { run_id: `r${index}` }));
+      const late = (count: number) => {
+        const translator = feed(started(count), isRestored);
+        const [status] = translator.translate(taskEnded('t', { run_id: 'r0' }));
+        return [status, translator.drift()] as const;
+      };
+      expect(late(RUNS_PER_THREAD)).toMatchObject([{ type: 'thread_status', run: 0, late: true }, {}]);
+      // Forgotten, it is taken for the current one, as a run that was never told of is.
+      const [status, drift] = late(RUNS_PER_THREAD + 1);
+      expect(status).toMatchObject({ type: 'thread_status', run: RUNS_PER_THREAD });
+      expect(drift).toEqual({ 'forgotten/run': 1 });
+    },
+  );
+
+  it('[S67] a name of 256 characters is told as it is, a longer one as its beginning and its mark', () => {
+    const named = (length: number, last = 'x') => `${'n'.repeat(length - 1)}${last}`;
+    const key = (id: string) => translate([line('m', 'a', 'u', { parent_tool_use_id: id })])[0]?.thread;
+    expect(key(named(NAME_CHARS_MAX))).toBe(named(NAME_CHARS_MAX));
+    const [long, other] = [key(named(NAME_CHARS_MAX + 1)), key(named(NAME_CHARS_MAX + 1, 'y'))];
+    expect(long).toMatch(/^n{64}~-?\d+~-?\d+$/);
+    expect(other).toMatch(/^n{64}~-?\d+~-?\d+$/);
+    expect(long).not.toBe(other);
+    const kinds = (length: number) => Object.keys(feed([{ type: named(length) }], true).drift());
+    expect(kinds(NAME_CHARS_MAX)).toEqual([named(NAME_CHARS_MAX)]);
+    expect(kinds(NAME_CHARS_MAX + 1)).toEqual([expect.stringMatching(/^n{64}~/)]);
+  });
+
+  it('[S67] long ids do all that short ones do', () => {
+    const long = (id: string) => id.repeat(NAME_CHARS_MAX + 1);
+    const lines = (id: (name: string) => string) => [
+      assistant(id('m'), [call(id('c'), 'Agent')], { uuid: id('u') }),
+      taskStarted(id('t'), id('c'), { run_id: id('r') }),
+      assistant(id('n'), [call(id('d'))], { uuid: id('v'), parent_tool_use_id: id('c') }),
+      assistant(id('n'), [call(id('d'))], { uuid: id('v'), parent_tool_use_id: id('c') }),
+      toolResult(id('d'), 'out'),
+      assistant(id('o'), [text('x')], { uuid: id('w'), supersedes: [id('v')] }),
+      taskEnded(id('t'), { run_id: id('r') }),
+    ];
+    const types = (id: (name: string) => string) =>
+      translate(lines(id)).map(({ type, stream_id }) => [type, stream_id]);
+    expect(types(long)).toEqual(types((name) => name));
   });
 });
 

@@ -7,8 +7,8 @@
 
 /** Longest line that is parsed. A longer one is reported as `oversize` and reading goes on at the next LF. */
 export const LINE_BYTES_MAX = 64 * 1024 * 1024;
-/** Parts of a line that goes over several chunks are gathered in blocks of at least this size. */
-export const BLOCK_BYTES = 64 * 1024;
+/** Room in which a line that goes over several chunks is gathered, and which is kept for the next; a longer one is not. */
+export const BLOCK_BYTES = 96 * 1024;
 /** Characters of a bad line that are shown in its report. */
 export const EXCERPT_CHARS_MAX = 120;
 /** How many lines of an agent back a repeated line (same `uuid`) or snapshot is still recognised. */
@@ -32,6 +32,14 @@ export const CALL_OWNERS_MAX = 4_000;
 export const ANONYMOUS_STREAMS_MAX = 512;
 /** Permission requests that are remembered as open. */
 export const OPEN_REQUESTS_MAX = 1_000;
+/** Turns that are remembered as open; past it the oldest are given up, and counted. */
+export const OPEN_TURNS_MAX = 1_000;
+/** Models whose running totals are remembered; past it the first seen is forgotten, and counted. */
+export const MODELS_MAX = 100;
+/** Runs of an agent that late lines can still name; past it the oldest is forgotten, and counted. */
+export const RUNS_PER_THREAD = 100;
+/** Longest id or kind that is remembered as it is; of a longer one the beginning and its mark. */
+export const NAME_CHARS_MAX = 256;
 /** Distinct unknown kinds that are counted by name; further ones are counted together as `other`. */
 export const DRIFT_KINDS_MAX = 200;
 /** Messages whose last line the accelerator keeps, their bytes in all, and the longest line it looks at. */

@@ -19,15 +19,15 @@ export class LineIds {
     let h1 = 0x9e3779b9 | 0;
     let h2 = id.length;
     for (let i = 0; i < id.length; i += 2) {
-      if (i === 8 && id.length === UUID_LENGTH) i = 24; // 20 of its digits are enough to tell random ids apart
+      if (i === 4 && id.length === UUID_LENGTH) i = 24; // 16 of its digits are enough to tell random ids apart
       const pair = id.charCodeAt(i) | (id.charCodeAt(i + 1) << 16); // past the end: NaN, which shifts as 0
       h1 = Math.imul(h1 ^ pair, 0x5f356495) ^ (h1 >>> 15);
       h2 = Math.imul(h2 + pair, 0x2c1b3c6d) ^ (h2 >>> 13);
     }
-    return this.add(h1, h2 || 1); // 0 marks an empty slot
+    return this.#add(h1, h2 || 1); // 0 marks an empty slot
   }
 
-  add(h1: number, h2: number): boolean {
+  #add(h1: number, h2: number): boolean {
     const young = this.#young;
     const at = slotOf(young, h1, h2);
     if (young[at + 1] || this.#old[slotOf(this.#old, h1, h2) + 1]) return true;
@@ -42,10 +42,15 @@ export class LineIds {
     return false;
   }
 
+  /** Adds what `newest` gave; an unused place of the ring is two zeros. */
+  restore(pairs: number[]): void {
+    for (let i = 0; i + 1 < pairs.length; i += 2)
+      if (pairs[i + 1]) this.#add(pairs[i] as number, pairs[i + 1] as number);
+  }
+
   /** The newest pairs, oldest first. */
   newest(): number[] {
-    const ring = [...this.#newest];
-    return [...ring.slice(this.#next), ...ring.slice(0, this.#next)];
+    return [...this.#newest.subarray(this.#next), ...this.#newest.subarray(0, this.#next)];
   }
 }
 

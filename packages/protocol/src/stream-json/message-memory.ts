@@ -6,8 +6,8 @@ import {
   REPEATING_MESSAGES_PER_THREAD,
   WHOLE_MESSAGES_PER_THREAD,
 } from './limits.ts';
-import type { WireBlock } from './messages.ts';
 import { LineIds } from './line-ids.ts';
+import type { WireBlock } from './messages.ts';
 
 /** The blocks of one API message, or of one stream of snapshots that carries no message id. */
 export interface KnownMessage {
@@ -34,32 +34,31 @@ export class MessageMemory {
   anonymous: KnownMessage[] = [];
   /** The message whose `stream_event`s are coming in. */
   live: KnownMessage | undefined;
-  /** The messages whose blocks have their content, latest last. */
-  readonly #whole = new Map<string, KnownMessage>();
-  #latest: KnownMessage | undefined;
+  /**
+   * The messages whose blocks have their content, latest last. Few, and no Map: when entries come and go a Map leaves a chain
+   * of tables behind, and as soon as one of them has grown old the garbage collector has to take along all that follow.
+   */
+  #whole: KnownMessage[] = [];
   /** Older messages whose blocks have their marks, oldest first. */
   readonly #marked = new Map<string, KnownMessage>();
   #markedBlocks = 0;
-  #seen = new LineIds();
-
-  /** Whether a line with this uuid was seen; remembers it. */
-  sawLine(uuid: string): boolean {
-    return this.#seen.saw(uuid);
-  }
+  /** The ids of its last lines. */
+  seen = new LineIds();
 
   /**
    * The message with this id, created if it is new. `keepMarks` says whether repetitions of older messages may come at all;
    * today's programs never repeat, and hashing every text for nothing would cost a tenth of the time.
    */
   message(id: string, keepMarks: boolean): KnownMessage {
-    const message = this.#latest?.id === id ? this.#latest : this.#recall(id, keepMarks);
+    const latest = this.#whole[this.#whole.length - 1];
+    const message = latest?.id === id ? latest : this.#recall(id, keepMarks);
     message.lastLine = this.lines;
     return message;
   }
 
   /** The message with this id if it is among the recent ones. */
   peek(id: string): KnownMessage | undefined {
-    return this.#whole.get(id);
+    return this.#whole[this.#indexOf(id)];
   }
 
   /** A new stream of blocks that has no message id. */
@@ -81,8 +80,7 @@ export class MessageMemory {
       if (beginsWith(content, stream.blocks)) best = stream;
     }
     if (best) {
-      this.anonymous.splice(this.anonymous.indexOf(best), 1);
-      this.anonymous.push(best);
+      this.anonymous = [...this.anonymous.filter((stream) => stream !== best), best];
     }
     return best;
   }
@@ -91,61 +89,55 @@ export class MessageMemory {
   release(): void {
     this.anonymous = [];
     this.live = undefined;
-    this.#whole.clear();
-    this.#latest = undefined;
+    this.#whole = [];
     this.#marked.clear();
     this.#markedBlocks = 0;
-    this.#seen = new LineIds();
+    this.seen = new LineIds();
   }
 
   /** The newest messages with an id, oldest first, the live one among them. */
   newestMessages(count: number): KnownMessage[] {
-    const newest = [...this.#marked.values(), ...this.#whole.values()].slice(-count);
+    const newest = [...this.#marked.values(), ...this.#whole].slice(-count);
     if (this.live?.id !== undefined && !newest.includes(this.live)) newest.unshift(this.live);
     return newest;
   }
 
-  /** Hashes of the newest line ids, for a snapshot. */
-  newestLines(): number[] {
-    return this.#seen.newest();
-  }
-
-  restore(messages: KnownMessage[], lineHashes: number[]): void {
+  restore(messages: KnownMessage[]): void {
     for (const message of messages) {
       if (message.id === undefined) this.anonymous.push(message);
-      else this.#whole.set(message.id, message);
-    }
-    for (let i = 0; i + 1 < lineHashes.length; i += 2) {
-      if (lineHashes[i + 1]) this.#seen.add(lineHashes[i] as number, lineHashes[i + 1] as number);
+      else this.#whole.push(message);
     }
   }
 
   #recall(id: string, keepMarks: boolean): KnownMessage {
-    const message = this.#whole.get(id) ?? this.#older(id);
-    this.#whole.delete(id);
-    this.#whole.set(id, message);
-    this.#latest = message;
+    const whole = this.#whole;
+    const at = this.#indexOf(id);
+    const message = at === -1 ? this.#older(id) : (whole[at] as KnownMessage);
+    if (at !== -1) whole.splice(at, 1);
+    whole.push(message);
     const max = keepMarks ? REPEATING_MESSAGES_PER_THREAD : WHOLE_MESSAGES_PER_THREAD;
-    for (const [oldId, old] of this.#whole) {
-      if (this.#whole.size <= max) break;
-      this.#whole.delete(oldId);
-      this.#retire(oldId, old, keepMarks);
-    }
+    while (whole.length > max) this.#retire(whole.shift() as KnownMessage, keepMarks);
     return message;
   }
 
+  #indexOf(id: string): number {
+    let at = this.#whole.length - 1;
+    while (at >= 0 && this.#whole[at]?.id !== id) at--;
+    return at;
+  }
+
   #older(id: string): KnownMessage {
-    const marked = this.#marked.get(id);
+    const marked = this.#marked.size > 0 && this.#marked.get(id);
     if (!marked) return createMessage(id);
     this.#forget(id, marked);
     return marked;
   }
 
-  #retire(id: string, message: KnownMessage, keepMarks: boolean): void {
+  #retire(message: KnownMessage, keepMarks: boolean): void {
     if (message === this.live) this.live = undefined;
     if (!keepMarks) return;
     for (const block of message.blocks) forgetContent(block);
-    this.#marked.set(id, message);
+    this.#marked.set(message.id as string, message);
     this.#markedBlocks += message.blocks.length;
     for (const [oldId, old] of this.#marked) {
       const tooMany = this.#markedBlocks > MEMORY_BLOCKS_PER_THREAD;

@@ -1,3 +1,4 @@
+import { record } from './check.ts';
 import type { StreamJsonMessage } from './messages.ts';
 
 /**
@@ -12,15 +13,16 @@ import type { StreamJsonMessage } from './messages.ts';
  * }
  */
 export function parseLine(line: string): StreamJsonMessage | null {
-  try {
-    const value: unknown = JSON.parse(line.charCodeAt(0) === 0xfeff ? line.slice(1) : line);
-    return isMessage(value) ? value : null;
-  } catch {
-    return null; // blank or not JSON: the caller of this convenience asked for null, the reader reports it
-  }
+  const message = parseJson(line.charCodeAt(0) === 0xfeff ? line.slice(1) : line);
+  return typeof message === 'object' ? message : null;
 }
 
-/** A message is any JSON object; what its fields hold is checked where they are read. */
-export function isMessage(value: unknown): value is StreamJsonMessage {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+/** The message, or what is wrong with the line. A message is any JSON object; its fields are checked where they are read. */
+export function parseJson(line: string): StreamJsonMessage | string {
+  try {
+    // The cast is what `StreamJsonMessage` says: nothing is guaranteed by the program that wrote the line.
+    return (record(JSON.parse(line)) as StreamJsonMessage | undefined) ?? 'JSON, but not an object';
+  } catch (error) {
+    return String(error);
+  }
 }

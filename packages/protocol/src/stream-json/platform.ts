@@ -1,6 +1,6 @@
 /**
- * Node's Buffer turns UTF-8 into text without a view per line, which is faster than what every platform has. Nothing of Node is imported: a bundle for browsers finds no Buffer and takes the other way. A test holds
- * both against each other.
+ * Node's Buffer turns UTF-8 into text without a view per line, which is faster than what every platform has. Nothing of Node
+ * is imported: a bundle for browsers finds no Buffer and takes the other way. A test holds both against each other.
  */
 export interface Platform {
   /** The same bytes in the form that `text` is fastest with. */
@@ -16,31 +16,24 @@ interface NodeBuffer extends Uint8Array {
 }
 
 interface NodeBufferConstructor {
-  prototype: NodeBuffer;
+  prototype?: NodeBuffer;
   new (): NodeBuffer;
   from(buffer: ArrayBufferLike, byteOffset: number, length: number): NodeBuffer;
 }
 
-export const webPlatform: Platform = createWebPlatform();
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-export const platform: Platform = createNodePlatform() ?? webPlatform;
+export const webPlatform: Platform = {
+  wrap: (bytes) => bytes,
+  text: (bytes, start, end) => utf8.decode(bytes.subarray(start, end)),
+};
 
-function createWebPlatform(): Platform {
-  const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
-  return {
-    wrap: (bytes) => bytes,
-    text: (bytes, start, end) => utf8.decode(bytes.subarray(start, end)),
-  };
-}
+const { Buffer } = globalThis as { Buffer?: NodeBufferConstructor };
 
-function createNodePlatform(): Platform | undefined {
-  const { Buffer } = globalThis as { Buffer?: NodeBufferConstructor };
-  if (!Buffer?.from || !Buffer.prototype.utf8Slice) return undefined;
-  const wrap = (bytes: Uint8Array): NodeBuffer =>
-    bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  return {
-    wrap,
-    // The cast is what `wrap` did.
-    text: (bytes, start, end) => (bytes as NodeBuffer).utf8Slice(start, end),
-  };
-}
+export const platform: Platform = Buffer?.prototype?.utf8Slice
+  ? {
+      wrap: (bytes) => (bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)),
+      // The cast is what `wrap` did.
+      text: (bytes, start, end) => (bytes as NodeBuffer).utf8Slice(start, end),
+    }
+  : webPlatform;

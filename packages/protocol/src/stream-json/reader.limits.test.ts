@@ -67,6 +67,32 @@ describe('long lines', () => {
     expect(padding.length).toBe(4 * MIB); // used after, so that it was there all along
   });
 
+  it('[S10] joins a line of one block, of less and of more, whatever its pieces, and uses the block again', () => {
+    for (const chunkBytes of [1_000, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 3 * BLOCK_BYTES]) {
+      const reader = new StreamJsonReader();
+      for (const length of [BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 2 * BLOCK_BYTES + 1, 40, BLOCK_BYTES]) {
+        const line = `{"type":"${'abcdefg'.repeat(length).slice(0, length - '{"type":""}'.length)}"}`;
+        expect(line.length).toBe(length);
+        const items = feed(reader, `${line}\n`, chunkBytes);
+        expect(JSON.stringify(items) === JSON.stringify([{ type: 'message', message: JSON.parse(line) }])).toBe(true);
+      }
+    }
+  });
+
+  it('[S10] keeps the one block and nothing of a chunk', () => {
+    const reader = new StreamJsonReader();
+    const before = liveBytes();
+    for (let line = 0; line < 100; line++) {
+      const chunk = bytes(`{"type":"${'x'.repeat(BLOCK_BYTES - 1_000)}`);
+      expect(reader.push(chunk)).toEqual([]);
+      chunk.fill(0); // it is its owner's again
+      expect(reader.push(bytes('"}\n'))).toEqual([
+        { type: 'message', message: { type: 'x'.repeat(BLOCK_BYTES - 1_000) } },
+      ]);
+    }
+    expect(liveBytes() - before).toBeLessThan(MIB);
+  });
+
   it('[S10] holds no more of a line that comes byte by byte', () => {
     const reader = new StreamJsonReader();
     const before = liveBytes();

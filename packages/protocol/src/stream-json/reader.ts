@@ -1,6 +1,6 @@
-import { EXCERPT_CHARS_MAX, LINE_BYTES_MAX, BLOCK_BYTES } from './limits.ts';
+import { BLOCK_BYTES, EXCERPT_CHARS_MAX, LINE_BYTES_MAX } from './limits.ts';
 import type { LineIssue, LineItem, StreamJsonMessage } from './messages.ts';
-import { isMessage } from './parse-line.ts';
+import { parseJson } from './parse-line.ts';
 import { type Platform, platform } from './platform.ts';
 
 export interface ReaderOptions {
@@ -37,13 +37,13 @@ export class StreamJsonReader {
   readonly #lineBytesMax: number;
   readonly #platform: Platform;
   /**
-   * A line that goes on in the next chunk, in blocks that are joined once, at its end: joining at every chunk would be
-   * quadratic, and a list of the pieces themselves would take hundreds of bytes for each where they come byte by byte.
-   * Over the limit the bytes are only counted.
+   * A line that goes on in the next chunk: what is in the room comes last, before it what no longer fitted. It is joined once,
+   * at its end: a room that grows would have to be copied, and a list of the pieces themselves would take hundreds of bytes
+   * for each where they come byte by byte. The room is kept for the next line. Over the limit bytes are only counted.
    */
-  #blocks: Uint8Array[] = [];
-  /** Bytes that are free at the end of the last block. */
-  #free = 0;
+  #room: Uint8Array = EMPTY;
+  #roomBytes = 0;
+  #before: Uint8Array[] = [];
   #restBytes = 0;
   /** Offset in the stream of the first byte of the line that is being read. */
   #offset = 0;
@@ -84,50 +84,51 @@ export class StreamJsonReader {
     const offset = this.#offset;
     const length = lineEnd - lineStart;
     this.#offset += length + 1;
-    if (length > this.#lineBytesMax) return sink.issue({ type: 'oversize', offset, length, limit: this.#lineBytesMax });
+    const limit = this.#lineBytesMax;
+    if (length > limit) return sink.issue({ type: 'oversize', offset, length, limit });
     const bom = offset === 0 && startsWithBom(bytes, lineStart) ? 3 : 0;
     const start = lineStart + bom;
     const end = lineEnd > start && bytes[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd;
     if (start === end || sink.bytes?.(bytes, start, end)) return;
     const text = this.#platform.text(bytes, start, end);
     // V8 answers at once for the many one-byte strings, which cannot hold the character.
-    if (text.includes('\ufffd')) this.invalidBytes += countReplaced(text, bytes.subarray(start, end));
-    const message = parse(text);
+    if (text.indexOf('\ufffd') !== -1) this.invalidBytes += countReplaced(text, bytes.subarray(start, end));
+    const message = parseJson(text);
     if (typeof message === 'object') sink.message(message);
-    else if (message) sink.issue(malformed(message, text, offset + bom, end - start));
+    else if (text.trim()) sink.issue(malformed(message, text, offset + bom, end - start));
   }
 
   #keep(piece: Uint8Array): void {
     this.#restBytes += piece.length;
-    if (this.#restBytes > this.#lineBytesMax) {
-      this.#blocks = [];
-      this.#free = 0;
+    if (this.#room === EMPTY) this.#room = this.#platform.wrap(new Uint8Array(BLOCK_BYTES));
+    if (this.#restBytes > this.#lineBytesMax) this.#before = [];
+    else if (this.#roomBytes + piece.length <= BLOCK_BYTES) {
+      this.#room.set(piece, this.#roomBytes);
+      this.#roomBytes += piece.length;
       return;
-    }
-    if (piece.length > this.#free) {
-      const last = this.#blocks.pop();
-      if (last) this.#blocks.push(last.subarray(0, last.length - this.#free));
-      this.#free = Math.max(BLOCK_BYTES, piece.length);
-      this.#blocks.push(new Uint8Array(this.#free));
-    }
-    const block = this.#blocks[this.#blocks.length - 1] as Uint8Array;
-    block.set(piece, block.length - this.#free);
-    this.#free -= piece.length;
+      // Not `slice`, which for Node's Buffer is a view: the owner of a chunk may use it again.
+    } else this.#before.push(new Uint8Array(this.#room.subarray(0, this.#roomBytes)), new Uint8Array(piece));
+    this.#roomBytes = 0;
   }
 
   /** A line that began in an earlier chunk is complete. */
   #lastPiece(last: Uint8Array, sink: LineSink): void {
     this.#keep(last);
     const length = this.#restBytes;
-    const line = this.#platform.wrap(new Uint8Array(length > this.#lineBytesMax ? 0 : length));
-    let at = 0;
-    for (const block of this.#blocks) {
-      line.set(block.subarray(0, length - at), at);
-      at += block.length;
-    }
-    this.#blocks = [];
-    this.#free = this.#restBytes = 0;
+    const line = this.#before.length === 0 ? this.#room : this.#join(length);
+    this.#before = [];
+    this.#roomBytes = this.#restBytes = 0;
     this.#line(line, 0, length, sink);
+  }
+
+  #join(length: number): Uint8Array {
+    const line = this.#platform.wrap(new Uint8Array(length));
+    let at = 0;
+    for (const part of [...this.#before, this.#room.subarray(0, this.#roomBytes)]) {
+      line.set(part, at);
+      at += part.length;
+    }
+    return line;
   }
 }
 
@@ -138,16 +139,6 @@ function collect(read: (sink: LineSink) => void): LineItem[] {
     issue: (issue) => items.push(issue),
   });
   return items;
-}
-
-/** A message, what is wrong with the line, or '' where it is blank. */
-function parse(line: string): StreamJsonMessage | string {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isMessage(value) ? value : 'JSON, but not an object';
-  } catch (error) {
-    return line.trim() && String(error);
-  }
 }
 
 function malformed(reason: string, line: string, offset: number, length: number): LineIssue {
@@ -162,8 +153,8 @@ function startsWithBom(bytes: Uint8Array, at: number): boolean {
 /** U+FFFD in the text that did not stand in the bytes as such (EF BF BD). */
 function countReplaced(text: string, bytes: Uint8Array): number {
   let count = text.split('\ufffd').length - 1;
-  for (let at = bytes.indexOf(0xef); at !== -1; at = bytes.indexOf(0xef, at + 1)) {
-    if (bytes[at + 1] === 0xbf && bytes[at + 2] === 0xbd) count--;
-  }
+  bytes.forEach((byte, at) => {
+    if (byte === 0xef && bytes[at + 1] === 0xbf && bytes[at + 2] === 0xbd) count--;
+  });
   return count;
 }

@@ -22,11 +22,6 @@ export class RecentMap<K, V> {
     this.#young = new Map();
   }
 
-  delete(key: K): void {
-    this.#young.delete(key);
-    this.#old.delete(key);
-  }
-
   /** The newest entries, oldest first. */
   newest(count: number): [K, V][] {
     return [...this.#old, ...this.#young].slice(-count);

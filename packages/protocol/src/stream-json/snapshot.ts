@@ -11,9 +11,9 @@ import {
 import type { KnownMessage } from './message-memory.ts';
 import { Thread } from './threads.ts';
 import type { TranslatorState } from './translator.ts';
-import type { Totals } from './turn-tracker.ts';
+import type { TurnState } from './turn-tracker.ts';
 
-export const SNAPSHOT_VERSION = 1;
+export const SNAPSHOT_VERSION = 2;
 
 /**
  * A translator's state between two lines, as a JSON value. Texts are in it as marks, so that 25 live agents fit into 64 KB;
@@ -23,25 +23,20 @@ export interface TranslatorSnapshot {
   version: number;
   seq: number;
   dialect: Dialect;
-  turns: {
-    sessionId?: string | undefined;
-    model?: string | undefined;
-    next: number;
-    open: number[];
-    resultIndex?: number | undefined;
-    totals: Totals;
-  };
+  turns: TurnState;
   nextStreamId: number;
   threads: SavedThread[];
-  /** Call id and number of the thread in `threads`. */
+  /** Call id and stream of who made it. */
   owners: [string, number][];
   requests: [string, number][];
-  /** Uuid, thread, message id, first block, end. */
+  /** Uuid, stream, message id, first block, end. */
   lines: [string, number, string | null, number, number][];
   drift: Record<string, number>;
 }
 
-interface SavedThread extends Pick<Thread, 'key' | 'streamId' | 'depth' | 'facts' | 'status' | 'runs' | 'hasItems'> {
+interface SavedThread
+  extends Pick<Thread, 'key' | 'streamId' | 'depth' | 'facts' | 'status' | 'runs' | 'runsBefore' | 'hasItems'> {
+  /** Its stream. */
   parent?: number | undefined;
   lines: number;
   anonymousBlocks: number;
@@ -53,43 +48,40 @@ interface SavedThread extends Pick<Thread, 'key' | 'streamId' | 'depth' | 'facts
 
 type SavedMessage = Omit<KnownMessage, 'blocks'> & { blocks: SavedBlock[] };
 
-/** Kind, number, length and two hashes of the content, stream index, flags, and where there are any: id, text, value. */
-type SavedBlock = [string, number, number, number, number, number, number, (string | null)?, string?, unknown?];
+/** What is known of the block, its mark, and where there are any: id, text, value. */
+type SavedBlock = [
+  ...known: [kind: string, number: number, index: number, isOpen: number, isSettled: number, isSaid: number],
+  ...mark: [length: number, h1: number, h2: number],
+  id?: string | null,
+  text?: string,
+  value?: unknown,
+];
 
 export function saveState(state: TranslatorState): TranslatorSnapshot {
   const { sink, threads, content, turns, requests } = state;
   const saved = [...threads.registry.all.values()].slice(-SNAPSHOT_THREADS);
   if (saved[0] !== threads.main) saved.unshift(threads.main);
-  const numbers = new Map(saved.map((thread, i) => [thread, i]));
-  const numberOf = (thread: Thread) => numbers.get(thread) ?? 0;
-  return {
+  return structuredClone({
     version: SNAPSHOT_VERSION,
     seq: sink.seq,
     dialect: content.dialect,
-    turns: {
-      sessionId: turns.sessionId,
-      model: turns.model,
-      next: turns.next,
-      open: [...turns.open],
-      resultIndex: turns.resultIndex,
-      totals: structuredClone(turns.totals),
-    },
+    turns: turns.state,
     nextStreamId: threads.registry.nextStreamId,
-    threads: saved.map((thread) => saveThread(thread, numbers)),
-    owners: threads.registry.owners.newest(SNAPSHOT_CALL_OWNERS).map(([id, t]) => [id, numberOf(t)]),
-    requests: [...requests].map(([id, thread]) => [id, numberOf(thread)]),
+    threads: saved.map((thread) => saveThread(thread, saved.length)),
+    owners: threads.registry.owners.newest(SNAPSHOT_CALL_OWNERS).map(([id, { streamId }]) => [id, streamId]),
+    requests: [...requests].map(([id, { streamId }]) => [id, streamId]),
     lines: content
       .rememberedLines()
       .slice(-SNAPSHOT_RETRACTABLE_LINES)
-      .map(({ uuid, thread, id, from, to }) => [uuid ?? '', numberOf(thread), id ?? null, from, to]),
+      .map(({ uuid, thread, id, from, to }) => [uuid ?? '', thread.streamId, id ?? null, from, to]),
     drift: Object.fromEntries(sink.drift),
-  };
+  });
 }
 
 export function restoreState(snapshot: TranslatorSnapshot, state: TranslatorState): void {
   if (snapshot.version !== SNAPSHOT_VERSION) {
     throw new RangeError(
-      `Snapshot version ${snapshot.version}, but this library reads ${SNAPSHOT_VERSION}: update it, or translate the stream again`,
+      `Snapshot version ${snapshot.version}, but this library reads ${SNAPSHOT_VERSION}: update it, or translate again`,
     );
   }
   const { sink, threads, content, turns, requests } = state;
@@ -97,17 +89,17 @@ export function restoreState(snapshot: TranslatorSnapshot, state: TranslatorStat
   sink.seq = copy.seq;
   for (const [kind, count] of Object.entries(copy.drift)) sink.drift.set(kind, count);
   content.dialect = copy.dialect;
-  Object.assign(turns, copy.turns);
+  turns.state = copy.turns;
   threads.registry.nextStreamId = copy.nextStreamId;
-  const list = copy.threads.map((saved, i) =>
-    i === 0 ? threads.main : new Thread(saved.key, saved.streamId, saved.depth),
-  );
-  // Numbers in a snapshot are written by saveState; the main agent stands in for one that is not there.
-  const at = (i: number) => list[i] ?? threads.main;
-  copy.threads.forEach((saved, i) => {
-    restoreThread(saved, at(i), saved.parent === undefined ? undefined : at(saved.parent));
-    threads.registry.restore(at(i));
-  });
+  const list = copy.threads.map(({ key, streamId, depth }) => new Thread(key, streamId, depth));
+  const byStream = new Map([...list, threads.main].map((thread) => [thread.streamId, thread]));
+  // An agent that is too old for a snapshot may still be named in it: the main one stands in.
+  const at = (streamId: number) => byStream.get(streamId) ?? threads.main;
+  for (const saved of copy.threads) {
+    const thread = at(saved.streamId);
+    restoreThread(saved, thread, saved.parent === undefined ? undefined : at(saved.parent));
+    threads.registry.restore(thread);
+  }
   for (const [id, thread] of copy.owners) threads.registry.owners.set(id, at(thread));
   for (const [id, thread] of copy.requests) requests.set(id, at(thread));
   for (const [uuid, thread, id, from, to] of copy.lines) {
@@ -115,61 +107,56 @@ export function restoreState(snapshot: TranslatorSnapshot, state: TranslatorStat
   }
 }
 
-function saveThread(thread: Thread, numbers: Map<Thread, number>): SavedThread {
-  const { key, streamId, depth, status, runs, hasItems, memory, parent } = thread;
+function saveThread({ memory, parent, ...own }: Thread, threads: number): SavedThread {
   const { lines, anonymousBlocks, live } = memory;
   // Where there are no ids of agents, all of them speak on the main thread: then more of its messages are live.
-  const count = Math.max(SNAPSHOT_MESSAGES_PER_THREAD, SNAPSHOT_MESSAGES / numbers.size);
+  const count = Math.max(SNAPSHOT_MESSAGES_PER_THREAD, SNAPSHOT_MESSAGES / threads);
   const messages = [...memory.newestMessages(count), ...memory.anonymous.slice(-SNAPSHOT_ANONYMOUS_STREAMS)];
-  const facts = { ...thread.facts };
+  const facts = { ...own.facts };
   if (facts.prompt) facts.prompt = ' '; // it can be long, and has been said: only that it is known matters
   return {
-    key,
-    streamId,
-    depth,
-    status,
-    runs: structuredClone(runs),
-    hasItems,
+    ...own,
     facts,
     lines,
     anonymousBlocks,
-    parent: parent && numbers.get(parent),
-    lineHashes: memory.newestLines(),
+    parent: parent?.streamId,
+    lineHashes: memory.seen.newest(),
     messages: messages.map((message) => ({ ...message, blocks: message.blocks.map(saveBlock) })),
     live: live ? messages.indexOf(live) : -1,
   };
 }
 
 function restoreThread(saved: SavedThread, thread: Thread, parent: Thread | undefined): void {
-  const { depth, status, runs, hasItems, facts, lines, anonymousBlocks, lineHashes, live } = saved;
-  Object.assign(thread, { depth, status, runs, hasItems, facts, parent });
-  const messages = saved.messages.map((message) => ({ ...message, blocks: message.blocks.map(restoreBlock) }));
+  const { lines, anonymousBlocks, lineHashes, live, messages: savedMessages, ...own } = saved;
+  Object.assign(thread, own, { parent });
+  const messages = savedMessages.map((message) => ({ ...message, blocks: message.blocks.map(restoreBlock) }));
   Object.assign(thread.memory, { lines, anonymousBlocks, live: messages[live] });
-  thread.memory.restore(messages, lineHashes);
+  thread.memory.restore(messages);
+  thread.memory.seen.restore(lineHashes);
 }
 
 /** A block as its mark. A call whose input still streams is parsed at its end, so its pieces are kept themselves. */
-function saveBlock({ open, settled, said, ...block }: Block): SavedBlock {
-  const { length, h1, h2 } = markOf(block);
-  const flags = (open ? 1 : 0) | (settled ? 2 : 0) | (said ? 4 : 0);
-  const saved: SavedBlock = [block.kind, block.number, length, h1, h2, block.index, flags];
-  const whole = !said && block.value !== undefined;
-  if (whole || block.id !== undefined) saved.push(block.id ?? null);
-  if (whole) saved.push(block.text ?? '', block.value);
+function saveBlock({ kind, id, number, index, open, settled, said, ...content }: Block): SavedBlock {
+  const { length, h1, h2 } = markOf(content);
+  const saved: SavedBlock = [kind, number, index, +open, +settled, +said, length, h1, h2];
+  const whole = !said && content.value !== undefined;
+  if (whole || id !== undefined) saved.push(id ?? null);
+  if (whole) saved.push(content.text ?? '', content.value);
   return saved;
 }
 
-function restoreBlock([kind, number, length, h1, h2, index, flags, id, text, value]: SavedBlock): Block {
+function restoreBlock([kind, number, index, open, settled, said, length, h1, h2, id, text, value]: SavedBlock): Block {
+  const mark = value === undefined ? { length, h1, h2 } : null;
   return {
     kind,
     id: id ?? undefined,
     number,
     text: text ?? null,
     value,
-    mark: value === undefined ? { length, h1, h2 } : null,
+    mark,
     index,
-    open: (flags & 1) !== 0,
-    settled: (flags & 2) !== 0,
-    said: (flags & 4) !== 0,
+    open: !!open,
+    settled: !!settled,
+    said: !!said,
   };
 }

@@ -23,34 +23,26 @@ export interface StreamTranslatorOptions extends ReaderOptions, TranslatorOption
 export class StreamTranslator {
   readonly reader: StreamJsonReader;
   readonly translator: Translator;
-  readonly #sink: LineSink;
-  readonly #accelerator: Accelerator | undefined;
+  readonly #bytes: LineSink['bytes'];
 
   constructor(options: StreamTranslatorOptions = {}) {
     this.reader = new StreamJsonReader(options);
-    this.translator = new Translator(options);
-    this.#accelerator = options.accelerator;
-    this.#sink = {
-      message: (message) => this.translator.message(message),
-      issue: (issue) => this.translator.issue(issue),
-      bytes: undefined,
-    };
+    const translator = (this.translator = new Translator(options));
+    const { accelerator } = options;
+    this.#bytes = accelerator && ((bytes, start, end) => accelerator.line(bytes, start, end, translator));
   }
 
   push(chunk: Uint8Array): AgentEvent[] {
     const { translator } = this;
-    const accelerator = this.#accelerator;
     // Only once the stream has repeated itself: today's streams never do, and pay nothing.
-    if (accelerator && !this.#sink.bytes && translator.repeats) {
-      this.#sink.bytes = (bytes, start, end) => accelerator.line(bytes, start, end, translator);
-    }
-    this.reader.read(chunk, this.#sink);
+    if (translator.repeats) translator.bytes = this.#bytes;
+    this.reader.read(chunk, translator);
     return translator.take();
   }
 
   /** The stream is over: what a last line without LF holds. */
   end(): AgentEvent[] {
-    this.reader.readEnd(this.#sink);
+    this.reader.readEnd(this.translator);
     return this.translator.take();
   }
 }

@@ -1,3 +1,5 @@
+import { NAME_CHARS_MAX } from './limits.ts';
+
 /**
  * A text reduced to its length and a 64-bit hash, so that a long text can be recognised again without being kept.
  * The hash runs over UTF-16 units from left to right: it can be continued when the text grows, and the mark of a prefix
@@ -25,6 +27,13 @@ export function extendMark(mark: TextMark, more: string): TextMark {
     h2 = (h2 << 17) | (h2 >>> 15);
   }
   return { length: mark.length + more.length, h1, h2 };
+}
+
+/** An id or a kind in a form that may be kept: a long one as its beginning and its mark. */
+export function shortName(name: string): string {
+  if (name.length <= NAME_CHARS_MAX) return name;
+  const { h1, h2 } = markText(name);
+  return `${name.slice(0, 64)}~${h1}~${h2}`;
 }
 
 /** Whether `text` begins with the marked text. */

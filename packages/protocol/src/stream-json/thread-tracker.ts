@@ -1,7 +1,7 @@
-import { defined, nonEmpty, number, record, text } from './check.ts';
+import { defined, identifier, nonEmpty, number, record, text } from './check.ts';
 import type { EventSink } from './event-sink.ts';
 import { UNRESOLVED, type TaskUsage, type ThreadFacts, type ThreadStatus } from './events.ts';
-import { DEPTH_MAX } from './limits.ts';
+import { DEPTH_MAX, RUNS_PER_THREAD } from './limits.ts';
 import type { StreamJsonMessage } from './messages.ts';
 import { type Run, type Thread, ThreadRegistry } from './threads.ts';
 
@@ -25,14 +25,14 @@ export class ThreadTracker {
   freshLine(message: StreamJsonMessage): Thread | undefined {
     const thread = this.route(message);
     thread.memory.lines++;
-    const uuid = nonEmpty(message.uuid);
-    return uuid !== undefined && thread.memory.sawLine(uuid) ? undefined : thread;
+    const uuid = identifier(message.uuid);
+    return uuid !== undefined && thread.memory.seen.saw(uuid) ? undefined : thread;
   }
 
   /** The thread of an assistant, user or stream_event line. */
   route(message: StreamJsonMessage): Thread {
-    const callId = nonEmpty(message.parent_tool_use_id);
-    const taskId = nonEmpty(message.agent_id);
+    const callId = identifier(message.parent_tool_use_id);
+    const taskId = identifier(message.agent_id);
     if (callId === undefined && taskId === undefined) return this.main;
     // Nearly every line is of an agent of which all is known.
     const known = callId === undefined ? undefined : this.registry.byCall(callId);
@@ -58,17 +58,19 @@ export class ThreadTracker {
     return thread;
   }
 
-  /** A call was made: its caller is known from now on, and is the parent of the agent it spawned. */
-  made(callId: string, caller: Thread): void {
+  /** A call was made: its caller is known from now on, and is the parent of the agent it spawned. Returns its id. */
+  made(callId: string | undefined, caller: Thread): string {
+    if (callId === undefined) return '';
     this.registry.owners.set(callId, caller);
     const spawned = this.registry.byCall(callId);
     if (spawned && spawned.parent === undefined) this.#adopt(spawned, caller);
+    return callId;
   }
 
   /** A call returned. Ends the agent it spawned where no task line will, and learns what a structured report tells. */
   returned(callId: string, isError: boolean, structured: unknown): void {
     const report = record(structured);
-    const taskId = nonEmpty(report?.agentId);
+    const taskId = identifier(report?.agentId);
     const status = text(report?.status);
     const thread = taskId === undefined ? this.registry.byCall(callId) : this.child(callId, taskId);
     if (!thread || thread === this.main || status === 'async_launched') return;
@@ -78,12 +80,12 @@ export class ThreadTracker {
 
   /** `system/task_*`. False where the line is none, or about no agent of this stream (a shell task, one of another process). */
   task(message: StreamJsonMessage): boolean {
-    const taskId = nonEmpty(message.task_id);
+    const taskId = identifier(message.task_id);
     if (taskId === undefined) return false;
     if (message.subtype === 'task_started') return this.#started(message, taskId);
     const thread = this.registry.byTask(taskId);
     if (!thread) return false;
-    const run = findRun(thread, nonEmpty(message.run_id), nonEmpty(message.tool_use_id));
+    const run = findRun(thread, identifier(message.run_id), identifier(message.tool_use_id));
     if (message.subtype === 'task_progress') this.#progress(thread, run, message);
     else if (message.subtype === 'task_updated') this.#updated(thread, run, message);
     else if (message.subtype === 'task_notification') this.#notified(thread, run, message);
@@ -93,27 +95,34 @@ export class ThreadTracker {
 
   #started(message: StreamJsonMessage, taskId: string): boolean {
     if (message.task_type !== undefined && message.task_type !== 'local_agent') return false;
-    const callId = nonEmpty(message.tool_use_id);
-    const runId = nonEmpty(message.run_id);
+    const callId = identifier(message.tool_use_id);
+    const runId = identifier(message.run_id);
     const known = this.registry.byTask(taskId);
     if (known && runId !== undefined && known.runs.some((run) => run.runId === runId)) return true;
     // A follow-up carries the id of the message that caused it; the agent's lines keep the id of the first call.
     const again = known !== undefined && known.runs.length > 0;
-    const above = nonEmpty(message.parent_task_id);
+    const above = identifier(message.parent_task_id);
     const facts: Learnt = {
       parent: this.#ownerOf(callId) ?? (above ? this.child(undefined, above) : undefined),
       depth: number(message.spawn_depth),
       agentType: nonEmpty(message.subagent_type),
       description: nonEmpty(message.description),
       prompt: text(message.prompt),
-      background: typeof message.is_backgrounded === 'boolean' ? message.is_backgrounded : undefined,
+      background: flag(message.is_backgrounded),
     };
     const thread = again ? known : this.child(callId, taskId, facts);
     thread.runs.push({ runId, toolUseId: callId, status: 'running', reported: false });
+    if (this.#sink.limit(thread.runs, RUNS_PER_THREAD, 'run')) thread.runsBefore++;
     // 2.1.50 tells of its agents only at the end of the turn, when their calls have long returned.
     const late = !again && thread.status !== 'running' ? (true as const) : undefined;
     if (!late) thread.status = 'running';
-    this.#sink.emit(thread, { type: 'run_start', run: thread.runs.length - 1, runId, toolUseId: callId, late });
+    this.#sink.emit(thread, {
+      type: 'run_start',
+      run: runNumber(thread, thread.currentRun) ?? 0,
+      runId,
+      toolUseId: callId,
+      late,
+    });
     if (again && facts.prompt) {
       thread.hasItems = true;
       this.#sink.emit(thread, { type: 'prompt', role: 'follow_up', content: facts.prompt });
@@ -133,7 +142,7 @@ export class ThreadTracker {
 
   #updated(thread: Thread, run: Run | undefined, message: StreamJsonMessage): void {
     const patch = record(message.patch);
-    if (typeof patch?.is_backgrounded === 'boolean') this.#learn(thread, { background: patch.is_backgrounded });
+    this.#learn(thread, { background: flag(patch?.is_backgrounded) });
     const status = toStatus(patch?.status);
     if (status) this.#end(thread, run, status, 'task', nonEmpty(patch?.error));
   }
@@ -227,7 +236,11 @@ function lateness(thread: Thread, run: Run | undefined): true | undefined {
 }
 
 function runNumber(thread: Thread, run: Run | undefined): number | undefined {
-  return run === undefined ? undefined : thread.runs.indexOf(run);
+  return run === undefined ? undefined : thread.runsBefore + thread.runs.indexOf(run);
+}
+
+function flag(value: unknown): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined;
 }
 
 function toStatus(status: unknown): ThreadStatus | undefined {

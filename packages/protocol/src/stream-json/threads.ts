@@ -22,7 +22,9 @@ export class Thread {
   /** What was learnt about it so far. `toolUseId` is the id on its message lines: that of the call which spawned it. */
   readonly facts: Omit<ThreadFacts, 'parent'> = {};
   status: ThreadStatus = 'running';
+  /** The last ones, and how many there were before them. */
   runs: Run[] = [];
+  runsBefore = 0;
   /** Something was said in it, so that a further text given to it is no longer its prompt. */
   hasItems = false;
   readonly memory = new MessageMemory();
@@ -34,7 +36,7 @@ export class Thread {
   }
 
   get currentRun(): Run | undefined {
-    return this.runs[this.runs.length - 1];
+    return this.runs.at(-1);
   }
 
   /** Drops what is only needed while lines of it may come: not if it was started again since it ended. */
@@ -57,7 +59,7 @@ export class ThreadRegistry {
   readonly #byTask = new Map<string, Thread>();
   /** Who made which call. */
   readonly owners = new RecentMap<string, Thread>(CALL_OWNERS_MAX);
-  readonly #ended: Thread[] = [];
+  #ended: Thread[] = [];
   nextStreamId = 1;
 
   find(callId: string | undefined, taskId: string | undefined): Thread | undefined {
@@ -94,9 +96,7 @@ export class ThreadRegistry {
 
   /** A thread has ended. Its memory is kept for late lines and follow-ups until enough others have ended after it. */
   ended(thread: Thread): void {
-    const at = this.#ended.indexOf(thread);
-    if (at !== -1) this.#ended.splice(at, 1);
-    this.#ended.push(thread);
+    this.#ended = [...this.#ended.filter((other) => other !== thread), thread];
     if (this.#ended.length > ENDED_THREADS_MAX) this.#ended.shift()?.release();
   }
 

@@ -1,5 +1,5 @@
 import { growBlock, sameIdentity, textOf } from './block.ts';
-import { nonEmpty, text } from './check.ts';
+import { identifier, nonEmpty, text } from './check.ts';
 import { cover, deltaType, type SaidLine, toWireBlock } from './content-tracker.ts';
 import type { KnownMessage } from './message-memory.ts';
 import type { StreamJsonMessage, WireBlock } from './messages.ts';
@@ -47,14 +47,14 @@ export function translateTail(state: TranslatorState, tail: Tail, before: LastSa
   if (content.dialect !== 'snapshots' && line.uuid !== undefined) return false;
   sink.ts = text(line.timestamp);
   if (threads.freshLine(line)) say(state, thread, message, tail);
-  turns.sessionId ??= nonEmpty(line.session_id);
+  turns.state.sessionId ??= nonEmpty(line.session_id);
   return true;
 }
 
 function find({ threads }: TranslatorState, line: StreamJsonMessage): { thread?: Thread; message?: KnownMessage } {
-  const callId = nonEmpty(line.parent_tool_use_id);
+  const callId = identifier(line.parent_tool_use_id);
   const thread = callId === undefined ? threads.main : threads.registry.byCall(callId);
-  const id = nonEmpty(line.message?.id);
+  const id = identifier(line.message?.id);
   const message = id === undefined ? undefined : thread?.memory.peek(id);
   return thread && message ? { thread, message } : {};
 }
@@ -84,7 +84,7 @@ function say({ sink, content }: TranslatorState, thread: Thread, message: KnownM
   thread.memory.message(id as string, true); // found by its id
   const said: SaidLine = {
     thread,
-    uuid: nonEmpty(line.uuid),
+    uuid: identifier(line.uuid),
     id,
     error: text(line.error),
     from: forgotten,

@@ -1,4 +1,4 @@
-import { nonEmpty, record, text } from './check.ts';
+import { identifier, nonEmpty, record, text } from './check.ts';
 import { extractContent } from './content.ts';
 import { ContentTracker } from './content-tracker.ts';
 import { EventSink } from './event-sink.ts';
@@ -7,6 +7,8 @@ import { OPEN_REQUESTS_MAX } from './limits.ts';
 import type { LineIssue, StreamJsonMessage } from './messages.ts';
 import type { LineSink } from './reader.ts';
 import { restoreState, saveState, type TranslatorSnapshot } from './snapshot.ts';
+import { StreamTracker } from './stream-tracker.ts';
+import { shortName } from './text-mark.ts';
 import { ThreadTracker } from './thread-tracker.ts';
 import type { Thread } from './threads.ts';
 import { TurnTracker } from './turn-tracker.ts';
@@ -21,6 +23,7 @@ export interface TranslatorState {
   sink: EventSink;
   threads: ThreadTracker;
   content: ContentTracker;
+  streams: StreamTracker;
   turns: TurnTracker;
   /** Open permission requests and who asks. */
   requests: Map<string, Thread>;
@@ -35,6 +38,8 @@ export interface TranslatorState {
  * for (const event of translator.translate(message)) console.log(event.thread, event.type);
  */
 export class Translator implements LineSink {
+  /** Takes a line before it is parsed: the accelerator, where there is one and the stream repeats itself. */
+  bytes: LineSink['bytes'];
   readonly #options: TranslatorOptions;
   #state: TranslatorState;
 
@@ -57,12 +62,12 @@ export class Translator implements LineSink {
 
   /** The session's id as last told. */
   get sessionId(): string | undefined {
-    return this.#state.turns.sessionId;
+    return this.#state.turns.state.sessionId;
   }
 
   /** The main agent's model as last told. */
   get model(): string | undefined {
-    return this.#state.turns.model;
+    return this.#state.turns.state.model;
   }
 
   /** How often each unknown kind, and each disagreement of the wire with itself, was met. */
@@ -86,7 +91,7 @@ export class Translator implements LineSink {
   }
 
   message(message: StreamJsonMessage): void {
-    const { sink, threads, content, turns } = this.#state;
+    const { sink, threads, content, streams, turns } = this.#state;
     sink.ts = text(message.timestamp);
     switch (message.type) {
       case 'assistant': {
@@ -100,7 +105,7 @@ export class Translator implements LineSink {
         break;
       }
       case 'stream_event':
-        content.streamEvent(message, threads.route(message));
+        streams.event(message, threads.route(message));
         break;
       case 'system':
         this.#system(message);
@@ -117,7 +122,7 @@ export class Translator implements LineSink {
       default:
         this.#other(message);
     }
-    turns.sessionId ??= nonEmpty(message.session_id);
+    turns.state.sessionId ??= nonEmpty(message.session_id);
   }
 
   /** The stream has repeated earlier blocks in a later line, as older documentation describes it. */
@@ -175,7 +180,7 @@ export class Translator implements LineSink {
 
   #toolResult(message: StreamJsonMessage, thread: Thread, block: Record<string, unknown>): void {
     const { sink, threads } = this.#state;
-    const toolUseId = text(block.tool_use_id) ?? '';
+    const toolUseId = identifier(block.tool_use_id) ?? '';
     const isError = block.is_error === true;
     const structured = message.tool_use_result;
     const caller = threads.registry.owners.get(toolUseId) ?? thread;
@@ -191,14 +196,14 @@ export class Translator implements LineSink {
     const request = record(message.request);
     const requestId = nonEmpty(message.request_id);
     if (request?.subtype !== 'can_use_tool' || requestId === undefined) return this.#other(message);
-    const taskId = nonEmpty(request.agent_id);
-    const toolUseId = nonEmpty(request.tool_use_id);
+    const taskId = identifier(request.agent_id);
+    const toolUseId = identifier(request.tool_use_id);
     // By agent id first: 2.1.197 asks before it prints the call, and for nested agents it never prints it.
     const thread =
       taskId !== undefined
         ? threads.child(undefined, taskId)
         : (toolUseId && threads.registry.owners.get(toolUseId)) || threads.main;
-    requests.set(requestId, thread);
+    requests.set(shortName(requestId), thread);
     if (requests.size > OPEN_REQUESTS_MAX) requests.delete(requests.keys().next().value as string);
     const toolName = text(request.tool_name) ?? 'unknown';
     const input: object = record(request.input) ?? {};
@@ -208,8 +213,9 @@ export class Translator implements LineSink {
   #controlCancel(message: StreamJsonMessage): void {
     const { sink, threads, requests } = this.#state;
     const requestId = text(message.request_id) ?? '';
-    const thread = requests.get(requestId) ?? threads.main;
-    requests.delete(requestId);
+    const short = shortName(requestId);
+    const thread = requests.get(short) ?? threads.main;
+    requests.delete(short);
     sink.emit(thread, { type: 'permission_withdrawn', requestId });
   }
 
@@ -219,7 +225,7 @@ export class Translator implements LineSink {
     const kind = kindOf(message);
     if (!KNOWN_KINDS.test(kind)) sink.count(kind);
     const caller = threads.registry.owners.get(callOf(message) ?? '');
-    const thread = nonEmpty(message.parent_tool_use_id) ? threads.route(message) : (caller ?? threads.main);
+    const thread = identifier(message.parent_tool_use_id) ? threads.route(message) : (caller ?? threads.main);
     sink.raw(thread, kind, message);
   }
 }
@@ -229,7 +235,8 @@ function createState(options: TranslatorOptions): TranslatorState {
   const threads = new ThreadTracker(sink);
   const content = new ContentTracker(sink, threads);
   const turns = new TurnTracker(sink, options.doubleEncodedResults === true);
-  return { sink, threads, content, turns, requests: new Map() };
+  const streams = new StreamTracker(sink, threads, content);
+  return { sink, threads, content, streams, turns, requests: new Map() };
 }
 
 function roleOf(message: StreamJsonMessage, thread: Thread, isMain: boolean): Prompt['role'] {
@@ -248,7 +255,7 @@ function kindOf(message: StreamJsonMessage): string {
 /** The call that a line speaks of, where it names one: a hosted MCP tool, a shell task, a denial. */
 function callOf(message: StreamJsonMessage): string | undefined {
   const params = record(record(record(message.request)?.message)?.params);
-  return nonEmpty(record(params?._meta)?.['claudecode/toolUseId']) ?? nonEmpty(message.tool_use_id);
+  return identifier(record(params?._meta)?.['claudecode/toolUseId']) ?? identifier(message.tool_use_id);
 }
 
 /** Kinds that were seen on the wire and are passed on as they are. Everything else is drift. */

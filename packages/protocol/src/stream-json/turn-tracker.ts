@@ -2,13 +2,24 @@ import { nonEmpty, number, record, strings, text } from './check.ts';
 import { parseDoubleEncoded } from './content.ts';
 import type { EventSink } from './event-sink.ts';
 import type { TurnUsage } from './events.ts';
+import { MODELS_MAX, OPEN_TURNS_MAX } from './limits.ts';
 import type { StreamJsonMessage } from './messages.ts';
+import { shortName } from './text-mark.ts';
 import type { Thread } from './threads.ts';
 
-/** Running totals of the wire, per model. */
-export interface Totals {
+/** What is known of turns between two lines: plain data, so that a snapshot can carry it as it is. */
+export interface TurnState {
+  sessionId: string | undefined;
+  model: string | undefined;
+  /** Number of the next turn. */
+  next: number;
+  /** Numbers of the turns that have started and not ended, oldest first. */
+  open: number[];
+  /** The wire's own count of results, where it has one. */
+  resultIndex: number | undefined;
+  /** Running totals of the wire: cost, and tokens per model, the first seen first. */
   costUsd: number;
-  models: Record<string, TurnUsage>;
+  models: [name: string, total: TurnUsage][];
 }
 
 /**
@@ -16,15 +27,15 @@ export interface Totals {
  * text; so a result closes the oldest open turn, and totals are turned into what this turn added.
  */
 export class TurnTracker {
-  sessionId: string | undefined;
-  model: string | undefined;
-  /** Number of the next turn. */
-  next = 0;
-  /** Numbers of the turns that have started and not ended, oldest first. */
-  open: number[] = [];
-  /** The wire's own count of results, where it has one. */
-  resultIndex: number | undefined;
-  totals: Totals = { costUsd: 0, models: {} };
+  state: TurnState = {
+    sessionId: undefined,
+    model: undefined,
+    next: 0,
+    open: [],
+    resultIndex: undefined,
+    costUsd: 0,
+    models: [],
+  };
   readonly #sink: EventSink;
   readonly #doubleEncoded: boolean;
 
@@ -34,10 +45,12 @@ export class TurnTracker {
   }
 
   init(line: StreamJsonMessage, main: Thread): void {
-    this.sessionId = nonEmpty(line.session_id) ?? this.sessionId;
-    this.model = nonEmpty(line.model) ?? this.model;
-    const turn = this.next++;
-    this.open.push(turn);
+    const { state } = this;
+    state.sessionId = nonEmpty(line.session_id) ?? state.sessionId;
+    state.model = nonEmpty(line.model) ?? state.model;
+    const turn = state.next++;
+    state.open.push(turn);
+    this.#sink.limit(state.open, OPEN_TURNS_MAX, 'turn');
     this.#sink.emit(main, {
       type: 'session_meta',
       model: nonEmpty(line.model) ?? 'unknown',
@@ -51,7 +64,7 @@ export class TurnTracker {
   }
 
   result(line: StreamJsonMessage, main: Thread): void {
-    const turn = this.open.shift() ?? this.next++;
+    const turn = this.state.open.shift() ?? this.state.next++;
     this.#checkIndex(number(line.result_index), main);
     const isError = line.is_error === true || (nonEmpty(line.subtype)?.startsWith('error') ?? false);
     const result = this.#resultText(line.result);
@@ -91,8 +104,8 @@ export class TurnTracker {
 
   #checkIndex(got: number | undefined, main: Thread): void {
     if (got === undefined) return;
-    const expected = this.resultIndex === undefined ? got : this.resultIndex + 1;
-    this.resultIndex = got;
+    const expected = this.state.resultIndex === undefined ? got : this.state.resultIndex + 1;
+    this.state.resultIndex = got;
     if (got > expected) this.#sink.emit(main, { type: 'gap', expected, got });
   }
 
@@ -104,8 +117,8 @@ export class TurnTracker {
 
   /** What this turn added. A total that falls (a new process, `/clear`) counts from 0 again. */
   #cost(total: number): number {
-    const before = total < this.totals.costUsd ? 0 : this.totals.costUsd;
-    this.totals.costUsd = total;
+    const before = total < this.state.costUsd ? 0 : this.state.costUsd;
+    this.state.costUsd = total;
     return total - before;
   }
 
@@ -116,15 +129,25 @@ export class TurnTracker {
       const entry = record(value);
       if (!entry) continue;
       const now = toUsage(entry, ['inputTokens', 'outputTokens', 'cacheReadInputTokens', 'cacheCreationInputTokens']);
-      const key = ` ${name}`; // no property that every object has
-      const before = this.totals.models[key];
+      const before = this.#takeTotals(name, now);
       const restarted = !before || now.outputTokens < before.outputTokens || now.inputTokens < before.inputTokens;
       for (const part of Object.keys(sum) as (keyof TurnUsage)[]) {
         sum[part] += now[part] - (restarted ? 0 : before[part]);
       }
-      this.totals.models[key] = now;
     }
     return sum;
+  }
+
+  /** What the totals of the model were; they are `now` from here on. */
+  #takeTotals(name: string, now: TurnUsage): TurnUsage | undefined {
+    const { models } = this.state;
+    const short = shortName(name);
+    const known = models.find(([model]) => model === short);
+    const before = known?.[1];
+    if (known) known[1] = now;
+    else models.push([short, now]);
+    this.#sink.limit(models, MODELS_MAX, 'model');
+    return before;
   }
 }
 
