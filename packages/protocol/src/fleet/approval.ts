@@ -1,0 +1,77 @@
+import type { ApprovalRequired, ApprovalResolved } from './events.ts';
+import { limits } from './limits.ts';
+
+/** Something that an agent may do only when somebody says so. */
+export interface Approval {
+  readonly toolUseId: string;
+  readonly tool: string;
+  /** Whole, because who decides must see all of it. */
+  readonly input: unknown;
+  readonly sessionId: string | null;
+  readonly requestId: string | null;
+  readonly streamId: number;
+  readonly threadId: string | null;
+  readonly agent: string;
+  readonly depth: number;
+  /** `withdrawn`: the turn that asked ended without an answer. */
+  readonly state: 'open' | 'resolved' | 'withdrawn';
+  readonly askedAt: number | null;
+  readonly resolvedAt: number | null;
+  readonly result: string | null;
+  readonly by: string | null;
+}
+
+/** Where an approval is asked for. */
+export interface ApprovalPlace {
+  readonly sessionId: string | null;
+  readonly requestId: string | null;
+}
+
+export function toApproval(event: ApprovalRequired, { sessionId, requestId }: ApprovalPlace): Approval {
+  return {
+    toolUseId: event.tool_use_id,
+    tool: event.tool,
+    input: event.input,
+    sessionId,
+    requestId,
+    streamId: event.stream_id,
+    threadId: event.thread_id,
+    agent: event.agent,
+    depth: event.depth,
+    state: 'open',
+    askedAt: event.ts,
+    resolvedAt: null,
+    result: null,
+    by: null,
+  };
+}
+
+export function findOpen(approvals: readonly Approval[], toolUseId: string): Approval | undefined {
+  return approvals.find((approval) => approval.state === 'open' && approval.toolUseId === toolUseId);
+}
+
+export function resolveApproval(
+  approvals: readonly Approval[],
+  answered: Approval,
+  event: ApprovalResolved,
+): readonly Approval[] {
+  const { ts: resolvedAt } = event;
+  const [result, by] = [event.result ?? null, event.by ?? null];
+  const resolved: Approval = { ...answered, state: 'resolved', resolvedAt, result, by };
+  return keepNewest(approvals.map((approval) => (approval === answered ? resolved : approval)));
+}
+
+/** Nobody waits for these any more: the turn that asked is over. */
+export function withdrawApprovals(
+  approvals: readonly Approval[],
+  isOver: (approval: Approval) => boolean,
+): readonly Approval[] {
+  const isWithdrawn = (approval: Approval) => approval.state === 'open' && isOver(approval);
+  if (!approvals.some(isWithdrawn)) return approvals;
+  return keepNewest(approvals.map((one) => (isWithdrawn(one) ? { ...one, state: 'withdrawn' } : one)));
+}
+
+function keepNewest(approvals: readonly Approval[]): readonly Approval[] {
+  let surplus = approvals.filter(({ state }) => state !== 'open').length - limits.answeredApprovalsMax;
+  return surplus <= 0 ? approvals : approvals.filter(({ state }) => state === 'open' || surplus-- <= 0);
+}

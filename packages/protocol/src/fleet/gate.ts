@@ -1,0 +1,149 @@
+import { CommandGate, type CommandStep } from './command-gate.ts';
+import type { Command } from './command-scanner.ts';
+import { type Delegation, toStatusLine } from './status-line.ts';
+
+/**
+ * How the text of a master reaches a reader while it is not known whether the iteration delegates. `strict`: when the
+ * iteration has ended. `live`: at once, and it is taken back if it does. `off`: at once, and it stays.
+ */
+export type GateMode = 'strict' | 'live' | 'off';
+
+export interface GateOptions {
+  readonly mode: GateMode;
+  /** Whether commands in the text are run, and therefore hidden. They are unless this is false. */
+  readonly commands?: boolean;
+  /** False for an agent that has nobody to delegate to: its text passes at once, in every mode. */
+  readonly canDelegate?: boolean;
+}
+
+/** What a reader is sent, on the master's stream. */
+export type GateOutput =
+  | { readonly type: 'text'; readonly delta: string }
+  | { readonly type: 'text_retract'; readonly from: number };
+
+/**
+ * How an iteration ended. `void`: the request is made again and what was said does not count. `failed`: it is not, and
+ * what was said is all there is.
+ */
+export type IterationEnd = 'ok' | 'failed' | 'void';
+
+/** The gate of one turn for one reader. The same input always gives the same output. */
+export interface Gate {
+  /** The master says something. */
+  text(delta: string): GateOutput[];
+  /** The master calls a tool that delegates. */
+  delegate(delegation: Delegation): GateOutput[];
+  /** The model request is over. */
+  end(outcome: IterationEnd): GateOutput[];
+}
+
+/**
+ * In an iteration that delegates nothing that the master says reaches the reader but one line: `→ delegating: …`.
+ *
+ * @example
+ * const gate = createGate({ mode: 'strict' });
+ * gate.text('I will ask two people.'); // []
+ * gate.delegate({ children: 2 }); // []
+ * gate.end('ok'); // [{ type: 'text', delta: '→ delegating: 2 in parallel\n' }]
+ */
+export function createGate({ mode, commands = true, canDelegate = true }: GateOptions): Gate {
+  const state = canDelegate ? new GateState(mode, commands) : new GateState('off', false);
+  return {
+    text: (delta) => state.text(delta),
+    delegate: (delegation) => state.delegate(delegation),
+    end: (outcome) => state.end(outcome),
+  };
+}
+
+class GateState implements Gate {
+  readonly #mode: GateMode;
+  readonly #commandGate: CommandGate | undefined;
+  /** How much of the turn's text the reader has, and whether it stops at the end of a line. */
+  #sent = 0;
+  #isAtLineStart = true;
+  #iteration = new Iteration();
+
+  constructor(mode: GateMode, commands: boolean) {
+    this.#mode = mode;
+    this.#commandGate = commands ? new CommandGate() : undefined;
+  }
+
+  text(delta: string): GateOutput[] {
+    const known = this.#iteration.delegations.length;
+    const step = this.#commandGate?.push(delta) ?? { shown: delta, commands: [], refused: [] };
+    const passing = this.#iteration.add(step, delta);
+    if (this.#mode === 'strict') return [];
+    if (this.#mode === 'off') return this.#send(passing);
+    if (this.#iteration.delegations.length === 0) return this.#send(passing);
+    return known === 0 ? this.#retract() : [];
+  }
+
+  delegate(delegation: Delegation): GateOutput[] {
+    this.#iteration.delegations.push(delegation);
+    return this.#mode === 'live' ? this.#retract() : [];
+  }
+
+  end(outcome: IterationEnd): GateOutput[] {
+    const iteration = this.#iteration;
+    if (this.#commandGate !== undefined) iteration.add(this.#commandGate.end(), '');
+    const outputs = this.#finish(iteration, outcome);
+    const last = outputs.at(-1);
+    if (last?.type === 'text') this.#isAtLineStart = last.delta.endsWith('\n');
+    else if (iteration.sent > 0) this.#isAtLineStart = iteration.raw.charAt(iteration.sent - 1) === '\n';
+    this.#iteration = new Iteration();
+    return outputs;
+  }
+
+  #finish(iteration: Iteration, outcome: IterationEnd): GateOutput[] {
+    if (outcome === 'void') return this.#retract();
+    // What a failed request was about to run is not run, so it is shown like the rest.
+    if (outcome === 'failed') return this.#send(iteration.raw.slice(iteration.sent));
+    if (iteration.delegations.length === 0 || this.#mode === 'off') {
+      return this.#send(iteration.visible.slice(iteration.sent));
+    }
+    const line = toStatusLine(iteration.delegations);
+    return [...this.#retract(), ...this.#send(this.#isAtLineStart ? line : `\n${line}`)];
+  }
+
+  #send(text: string): GateOutput[] {
+    if (text === '') return [];
+    this.#sent += text.length;
+    this.#iteration.sent += text.length;
+    return [{ type: 'text', delta: text }];
+  }
+
+  #retract(): GateOutput[] {
+    if (this.#iteration.sent === 0) return [];
+    this.#sent -= this.#iteration.sent;
+    this.#iteration.sent = 0;
+    return [{ type: 'text_retract', from: this.#sent }];
+  }
+}
+
+/** What is known of one model request. */
+class Iteration {
+  /** All that was said, and what of it is no command. Equal up to the first command. */
+  raw = '';
+  visible = '';
+  /** How much of it the reader has. It never reaches behind the first command, so it is the beginning of both. */
+  sent = 0;
+  readonly delegations: Delegation[] = [];
+  #hasCommand = false;
+
+  /** Takes in what is known now, and gives what of it may pass: behind a command nothing, because it may yet fail. */
+  add(step: CommandStep, delta: string): string {
+    const [first] = step.commands;
+    const inFront =
+      first === undefined ? step.shown : step.shown.slice(0, Math.max(0, first.from - this.visible.length));
+    const passing = this.#hasCommand ? '' : inFront;
+    this.raw += delta;
+    this.visible += step.shown;
+    this.#hasCommand ||= first !== undefined;
+    this.delegations.push(...step.commands.map(toDelegation));
+    return passing;
+  }
+}
+
+function toDelegation(command: Command): Delegation {
+  return command.type === 'agent' ? { agent: command.agent } : { children: command.children.length };
+}

@@ -1,0 +1,223 @@
+import {
+  type AgentCommand,
+  type AgentStart,
+  type Approval,
+  type ApprovalRequired,
+  type ApprovalResolved,
+  type Command,
+  CommandGate,
+  type CommandSegment,
+  type CommandStep,
+  type ConnectionEvent,
+  createFleet,
+  createGate,
+  createSlots,
+  currentRun,
+  type Delegation,
+  type Done,
+  encodeFleetEvent,
+  type FileWritten,
+  findSession,
+  type Fleet,
+  type FleetEvent,
+  type FleetEventBase,
+  type FleetFrame,
+  fleetLimits,
+  type FleetTotals,
+  type FleetUsage,
+  foldFleet,
+  foldSlots,
+  type Gap,
+  type GapReason,
+  type GapTold,
+  type Gate,
+  type GateMode,
+  type GateOptions,
+  type GateOutput,
+  isFleetEvent,
+  isRepeat,
+  type IterationEnd,
+  type KnownFleetEvent,
+  layoutRun,
+  nowDoing,
+  openApprovals,
+  type Over,
+  type ParallelCommand,
+  parseCommands,
+  type ParsedCommands,
+  parseFleetEvent,
+  quoteResult,
+  type RefusalReason,
+  type RefusedCommand,
+  type RequestReceived,
+  type Run,
+  type RunError,
+  type RunEvent,
+  type SessionSlots,
+  type Slot,
+  type SlotFile,
+  type SlotPhase,
+  type SlotRow,
+  type SlotsOptions,
+  type SlotTool,
+  type StreamEnd,
+  type StreamError,
+  type StreamEvent,
+  type StreamEventBase,
+  type StreamStart,
+  type SubAgentResponse,
+  type TextDelta,
+  type TextRetract,
+  type TextTail,
+  type ThinkingDelta,
+  type TokenUsage,
+  type ToolCall,
+  type ToolStart,
+  type UnknownEvent,
+} from '@fleetloom/protocol/fleet';
+import type { SseEvent } from '@fleetloom/protocol/sse';
+import { expectTypeOf } from 'vitest';
+
+// --- events ---
+
+expectTypeOf(parseFleetEvent).toEqualTypeOf<(frame: FleetFrame) => FleetEvent>();
+expectTypeOf<SseEvent>().toExtend<FleetFrame>();
+expectTypeOf(encodeFleetEvent).toEqualTypeOf<(event: FleetEvent) => string>();
+expectTypeOf(isFleetEvent).guards.toEqualTypeOf<KnownFleetEvent>();
+expectTypeOf(isRepeat).toEqualTypeOf<(cursor: string, last: string | null) => boolean>();
+
+expectTypeOf<FleetEvent>().toEqualTypeOf<KnownFleetEvent | UnknownEvent>();
+expectTypeOf<KnownFleetEvent>().toEqualTypeOf<RunEvent | StreamEvent | ConnectionEvent>();
+expectTypeOf<RunEvent>().toEqualTypeOf<RequestReceived | RunError | Done>();
+expectTypeOf<ConnectionEvent>().toEqualTypeOf<GapTold | Over>();
+expectTypeOf<FleetEvent>().toExtend<FleetEventBase>();
+expectTypeOf<StreamEvent>().toExtend<StreamEventBase>();
+expectTypeOf<StreamEvent>().toEqualTypeOf<
+  | StreamStart
+  | AgentStart
+  | TextDelta
+  | TextRetract
+  | ThinkingDelta
+  | ToolStart
+  | ToolCall
+  | FileWritten
+  | ApprovalRequired
+  | ApprovalResolved
+  | SubAgentResponse
+  | TokenUsage
+  | StreamError
+  | StreamEnd
+>();
+
+export function narrows(event: FleetEvent): string | number | boolean | undefined {
+  // @ts-expect-error: runs and connections have no stream
+  void event.depth;
+  switch (event.type) {
+    case 'request_received':
+      return event.request_id;
+    case 'stream_start':
+      return event.parent_stream_id ?? event.task;
+    case 'agent_start':
+      return event.iteration;
+    case 'text':
+    case 'thinking':
+      return event.delta;
+    case 'text_retract':
+      return event.from;
+    case 'tool_start':
+      return event.tool;
+    case 'tool_call':
+      return event.duration_ms;
+    case 'file':
+      return event.path;
+    case 'approval_required':
+      // @ts-expect-error: nobody has answered yet
+      return event.result;
+    case 'approval_resolved':
+      return event.result;
+    case 'sub_agent_response':
+      return event.content;
+    case 'token_usage':
+      return event.cost_usd;
+    case 'stream_end':
+      return event.stop_reason;
+    case 'error':
+      // An error has a stream, or is one of the run.
+      if (event.stream_id !== undefined) return event.agent;
+      expectTypeOf(event).toEqualTypeOf<RunError>();
+      return event.code;
+    case 'done':
+      return event.files_bytes;
+    case 'gap':
+      return event.until;
+    case 'over':
+      return event.reason;
+    case 'unknown':
+      expectTypeOf(event.value).toEqualTypeOf<unknown>();
+      return event.name;
+    default:
+      return event satisfies never;
+  }
+}
+
+// --- slots ---
+
+expectTypeOf(createSlots).toEqualTypeOf<(options?: SlotsOptions) => SessionSlots>();
+expectTypeOf<SlotsOptions>().toEqualTypeOf<{ readonly textCharsMax?: number }>();
+expectTypeOf(foldSlots).toEqualTypeOf<(state: SessionSlots, event: FleetEvent) => SessionSlots>();
+expectTypeOf(currentRun).toEqualTypeOf<(state: SessionSlots) => Run | undefined>();
+expectTypeOf(openApprovals).toEqualTypeOf<(state: SessionSlots) => Approval[]>();
+expectTypeOf(layoutRun).toEqualTypeOf<(run: Run) => SlotRow[]>();
+expectTypeOf(nowDoing).toEqualTypeOf<(slot: Slot) => string>();
+expectTypeOf(createFleet).toEqualTypeOf<(options?: SlotsOptions) => Fleet>();
+expectTypeOf(foldFleet).toEqualTypeOf<(fleet: Fleet, event: FleetEvent) => Fleet>();
+expectTypeOf(findSession).toEqualTypeOf<(fleet: Fleet, sessionId: string) => SessionSlots | undefined>();
+
+expectTypeOf<Fleet['sessions']>().toEqualTypeOf<readonly SessionSlots[]>();
+expectTypeOf<SessionSlots['runs']>().toEqualTypeOf<readonly Run[]>();
+expectTypeOf<SessionSlots['gaps']>().toEqualTypeOf<readonly Gap[]>();
+expectTypeOf<Gap>().toEqualTypeOf<{
+  readonly reason: GapReason;
+  readonly cursor: string;
+  readonly after: string | null;
+}>();
+expectTypeOf<Run['state']>().toEqualTypeOf<'running' | 'ok' | 'failed' | 'lost'>();
+expectTypeOf<Run['slots']>().toEqualTypeOf<readonly Slot[]>();
+expectTypeOf<Run['approvals']>().toEqualTypeOf<readonly Approval[]>();
+expectTypeOf<Run['totals']>().toEqualTypeOf<FleetTotals>();
+expectTypeOf<Slot['state']>().toEqualTypeOf<'running' | 'needs_approval' | 'ok' | 'failed' | 'lost'>();
+expectTypeOf<Slot['phase']>().toEqualTypeOf<SlotPhase>();
+expectTypeOf<Slot['tools']>().toEqualTypeOf<readonly SlotTool[]>();
+expectTypeOf<Slot['files']>().toEqualTypeOf<readonly SlotFile[]>();
+expectTypeOf<Slot['text']>().toEqualTypeOf<TextTail>();
+expectTypeOf<Slot['usage']>().toEqualTypeOf<FleetUsage>();
+expectTypeOf<SlotRow['slot']>().toEqualTypeOf<Slot>();
+
+export function changes(state: SessionSlots): void {
+  // @ts-expect-error: it is read, and folded to the next
+  state.cursor = '7';
+}
+
+// --- commands and gates ---
+
+expectTypeOf(parseCommands).toEqualTypeOf<(text: string) => ParsedCommands>();
+expectTypeOf(quoteResult).toEqualTypeOf<(text: string) => string>();
+expectTypeOf<ParsedCommands['segments']>().toEqualTypeOf<readonly CommandSegment[]>();
+expectTypeOf<Command>().toEqualTypeOf<AgentCommand | ParallelCommand>();
+expectTypeOf<ParallelCommand['children']>().toEqualTypeOf<readonly AgentCommand[]>();
+expectTypeOf<RefusedCommand['reason']>().toEqualTypeOf<RefusalReason>();
+expectTypeOf<RefusalReason>().toEqualTypeOf<
+  'no_end' | 'no_start' | 'empty' | 'too_many' | 'nested' | 'incomplete' | 'too_long'
+>();
+expectTypeOf(CommandGate).toBeConstructibleWith();
+expectTypeOf<CommandGate['push']>().toEqualTypeOf<(delta: string) => CommandStep>();
+expectTypeOf<CommandGate['end']>().toEqualTypeOf<() => CommandStep>();
+
+expectTypeOf(createGate).toEqualTypeOf<(options: GateOptions) => Gate>();
+expectTypeOf<GateMode>().toEqualTypeOf<'strict' | 'live' | 'off'>();
+expectTypeOf<IterationEnd>().toEqualTypeOf<'ok' | 'failed' | 'void'>();
+expectTypeOf<Gate['delegate']>().toEqualTypeOf<(delegation: Delegation) => GateOutput[]>();
+// @ts-expect-error: there is no default here; the door has one
+createGate({});
+
+expectTypeOf(fleetLimits.childrenMax).toEqualTypeOf<16>();

@@ -1,0 +1,47 @@
+import { limits } from './limits.ts';
+import type { Slot } from './slot.ts';
+
+/** What a turn is doing, in one line of text: a tool and what it works on, or the end of what it says. */
+export function nowDoing(slot: Slot): string {
+  const running = slot.tools.filter(({ state }) => state === 'running');
+  switch (slot.state) {
+    case 'ok':
+    case 'failed':
+    case 'lost':
+      return slot.error ?? (slot.text.tail === '' ? (slot.stopReason ?? '') : endOf(slot.text.tail));
+    case 'needs_approval':
+      return `needs approval: ${describeTools(running) || slot.openApprovals}`;
+    case 'running':
+      break;
+  }
+  switch (slot.phase) {
+    case 'starting':
+    case 'requesting':
+      return 'waiting for the model';
+    case 'thinking':
+      return 'thinking';
+    case 'writing':
+      return endOf(slot.text.tail);
+    case 'tool':
+      return describeTools(running);
+    case 'children':
+      return `waiting for ${slot.openChildren}`;
+    case 'between':
+      return describeTools(running) || 'working';
+  }
+}
+
+function describeTools(tools: Slot['tools']): string {
+  const newest = tools.at(-1);
+  if (newest === undefined) return '';
+  const what = newest.label === '' ? newest.tool : `${newest.tool}: ${newest.label}`;
+  return tools.length === 1 ? what : `${what} and ${tools.length - 1} more`;
+}
+
+function endOf(text: string): string {
+  const end = text
+    .slice(-4 * limits.doingCharsMax)
+    .replace(/\s+/g, ' ')
+    .trim();
+  return Array.from(end).slice(-limits.doingCharsMax).join('');
+}

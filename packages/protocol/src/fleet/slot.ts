@@ -1,0 +1,227 @@
+import type { StreamEvent, StreamEventBase, StreamStart, ToolCall, ToolStart } from './events.ts';
+import { limits } from './limits.ts';
+import { appendText, emptyText, retractText, settleText, type TextTail } from './text-tail.ts';
+import { toLabel } from './to-label.ts';
+import { addUsage, type FleetUsage, noUsage, toUsage } from './usage.ts';
+
+/** One turn of one agent: opened by its `stream_start`, closed by its `stream_end`. */
+export interface Slot {
+  readonly streamId: number;
+  readonly parentStreamId: number | null;
+  readonly childIndex: number | null;
+  readonly depth: number;
+  readonly agent: string;
+  readonly threadId: string | null;
+  readonly model: string | null;
+  /** The beginning of what it was asked, null if its start was not seen. */
+  readonly task: string | null;
+  /** `lost`: it was running, and its end was not seen although it is over. */
+  readonly state: 'running' | 'needs_approval' | 'ok' | 'failed' | 'lost';
+  /** What it did last. `children`: it waits for those it has started. `between`: a tool is done, nothing has begun. */
+  readonly phase: SlotPhase;
+  /** When the phase or the state last changed. */
+  readonly since: number | null;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  /** Of the newest event. */
+  readonly lastAt: number | null;
+  /** Model requests so far. */
+  readonly iteration: number;
+  readonly text: TextTail;
+  /** In the order in which they started. */
+  readonly tools: readonly SlotTool[];
+  readonly toolsStarted: number;
+  readonly toolsFailed: number;
+  readonly files: readonly SlotFile[];
+  readonly filesWritten: number;
+  readonly filesBytes: number;
+  readonly openApprovals: number;
+  readonly openChildren: number;
+  /** Its own, without those it delegated to; `layoutRun` adds them up. */
+  readonly usage: FleetUsage;
+  readonly stopReason: string | null;
+  readonly error: string | null;
+}
+
+export type SlotPhase = 'starting' | 'requesting' | 'thinking' | 'writing' | 'tool' | 'children' | 'between';
+
+export interface SlotTool {
+  readonly toolUseId: string;
+  readonly tool: string;
+  /** What it works on, in one line: a command, a path, an address. */
+  readonly label: string;
+  readonly state: 'running' | 'ok' | 'failed' | 'lost';
+  readonly startedAt: number | null;
+  readonly durationMs: number | null;
+  readonly error: string | null;
+}
+
+export interface SlotFile {
+  readonly path: string;
+  readonly size: number;
+}
+
+/** A slot for a turn whose start was not seen, from what every event of it says. */
+export function openSlot(event: StreamEventBase): Slot {
+  return {
+    streamId: event.stream_id,
+    parentStreamId: null,
+    childIndex: null,
+    depth: event.depth,
+    agent: event.agent,
+    threadId: event.thread_id,
+    model: null,
+    task: null,
+    state: 'running',
+    phase: 'starting',
+    since: event.ts,
+    startedAt: null,
+    endedAt: null,
+    lastAt: event.ts,
+    iteration: 0,
+    text: emptyText,
+    tools: [],
+    toolsStarted: 0,
+    toolsFailed: 0,
+    files: [],
+    filesWritten: 0,
+    filesBytes: 0,
+    openApprovals: 0,
+    openChildren: 0,
+    usage: noUsage,
+    stopReason: null,
+    error: null,
+  };
+}
+
+export function startSlot(event: StreamStart): Slot {
+  const { parent_stream_id: parentStreamId, child_index: childIndex, task, model, ts: startedAt } = event;
+  return { ...openSlot(event), parentStreamId, childIndex, task, model, startedAt };
+}
+
+/** The slot after one more event of its own. Opening, approvals and children concern others too: run.ts has those. */
+export function foldSlot(slot: Slot, event: StreamEvent, textCharsMax: number): Slot {
+  switch (event.type) {
+    case 'agent_start': {
+      const { model, iteration } = event;
+      return { ...enter(slot, 'requesting', event), model, iteration, text: settleText(slot.text) };
+    }
+    case 'text': {
+      // Nearly all events are these: one copy of the slot, not one for each step.
+      const { ts, delta } = event;
+      const text = appendText(slot.text, delta, textCharsMax);
+      const since = slot.phase === 'writing' ? slot.since : (ts ?? slot.since);
+      return { ...slot, phase: 'writing', since, lastAt: ts ?? slot.lastAt, text };
+    }
+    case 'text_retract':
+      return { ...touch(slot, event), text: retractText(slot.text, event.from) };
+    case 'thinking':
+      return enter(slot, 'thinking', event);
+    case 'tool_start':
+      return addTool(enter(slot, 'tool', event), toRunningTool(event));
+    case 'tool_call':
+      return endTool(slot, event);
+    case 'file':
+      return addFile(touch(slot, event), { path: event.path, size: event.size });
+    case 'sub_agent_response': {
+      // Where the deltas are gone or were not asked for, this is all there is to show.
+      const text = slot.text.length === 0 ? appendText(slot.text, event.content, textCharsMax) : slot.text;
+      return { ...touch(slot, event), text };
+    }
+    case 'token_usage':
+      return { ...touch(slot, event), usage: addUsage(slot.usage, toUsage(event)) };
+    case 'error':
+      return { ...touch(slot, event), error: event.message };
+    case 'stream_end': {
+      const { ok, stop_reason: stopReason, error = slot.error } = event;
+      return { ...closeSlot(touch(slot, event), ok ? 'ok' : 'failed', event.ts), stopReason, error: ok ? null : error };
+    }
+    case 'stream_start':
+    case 'approval_required':
+    case 'approval_resolved':
+      return touch(slot, event);
+  }
+}
+
+/** Nothing runs in a turn that is over, whatever was not told. */
+export function closeSlot(slot: Slot, state: 'ok' | 'failed' | 'lost', time: number | null): Slot {
+  const tools = slot.tools.some(isRunning)
+    ? slot.tools.map((tool) => (isRunning(tool) ? { ...tool, state: 'lost' as const } : tool))
+    : slot.tools;
+  return { ...slot, state, tools, endedAt: time, since: time ?? slot.since, openApprovals: 0 };
+}
+
+export function isOpen(slot: Slot): boolean {
+  return slot.state === 'running' || slot.state === 'needs_approval';
+}
+
+/** The same slot in another phase, since now unless it was in it before. */
+function enter(slot: Slot, phase: SlotPhase, { ts }: { readonly ts: number | null }): Slot {
+  const since = slot.phase === phase ? slot.since : (ts ?? slot.since);
+  return { ...slot, phase, since, lastAt: ts ?? slot.lastAt };
+}
+
+/** One more approval to wait for, or (-1) one less. */
+export function awaitApproval(slot: Slot, change: 1 | -1, event: { readonly ts: number | null }): Slot {
+  if (!isOpen(slot)) return touch(slot, event);
+  const openApprovals = Math.max(0, slot.openApprovals + change);
+  const state = openApprovals > 0 ? 'needs_approval' : 'running';
+  const since = state === slot.state ? slot.since : (event.ts ?? slot.since);
+  return { ...touch(slot, event), openApprovals, state, since };
+}
+
+/** One more child that runs, or (-1) one less. */
+export function countChild(slot: Slot, change: 1 | -1, event: { readonly ts: number | null }): Slot {
+  const openChildren = Math.max(0, slot.openChildren + change);
+  const waits: SlotPhase = openChildren > 0 ? 'children' : slot.tools.some(isRunning) ? 'tool' : 'between';
+  // A child that ends does not interrupt what its parent does meanwhile.
+  const phase = change === 1 || slot.phase === 'children' ? waits : slot.phase;
+  const since = phase === slot.phase ? slot.since : (event.ts ?? slot.since);
+  return { ...slot, openChildren, phase, since };
+}
+
+function touch(slot: Slot, { ts }: { readonly ts: number | null }): Slot {
+  return ts === null || ts === slot.lastAt ? slot : { ...slot, lastAt: ts };
+}
+
+function toRunningTool({ tool, tool_use_id: toolUseId, input, ts: startedAt }: ToolStart): SlotTool {
+  return { toolUseId, tool, label: toLabel(input), state: 'running', startedAt, durationMs: null, error: null };
+}
+
+function isRunning({ state }: SlotTool): boolean {
+  return state === 'running';
+}
+
+function addTool(slot: Slot, tool: SlotTool): Slot {
+  return { ...slot, tools: keepTools([...slot.tools, tool]), toolsStarted: slot.toolsStarted + 1 };
+}
+
+/** The newest. Of those that are over the oldest go first, because a running one is what somebody waits for. */
+function keepTools(tools: SlotTool[]): readonly SlotTool[] {
+  if (tools.length <= limits.toolsMax) return tools;
+  const index = tools.findIndex((tool) => !isRunning(tool));
+  return tools.toSpliced(Math.max(0, index), 1);
+}
+
+function endTool(slot: Slot, event: ToolCall): Slot {
+  const index = slot.tools.findLastIndex((tool) => isRunning(tool) && tool.toolUseId === event.tool_use_id);
+  const before = slot.tools[index];
+  const ended: SlotTool = {
+    toolUseId: event.tool_use_id,
+    tool: event.tool,
+    label: before?.label ?? '',
+    state: event.ok ? 'ok' : 'failed',
+    startedAt: before?.startedAt ?? null,
+    durationMs: event.duration_ms,
+    error: event.error ?? null,
+  };
+  // A block of text commands has no start of its own: its end is all that is told.
+  const next = before === undefined ? addTool(slot, ended) : { ...slot, tools: slot.tools.with(index, ended) };
+  const phase = next.tools.some(isRunning) ? slot.phase : 'between';
+  return { ...enter(next, phase, event), toolsFailed: slot.toolsFailed + (event.ok ? 0 : 1) };
+}
+
+function addFile(slot: Slot, file: SlotFile): Slot {
+  const files = [...slot.files, file].slice(-limits.filesMax);
+  return { ...slot, files, filesWritten: slot.filesWritten + 1, filesBytes: slot.filesBytes + file.size };
+}

@@ -1,0 +1,37 @@
+import { limits } from './limits.ts';
+
+/** What a tool works on, in one line: the field that says most, as far as its first characters. */
+export function toLabel(input: unknown): string {
+  if (typeof input === 'string') return oneLine(input);
+  if (typeof input !== 'object' || input === null) return '';
+  const texts = Object.entries(input).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  const telling = tellingFields.find((name) => texts.some(([field]) => field === name));
+  const [, text = ''] = texts.find(([field]) => telling === undefined || field === telling) ?? [];
+  return oneLine(text);
+}
+
+/** Fields of well-known tools, the most telling first. */
+const tellingFields = [
+  'command',
+  'file_path',
+  'path',
+  'notebook_path',
+  'pattern',
+  'url',
+  'query',
+  'agent',
+  'description',
+  'message',
+  'prompt',
+];
+
+function oneLine(text: string): string {
+  // Cut before looking at it: inputs may have megabytes.
+  const line = text
+    .slice(0, 4 * limits.labelCharsMax)
+    .replace(/\s+/g, ' ')
+    .trim();
+  const characters = Array.from(line);
+  if (characters.length <= limits.labelCharsMax && text.length <= 4 * limits.labelCharsMax) return line;
+  return `${characters.slice(0, limits.labelCharsMax - 1).join('')}…`;
+}

@@ -1,0 +1,49 @@
+import type { IdPageParams } from './page.ts';
+
+/** How hard a model works on each request. */
+export const effortLevels = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
+export type EffortLevel = (typeof effortLevels)[number];
+
+/** One form for each level, as the wire has it. */
+export type Effort = { readonly [Level in EffortLevel]: { readonly type: Level } }[EffortLevel];
+
+export type Speed = 'standard' | 'fast';
+
+/** The model of an agent as we answer it: with every default filled in. */
+export interface ModelConfig {
+  /** Any text: which engine runs it is decided by its beginning, e.g. `scripted/` or `claude-code/`. */
+  readonly id: string;
+  readonly effort: Effort;
+  readonly speed: Speed;
+  readonly inference_geo?: string;
+}
+
+/** The model of an agent as it is sent, when more than its name is said. */
+export interface ModelConfigParams {
+  readonly id: string;
+  readonly effort?: EffortLevel | Effort | null;
+  readonly speed?: Speed | null;
+  readonly inference_geo?: string | null;
+}
+
+/** A model as `GET /v1/models` lists it. Null is what is not known. */
+export interface ModelInfo {
+  readonly type: 'model';
+  readonly id: string;
+  readonly display_name: string;
+  readonly created_at: string;
+  readonly lifecycle: 'active' | 'deprecated' | 'retired';
+  readonly deprecated_at: string | null;
+  readonly retires_at: string | null;
+  readonly line: 'haiku' | 'sonnet' | 'opus' | 'fable' | 'mythos' | null;
+  readonly max_input_tokens: number | null;
+  readonly max_tokens: number | null;
+  readonly allowed_fallback_models: readonly string[] | null;
+  /** What a model can do we do not list. */
+  readonly capabilities: null;
+}
+
+/** `GET /v1/models` */
+export interface ModelListParams extends IdPageParams {
+  readonly lifecycle?: readonly ModelInfo['lifecycle'][];
+}

@@ -1,0 +1,124 @@
+import type { AgentReferenceParams, AgentSnapshot, SkillParams } from './agent.ts';
+import type { DefineOutcomeEventParams, UserMessageEventParams } from './event.ts';
+import type { ModelConfigParams } from './model.ts';
+import type { SessionMultiagent } from './multiagent.ts';
+import type { PageParams } from './page.ts';
+import type { SessionResource, SessionResourceParams } from './resource.ts';
+import type { McpServer, ToolParams } from './tool.ts';
+import type { Budget, Usage } from './usage.ts';
+
+/** A session. All keys are always there. Why it stopped is not among them: the last `session.status_idle` says it. */
+export interface Session {
+  readonly type: 'session';
+  readonly id: string;
+  readonly agent: SessionAgent;
+  readonly environment_id: string;
+  readonly title: string | null;
+  readonly status: Status;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly resources: readonly SessionResource[];
+  readonly vault_ids: readonly string[];
+  readonly outcome_evaluations: readonly OutcomeEvaluation[];
+  readonly budget: Budget | null;
+  readonly stats: SessionStats;
+  readonly usage: Usage;
+  readonly deployment_id: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly archived_at: string | null;
+}
+
+/** What a session runs: the agent as it was when the session was made, with its members spelled out. */
+export interface SessionAgent extends AgentSnapshot {
+  readonly multiagent: SessionMultiagent | null;
+}
+
+/** Of a session or a thread. `rescheduling`: something failed for the moment, and will be tried again. */
+export const sessionStatuses = ['rescheduling', 'running', 'idle', 'terminated'] as const;
+export type Status = (typeof sessionStatuses)[number];
+
+export interface SessionStats {
+  /** The sum over all threads: two that run at once count twice, other than in the usage. */
+  readonly active_seconds: number;
+  /** Since its creation; of a terminated session, until its end. */
+  readonly duration_seconds: number;
+}
+
+export interface OutcomeEvaluation {
+  readonly type: 'outcome_evaluation';
+  readonly outcome_id: string;
+  readonly description: string;
+  readonly iteration: number;
+  readonly result: string;
+  readonly explanation: string | null;
+  readonly completed_at: string | null;
+}
+
+export interface DeletedSession {
+  readonly type: 'session_deleted';
+  readonly id: string;
+}
+
+/** `POST /v1/sessions` */
+export interface SessionCreateParams {
+  readonly agent: SessionAgentParams;
+  readonly environment_id: string;
+  readonly title?: string | null;
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** An empty list is the same as none: the session begins idle. */
+  readonly initial_events?: readonly (UserMessageEventParams | DefineOutcomeEventParams)[];
+  readonly resources?: readonly SessionResourceParams[];
+  readonly vault_ids?: readonly string[];
+  readonly budget?: Budget;
+}
+
+/** The id alone stands for the newest version. */
+export type SessionAgentParams = string | AgentReferenceParams | AgentWithOverridesParams;
+
+/** An agent with parts of it replaced for one session. Each part is replaced as a whole. */
+export interface AgentWithOverridesParams {
+  readonly type: 'agent_with_overrides';
+  readonly id: string;
+  readonly version?: number;
+  readonly model?: string | ModelConfigParams;
+  readonly system?: string | null;
+  readonly tools?: readonly ToolParams[];
+  readonly mcp_servers?: readonly McpServer[];
+  readonly skills?: readonly SkillParams[] | null;
+}
+
+/** `POST /v1/sessions/{id}`. What is left out keeps its value. */
+export interface SessionUpdateParams {
+  readonly title?: string | null;
+  /** Key by key; null removes one. */
+  readonly metadata?: Readonly<Record<string, string | null>> | null;
+  /** Only while the session does not run. */
+  readonly agent?: SessionAgentUpdateParams;
+  /** Null removes it. */
+  readonly budget?: Budget | null;
+  /** Always refused; it is here so that the refusal can say why. */
+  readonly vault_ids?: readonly string[];
+}
+
+/** Each list is replaced as a whole. */
+export interface SessionAgentUpdateParams {
+  readonly tools?: readonly ToolParams[];
+  readonly mcp_servers?: readonly McpServer[];
+}
+
+/** `GET /v1/sessions` */
+export interface SessionListParams extends PageParams {
+  /** `desc` if it is not given: newest first. */
+  readonly order?: 'asc' | 'desc';
+  readonly agent_id?: string;
+  /** Counts only together with `agent_id`. */
+  readonly agent_version?: number;
+  readonly statuses?: readonly Status[];
+  readonly include_archived?: boolean;
+  readonly deployment_id?: string;
+  readonly memory_store_id?: string;
+  readonly 'created_at[gt]'?: string;
+  readonly 'created_at[gte]'?: string;
+  readonly 'created_at[lt]'?: string;
+  readonly 'created_at[lte]'?: string;
+}

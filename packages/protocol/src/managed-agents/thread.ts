@@ -1,0 +1,46 @@
+import type { AgentSnapshot } from './agent.ts';
+import type { DeltaType } from './event.ts';
+import type { PageParams } from './page.ts';
+import type { Status } from './session.ts';
+import type { Usage } from './usage.ts';
+
+/** One agent at work in a session. The primary thread has no parent. All keys are always there. */
+export interface SessionThread {
+  readonly type: 'session_thread';
+  readonly id: string;
+  readonly session_id: string;
+  readonly parent_thread_id: string | null;
+  readonly agent: AgentSnapshot;
+  readonly status: Status;
+  /** Null until its status has changed for the first time. */
+  readonly stats: ThreadStats | null;
+  /** Null until it is idle for the first time. */
+  readonly usage: Usage | null;
+  /** Always null: there are no workflow runs here. */
+  readonly workflow_run_id: null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly archived_at: string | null;
+}
+
+export interface ThreadStats {
+  /** How long it ran. */
+  readonly active_seconds: number;
+  /** Since its creation; of an archived thread, until then. */
+  readonly duration_seconds: number;
+  /** From its creation until it ran for the first time. */
+  readonly startup_seconds: number;
+}
+
+/** `GET /v1/sessions/{session}/threads` */
+export interface ThreadListParams extends PageParams {
+  readonly statuses?: readonly Status[];
+}
+
+/** `GET /v1/sessions/{session}/threads/{thread}/events` */
+export type ThreadEventListParams = PageParams;
+
+/** `GET /v1/sessions/{session}/threads/{thread}/stream` */
+export interface ThreadStreamParams {
+  readonly event_deltas?: readonly DeltaType[];
+}
