@@ -33,4 +33,271 @@ export const limits = {
   deltaWindowMs: 5,
   /** A piece of text of this length does not wait. */
   deltaCharsMax: 16 * 1024,
+
+  // The engines.
+  /** All that one answer says, thinks and calls. The largest models say at most a tenth of it. */
+  engineAnswerCharsMax: 8_000_000,
+  /** One event of an answer that streams in. */
+  engineEventBytesMax: 16 * 1024 * 1024,
+  /** How long an endpoint may take to begin an answer. Node's own patience ends after five minutes. */
+  engineFirstByteMs: 240_000,
+  /** How long an answer may be silent. Endpoints send a sign of life every few seconds. */
+  engineSilenceMs: 240_000,
+  /** Longest `retry-after` that is passed on: a day. */
+  engineRetryAfterMsMax: 86_400_000,
+  /** How full a context window may be before its history is summed up. */
+  compactionFillPercent: 80,
+  /** How much of the window a task may take to stay word for word when its history is summed up. */
+  compactionTaskPercent: 10,
+  /** What stays of each long result when a history has to fit into the window to be summed up. */
+  compactionResultCharsMax: 2_000,
+  /** Requests under way at one endpoint. The governor goes below it when the endpoint complains. */
+  governorConcurrencyMax: 32,
+  /** Requests that wait for their turn at one endpoint. */
+  governorQueueMax: 1_000,
+  /** Longest pause of an endpoint, whatever it asks for. */
+  governorPauseMsMax: 600_000,
+
+  // The HTTP door.
+  /** One request's body. */
+  bodyBytesMax: 32 * 1024 * 1024,
+  /** One request's line and headers together. */
+  headerBytesMax: 32 * 1024,
+  /** How long the headers of a request may take. */
+  headersTimeoutMs: 20_000,
+  /** How long a whole request may take to arrive; the answer may take longer. */
+  requestTimeoutMs: 120_000,
+  /** How long a connection without requests is kept. Longer than clients and proxies keep theirs, so that they close first. */
+  keepAliveTimeoutMs: 75_000,
+  connectionsMax: 16_384,
+  /** An id in a path. Ours have at most 33 characters. */
+  pathIdCharsMax: 128,
+  /** Values that one parameter of a query may have. */
+  queryValuesMax: 100,
+  /** Keys of a server, each a file. */
+  apiKeysMax: 1_000,
+  /** What is sent as a key; longer ones are not even looked up. Session tokens are the longest, with some 300. */
+  secretCharsMax: 1_024,
+  /** How long a key that was added or revoked by another process goes unnoticed. */
+  apiKeysCheckMs: 1_000,
+  /** How long an answer is kept for an `Idempotency-Key`. */
+  idempotencyMs: 24 * 60 * 60 * 1_000,
+  idempotencyKeyCharsMax: 255,
+  /** How long an answer is kept for a client that repeats a request without such a key. */
+  retryGuardMs: 60_000,
+  /** Items of one page of agents, versions or environments; and how many there are if nothing is asked for. */
+  recordPageItemsMax: 100,
+  recordPageItemsDefault: 20,
+  /** The name of an agent, an environment, an MCP server or a tool of one. */
+  nameCharsMax: 256,
+  descriptionCharsMax: 2_048,
+  systemCharsMax: 100_000,
+  metadataKeyCharsMax: 64,
+  metadataValueCharsMax: 512,
+  /** Skills of one agent. */
+  agentSkillsMax: 100,
+  /** Domains that a web tool is limited to, or kept from. */
+  toolDomainsMax: 64,
+  /** Hosts that an environment may reach, and packages of one manager. */
+  environmentEntriesMax: 1_000,
+  /** What waits for one reader of a stream beyond what its socket took. Then it is cut off, and can resume. */
+  streamBufferBytesMax: 4 * 1024 * 1024,
+  /** The longest silence of a stream. */
+  streamPingMs: 10_000,
+  /** How long a reader may take nothing while something waits for it. */
+  streamStallMs: 60_000,
+  /** Open streams of one key. */
+  streamsPerKeyMax: 4_096,
+  /** When readers come back after the server has said good-bye. */
+  streamRetryMs: 1_000,
+  /** Keys whose requests are counted. The one that was silent for longest is forgotten, and has its full share again. */
+  rateBucketsMax: 10_000,
+  /** How long requests that are under way have when the server stops. */
+  shutdownGraceMs: 10_000,
+
+  // Tools.
+  /** Text of one result. What is longer goes to a file, and the model is told its beginning and its end. */
+  toolTextCharsMax: 100_000,
+  toolPreviewChars: 8_000,
+  /** One image of a result, in bytes of base64: what the Messages API takes. */
+  toolImageCharsMax: 5 * 1024 * 1024,
+  /** A name that a model can call. */
+  toolNameCharsMax: 128,
+  bashTimeoutMs: 120_000,
+  bashTimeoutMsMax: 600_000,
+  /** The end of what a command says. */
+  bashOutputBytesMax: 100 * 1024,
+  /** How long to wait for the last words of a shell that ended, when something still holds its output open. */
+  bashDrainMs: 500,
+  /** What `read` gives at once. */
+  fileReadBytesMax: 256 * 1024,
+  fileEditBytesMax: 8 * 1024 * 1024,
+  /** Symbolic links on the way to one file, as Linux has it. */
+  fileLinksMax: 40,
+  globResultsMax: 200,
+  /** Patterns that one pattern with braces stands for. */
+  globAlternativesMax: 256,
+  globPatternCharsMax: 1_000,
+  /** Directory entries that one search looks at. */
+  walkEntriesMax: 100_000,
+  walkDepthMax: 64,
+  grepOutputBytesMax: 100 * 1024,
+  grepLineCharsMax: 2_000,
+  /** A file that is searched without ripgrep. Larger ones are left out, and the result says so. */
+  grepFileBytesMax: 16 * 1024 * 1024,
+  grepTimeoutMs: 30_000,
+  /** What a page has after unpacking. */
+  webFetchBytesMax: 10 * 1024 * 1024,
+  webFetchTimeoutMs: 30_000,
+  webFetchConnectMs: 10_000,
+  webFetchRedirectsMax: 5,
+  webFetchUrlCharsMax: 2_000,
+  webFetchCacheEntriesMax: 32,
+  webFetchCacheCharsMax: 4 * 1024 * 1024,
+  webFetchCacheMs: 15 * 60_000,
+  mcpConnectMs: 10_000,
+  mcpCallMs: 300_000,
+  /** How long a server that failed is left alone. */
+  mcpRetryMs: 5_000,
+  mcpListPagesMax: 64,
+  mcpToolsMax: 1_000,
+  mcpAnswerBytesMax: 32 * 1024 * 1024,
+  /** How long a call waits whose answer broke off: some servers let their clients take up where they were. */
+  mcpResumeMs: 10_000,
+
+  // The door to sessions.
+  /** Events of one request. */
+  sentEventsMax: 100,
+  /** Events that a session is created with. */
+  initialEventsMax: 50,
+  /** Blocks of one system message. */
+  systemBlocksMax: 1_000,
+  /** Title of a session. */
+  titleCharsMax: 512,
+  /** How deep agents of an orchestrated request delegate. */
+  orchestrateDepthMax: 2,
+  /** An `Idempotency-Key` of an orchestrated request. */
+  orchestrateKeyCharsMax: 256,
+  /** How long a cancel waits for what it stops. */
+  cancelWaitMs: 1_000,
+  /** Agents of a workspace that an orchestrated request may delegate to. */
+  crewMax: 100,
+  /** How long after a send the first stream begins with what the send has led to. */
+  catchUpMs: 10_000,
+
+  // Views.
+  /** What a reader of a fleet stream is given at a time. A single event may be larger. */
+  fleetBatchBytesMax: 64 * 1024,
+  /** The newest events that readers of one session with the same options share; who is further behind reads the log. */
+  fleetChannelBytesMax: 256 * 1024,
+  /** The same of all sessions together. */
+  fleetChannelsBytesMax: 64 * 1024 * 1024,
+  /** Sessions that a stream of all of them tells of at the same time; more wait until one rests. */
+  fleetWatchedSessionsMax: 1_000,
+  /** Sessions that such a stream remembers. */
+  fleetKnownSessionsMax: 2_000,
+  /** Sessions that are looked at when such a stream is opened, the newest first, to find those at work. */
+  fleetScanSessionsMax: 10_000,
+  /** Sessions that the id of such a stream names: a request has to have room for it twice. */
+  fleetTokenSessionsMax: 256,
+  /** How often such a stream says where its reader is: after so long, or so much. */
+  fleetCheckpointMs: 100,
+  fleetCheckpointBytes: 8 * 1024,
+  /** How often it looks for sessions of which no signal came. */
+  fleetLookMs: 2_000,
+  /** How far clocks, and what was decided and what was written, may be apart. */
+  fleetMarginMs: 30_000,
+  /** Files that agents write, as far as one run shows them to its readers. */
+  runFilesBytesMax: 4 * 1024 * 1024,
+  /** Frames that are read at a time on the way back through a log. */
+  backwardFramesMax: 1_000,
+
+  // Sessions.
+  /** Threads of one session that are not terminated, the primary one not counted. */
+  liveChildrenMax: 25,
+  /** The same where every delegation is a thread of its own: those at work. Sixteen with sixteen each, and who sent them. */
+  busyChildrenMax: 272,
+  /** Tasks of one call of `delegate`. */
+  delegateTasksMax: 16,
+  /** The beginning of a text where only a hint of it is wanted. */
+  excerptCharsMax: 200,
+  /** Model requests of one turn: an agent that has not ended by then goes in circles. */
+  turnRequestsMax: 500,
+  /** Attempts after the first one that failed, before the turn is given up. */
+  requestRetriesMax: 5,
+  /** Summaries in a row that may be asked for before the turn is given up. */
+  turnCompactionsMax: 2,
+  /** The first wait before another attempt; it doubles each time, up to the longest. */
+  retryDelayMs: 500,
+  retryDelayMsMax: 30_000,
+  /** Deltas of one request that wait for the disk, before its engine waits too. */
+  pendingDeltasMax: 256,
+  /** Inputs that are taken up at a time. */
+  inputsTakenMax: 100,
+  /** How long a session belongs to who has taken it, if that one is not heard of. */
+  leaseMs: 15_000,
+  /** How often leases are renewed, and sessions without an owner looked for. */
+  hostTickMs: 2_000,
+  /** A session that nobody needs for so long is let go; its log stays. */
+  hostIdleMs: 60_000,
+  /** Sessions without an owner that are taken at a time. */
+  orphansTakenMax: 100,
+  /** How long a run can be asked for by its id. */
+  runKeyMs: 90 * 24 * 60 * 60 * 1_000,
+  /** How long a tool that was told to stop is waited for. */
+  toolStopMsMax: 5_000,
+  /** How often deltas that are no longer wanted are looked for. */
+  retentionMs: 60 * 60_000,
+  /** Sessions that are listed at a time for it. */
+  retentionPageItems: 100,
+
+  // Agents and environments.
+  /** Tools of one agent, over all its toolsets. */
+  agentToolsMax: 256,
+  /** MCP servers of one agent. */
+  mcpServersMax: 20,
+  /** Keys of the metadata of an agent, an environment or a session. */
+  metadataPairsMax: 16,
+  /** Whom one agent can delegate to. */
+  rosterMembersMax: 20,
+  /** How often an update of an agent or an environment is made anew because others came first. */
+  updateAttemptsMax: 20,
+
+  // Work of self-hosted environments.
+  /** How long a worker keeps an item without being heard of, if it asks for nothing else. */
+  workLeaseMs: 90_000,
+  workLeaseMsMax: 3_600_000,
+  /** How long a poll may wait for work. */
+  workBlockMsMax: 999,
+  /** How long an item that was handed out is waited for to be taken up, if a poll says nothing else. */
+  workReclaimMs: 5_000,
+  workReclaimMsMax: 86_400_000,
+  /** How often an item is queued again because its worker left the session unfinished, with nothing new sent to it. */
+  workRetriesMax: 3,
+  /** How long a worker counts as polling after it has polled. */
+  workerSeenMs: 30_000,
+  /** Workers that are counted, of all environments. */
+  workersSeenMax: 10_000,
+  /** The name that a worker gives itself. */
+  workerIdCharsMax: 256,
+  /** How long the token of a session that a worker is given is good for. */
+  sessionTokenMs: 24 * 60 * 60 * 1_000,
+
+  // Files.
+  /** One file that is uploaded. */
+  uploadBytesMax: 500 * 1024 * 1024,
+  /** The headers of one part of an upload. */
+  uploadHeaderBytesMax: 8 * 1024,
+  /** A part of an upload that is no file. */
+  uploadFieldBytesMax: 1_024,
+  uploadNameCharsMax: 255,
+  /** Files of a whole server. */
+  uploadsMax: 100_000,
+  /** A file that a model is shown. As base64 it is a third more, and a request has 32 MiB. */
+  shownFileBytesMax: 20 * 1024 * 1024,
+  /** Files that one session has mounted. */
+  sessionResourcesMax: 100,
+  mountPathCharsMax: 1_024,
+  /** Files that are listed of what one session has put out. */
+  outputFilesMax: 10_000,
 } as const;

@@ -20,8 +20,8 @@ export const limits = {
   tokensMax: 1_000_000_000,
   /** Longest regular expression of `when`. */
   matchCharsMax: 1_000,
-  /** How long one regular expression may search. Some take years for a line of text. */
-  matchMsMax: 500,
+  /** How long one regular expression may search. Some take years for a line of text; a busy machine takes a second for any. */
+  matchMsMax: 2_000,
   /** All that one answer says, thinks and calls, placeholders filled in. */
   answerCharsMax: 1_000_000,
   /** Events of one answer. */

@@ -1,0 +1,36 @@
+/** First in, first out for each owner, and the owners take turns: who asks a hundred times does not keep others waiting. */
+export class FairQueue<Item> {
+  /** A map keeps the order of insertion, which is the order of the turns: who had one goes to the end. */
+  readonly #lines = new Map<string, Set<Item>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(owner: string, item: Item): void {
+    const line = this.#lines.get(owner) ?? new Set<Item>();
+    line.add(item);
+    this.#lines.set(owner, line);
+    this.#size += 1;
+  }
+
+  /** The next one whose turn it is. */
+  take(): Item | undefined {
+    const [turn] = this.#lines;
+    if (turn === undefined) return undefined;
+    const [owner, line] = turn;
+    const [item] = line;
+    this.#lines.delete(owner);
+    if (line.size > 1) this.#lines.set(owner, line);
+    if (item !== undefined && line.delete(item)) this.#size -= 1;
+    return item;
+  }
+
+  remove(owner: string, item: Item): void {
+    const line = this.#lines.get(owner);
+    if (line?.delete(item) !== true) return;
+    this.#size -= 1;
+    if (line.size === 0) this.#lines.delete(owner);
+  }
+}

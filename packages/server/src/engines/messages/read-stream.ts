@@ -1,0 +1,83 @@
+import { SseDecoder, type SseItem } from '@fleetloom/protocol/sse';
+import type { Json, JsonObject } from '../../base/json.ts';
+import { limits } from '../../base/limits.ts';
+import { brokenAnswer, classifyComplaint, connectionLost } from '../failures.ts';
+import type { Schedule } from '../schedule.ts';
+import { StreamError } from './stream-error.ts';
+import { withTimeout } from './with-timeout.ts';
+
+export interface ReadStreamOptions {
+  /** Longest time without a single byte. Only time spent waiting counts: a slow reader is not the endpoint's fault. */
+  readonly silenceMs: number;
+  readonly schedule: Schedule;
+}
+
+/**
+ * The events of an answer, pings too. Reads only as fast as it is read from. Throws a {@link StreamError} for an error
+ * that comes as an event and for what is no event stream; ends, without a word, where the stream does.
+ */
+export async function* readStream(response: Response, options: ReadStreamOptions): AsyncGenerator<Json, void> {
+  checkType(response);
+  const reader = response.body?.getReader();
+  if (reader === undefined) return;
+  const decoder = new SseDecoder({ eventBytesMax: limits.engineEventBytesMax });
+  try {
+    for (;;) {
+      const { done, value } = await withTimeout(reader.read(), options.silenceMs, options.schedule, () => {
+        return new StreamError(connectionLost(`the answer fell silent for ${options.silenceMs} ms`));
+      });
+      if (done) return;
+      for (const item of decoder.push(value)) yield* toEvents(item);
+    }
+  } finally {
+    // Who leaves early does not want the rest; what breaks now, nobody needs.
+    void reader.cancel().catch(() => undefined);
+  }
+}
+
+/** A web page with status 200 is what a wrong address or a proxy answers. */
+function checkType({ headers }: Response): void {
+  const type = headers.get('content-type') ?? '';
+  if (type.startsWith('text/event-stream')) return;
+  const message = `the endpoint answered with ${type === '' ? 'no content type' : type} instead of an event stream`;
+  throw new StreamError({ ...brokenAnswer(`${message}: check the base URL`), consequence: 'turn' });
+}
+
+function* toEvents(item: SseItem): Generator<Json> {
+  if (item.type === 'oversize') {
+    throw new StreamError(brokenAnswer(`an event of the answer has ${item.bytes} bytes; ${item.limit} are allowed`));
+  }
+  if (item.type !== 'event') return;
+  const event = parse(item.data);
+  if (item.event === 'error' || isError(event)) throw new StreamError(toFailure(event));
+  yield event;
+}
+
+function parse(data: string): Json {
+  try {
+    // JSON.parse gives what JSON can say, whatever its type says.
+    return JSON.parse(data) as Json;
+  } catch {
+    // Where in the text it stopped making sense helps nobody: none of it can be used.
+    throw new StreamError(brokenAnswer('an event of the answer is no JSON'));
+  }
+}
+
+function isError(event: Json): event is JsonObject {
+  return isObject(event) && event['type'] === 'error';
+}
+
+function toFailure(event: Json) {
+  const error = isObject(event) ? event['error'] : undefined;
+  const { type, message } = isObject(error) ? error : {};
+  return classifyComplaint({
+    status: undefined,
+    errorType: typeof type === 'string' ? type : undefined,
+    message: typeof message === 'string' ? message : 'the endpoint broke off its answer',
+    retryAfterMs: null,
+  });
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,4 @@
+/** The name without its date: `claude-opus-4-5-20251101` is the model `claude-opus-4-5`. */
+export function toModelName(modelId: string): string {
+  return modelId.replace(/-\d{8}$/, '');
+}

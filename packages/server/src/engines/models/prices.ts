@@ -1,0 +1,46 @@
+/** When these prices were read from https://platform.claude.com/docs/en/about-claude/pricing and the models' pages. */
+export const PRICES_READ = '2026-10';
+
+/** US dollars for a million tokens. */
+export interface Price {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead: number;
+  readonly cacheWrite5m: number;
+  readonly cacheWrite1h: number;
+  /** All of it is so many times as much in fast mode; a model without it has none, or one whose price is not known. */
+  readonly fastTimes?: number;
+  /** All of it is so many times as much for a request whose input is longer than this. */
+  readonly long?: { readonly inputTokensAbove: number; readonly times: number };
+}
+
+/**
+ * Models whose price is known for sure. What is missing costs `null`, which is not nothing: a wrong sum looks as right
+ * as a right one.
+ */
+export const prices: Readonly<Record<string, Price>> = {
+  'claude-fable-5-1': price(10, 50, 0.25),
+  'claude-mythos-5-1': price(10, 50, 0.25),
+  'claude-fable-5': price(10, 50),
+  'claude-mythos-5': price(10, 50),
+  'claude-opus-5-5': { ...price(4, 20, 0.2), fastTimes: 2 },
+  'claude-opus-5': { ...price(5, 25), fastTimes: 2 },
+  'claude-opus-4-8': { ...price(5, 25), fastTimes: 2 },
+  'claude-opus-4-7': price(5, 25),
+  'claude-opus-4-6': price(5, 25),
+  'claude-opus-4-5': price(5, 25),
+  'claude-opus-4-1': price(15, 75),
+  'claude-opus-4': price(15, 75),
+  'claude-sonnet-5-5': price(2, 10),
+  'claude-sonnet-5': price(2, 10),
+  'claude-sonnet-4-6': price(3, 15),
+  'claude-sonnet-4-5': price(3, 15),
+  'claude-sonnet-4': price(3, 15),
+  'claude-haiku-5-5': { ...price(0.1, 0.5), long: { inputTokensAbove: 100_000, times: 5 } },
+  'claude-haiku-4-5': price(1, 5),
+};
+
+/** Writing to the cache costs 1.25 and 2 times the input for all of them, reading from it a tenth for most. */
+function price(input: number, output: number, cacheRead = input / 10): Price {
+  return { input, output, cacheRead, cacheWrite5m: input * 1.25, cacheWrite1h: input * 2 };
+}
