@@ -1,7 +1,6 @@
-import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { run } from './run.mjs';
-import { say, tail, withProgress } from './say.mjs';
+import { installPackages, isExecutable } from './apt.mjs';
+import { say } from './say.mjs';
 
 /**
  * A browser for the browser tests, or undefined after saying loudly that there is none. playwright-core would download
@@ -37,29 +36,7 @@ function usualPlaces() {
   ];
 }
 
-/** Installs Debian's chromium where that needs no password. Otherwise says in one sentence why not. */
 async function installChromium() {
   if (process.env.FLEETLOOM_CHROMIUM) return `FLEETLOOM_CHROMIUM=${process.env.FLEETLOOM_CHROMIUM} is no program.`;
-  if (process.getuid?.() !== 0) return 'None was found, and only root may install one.';
-  if (!isExecutable('/usr/bin/apt-get')) return 'None was found, and this system has no apt-get.';
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  let output = '';
-  const isOk = await withProgress('installing chromium for the browser tests', async () => {
-    for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'chromium']]) {
-      const result = await run('/usr/bin/apt-get', args, { env });
-      output = result.output;
-      if (result.code !== 0) return false;
-    }
-    return true;
-  });
-  return isOk ? 'apt-get installed none.' : `apt-get could not install it:\n${tail(output, 8)}\n`;
-}
-
-function isExecutable(path) {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  return installPackages(['chromium'], 'the browser tests');
 }

@@ -9,7 +9,7 @@ export function findTestTitles(source) {
   const titles = [];
   for (const match of code.matchAll(callPattern)) {
     const modifiers = match[1].split('.').map((modifier) => modifier.trim());
-    if (modifiers.some((modifier) => notTests.test(modifier))) continue;
+    if (!modifiers.every((modifier) => ofTests.has(modifier))) continue;
     const open = findArguments(code, literals, match.index + match[0].length);
     if (open === undefined) continue;
     const start = open + 1 + code.slice(open + 1).search(/\S/);
@@ -26,8 +26,20 @@ export function findTestTitles(source) {
 /** Ends where a call may begin. `function test(` and `/x/.test(` are something else. */
 const callPattern = /(?<![.\w$]|function\s+)(?:it|test)((?:\s*\.\s*\w+)*)(?=\s*[(<`])/g;
 
-/** What else hangs on `test`: fixtures and hooks. */
-const notTests = /^(?:extend|scoped|override|describe|(?:before|after)(?:Each|All))$/;
+/** What may stand between `it` and its title. Hooks and fixtures hang on it too, and other things are called `test`. */
+const ofTests = new Set([
+  '',
+  'skip',
+  'todo',
+  'only',
+  'each',
+  'for',
+  'concurrent',
+  'sequential',
+  'fails',
+  'skipIf',
+  'runIf',
+]);
 
 /** The opening parenthesis before the title: the last one of `each<Row>(rows)(` or of each`table`(. */
 function findArguments(code, literals, from) {

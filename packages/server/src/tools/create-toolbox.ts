@@ -1,0 +1,164 @@
+import { type Clock, systemClock } from '../base/clock.ts';
+import type { JsonObject } from '../base/json.ts';
+import { createBashTool } from './bash/bash-tool.ts';
+import { runSafely } from './define-tool.ts';
+import { createEditTool } from './files/edit-tool.ts';
+import { createReadTool } from './files/read-tool.ts';
+import { WorkspaceFiles } from './files/workspace-files.ts';
+import { createWriteTool } from './files/write-tool.ts';
+import { type FindProgram, findProgram as findOnPath } from './find-program.ts';
+import { createKeepOutput } from './keep-output.ts';
+import { createLocks } from './locks.ts';
+import type { McpHeaders } from './mcp/mcp-connection.ts';
+import { createMcpTools } from './mcp/mcp-tools.ts';
+import { openBubblewrap } from './sandbox/bubblewrap.ts';
+import type { SandboxState } from './sandbox/sandbox.ts';
+import { createGlobTool } from './search/glob-tool.ts';
+import { createGrepTool } from './search/grep-tool.ts';
+import type { Tool } from './tool.ts';
+import { ToolFailure, throwIfInterrupted } from './tool-failure.ts';
+import { type ToolLimits, toToolLimits } from './tool-limits.ts';
+import type { OfferedTool, Toolbox, ToolProblem } from './toolbox.ts';
+import { chooseTool, toObject, toText } from './toolset.ts';
+import type { ResolveHost } from './web-fetch/fetch-page.ts';
+import { createWebFetch } from './web-fetch/web-fetch-tool.ts';
+import { createWebSearchTool } from './web-search/web-search-tool.ts';
+
+/** What the operator of the server decides. Nothing of it can be said by an agent or in a request. */
+export interface ToolboxOptions {
+  /** Runs bash on the whole machine where there is no sandbox. Without this it is refused there. */
+  readonly allowUnsandboxedBash?: boolean | undefined;
+  /** Lets bash reach the network, this machine's own services included. */
+  readonly allowBashNetwork?: boolean | undefined;
+  /** Directories that bash may also read. */
+  readonly readOnlyPaths?: readonly string[] | undefined;
+  /** Hosts that web_fetch may reach although they are private, as `host` or `host:port`. */
+  readonly allowedPrivateHosts?: readonly string[] | undefined;
+  /** What to send along to MCP servers, such as `authorization`. */
+  readonly mcpHeaders?: McpHeaders | undefined;
+  readonly clock?: Clock | undefined;
+  readonly limits?: Partial<ToolLimits> | undefined;
+  readonly findProgram?: FindProgram | undefined;
+  readonly resolveHost?: ResolveHost | undefined;
+}
+
+/**
+ * The tools of one session.
+ *
+ * @example
+ * const toolbox = createToolbox({ allowedPrivateHosts: ['docs.internal'] });
+ * const { tools } = await toolbox.offer({ tools: [{ type: 'agent_toolset_20260401' }], mcp_servers: [] });
+ */
+export function createToolbox(options: ToolboxOptions = {}): Toolbox {
+  const { clock = systemClock, findProgram = findOnPath, allowedPrivateHosts, resolveHost } = options;
+  const limits = toToolLimits(options.limits);
+  const locks = createLocks();
+  const files = new WorkspaceFiles({ locks, linksMax: limits.fileLinksMax });
+  const keepOutput = createKeepOutput({ files, clock, limits });
+  const sandbox = openOnce(options, findProgram);
+  const allowsUnsandboxed = options.allowUnsandboxedBash ?? false;
+  const bash = createBashTool({ sandbox, allowsUnsandboxed, findProgram, limits, locks });
+  const webFetch = createWebFetch({ clock, limits, allowedPrivateHosts, resolveHost });
+  const mcp = createMcpTools({ headers: options.mcpHeaders, clock, limits, keepOutput });
+  const builtins = createBuiltins();
+  let isClosed = false;
+
+  return {
+    offer: async ({ tools: entries, mcp_servers: servers }) => {
+      const parts = await Promise.all(entries.map((entry) => offerEntry(entry, servers)));
+      // Of two with the same name the first one counts.
+      const tools = new Map<string, OfferedTool>();
+      for (const [name, tool] of parts.flatMap((part) => part.tools)) if (!tools.has(name)) tools.set(name, tool);
+      return { tools, problems: parts.flatMap((part) => part.problems) };
+    },
+    closeThread: async (threadId) => {
+      webFetch.closeThread(threadId);
+      await bash.closeThread(threadId);
+    },
+    close: async () => {
+      isClosed = true;
+      await Promise.all([bash.close(), mcp.close()]);
+    },
+  };
+
+  async function offerEntry(entry: JsonObject, servers: readonly JsonObject[]): Promise<EntryOffer> {
+    if (entry['type'] === 'agent_toolset_20260401') return { tools: offerBuiltins(entry), problems: [] };
+    if (entry['type'] === 'mcp_toolset') return await mcp.offer(entry, servers);
+    if (entry['type'] === 'custom') return { tools: [offerCustom(entry)], problems: [] };
+    // The door lets no others through, but what it lets through may be newer than this.
+    return { tools: [], problems: [] };
+  }
+
+  function offerBuiltins(toolset: JsonObject): [string, OfferedTool][] {
+    return builtins.map(({ name, isSandboxed, toTool }) => {
+      const { isEnabled, permission, config } = chooseTool(toolset, name, 'allow');
+      const tool = toTool(config);
+      const { description, inputSchema } = tool;
+      return [
+        name,
+        {
+          kind: 'builtin',
+          name,
+          permission,
+          isEnabled,
+          isSandboxed,
+          description,
+          inputSchema,
+          run: async (input, context) => {
+            return await runSafely(name, async () => {
+              if (isClosed) throw new ToolFailure('the session is closed');
+              if (!isEnabled) throw new ToolFailure('this tool is switched off');
+              throwIfInterrupted(context.signal);
+              return await keepOutput(name, await tool.run(input, context), context);
+            });
+          },
+        },
+      ];
+    });
+  }
+
+  function createBuiltins(): Builtin[] {
+    const { fileReadBytesMax, fileEditBytesMax } = limits;
+    return [
+      inSandbox(bash),
+      inSandbox(createReadTool({ files, bytesMax: fileReadBytesMax })),
+      inSandbox(createWriteTool({ files })),
+      inSandbox(createEditTool({ files, bytesMax: fileEditBytesMax })),
+      inSandbox(createGlobTool({ files, limits })),
+      inSandbox(createGrepTool({ files, sandbox, findProgram, limits })),
+      { name: 'web_fetch', isSandboxed: false, toTool: (config) => webFetch.toTool(config) },
+      { name: 'web_search', isSandboxed: false, toTool: () => createWebSearchTool() },
+    ];
+  }
+}
+
+interface EntryOffer {
+  readonly tools: readonly (readonly [string, OfferedTool])[];
+  readonly problems: readonly ToolProblem[];
+}
+
+interface Builtin {
+  readonly name: string;
+  readonly isSandboxed: boolean;
+  readonly toTool: (config: JsonObject) => Tool;
+}
+
+function inSandbox(tool: Tool): Builtin {
+  return { name: tool.name, isSandboxed: true, toTool: () => tool };
+}
+
+function offerCustom(entry: JsonObject): [string, OfferedTool] {
+  const name = toText(entry['name']);
+  const [description, inputSchema] = [toText(entry['description']), toObject(entry['input_schema'])];
+  return [name, { kind: 'custom', name, description, inputSchema, isEnabled: true }];
+}
+
+/** Looked for when it is first needed, and then known. */
+function openOnce(options: ToolboxOptions, findProgram: FindProgram): () => Promise<SandboxState> {
+  const { allowBashNetwork: allowsNetwork, readOnlyPaths } = options;
+  let state: Promise<SandboxState> | undefined;
+  return async () => {
+    state ??= openBubblewrap({ findProgram, allowsNetwork, readOnlyPaths });
+    return await state;
+  };
+}

@@ -1,0 +1,181 @@
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import type { Locks } from '../locks.ts';
+import { ToolFailure } from '../tool-failure.ts';
+import { closing, type Directory, isCode } from './directory.ts';
+import { type Place, withPlace } from './find-place.ts';
+
+export interface WorkspaceFilesOptions {
+  readonly locks: Locks;
+  readonly linksMax: number;
+  readonly isHeld?: boolean;
+}
+
+/** The files of a workspace, and none but those. */
+export class WorkspaceFiles {
+  readonly #options: WorkspaceFilesOptions;
+  #temporary = 0;
+
+  constructor(options: WorkspaceFilesOptions) {
+    this.#options = options;
+  }
+
+  /** Opens a file for reading; pipes, devices and directories are refused. */
+  async read<Result>(
+    workspace: string,
+    path: string,
+    work: (file: { handle: FileHandle; bytes: number }) => Promise<Result>,
+  ): Promise<Result> {
+    return await withPlace(workspace, path, this.#options, (place) => readPlace(place, path, work));
+  }
+
+  /** Replaces a file as a whole: who reads it meanwhile sees all of the old one or all of the new one. Keeps its mode. */
+  async write(workspace: string, path: string, content: string): Promise<void> {
+    await withPlace(workspace, path, { ...this.#options, makesParents: true }, async (place) => {
+      checkReplaceable(place, path);
+      await this.#locked(workspace, place, () => this.#replace(place, content));
+    });
+  }
+
+  /** Like `write`, made from what is there. Nobody else of this session changes the file in between. */
+  async change(workspace: string, path: string, bytesMax: number, change: (content: string) => string): Promise<void> {
+    await withPlace(workspace, path, this.#options, async (found) => {
+      await this.#locked(workspace, found, async () => {
+        const place = { ...found, stats: await found.directory.stat(found.name) };
+        checkReplaceable(place, path);
+        const content = await readPlace(place, path, async ({ handle, bytes }) => {
+          if (bytes > bytesMax) {
+            throw new ToolFailure(`${path} has ${bytes} bytes, and only ${bytesMax} can be edited: use bash`);
+          }
+          return toText(await handle.readFile(), path);
+        });
+        await this.#replace(place, change(content));
+      });
+    });
+  }
+
+  /** Makes a file that must not be there yet. */
+  async create(workspace: string, path: string, content: string): Promise<'created' | 'exists'> {
+    return await withPlace(workspace, path, { ...this.#options, makesParents: true }, async ({ directory, name }) => {
+      try {
+        const created = await directory.openFile(name, CREATE_FLAGS, 0o666);
+        await closing(created, async (handle) => await handle.writeFile(content));
+        return 'created';
+      } catch (error) {
+        if (isCode(error, 'EEXIST')) return 'exists';
+        throw error;
+      }
+    });
+  }
+
+  /** Hands out an open directory; `file` is set where the path is one of a file in it. */
+  async search<Result>(
+    workspace: string,
+    path: string,
+    work: (found: { directory: Directory; file: string | undefined }) => Promise<Result>,
+  ): Promise<Result> {
+    return await withPlace(workspace, path, this.#options, async ({ directory, name, stats }) => {
+      if (stats === undefined) throw new ToolFailure(`${path}: there is no such file or directory`);
+      if (name === '.') return await work({ directory, file: undefined });
+      if (stats.isFile()) return await work({ directory, file: name });
+      if (!stats.isDirectory()) throw new ToolFailure(`${path} is neither a file nor a directory`);
+      const opened = await directory.openDirectory(name);
+      return await closing(opened, async (inner) => await work({ directory: inner, file: undefined }));
+    });
+  }
+
+  async #locked<Result>(workspace: string, place: Place, work: () => Promise<Result>): Promise<Result> {
+    return await this.#options.locks.hold(`${workspace}/${place.path}`, work);
+  }
+
+  async #replace({ directory, name, stats }: Place, content: string): Promise<void> {
+    const temporary = await this.#writeTemporary(directory, content, stats);
+    try {
+      await directory.rename(temporary, name);
+    } catch (error) {
+      await directory.remove(temporary);
+      throw error;
+    }
+  }
+
+  async #writeTemporary(directory: Directory, content: string, like: Place['stats']): Promise<string> {
+    const { name, handle } = await this.#createTemporary(directory);
+    try {
+      await handle.writeFile(content);
+      if (like !== undefined) await keepLooks(handle, like);
+      // Without this a power cut can leave the new name with nothing behind it.
+      await handle.sync();
+    } catch (error) {
+      await handle.close();
+      await directory.remove(name);
+      throw error;
+    }
+    await handle.close();
+    return name;
+  }
+
+  /** Names may be taken: by somebody who was killed while writing, and had our number. */
+  async #createTemporary(directory: Directory): Promise<{ name: string; handle: FileHandle }> {
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      const name = `.fleetloom-${process.pid}-${this.#temporary++}.tmp`;
+      try {
+        return { name, handle: await directory.openFile(name, CREATE_FLAGS, 0o666) };
+      } catch (error) {
+        if (!isCode(error, 'EEXIST')) throw error;
+      }
+    }
+    throw new ToolFailure(`there are too many files named .fleetloom-*.tmp in the directory: remove them`);
+  }
+}
+
+const TRIES_MAX = 1_000;
+
+const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+
+async function readPlace<Result>(
+  { directory, name, stats }: Place,
+  path: string,
+  work: (file: { handle: FileHandle; bytes: number }) => Promise<Result>,
+): Promise<Result> {
+  if (stats === undefined) throw new ToolFailure(`${path}: there is no such file or directory`);
+  // Before opening, because opening a device can do something; and after, because it may be another one by now.
+  checkRegular(stats, path);
+  return await closing(await directory.openFile(name, constants.O_RDONLY), async (handle) => {
+    const opened = await handle.stat();
+    checkRegular(opened, path);
+    return await work({ handle, bytes: opened.size });
+  });
+}
+
+function checkReplaceable({ name, stats }: Place, path: string): void {
+  if (name === '.') throw new ToolFailure(`${path} is the workspace itself, a directory`);
+  if (stats !== undefined) checkRegular(stats, path);
+}
+
+function checkRegular(stats: { isDirectory(): boolean; isFile(): boolean }, path: string): void {
+  if (stats.isDirectory()) throw new ToolFailure(`${path} is a directory: use glob to see what is in it`);
+  if (!stats.isFile()) throw new ToolFailure(`${path} is not a regular file`);
+}
+
+/** An edited script stays one that can be run, and a file of somebody else stays theirs where we may say so. */
+async function keepLooks(handle: FileHandle, like: NonNullable<Place['stats']>): Promise<void> {
+  const own = await handle.stat();
+  if (own.uid !== like.uid || own.gid !== like.gid) {
+    try {
+      await handle.chown(like.uid, like.gid);
+    } catch (error) {
+      // Only root may give files away. The content matters more than whose it is.
+      if (!isCode(error, 'EPERM')) throw error;
+    }
+  }
+  await handle.chmod(like.mode & 0o7777);
+}
+
+/** Exactly, or not at all: what is written back must not have lost bytes. */
+function toText(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (error) {
+    throw new ToolFailure(`${path} is not a text file in UTF-8: use bash to change it`, { cause: error });
+  }
+}

@@ -1,0 +1,114 @@
+import type { Tool } from '@modelcontextprotocol/client';
+import type { Clock } from '../../base/clock.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { runSafely } from '../define-tool.ts';
+import type { KeepOutput } from '../keep-output.ts';
+import { ToolFailure } from '../tool-failure.ts';
+import type { ToolLimits } from '../tool-limits.ts';
+import type { OfferedTool, ToolProblem } from '../toolbox.ts';
+import { chooseTool, toText } from '../toolset.ts';
+import { McpConnection, type McpHeaders, type McpServer } from './mcp-connection.ts';
+
+export interface McpToolsOptions {
+  readonly headers?: McpHeaders | undefined;
+  readonly clock: Clock;
+  readonly limits: ToolLimits;
+  readonly keepOutput: KeepOutput;
+}
+
+export interface McpTools {
+  /** The tools of a toolset, by the names that the model uses. */
+  offer(toolset: JsonObject, servers: readonly JsonObject[]): Promise<McpOffer>;
+  close(): Promise<void>;
+}
+
+export interface McpOffer {
+  readonly tools: readonly (readonly [string, OfferedTool])[];
+  readonly problems: readonly ToolProblem[];
+}
+
+/** The tools of other servers. Agents that name the same server at the same place share its connection. */
+export function createMcpTools({ headers = async () => ({}), clock, limits, keepOutput }: McpToolsOptions): McpTools {
+  const connections = new Map<string, McpConnection>();
+  let isClosed = false;
+
+  return {
+    offer: async (toolset, servers) => {
+      const name = toText(toolset['mcp_server_name']);
+      const entry = servers.find((server) => server['name'] === name);
+      if (entry === undefined) return { tools: [], problems: [toUnknown(name)] };
+      const connection = openConnection({ name, url: toText(entry['url']) });
+      const listed = await connection.listTools();
+      if ('problem' in listed) return { tools: [], problems: [listed.problem] };
+      const names = new Names(limits.toolNameCharsMax);
+      const tools = listed.tools.map(
+        (tool) => [names.next(name, tool.name), toOffered(tool, name, toolset, connection)] as const,
+      );
+      return { tools, problems: [] };
+    },
+    close: async () => {
+      isClosed = true;
+      await Promise.all([...connections.values()].map((connection) => connection.close()));
+    },
+  };
+
+  function openConnection(server: McpServer): McpConnection {
+    const key = JSON.stringify([server.name, server.url]);
+    const connection = connections.get(key) ?? new McpConnection({ server, headers, clock, limits });
+    connections.set(key, connection);
+    // Nothing is open yet, so there is nothing to wait for; it only never opens.
+    if (isClosed) void connection.close();
+    return connection;
+  }
+
+  function toOffered(tool: Tool, serverName: string, toolset: JsonObject, connection: McpConnection): OfferedTool {
+    const { name } = tool;
+    const { isEnabled, permission } = chooseTool(toolset, name, 'ask');
+    return {
+      kind: 'mcp',
+      name,
+      serverName,
+      permission,
+      isEnabled,
+      description: tool.description ?? tool.title ?? '',
+      // It came as JSON, and its type only is too loose to say so.
+      inputSchema: tool.inputSchema as unknown as JsonObject,
+      run: async (input, context) => {
+        return await runSafely(name, async () => {
+          if (!isEnabled) throw new ToolFailure('this tool is switched off');
+          const result = await connection.call(name, input, context.signal);
+          return await keepOutput(name.replace(UNFIT, '_'), result, context);
+        });
+      },
+    };
+  }
+}
+
+function toUnknown(name: string): ToolProblem {
+  const message = `There is no MCP server ${name}: name it in mcp_servers of the agent`;
+  return { type: 'mcp_connection_failed', serverName: name, message };
+}
+
+/** What models may call consists of letters, digits, _ and -. Names of servers and their tools may be anything. */
+const UNFIT = /[^a-zA-Z0-9_-]/g;
+
+/** Names for the model, each of them once. */
+class Names {
+  readonly #charsMax: number;
+  readonly #used = new Set<string>();
+
+  constructor(charsMax: number) {
+    this.#charsMax = charsMax;
+  }
+
+  next(server: string, tool: string): string {
+    const base = `mcp__${server}__${tool}`.replace(UNFIT, '_');
+    let name = base.slice(0, this.#charsMax);
+    for (let count = 2; this.#used.has(name); count++) {
+      const end = `_${count}`;
+      name = base.slice(0, this.#charsMax - end.length) + end;
+    }
+    this.#used.add(name);
+    return name;
+  }
+}

@@ -1,0 +1,92 @@
+import { constants, createReadStream } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { limits } from '../base/limits.ts';
+import { closing } from './files/directory.ts';
+import { withPlace } from './files/find-place.ts';
+import { walk } from './search/walk.ts';
+import { OUTPUTS_PATH } from './session-paths.ts';
+import { ToolFailure } from './tool-failure.ts';
+
+export interface OutputFile {
+  /** From the directory of outputs on. */
+  readonly path: string;
+  readonly bytes: number;
+  readonly changedAt: number;
+}
+
+/**
+ * Copies a file to where agents find it. Like the tools of the agents it does not follow links that lead out of the
+ * workspace: who works in there may have made some.
+ */
+export async function putSessionFile(workspace: string, path: string, source: string): Promise<void> {
+  await withPlace(workspace, path, { ...LINKS, makesParents: true }, async ({ directory, name, stats }) => {
+    if (name === '.' || stats?.isDirectory()) throw new ToolFailure(`${path} is a directory`);
+    const draft = `.fleetloom-put-${process.pid}-${count++}.tmp`;
+    const handle = await directory.openFile(draft, CREATE_FLAGS, 0o644);
+    try {
+      // It closes the handle when it is done.
+      await pipeline(createReadStream(source), handle.createWriteStream({ flush: true }));
+      await directory.rename(draft, name);
+    } catch (error) {
+      await directory.remove(draft);
+      throw error;
+    }
+  });
+}
+
+/** Does nothing if it is not there. */
+export async function removeSessionFile(workspace: string, path: string): Promise<void> {
+  await withPlace(workspace, path, LINKS, async ({ directory, name, stats }) => {
+    if (stats?.isFile()) await directory.remove(name);
+  }).catch((error: unknown) => {
+    // Agents may have moved whole directories away.
+    if (!(error instanceof ToolFailure)) throw error;
+  });
+}
+
+/** What agents have put out, sorted by path. */
+export async function listOutputs(
+  workspace: string,
+  filesMax: number = limits.outputFilesMax,
+): Promise<readonly OutputFile[]> {
+  const files: OutputFile[] = [];
+  const signal = new AbortController().signal;
+  await withPlace(workspace, OUTPUTS_PATH, LINKS, async ({ directory, name, stats }) => {
+    if (!stats?.isDirectory()) return;
+    const outputs = await directory.openDirectory(name);
+    await closing(outputs, async (root) => {
+      const { walkEntriesMax: entriesMax, walkDepthMax: depthMax } = limits;
+      await walk(root, {
+        entriesMax,
+        depthMax,
+        signal,
+        onFile: async (at, file) => {
+          const found = await at.stat(file);
+          const path = posix.relative(root.path, at.pathOf(file));
+          if (found?.isFile()) files.push({ path, bytes: found.size, changedAt: Math.round(found.mtimeMs) });
+          return files.length < filesMax ? 'continue' : 'stop';
+        },
+      });
+    });
+  }).catch((error: unknown) => {
+    // Nothing was put out, or what is there leads elsewhere.
+    if (!(error instanceof ToolFailure)) throw error;
+  });
+  return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** An open file of what agents have put out; whoever takes it closes it. Undefined if it is not there any more. */
+export async function openOutput(workspace: string, path: string): Promise<FileHandle | undefined> {
+  return await withPlace(workspace, `${OUTPUTS_PATH}/${path}`, LINKS, async ({ directory, name, stats }) =>
+    stats?.isFile() ? await directory.openFile(name, constants.O_RDONLY) : undefined,
+  ).catch((error: unknown) => {
+    if (!(error instanceof ToolFailure)) throw error;
+    return undefined;
+  });
+}
+
+const LINKS = { linksMax: limits.fileLinksMax };
+const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+let count = 0;

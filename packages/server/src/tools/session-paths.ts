@@ -1,0 +1,26 @@
+import { posix } from 'node:path';
+
+/**
+ * Paths that agents are told of, wherever the workspace is in truth: `/workspace` is the workspace itself, and
+ * `/mnt/session` holds what was put in for the session (`uploads`) and what it puts out (`outputs`). The latter is kept
+ * where searches of the workspace do not look.
+ */
+export const SESSION_PATHS: readonly { readonly shown: string; readonly inside: string }[] = [
+  { shown: '/workspace', inside: '' },
+  { shown: '/mnt/session', inside: '.fleetloom/session' },
+];
+
+export const OUTPUTS_PATH = '/mnt/session/outputs';
+export const UPLOADS_PATH = '/mnt/session/uploads';
+
+/** Where such a path is inside of the workspace. Undefined if it is none of them. */
+export function toInside(path: string): string | undefined {
+  const normal = posix.normalize(path);
+  for (const { shown, inside } of SESSION_PATHS) {
+    if (normal === shown || normal.startsWith(`${shown}/`)) {
+      const rest = normal.slice(shown.length + 1);
+      return [inside, rest].filter((part) => part !== '').join('/');
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,50 @@
+import type { Json, JsonObject } from '../base/json.ts';
+
+/** What a toolset of an agent says about one tool. */
+export interface ToolChoice {
+  readonly isEnabled: boolean;
+  readonly permission: 'allow' | 'ask';
+  /** The entry of the tool itself, with fields that only this tool knows; empty if there is none. */
+  readonly config: JsonObject;
+}
+
+/**
+ * Reads a toolset: what its entry for the tool says, else what it says for all, else what the kind of toolset has.
+ * The door has checked it, so what does not fit here is something newer, and counts as not said.
+ */
+export function chooseTool(toolset: JsonObject, name: string, unsaid: 'allow' | 'ask'): ToolChoice {
+  const config = toObjects(toolset['configs']).findLast((entry) => entry['name'] === name) ?? {};
+  const sources = [config, toObject(toolset['default_config'])];
+  const enabled = sources.map((source) => source['enabled']).find((value) => typeof value === 'boolean');
+  const permission = sources
+    .map((source) => toPermission(source['permission_policy']))
+    .find((each) => each !== undefined);
+  return { isEnabled: enabled ?? true, permission: permission ?? unsaid, config };
+}
+
+/** `auto` leaves it to a judge, and where there is none the people are. So does every policy that we do not know. */
+function toPermission(policy: Json | undefined): 'allow' | 'ask' | undefined {
+  const type = toObject(policy)['type'];
+  if (type === undefined) return undefined;
+  return type === 'always_allow' ? 'allow' : 'ask';
+}
+
+export function toObject(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+export function toObjects(value: Json | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter((item: Json) => isObject(item)) : [];
+}
+
+export function toStrings(value: Json | undefined): readonly string[] {
+  return Array.isArray(value) ? value.filter((item: Json) => typeof item === 'string') : [];
+}
+
+export function toText(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,127 @@
+import { lookup } from 'node:dns/promises';
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { Interrupted, ToolFailure } from '../tool-failure.ts';
+import type { ToolLimits } from '../tool-limits.ts';
+import { isPublicAddress } from './is-public-address.ts';
+import { openPage } from './open-page.ts';
+import { type PageText, readPage } from './read-page.ts';
+
+/** The addresses of a name. */
+export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
+
+export interface FetchPageOptions {
+  readonly resolveHost: ResolveHost;
+  /** Hosts that may be private, as `host` or `host:port`. */
+  readonly allowedPrivateHosts: readonly string[];
+  readonly limits: ToolLimits;
+}
+
+export interface FetchedPage extends PageText {
+  readonly url: URL;
+  readonly status: number;
+}
+
+/** Fetches a page and follows its redirects. Each step is checked as the first: by `check`, and by where it would connect. */
+export async function fetchPage(
+  start: URL,
+  check: (url: URL) => void,
+  options: FetchPageOptions,
+  signal: AbortSignal,
+): Promise<FetchedPage> {
+  const { webFetchTimeoutMs, webFetchRedirectsMax, webFetchBytesMax } = options.limits;
+  const timeout = AbortSignal.timeout(webFetchTimeoutMs);
+  const stop = AbortSignal.any([signal, timeout]);
+  try {
+    let url = start;
+    for (let redirects = 0; redirects <= webFetchRedirectsMax; redirects++) {
+      checkUrl(url);
+      check(url);
+      const response = await connect(url, options, stop);
+      // Whoever reads it hears of it; afterwards nobody does.
+      response.on('error', () => {});
+      try {
+        const next = readRedirect(response, url);
+        if (next === undefined) {
+          return { url, status: response.statusCode ?? 0, ...(await readPage(response, webFetchBytesMax)) };
+        }
+        url = next;
+      } finally {
+        response.destroy();
+      }
+    }
+    throw new ToolFailure(`the page redirects more than ${webFetchRedirectsMax} times`);
+  } catch (error) {
+    if (signal.aborted) throw new Interrupted();
+    if (timeout.aborted) throw new ToolFailure(`the page did not come within ${webFetchTimeoutMs} ms`);
+    throw toFailure(error);
+  }
+}
+
+export async function resolveBySystem(hostname: string): Promise<readonly string[]> {
+  return (await lookup(hostname, { all: true })).map(({ address }) => address);
+}
+
+function checkUrl(url: URL): void {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new ToolFailure(`${url.protocol} is not an address of a page: use http: or https:`);
+  }
+  if (url.username !== '' || url.password !== '')
+    throw new ToolFailure('an address cannot have a user and a password in it');
+}
+
+/** Tries the addresses of the host that may be used, one after the other. */
+async function connect(url: URL, options: FetchPageOptions, signal: AbortSignal): Promise<IncomingMessage> {
+  const addresses = await findAddresses(url, options, signal);
+  let failure: unknown;
+  for (const address of addresses.slice(0, ADDRESSES_MAX)) {
+    try {
+      return await openPage({ url, address, connectMs: options.limits.webFetchConnectMs, signal });
+    } catch (error) {
+      failure = error;
+      if (signal.aborted) break;
+    }
+  }
+  throw failure;
+}
+
+const ADDRESSES_MAX = 4;
+
+async function findAddresses(url: URL, options: FetchPageOptions, signal: AbortSignal): Promise<readonly string[]> {
+  const hostname = url.hostname.replace(/^\[|\]$/g, '');
+  const { allowedPrivateHosts, resolveHost } = options;
+  const all = isIP(hostname) === 0 ? await untilAborted(resolveHost(hostname), signal) : [hostname];
+  const mayBePrivate = allowedPrivateHosts.includes(url.host) || allowedPrivateHosts.includes(url.hostname);
+  const allowed = mayBePrivate ? all : all.filter((address) => isPublicAddress(address));
+  if (allowed.length > 0) return allowed;
+  throw new ToolFailure(
+    all.length === 0
+      ? `${hostname} has no address`
+      : `${url.host} is not on the public internet, and only pages there can be fetched`,
+  );
+}
+
+/** Looking up a name cannot be stopped, but it need not be waited for. */
+async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  signal.throwIfAborted();
+  return await new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+function readRedirect(response: IncomingMessage, url: URL): URL | undefined {
+  const { statusCode = 0, headers } = response;
+  if (![301, 302, 303, 307, 308].includes(statusCode) || headers.location === undefined) return undefined;
+  if (!URL.canParse(headers.location, url.href)) throw new ToolFailure('the page redirects to what is no address');
+  return new URL(headers.location, url);
+}
+
+function toFailure(error: unknown): unknown {
+  if (error instanceof ToolFailure || !(error instanceof Error)) return error;
+  const code = 'code' in error ? String(error.code) : '';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return new ToolFailure('there is no host of this name', { cause: error });
+  return new ToolFailure(`the page cannot be fetched (${code === '' ? error.message : code})`, { cause: error });
+}

@@ -1,0 +1,50 @@
+import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIP } from 'node:net';
+import { ToolFailure } from '../tool-failure.ts';
+
+export interface PageRequest {
+  readonly url: URL;
+  /** Where to connect, and nowhere else: the name is not looked up again, so it cannot mean something new meanwhile. */
+  readonly address: string;
+  readonly connectMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** Asks for a page. Redirects are not followed. Node's own fetch cannot be told where to connect, so this is below it. */
+export async function openPage({ url, address, connectMs, signal }: PageRequest): Promise<IncomingMessage> {
+  const isSecure = url.protocol === 'https:';
+  const hostname = url.hostname.replace(/^\[|\]$/g, '');
+  const options: RequestOptions & { servername: string } = {
+    host: address,
+    port: url.port === '' ? (isSecure ? 443 : 80) : Number(url.port),
+    path: `${url.pathname}${url.search}`,
+    method: 'GET',
+    agent: false,
+    headers: { host: url.host, ...HEADERS },
+    // Whose certificate it has to be; addresses have none here.
+    servername: isIP(hostname) === 0 ? hostname : '',
+    signal,
+  };
+  return await new Promise((resolve, reject) => {
+    const request = isSecure ? requestHttps(options) : requestHttp(options);
+    const patience = setTimeout(
+      () => request.destroy(new ToolFailure(`no connection within ${connectMs} ms`)),
+      connectMs,
+    );
+    request.on('socket', (socket) => {
+      socket.once(isSecure ? 'secureConnect' : 'connect', () => clearTimeout(patience));
+    });
+    request.on('response', resolve);
+    request.on('error', reject);
+    request.on('close', () => clearTimeout(patience));
+    request.end();
+  });
+}
+
+const HEADERS = {
+  'user-agent': 'fleetloom-web-fetch/0.1',
+  accept: 'text/html, application/xhtml+xml, text/plain, application/json;q=0.9, */*;q=0.1',
+  'accept-encoding': 'gzip, deflate, br',
+  'accept-language': 'en;q=0.9, *;q=0.5',
+};

@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import type { Clock } from '../../base/clock.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { defineTool } from '../define-tool.ts';
+import { type Tool, type ToolResult, textResult } from '../tool.ts';
+import { ToolFailure } from '../tool-failure.ts';
+import type { ToolLimits } from '../tool-limits.ts';
+import { readDomainRules } from './domain-rules.ts';
+import { type FetchedPage, fetchPage, type ResolveHost, resolveBySystem } from './fetch-page.ts';
+import { htmlToText } from './html-to-text.ts';
+import { PageCache } from './page-cache.ts';
+
+export interface WebFetchOptions {
+  readonly clock: Clock;
+  readonly limits: ToolLimits;
+  readonly allowedPrivateHosts?: readonly string[] | undefined;
+  readonly resolveHost?: ResolveHost | undefined;
+}
+
+export interface WebFetch {
+  /** The tool as an agent's configuration has it. */
+  toTool(config: JsonObject): Tool;
+  closeThread(threadId: string): void;
+}
+
+/** Fetches pages, for all agents of a session. Each thread remembers its own: two that ask for the same both fetch it. */
+export function createWebFetch(options: WebFetchOptions): WebFetch {
+  const { clock, limits, allowedPrivateHosts = [], resolveHost = resolveBySystem } = options;
+  const caches = new Map<string, PageCache>();
+
+  return {
+    closeThread: (threadId) => void caches.delete(threadId),
+    toTool: (config) => {
+      const checkDomain = readDomainRules(config);
+      const charsMax = readCharsMax(config);
+      return defineTool({
+        name: 'web_fetch',
+        description:
+          'Fetches a page of the web and gives its text. Only public addresses, and only text, HTML, JSON and XML.',
+        input: z.object({
+          url: z.string().min(1).max(limits.webFetchUrlCharsMax).describe('The whole address, with https://'),
+        }),
+        run: async ({ url: text }, { threadId, signal }) => {
+          const url = parseUrl(text);
+          const cache = openCache(threadId);
+          checkDomain(url);
+          const known = cache.get(url.href);
+          if (known !== undefined) return known;
+          const page = await fetchPage(url, checkDomain, { resolveHost, allowedPrivateHosts, limits }, signal);
+          const result = toResult(page, charsMax, limits);
+          if (result.type === 'good') cache.set(url.href, result.text);
+          return toToolResult(result);
+        },
+      });
+    },
+  };
+
+  function openCache(threadId: string): PageCache {
+    const cache = caches.get(threadId) ?? new PageCache(clock, limits);
+    caches.set(threadId, cache);
+    return cache;
+  }
+}
+
+/** Tokens are not counted here. This many characters are about one. */
+const TOKEN_CHARS = 4;
+
+function readCharsMax({ max_content_tokens: tokens }: JsonObject): number {
+  return typeof tokens === 'number' && tokens > 0 ? Math.ceil(tokens * TOKEN_CHARS) : Number.POSITIVE_INFINITY;
+}
+
+function parseUrl(text: string): URL {
+  if (!URL.canParse(text.trim())) throw new ToolFailure(`${text} is not a whole address: begin it with https://`);
+  const url = new URL(text.trim());
+  url.hash = '';
+  return url;
+}
+
+type Fetched = { readonly type: 'good' | 'bad'; readonly text: string };
+
+function toResult(page: FetchedPage, charsMax: number, { webFetchBytesMax }: ToolLimits): Fetched {
+  const { url, status, isHtml, isCut } = page;
+  const text = isHtml ? htmlToText(page.text, url.href) : page.text;
+  const shown = text.slice(0, charsMax);
+  const remarks = [
+    ...(shown.length < text.length ? [`(cut: the first ${charsMax} of ${text.length} characters)`] : []),
+    ...(isCut ? [`(cut: the page has more than ${webFetchBytesMax} bytes)`] : []),
+  ];
+  const isGood = status >= 200 && status < 300;
+  const head = isGood ? url.href : `${url.href} answered with status ${status}`;
+  return { type: isGood ? 'good' : 'bad', text: [head, '', shown, ...remarks].join('\n').trimEnd() };
+}
+
+function toToolResult({ type, text }: Fetched): ToolResult {
+  return textResult(text, { isError: type === 'bad' });
+}
