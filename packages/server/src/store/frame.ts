@@ -1,11 +1,6 @@
+import type { JsonObject } from '../base/json.ts';
 import { limits } from '../base/limits.ts';
 import { storeError } from './store-errors.ts';
-
-/** What JSON can say. */
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
-export interface JsonObject {
-  readonly [key: string]: Json;
-}
 
 /** Which turn a frame belongs to: the run it is part of, its number in that run, and how deep it was delegated. */
 export interface Turn {

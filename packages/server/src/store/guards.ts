@@ -1,4 +1,5 @@
 import { limits } from '../base/limits.ts';
+import type { WorkState } from './records.ts';
 import { storeError } from './store-errors.ts';
 
 // What every implementation refuses, in the same words. Each throws; who runs a write makes an outcome of it.
@@ -38,4 +39,9 @@ export function checkUnresolved(id: string, isResolved: boolean): void {
 
 export function checkKeyFree(key: string, isTaken: boolean): void {
   if (isTaken) throw storeError('key_taken', `something was done under the key ${key} already`);
+}
+
+/** Whether such an item is enough for its session. One that is stopping is not: what comes now it may not see. */
+export function isOpenWork(state: WorkState): boolean {
+  return state === 'queued' || state === 'starting' || state === 'active';
 }

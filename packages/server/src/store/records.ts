@@ -1,4 +1,4 @@
-import type { JsonObject } from './frame.ts';
+import type { JsonObject } from '../base/json.ts';
 
 // Records are what is kept beside the logs. A few fields are columns, because lists filter by them and guards look at
 // them; the rest is `data`, which the store does not look into. Times are milliseconds since 1970 and come from callers.
@@ -66,6 +66,23 @@ export interface ApprovalRecord extends Owned {
   readonly resolution: { readonly time: number; readonly data: JsonObject } | null;
 }
 
+export type WorkState = 'queued' | 'starting' | 'active' | 'stopping' | 'stopped';
+
+/** A session whose tools somebody outside has to run: it waits for a worker, or has one. */
+export interface WorkRecord extends Owned {
+  readonly environmentId: string;
+  readonly sessionId: string;
+  readonly state: WorkState;
+  /** Grows with each change, so that a change can say what it was made on. */
+  readonly revision: number;
+  readonly createdAt: number;
+  /** When it was last handed out. */
+  readonly claimedAt: number | null;
+  /** Until when it belongs to its worker; null while it has none. */
+  readonly leasedUntil: number | null;
+  readonly data: JsonObject;
+}
+
 /** That something was done under this key, and what came of it. */
 export interface KeyRecord {
   readonly workspaceId: string;
@@ -85,4 +102,9 @@ export type NewSession = New<SessionRecord, 'revision'>;
 export type NewThread = New<ThreadRecord, 'sessionId'>;
 export type NewInput = New<InputRecord, 'sessionId' | 'position'>;
 export type NewApproval = New<ApprovalRecord, 'workspaceId' | 'sessionId' | 'resolution'>;
-export type NewKey = Omit<KeyRecord, 'workspaceId' | 'result'> & { readonly result: object };
+export type NewWork = Pick<WorkRecord, 'id' | 'createdAt'> & { readonly data: object };
+export type NewKey = Omit<KeyRecord, 'workspaceId' | 'result'> & {
+  readonly result: object;
+  /** Takes the place of one of the same name. Without it what came first stays. */
+  readonly replaces?: boolean;
+};

@@ -43,5 +43,6 @@ function toSignals(write: Write, { firstSeq, lastSeq }: Appended): Signal[] {
   return [
     ...(lastSeq >= firstSeq ? [{ type: 'frames' as const, sessionId, head: lastSeq }] : []),
     ...(isSubmitted ? [{ type: 'inputs' as const, sessionId }] : []),
+    ...(write.changes.some(({ type }) => type === 'enqueue_work') ? [{ type: 'works' as const, sessionId }] : []),
   ];
 }

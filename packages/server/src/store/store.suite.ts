@@ -4,6 +4,7 @@ import { leasesSuite } from './suite/leases.suite.ts';
 import { readingSuite } from './suite/reading.suite.ts';
 import { recordsSuite } from './suite/records.suite.ts';
 import type { CreateStore } from './suite/samples.suite.ts';
+import { worksSuite } from './suite/works.suite.ts';
 import { writesSuite } from './suite/writes.suite.ts';
 
 /** What every store does. Each implementation runs all of it. */
@@ -13,6 +14,7 @@ export function storeSuite(name: string, createStore: CreateStore): void {
     describe('writes', () => writesSuite(createStore));
     describe('leases', () => leasesSuite(createStore));
     describe('inputs, approvals and keys', () => inputsSuite(createStore));
+    describe('work', () => worksSuite(createStore));
     describe('reading', () => readingSuite(createStore));
   });
 }

@@ -29,6 +29,7 @@ import {
   type NewKey,
   type NewSession,
   type NewThread,
+  type NewWork,
   openSqliteStore,
   type Outcome,
   type Page,
@@ -49,6 +50,7 @@ import {
   type TailRequest,
   type ThreadRecord,
   type Turn,
+  type WorkRecord,
   type Write,
 } from '@fleetloom/server';
 import { expectTypeOf } from 'vitest';
@@ -91,6 +93,9 @@ expectTypeOf<NewInput>().not.toHaveProperty('position');
 expectTypeOf<InputRecord['position']>().toEqualTypeOf<number>();
 expectTypeOf<NewApproval>().not.toHaveProperty('resolution');
 expectTypeOf<ApprovalRecord['resolution']>().toExtend<object | null>();
+expectTypeOf<NewWork>().not.toHaveProperty('state');
+expectTypeOf<WorkRecord['state']>().toEqualTypeOf<'queued' | 'starting' | 'active' | 'stopping' | 'stopped'>();
+expectTypeOf<WorkRecord['leasedUntil']>().toEqualTypeOf<number | null>();
 expectTypeOf<NewKey>().not.toHaveProperty('workspaceId');
 expectTypeOf<KeyRecord['result']>().toEqualTypeOf<JsonObject>();
 expectTypeOf<Page<string>['next']>().toEqualTypeOf<string | null>();
@@ -100,7 +105,7 @@ expectTypeOf<PageRequest['cursor']>().toEqualTypeOf<string | undefined>();
 
 expectTypeOf(createMemoryStore).toEqualTypeOf<(options?: { clock?: Clock }) => Store>();
 expectTypeOf(openSqliteStore).toEqualTypeOf<(options: { path: string; clock?: Clock }) => Promise<Store>>();
-expectTypeOf<Signal['type']>().toEqualTypeOf<'frames' | 'inputs' | 'deleted'>();
+expectTypeOf<Signal['type']>().toEqualTypeOf<'frames' | 'inputs' | 'works' | 'deleted'>();
 expectTypeOf(createLog).toEqualTypeOf<(options: LogOptions) => SessionLog>();
 expectTypeOf<SessionLog['append']>().parameter(0).toEqualTypeOf<Write<NewFrame>>();
 expectTypeOf<SessionLog['tail']>().parameter(0).toEqualTypeOf<TailRequest>();

@@ -8,9 +8,12 @@ import type {
   KeyRecord,
   NewAgent,
   NewEnvironment,
+  NewKey,
   SessionRecord,
   Status,
   ThreadRecord,
+  WorkRecord,
+  WorkState,
 } from './records.ts';
 import type { Outcome, Write } from './write.ts';
 
@@ -27,6 +30,7 @@ export interface Store {
   readonly threads: Threads;
   readonly inputs: Inputs;
   readonly approvals: Approvals;
+  readonly works: Works;
   readonly keys: Keys;
   readonly leases: Leases;
 
@@ -75,6 +79,8 @@ export type Signal =
   | { readonly type: 'frames'; readonly sessionId: string; readonly head: number }
   /** Something was submitted: input, or an answer. */
   | { readonly type: 'inputs'; readonly sessionId: string }
+  /** An item of work was queued. */
+  | { readonly type: 'works'; readonly sessionId: string }
   | { readonly type: 'deleted'; readonly sessionId: string };
 
 export interface Agents {
@@ -123,10 +129,43 @@ export interface Approvals {
   ): Promise<Page<ApprovalRecord>>;
 }
 
+/** Items are made by writes, and go with their session. */
+export interface Works {
+  get(workspaceId: string, id: string): Promise<WorkRecord | undefined>;
+  list(request: PageRequest & { workspaceId: string; environmentId: string }): Promise<Page<WorkRecord>>;
+  /**
+   * Hands out the oldest item that waits, as `queued`, to one caller only, however many ask at once. Items wait again
+   * when nobody has taken them up for `reclaimMs`, or when the lease of their worker has run out. An item is held back
+   * while another one of its session has a worker, and for good when the session has ended.
+   */
+  claim(request: { workspaceId: string; environmentId: string; reclaimMs: number }): Promise<WorkRecord | undefined>;
+  /** Refused if the item is at another revision. A lease is counted from now; null ends it. */
+  update(change: WorkChange): Promise<WorkRecord>;
+  count(request: { workspaceId: string; environmentId: string }): Promise<WorkCounts>;
+}
+
+export interface WorkChange {
+  readonly workspaceId: string;
+  readonly id: string;
+  readonly ifRevision: number;
+  readonly state?: WorkState;
+  readonly leaseMs?: number | null;
+  readonly data?: object;
+}
+
+export interface WorkCounts {
+  /** Nobody has them, or nobody any more. */
+  readonly waiting: number;
+  /** Handed out, and not taken up yet. */
+  readonly claimed: number;
+  /** When the first of them all was made. */
+  readonly oldestAt: number | null;
+}
+
 export interface Keys {
   get(workspaceId: string, key: string): Promise<KeyRecord | undefined>;
   /** Gives back what is kept under the key: this, or what came first and has not expired. */
-  putIfAbsent(record: Omit<KeyRecord, 'result'> & { result: object }): Promise<{ isNew: boolean; record: KeyRecord }>;
+  putIfAbsent(record: NewKey & Pick<KeyRecord, 'workspaceId'>): Promise<{ isNew: boolean; record: KeyRecord }>;
 }
 
 export interface Leases {

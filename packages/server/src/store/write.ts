@@ -1,6 +1,6 @@
 import type { FleetloomError } from '../base/errors.ts';
 import type { EncodedFrame } from './frame.ts';
-import type { NewApproval, NewInput, NewKey, NewSession, NewThread, Status } from './records.ts';
+import type { NewApproval, NewInput, NewKey, NewSession, NewThread, NewWork, Status } from './records.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -19,6 +19,8 @@ export type SubmitChange =
   | { type: 'enqueue_input'; input: NewInput }
   /** Refused when it is answered already. */
   | { type: 'resolve_approval'; approvalId: string; time: number; data: object }
+  /** Does nothing while an item of the session is waiting or being worked on: one worker is enough. */
+  | { type: 'enqueue_work'; work: NewWork }
   /** Refused, and everything with it, while the key is taken. */
   | { type: 'put_key'; key: NewKey };
 
@@ -28,7 +30,9 @@ export type Change =
   | { type: 'create_thread'; thread: NewThread }
   | { type: 'update_thread'; threadId: string; updatedAt: number; patch: ThreadPatch }
   | { type: 'consume_inputs'; inputIds: readonly string[] }
-  | { type: 'create_approval'; approval: NewApproval };
+  | { type: 'create_approval'; approval: NewApproval }
+  /** The session no longer waits for it. Does nothing if somebody has answered just before. */
+  | { type: 'close_approval'; approvalId: string; time: number; data: object };
 
 /** What is left out stays as it is. */
 export interface SessionPatch {

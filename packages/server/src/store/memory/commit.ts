@@ -9,8 +9,9 @@ import {
   checkUnresolved,
   checkVersion,
   found,
+  isOpenWork,
 } from '../guards.ts';
-import type { NewSession, SessionRecord } from '../records.ts';
+import type { NewSession, SessionRecord, WorkRecord } from '../records.ts';
 import { runWrites } from '../run-writes.ts';
 import { type Appended, type Change, sessionOf, type Write } from '../write.ts';
 import { keep, type State, type Undo } from './state.ts';
@@ -57,6 +58,7 @@ function createSession(state: State, session: NewSession, undo: Undo): void {
 function deleteSession(state: State, sessionId: string, undo: Undo): void {
   state.sessions.delete(sessionId, undo);
   state.logs.delete(sessionId, undo);
+  for (const work of state.works.values()) if (work.sessionId === sessionId) state.works.delete(work.id, undo);
   for (const table of [state.threads, state.inputs, state.approvals]) {
     for (const record of table.values()) {
       if (record.sessionId === sessionId) table.delete(`${sessionId} ${record.id}`, undo);
@@ -67,7 +69,7 @@ function deleteSession(state: State, sessionId: string, undo: Undo): void {
 function runChange(
   state: State,
   clock: Clock,
-  { id: sessionId, workspaceId }: SessionRecord,
+  { id: sessionId, workspaceId, environmentId }: SessionRecord,
   change: Change,
   undo: Undo,
 ) {
@@ -119,10 +121,28 @@ function runChange(
       keep(state.approvals, keyOf(approvalId), { ...approval, resolution: { time, data } }, undo);
       return;
     }
+    case 'close_approval': {
+      const { approvalId, time, data } = change;
+      const approval = found(state.approvals.get(keyOf(approvalId)), approvalId);
+      if (approval.resolution === null) {
+        keep(state.approvals, keyOf(approvalId), { ...approval, resolution: { time, data } }, undo);
+      }
+      return;
+    }
+    case 'enqueue_work': {
+      const { work } = change;
+      const isThere = ({ sessionId: ofSession, state: at }: WorkRecord) => ofSession === sessionId && isOpenWork(at);
+      if (state.works.values().some(isThere)) return;
+      checkNew(state.works.get(work.id), work.id);
+      const none = { claimedAt: null, leasedUntil: null };
+      const record = { ...work, workspaceId, environmentId, sessionId, state: 'queued', revision: 1, ...none };
+      keep(state.works, work.id, record, undo);
+      return;
+    }
     case 'put_key': {
-      const { key } = change;
+      const { replaces = false, ...key } = change.key;
       const id = `${workspaceId} ${key.key}`;
-      checkKeyFree(key.key, (state.keys.get(id)?.expiresAt ?? -Infinity) > clock.now());
+      checkKeyFree(key.key, !replaces && (state.keys.get(id)?.expiresAt ?? -Infinity) > clock.now());
       keep(state.keys, id, { ...key, workspaceId }, undo);
       return;
     }

@@ -1,11 +1,16 @@
 import type { Clock } from '../../base/clock.ts';
 import { checkNew, checkNotArchived, checkVersion, found } from '../guards.ts';
-import { type Page, type PageRequest, type Position, positionOfApproval, toPage, toSeek } from '../page.ts';
+import { type Page, positionOfApproval } from '../page.ts';
 import type { AgentRecord, KeyRecord } from '../records.ts';
 import type { ListRequest, Store } from '../store.ts';
+import { byCreation, pageOf } from './lists.ts';
 import { keep, type State } from './state.ts';
+import { createWorks } from './works.ts';
 
-type Records = Pick<Store, 'agents' | 'environments' | 'sessions' | 'threads' | 'inputs' | 'approvals' | 'keys'>;
+type Records = Pick<
+  Store,
+  'agents' | 'environments' | 'sessions' | 'threads' | 'inputs' | 'approvals' | 'works' | 'keys'
+>;
 
 export function createRecords(state: State, clock: Clock): Records {
   return {
@@ -50,11 +55,12 @@ export function createRecords(state: State, clock: Clock): Records {
         return pageOf('approvals', approvals, request, positionOfApproval);
       },
     },
+    works: createWorks(state, clock),
     keys: {
       get: async (workspaceId, key) => fresh(state.keys.get(`${workspaceId} ${key}`), clock),
-      putIfAbsent: async (given) => {
+      putIfAbsent: async ({ replaces = false, ...given }) => {
         const id = `${given.workspaceId} ${given.key}`;
-        const taken = fresh(state.keys.get(id), clock);
+        const taken = replaces ? undefined : fresh(state.keys.get(id), clock);
         if (taken !== undefined) return { isNew: false, record: taken };
         return { isNew: true, record: keep(state.keys, id, given) };
       },
@@ -146,24 +152,6 @@ function listOf<Item extends Listed>(list: string, all: readonly Item[], request
   const visible = all.filter((item) => item.workspaceId === workspaceId);
   const wanted = visible.filter(({ archivedAt }) => includeArchived || archivedAt === null);
   return pageOf(list, wanted, request, byCreation);
-}
-
-function pageOf<Item>(list: string, all: readonly Item[], request: PageRequest, positionOf: (item: Item) => Position) {
-  const { after, order, limit } = toSeek(list, request);
-  const { createdFrom = -Infinity, createdTo = Infinity } = request;
-  const sign = order === 'asc' ? 1 : -1;
-  const inTime = all.filter((item) => positionOf(item).time >= createdFrom && positionOf(item).time <= createdTo);
-  const sorted = inTime.sort((a, b) => sign * compare(positionOf(a), positionOf(b)));
-  const behind = sorted.filter((item) => after === undefined || sign * compare(positionOf(item), after) > 0);
-  return toPage(list, request, behind.slice(0, limit), positionOf);
-}
-
-function byCreation({ createdAt, id }: { createdAt: number; id: string }): Position {
-  return { time: createdAt, id };
-}
-
-function compare(a: Position, b: Position): number {
-  return a.time - b.time || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
 function inWorkspace<Item extends { workspaceId: string }>(item: Item | undefined, workspaceId: string) {

@@ -7,6 +7,7 @@ import type {
   KeyRecord,
   SessionRecord,
   ThreadRecord,
+  WorkRecord,
 } from '../records.ts';
 
 /** All that the memory store keeps. */
@@ -17,6 +18,7 @@ export class State {
   readonly threads = new Table<ThreadRecord>();
   readonly inputs = new Table<InputRecord>();
   readonly approvals = new Table<ApprovalRecord>();
+  readonly works = new Table<WorkRecord>();
   readonly keys = new Table<KeyRecord>();
   readonly logs = new Table<MemoryLog>();
   lastPosition = 0;

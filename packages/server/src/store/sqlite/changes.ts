@@ -4,6 +4,7 @@ import type { Change, SessionPatch } from '../write.ts';
 import type { Database } from './database.ts';
 import { putKey } from './keys.ts';
 import { build, firstRow, runQuery } from './schema.ts';
+import { enqueueWork } from './works.ts';
 
 interface At {
   readonly key: number;
@@ -29,40 +30,30 @@ export function createChanges(database: Database, clock: Clock) {
         return createApproval(at, change);
       case 'resolve_approval':
         return resolveApproval(at, change);
+      case 'close_approval':
+        return closeApproval(at, change);
+      case 'enqueue_work':
+        return enqueueWork(database, at, change.work);
       case 'put_key':
         return checkKeyFree(change.key.key, !putKey(database, clock, { ...change.key, workspaceId: at.workspaceId }));
     }
   };
 
   function updateSession({ key, sessionId }: At, { ifRevision, updatedAt, patch }: Of<'update_session'>): void {
-    const query = build.selectFrom('sessions').select('revision').where('key', '=', key);
-    const { revision } = found(firstRow(database, query), sessionId);
+    const { revision } = found(database.prepare<{ revision: number }>(REVISION).get(key), sessionId);
     checkVersion(sessionId, ifRevision, revision);
-    const columns = { ...toColumns(patch), updated_at: updatedAt, revision: revision + 1 };
-    runQuery(database, build.updateTable('sessions').set(columns).where('key', '=', key));
+    database.prepare(UPDATE_SESSION).run(...toColumns(patch), updatedAt, key);
   }
 
   function createThread({ key }: At, { thread }: Of<'create_thread'>): void {
     const { id, parentThreadId, status, createdAt, data } = thread;
-    const existing = build.selectFrom('threads').select('id').where('session_key', '=', key).where('id', '=', id);
-    checkNew(firstRow(database, existing), id);
-    const row = {
-      session_key: key,
-      id,
-      parent_thread_id: parentThreadId,
-      status,
-      created_at: createdAt,
-      updated_at: createdAt,
-      archived_at: null,
-      data: JSON.stringify(data),
-    };
-    runQuery(database, build.insertInto('threads').values(row));
+    const row = [key, id, parentThreadId, status, createdAt, createdAt, JSON.stringify(data)];
+    if (database.prepare(INSERT_THREAD).run(...row) === 0) checkNew(thread, id);
   }
 
   function updateThread({ key }: At, { threadId, updatedAt, patch }: Of<'update_thread'>): void {
-    const columns = { ...toColumns(patch), updated_at: updatedAt };
-    const query = build.updateTable('threads').set(columns).where('session_key', '=', key).where('id', '=', threadId);
-    found(runQuery(database, query) || undefined, threadId);
+    const changed = database.prepare(UPDATE_THREAD).run(...toColumns(patch), updatedAt, key, threadId);
+    found(changed || undefined, threadId);
   }
 
   function enqueueInput({ key, sessionId }: At, { input }: Of<'enqueue_input'>): void {
@@ -99,8 +90,18 @@ export function createChanges(database: Database, clock: Clock) {
     runQuery(database, build.insertInto('approvals').values(row));
   }
 
-  function resolveApproval({ key }: At, { approvalId, time, data }: Of<'resolve_approval'>): void {
-    checkUnresolved(approvalId, found(findApproval(key, approvalId), approvalId).resolved_at !== null);
+  function resolveApproval(at: At, change: Of<'resolve_approval'>): void {
+    const { approvalId } = change;
+    checkUnresolved(approvalId, found(findApproval(at.key, approvalId), approvalId).resolved_at !== null);
+    writeResolution(at, change);
+  }
+
+  function closeApproval(at: At, change: Of<'close_approval'>): void {
+    if (found(findApproval(at.key, change.approvalId), change.approvalId).resolved_at === null)
+      writeResolution(at, change);
+  }
+
+  function writeResolution({ key }: At, { approvalId, time, data }: Omit<Of<'close_approval'>, 'type'>): void {
     const answer = { resolved_at: time, resolution: JSON.stringify(data) };
     const mine = build.updateTable('approvals').set(answer).where('session_key', '=', key);
     runQuery(database, mine.where('id', '=', approvalId));
@@ -114,10 +115,20 @@ export function createChanges(database: Database, clock: Clock) {
 
 type Of<Type extends Change['type']> = Extract<Change, { type: Type }>;
 
-function toColumns({ status, archivedAt, data }: SessionPatch) {
-  return {
-    ...(status === undefined ? {} : { status }),
-    ...(archivedAt === undefined ? {} : { archived_at: archivedAt }),
-    ...(data === undefined ? {} : { data: JSON.stringify(data) }),
-  };
+// These run with every answer of every agent, many in one write when a coordinator opens its children: building the
+// query anew each time costs more than running it.
+
+const REVISION = 'SELECT revision FROM sessions WHERE key = ?';
+
+/** What is not given stays: a patch cannot set anything to null. */
+const PATCH =
+  'status = coalesce(?, status), archived_at = coalesce(?, archived_at), data = coalesce(?, data), updated_at = ?';
+const UPDATE_SESSION = `UPDATE sessions SET ${PATCH}, revision = revision + 1 WHERE key = ?`;
+const UPDATE_THREAD = `UPDATE threads SET ${PATCH} WHERE session_key = ? AND id = ?`;
+const INSERT_THREAD = `
+  INSERT INTO threads (session_key, id, parent_thread_id, status, created_at, updated_at, data)
+  VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+
+function toColumns({ status, archivedAt, data }: SessionPatch): unknown[] {
+  return [status ?? null, archivedAt ?? null, data === undefined ? null : JSON.stringify(data)];
 }

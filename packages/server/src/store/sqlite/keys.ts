@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { KeyRecord } from '../records.ts';
+import type { KeyRecord, NewKey } from '../records.ts';
 import type { Store } from '../store.ts';
 import type { Database } from './database.ts';
 import { build, firstRow, runQuery } from './schema.ts';
@@ -19,10 +19,12 @@ export function createKeys(database: Database, clock: Clock): Store['keys'] {
 export function putKey(
   database: Database,
   clock: Clock,
-  { workspaceId, key, expiresAt, result }: Omit<KeyRecord, 'result'> & { result: object },
+  { workspaceId, key, expiresAt, result, replaces = false }: NewKey & Pick<KeyRecord, 'workspaceId'>,
 ): boolean {
   // Nobody else would remove what has expired. All of it at once: what a put adds, a later put takes away.
   runQuery(database, build.deleteFrom('idempotency_keys').where('expires_at', '<=', clock.now()));
+  const mine = build.deleteFrom('idempotency_keys').where('workspace_id', '=', workspaceId);
+  if (replaces) runQuery(database, mine.where('key', '=', key));
   const row = { workspace_id: workspaceId, key, expires_at: expiresAt, result: JSON.stringify(result) };
   return runQuery(database, build.insertInto('idempotency_keys').values(row).orIgnore()) > 0;
 }

@@ -1,5 +1,5 @@
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
-import type { JsonObject } from '../frame.ts';
+import type { JsonObject } from '../../base/json.ts';
 import type { PageRequest, Position, Seek } from '../page.ts';
 
 // What all lists have in common. Columns are names of ours, never of a caller.

@@ -91,4 +91,16 @@ const STEPS = [
   ) STRICT;
   CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys (expires_at);
   `,
+  `
+  CREATE TABLE works (
+    id TEXT PRIMARY KEY, workspace_id TEXT NOT NULL, environment_id TEXT NOT NULL,
+    session_key INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE, session_id TEXT NOT NULL,
+    state TEXT NOT NULL, revision INTEGER NOT NULL, created_at INTEGER NOT NULL,
+    claimed_at INTEGER, leased_until INTEGER, data TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX works_by_creation ON works (environment_id, created_at, id);
+  CREATE INDEX works_open ON works (environment_id, created_at, id) WHERE state <> 'stopped';
+  CREATE INDEX works_by_session ON works (session_key) WHERE state <> 'stopped';
+  -- Before there was a queue, sessions of self-hosted environments had none to be in: their next input queues them.
+  `,
 ];

@@ -7,7 +7,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-import type { Status } from '../records.ts';
+import type { Status, WorkState } from '../records.ts';
 import type { Database } from './database.ts';
 
 /** The tables that queries are built for. `segments` and `owners` are on the hot path and have SQL of their own. */
@@ -19,6 +19,7 @@ export interface Schema {
   threads: ThreadRow;
   inputs: InputRow;
   approvals: ApprovalRow;
+  works: WorkRow;
   idempotency_keys: { workspace_id: string; key: string; expires_at: number; result: string };
 }
 
@@ -86,6 +87,20 @@ interface ApprovalRow {
   data: string;
   resolved_at: number | null;
   resolution: string | null;
+}
+
+interface WorkRow {
+  id: string;
+  workspace_id: string;
+  environment_id: string;
+  session_key: number;
+  session_id: string;
+  state: WorkState;
+  revision: number;
+  created_at: number;
+  claimed_at: number | null;
+  leased_until: number | null;
+  data: string;
 }
 
 /** Builds queries and runs none: they run at once, within the transaction that is open, which a promise could not. */

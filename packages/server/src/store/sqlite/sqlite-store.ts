@@ -11,6 +11,7 @@ import { createLeases } from './leases.ts';
 import { migrate } from './migrate.ts';
 import { Segments } from './segments.ts';
 import { createSessions } from './sessions.ts';
+import { createWorks } from './works.ts';
 
 /**
  * The default store: one file, in one process.
@@ -39,6 +40,7 @@ export function createSqliteStore(database: Database, clock: Clock = systemClock
     agents: createAgents(database),
     environments: createEnvironments(database),
     ...createSessions(database),
+    works: createWorks(database, clock),
     keys: createKeys(database, clock),
     leases: createLeases(database, segments, clock),
 

@@ -70,6 +70,28 @@ export function inputsSuite(createStore: CreateStore): void {
       expect(await list({ workspaceId: 'w2' })).toEqual([]);
     }));
 
+  it('[T11] the session closes an ask that nobody answered, and leaves the answer that came first', () =>
+    withStore(createStore, async ({ store }) => {
+      const fence = await owned(store, 'sesn_1');
+      const approval = (id: string) => ({ id, threadId: 'sthr_1', createdAt: start, data: { tool: id } });
+      const asks = ['ask_1', 'ask_2'].map((id) => ({ type: 'create_approval' as const, approval: approval(id) }));
+      await commitOne(store, append('sesn_1', fence, ['asks'], asks));
+      const answer: SubmitChange = {
+        type: 'resolve_approval',
+        approvalId: 'ask_1',
+        time: start + 1,
+        data: { by: 'x' },
+      };
+      await commitOne(store, { type: 'submit', sessionId: 'sesn_1', changes: [answer] });
+      const close = (approvalId: string) =>
+        ({ type: 'close_approval', approvalId, time: start + 2, data: {} }) as const;
+      await commitOne(store, append('sesn_1', fence, ['closed'], [close('ask_1'), close('ask_2')]));
+      const resolutionOf = async (id: string) => (await store.approvals.get('sesn_1', id))?.resolution;
+      expect(await resolutionOf('ask_1')).toEqual({ time: start + 1, data: { by: 'x' } });
+      expect(await resolutionOf('ask_2')).toEqual({ time: start + 2, data: {} });
+      expect(await codeOf(commitOne(store, append('sesn_1', fence, [], [close('ask_3')])))).toBe('not_found');
+    }));
+
   it('[T12] a key is given once until it expires, and what came first is what everybody gets', () =>
     withStore(createStore, async ({ store, clock }) => {
       const put = (result: object) =>
@@ -104,5 +126,26 @@ export function inputsSuite(createStore: CreateStore): void {
       clock.advance(1_000);
       key.expiresAt += 1_000;
       expect(await send('sevt_2')).toBe('ok');
+    }));
+
+  it('[Q29] a key that takes the place of another is given at once, and its answer counts from then on', () =>
+    withStore(createStore, async ({ store }) => {
+      await commitOne(store, create('sesn_1'));
+      const send = (id: string) => {
+        const key = { key: 'k', expiresAt: start + 1_000, result: { id }, replaces: true };
+        return codeOf(
+          commitOne(store, { type: 'submit', sessionId: 'sesn_1', changes: [enqueue(id), { type: 'put_key', key }] }),
+        );
+      };
+      expect([await send('sevt_1'), await send('sevt_2')]).toEqual(['ok', 'ok']);
+      expect(await store.keys.get('w1', 'k')).toEqual({
+        workspaceId: 'w1',
+        key: 'k',
+        expiresAt: start + 1_000,
+        result: { id: 'sevt_2' },
+      });
+      const put = { workspaceId: 'w1', key: 'k', expiresAt: start + 2_000, result: { n: 3 } };
+      expect(await store.keys.putIfAbsent({ ...put, replaces: true })).toEqual({ isNew: true, record: put });
+      expect(await store.keys.putIfAbsent({ ...put, result: { n: 4 } })).toEqual({ isNew: false, record: put });
     }));
 }
