@@ -1,0 +1,104 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Agent, AgentCreateParams, AgentUpdateParams } from '@fleetloom/protocol/managed-agents';
+import type { Clock } from '../base/clock.ts';
+import type { Ids } from '../base/ids.ts';
+import { limits } from '../base/limits.ts';
+import type { Page, PageRequest } from '../store/page.ts';
+import type { AgentRecord } from '../store/records.ts';
+import type { ListRequest, Store } from '../store/store.ts';
+import { isStoreError } from '../store/store-errors.ts';
+import { agentError } from './agent-errors.ts';
+import { type AgentDefinition, toAgent } from './definition.ts';
+import { readAgent } from './read-agent.ts';
+import type { FindAgent } from './roster.ts';
+import { createDefinition, updateDefinition } from './write-definition.ts';
+
+/** The agents of all workspaces. What is given to it has the right form; whether it makes sense is decided here. */
+export interface Agents {
+  create(workspaceId: string, params: AgentCreateParams): Promise<Agent>;
+  /** A new version, or the current one if nothing changes. */
+  update(workspaceId: string, id: string, params: AgentUpdateParams): Promise<Agent>;
+  /** The newest version if none is given. */
+  get(workspaceId: string, id: string, version?: number): Promise<Agent>;
+  list(request: ListRequest): Promise<Page<Agent>>;
+  listVersions(request: PageRequest & { workspaceId: string; id: string }): Promise<Page<Agent>>;
+  /** A second time changes nothing. Sessions that run go on. */
+  archive(workspaceId: string, id: string): Promise<Agent>;
+}
+
+export interface AgentsOptions {
+  readonly store: Pick<Store, 'agents'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+}
+
+/**
+ * Agents on a store.
+ *
+ * @example
+ * const agents = createAgents({ store, clock: systemClock, ids });
+ * await agents.create('wrkspc_1', { name: 'Researcher', model: 'scripted/demo' });
+ */
+export function createAgents({ store, clock, ids }: AgentsOptions): Agents {
+  const findIn =
+    (workspaceId: string): FindAgent =>
+    (id, version) =>
+      store.agents.get(workspaceId, id, version);
+
+  return {
+    create: async (workspaceId, params) => {
+      const data = await createDefinition(params, findIn(workspaceId));
+      return toAgent(await store.agents.create({ workspaceId, id: ids.next('agent'), createdAt: clock.now(), data }));
+    },
+
+    update: async (workspaceId, id, params) => {
+      for (let attempt = 1; ; attempt++) {
+        const record = await readAgent(store, workspaceId, id);
+        checkNotArchived(record);
+        checkVersion(record, params.version);
+        const data = await updateDefinition(record, params, findIn(workspaceId));
+        if (isSame(record, data)) return toAgent(record);
+        const change = { workspaceId, id, updatedAt: clock.now(), data, ifVersion: record.version };
+        const added = await store.agents.addVersion(change).catch((error: unknown) => {
+          // Somebody else came first. The update is made anew on what it is now, or refused for what it is now.
+          const isRace = isStoreError(error, 'version_conflict') || isStoreError(error, 'archived');
+          if (!isRace || attempt >= limits.updateAttemptsMax) throw error;
+        });
+        if (added !== undefined) return toAgent(added);
+      }
+    },
+
+    get: async (workspaceId, id, version) => toAgent(await readAgent(store, workspaceId, id, version)),
+
+    list: async (request) => toAgents(await store.agents.list(request)),
+
+    listVersions: async (request) => {
+      await readAgent(store, request.workspaceId, request.id);
+      return toAgents(await store.agents.listVersions(request));
+    },
+
+    archive: async (workspaceId, id) => {
+      await readAgent(store, workspaceId, id);
+      return toAgent(await store.agents.archive(workspaceId, id, clock.now()));
+    },
+  };
+}
+
+function checkNotArchived({ id, archivedAt }: AgentRecord): void {
+  if (archivedAt !== null) throw agentError('agent_archived', `${id} is archived`);
+}
+
+/** Also for an update that would change nothing: whoever names a version wants to know that it is still the newest. */
+function checkVersion({ id, version }: AgentRecord, wanted: number | undefined): void {
+  if (wanted === undefined || wanted === version) return;
+  throw agentError('version_conflict', `the update of ${id} was made on version ${wanted}, and it is at ${version}`);
+}
+
+/** Compared as it would be kept: what JSON does not hold is no change. */
+function isSame({ data }: AgentRecord, definition: AgentDefinition): boolean {
+  return isDeepStrictEqual(data, JSON.parse(JSON.stringify(definition)));
+}
+
+function toAgents({ items, ...page }: Page<AgentRecord>): Page<Agent> {
+  return { ...page, items: items.map(toAgent) };
+}

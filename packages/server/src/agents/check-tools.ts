@@ -1,0 +1,136 @@
+import {
+  type AgentToolset,
+  type BuiltInToolName,
+  builtInToolNames,
+  type CustomTool,
+  type McpServer,
+  type McpToolset,
+  type Skill,
+  type Tool,
+  type ToolFilter,
+} from '@fleetloom/protocol/managed-agents';
+import { limits } from '../base/limits.ts';
+import { agentError } from './agent-errors.ts';
+import { findRepeated } from './find-repeated.ts';
+
+export interface ToolOwner {
+  readonly tools: readonly Tool[];
+  readonly mcp_servers: readonly McpServer[];
+  readonly skills: readonly Skill[];
+  /** Whether it gets the tools for delegating. */
+  readonly isCoordinator: boolean;
+}
+
+/** What the parts of an agent have to agree on for a model to be able to use them. */
+export function checkTools(owner: ToolOwner): void {
+  checkCount(owner.tools);
+  checkRepeated(owner.tools);
+  checkCustomTools(owner);
+  checkWebTools(owner.tools);
+  checkServers(owner.tools, owner.mcp_servers);
+  checkSkills(owner.tools, owner.skills);
+}
+
+/** The tools by which a coordinator reaches its members. */
+export const delegationToolNames = ['list_agents', 'send_to_agent', 'delegate'] as const;
+
+/** How many tools a server has nobody knows yet: one, or as many as are configured. */
+function checkCount(tools: readonly Tool[]): void {
+  const counts = tools.map((tool) => {
+    if (tool.type === 'custom') return 1;
+    return tool.type === 'mcp_toolset' ? Math.max(1, tool.configs.length) : builtInToolNames.length;
+  });
+  const count = counts.reduce((sum, each) => sum + each, 0);
+  if (count <= limits.agentToolsMax) return;
+  throw agentError('too_many_tools', `the agent has ${count} tools, and ${limits.agentToolsMax} are allowed`);
+}
+
+/** Of two that say different things of the same tool, neither could be followed. */
+function checkRepeated(tools: readonly Tool[]): void {
+  const sets = tools.filter((tool) => tool.type !== 'custom');
+  const names = [
+    ...tools.map((tool) => {
+      if (tool.type === 'custom') return `the custom tool ${tool.name}`;
+      return tool.type === 'mcp_toolset' ? `the mcp_toolset of ${tool.mcp_server_name}` : tool.type;
+    }),
+    ...sets.flatMap((set) => set.configs.map(({ name }) => `the config of ${name} in ${nameOf(set)}`)),
+  ];
+  const repeated = findRepeated(names);
+  if (repeated !== undefined) throw agentError('tool_repeated', `${repeated} is there twice`);
+}
+
+function nameOf(set: AgentToolset | McpToolset): string {
+  return set.type === 'mcp_toolset' ? set.mcp_server_name : set.type;
+}
+
+function checkCustomTools({ tools, isCoordinator }: ToolOwner): void {
+  const taken = new Set<string>([
+    ...builtInToolNames.filter((name) => isEnabled(tools, name)),
+    ...(isCoordinator ? delegationToolNames : []),
+  ]);
+  for (const { name } of customTools(tools)) {
+    if (!isToolName(name)) throw agentError('invalid_tool_name', `a tool cannot be called ${JSON.stringify(name)}`);
+    if (taken.has(name)) throw agentError('tool_name_taken', `the agent has another tool called ${name}`);
+  }
+}
+
+function isToolName(name: string): boolean {
+  return name.length <= limits.toolNameCharsMax && /^[a-zA-Z0-9_-]+$/.test(name);
+}
+
+function checkWebTools(tools: readonly Tool[]): void {
+  for (const config of tools.flatMap((tool) => (tool.type === 'agent_toolset_20260401' ? tool.configs : []))) {
+    if (config.name !== 'web_fetch' && config.name !== 'web_search') continue;
+    const { name, allowed_domains: allowed, blocked_domains: blocked } = config;
+    if (allowed !== undefined && blocked !== undefined) {
+      throw agentError('invalid_domains', `${name} has domains that are allowed and others that are blocked`);
+    }
+    if ([allowed, blocked].some((domains) => domains?.length === 0)) {
+      throw agentError('invalid_domains', `${name} has an empty list of domains`);
+    }
+    if (config.name !== 'web_fetch' || config.url_sources === null) continue;
+    const { user_input, client_tool_results, server_tool_results } = config.url_sources;
+    if ([user_input, client_tool_results, server_tool_results].every((source) => source?.type === 'none')) {
+      throw agentError('invalid_url_sources', 'url_sources closes every source, so that nothing could be fetched');
+    }
+    checkSource(client_tool_results, 'custom tool', new Set(customTools(tools).map((tool) => tool.name)));
+    checkSource(server_tool_results, 'web tool', new Set(['web_fetch', 'web_search']));
+  }
+}
+
+function checkSource(source: ToolFilter | null, kind: string, names: ReadonlySet<string>): void {
+  if (source?.type !== 'only' && source?.type !== 'except') return;
+  const unknown = source.tools.find(({ name }) => !names.has(name));
+  if (unknown === undefined) return;
+  throw agentError('invalid_url_sources', `url_sources names ${unknown.name}, and there is no such ${kind}`);
+}
+
+function checkServers(tools: readonly Tool[], servers: readonly McpServer[]): void {
+  if (servers.length > limits.mcpServersMax) {
+    const problem = `the agent has ${servers.length} MCP servers, and ${limits.mcpServersMax} are allowed`;
+    throw agentError('too_many_mcp_servers', problem);
+  }
+  const names = servers.map(({ name }) => name);
+  const repeated = findRepeated(names);
+  if (repeated !== undefined) throw agentError('mcp_server_repeated', `two MCP servers are called ${repeated}`);
+  const used = tools.flatMap((tool) => (tool.type === 'mcp_toolset' ? [tool.mcp_server_name] : []));
+  const unknown = used.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw agentError('mcp_server_unknown', `no MCP server is called ${unknown}`);
+  const unused = names.find((name) => !used.includes(name));
+  if (unused !== undefined) throw agentError('mcp_server_unused', `no toolset uses the MCP server ${unused}`);
+}
+
+/** A skill is a file that the agent has to be able to open. */
+function checkSkills(tools: readonly Tool[], skills: readonly Skill[]): void {
+  if (skills.length === 0 || isEnabled(tools, 'read')) return;
+  throw agentError('skills_need_read', 'the agent has skills and cannot read them');
+}
+
+function isEnabled(tools: readonly Tool[], name: BuiltInToolName): boolean {
+  const set = tools.find((tool): tool is AgentToolset => tool.type === 'agent_toolset_20260401');
+  return (set?.configs.find((config) => config.name === name) ?? set?.default_config)?.enabled ?? false;
+}
+
+function customTools(tools: readonly Tool[]): readonly CustomTool[] {
+  return tools.filter((tool) => tool.type === 'custom');
+}

@@ -1,0 +1,73 @@
+import type {
+  Agent,
+  AgentReference,
+  AgentSnapshot,
+  McpServer,
+  ModelConfig,
+  Multiagent,
+  Skill,
+  Tool,
+} from '@fleetloom/protocol/managed-agents';
+import type { AgentRecord } from '../store/records.ts';
+import { spellOut, type StoredMultiagent } from './multiagent.ts';
+
+/** What the store keeps of each version: everything resolved and filled in, as it will be shown. */
+export interface AgentDefinition {
+  readonly name: string;
+  readonly description: string | null;
+  readonly system: string | null;
+  readonly model: ModelConfig;
+  readonly tools: readonly Tool[];
+  readonly mcp_servers: readonly McpServer[];
+  readonly skills: readonly Skill[];
+  readonly multiagent: StoredMultiagent | null;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+export function definitionOf({ data }: AgentRecord): AgentDefinition {
+  // Only createAgents writes these records, so the form is known.
+  return data as object as AgentDefinition;
+}
+
+/** A version as the wire shows it. */
+export function toAgent(record: AgentRecord): Agent {
+  const { multiagent, metadata } = definitionOf(record);
+  return {
+    ...toSnapshot(record),
+    multiagent: multiagent === null ? null : toReferences(multiagent, record),
+    metadata,
+    created_at: toTime(record.createdAt),
+    updated_at: toTime(record.updatedAt),
+    archived_at: record.archivedAt === null ? null : toTime(record.archivedAt),
+  };
+}
+
+/** What a thread needs to know of it. */
+export function toSnapshot(record: AgentRecord): AgentSnapshot {
+  const { name, description, system, model, tools, mcp_servers, skills } = definitionOf(record);
+  return {
+    type: 'agent',
+    id: record.id,
+    version: record.version,
+    name,
+    description,
+    system,
+    model,
+    tools,
+    mcp_servers,
+    skills,
+    execution_identity: { type: 'service_account' },
+  };
+}
+
+/** The agent itself is a member at the version that is shown, whenever it was put into its own roster. */
+function toReferences(multiagent: StoredMultiagent, { id, version }: AgentRecord): Multiagent {
+  return spellOut(
+    multiagent,
+    (member): AgentReference => (member.type === 'self' ? { type: 'agent', id, version } : member),
+  );
+}
+
+function toTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

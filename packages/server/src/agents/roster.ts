@@ -1,0 +1,123 @@
+import type { Multiagent20261001Params, MultiagentParams, RosterEntryParams } from '@fleetloom/protocol/managed-agents';
+import { limits } from '../base/limits.ts';
+import type { AgentRecord } from '../store/records.ts';
+import { agentError } from './agent-errors.ts';
+import { definitionOf } from './definition.ts';
+import { findRepeated } from './find-repeated.ts';
+import { membersOf, type StoredMember, type StoredMultiagent } from './multiagent.ts';
+
+/** Looks an agent up: its newest version if none is given. */
+export type FindAgent = (id: string, version?: number) => Promise<AgentRecord | undefined>;
+
+/** The agent whose roster it is, as it was before. One that is just being created has nothing yet. */
+export interface RosterOwner {
+  readonly id?: string;
+  readonly version?: number;
+  readonly multiagent: StoredMultiagent | null;
+}
+
+/**
+ * What is sent becomes what is kept: each member is pinned to the version that it has now, so that a later change of it
+ * does not change its coordinators unseen.
+ */
+export async function resolveMultiagent(
+  params: MultiagentParams,
+  owner: RosterOwner,
+  find: FindAgent,
+): Promise<StoredMultiagent> {
+  if (params.type === 'coordinator') return { type: params.type, members: await pinAll(params.agents, owner, find) };
+  const { type, subagents } = params;
+  refuseUnsupported(params);
+  // Other than everything else of an agent, this form is merged into what was there, level by level.
+  const stored = owner.multiagent?.type === type ? owner.multiagent : undefined;
+  if (subagents === undefined && stored !== undefined) return stored;
+  if (subagents?.type === 'disabled') return { type, members: null };
+  const entries = subagents?.predefined_agents;
+  if (subagents?.type === 'enabled' && entries === undefined && stored?.members) return stored;
+  return { type, members: await pinAll(entries ?? [], owner, find) };
+}
+
+/** A coordinator tells its members apart by their names, so a new name of its own may clash with them too. */
+export async function checkNames(
+  multiagent: StoredMultiagent | null,
+  owner: { readonly name: string },
+  find: FindAgent,
+): Promise<void> {
+  const names = await Promise.all(
+    membersOf(multiagent).map(async (member) => {
+      if (member.type === 'self') return owner.name;
+      const record = await find(member.id, member.version);
+      return record === undefined ? undefined : definitionOf(record).name;
+    }),
+  );
+  if (names.includes(RESERVED_NAME)) {
+    throw agentError('roster_name_reserved', `a member of a roster cannot be called ${RESERVED_NAME}`);
+  }
+  const repeated = findRepeated(names);
+  if (repeated !== undefined)
+    throw agentError('roster_name_repeated', `two members of the roster are called ${repeated}`);
+}
+
+/** What a coordinator calls a copy of itself. */
+const RESERVED_NAME = 'self';
+
+/** To store what will never happen, and to say that it was stored, would be a lie. */
+function refuseUnsupported({ subagents, workflows, advisor }: Multiagent20261001Params): void {
+  if (workflows?.type === 'enabled') throw agentError('workflows_not_supported', 'this server has no workflow runs');
+  if (advisor?.type === 'enabled') throw agentError('advisor_not_supported', 'this server has no advisors');
+  if (subagents?.type === 'enabled' && subagents.inline_agents?.type === 'enabled') {
+    throw agentError('inline_agents_not_supported', 'this server has no inline agents');
+  }
+}
+
+async function pinAll(
+  entries: readonly RosterEntryParams[],
+  owner: RosterOwner,
+  find: FindAgent,
+): Promise<readonly StoredMember[]> {
+  checkCount(entries.length);
+  const wanted = entries.map((entry) => toWanted(entry, owner));
+  const found = await Promise.all(
+    wanted.map(async (each) => (each === 'self' ? undefined : find(each.id, each.version))),
+  );
+  const members = wanted.map((each, index) => (each === 'self' ? SELF : pin(each, found[index])));
+  const repeated = findRepeated(members.map((member) => (member.type === 'self' ? (owner.id ?? 'self') : member.id)));
+  if (repeated !== undefined) throw agentError('roster_member_repeated', `the roster has ${repeated} twice`);
+  return members;
+}
+
+function checkCount(count: number): void {
+  if (count === 0) throw agentError('roster_empty', 'the roster has no agents, so there is nobody to delegate to');
+  if (count <= limits.rosterMembersMax) return;
+  throw agentError('roster_too_large', `the roster has ${count} agents, and ${limits.rosterMembersMax} are allowed`);
+}
+
+interface Reference {
+  readonly id: string;
+  readonly version?: number;
+}
+
+const SELF = { type: 'self' } as const;
+
+/** Answers spell `self` out as the agent's own id and version, and what is read has to be accepted when it is sent back. */
+function toWanted(entry: RosterEntryParams, owner: RosterOwner): Reference | 'self' {
+  if (typeof entry === 'string') return entry === owner.id ? 'self' : { id: entry };
+  if (entry.type === 'advisor') throw agentError('advisor_not_supported', 'this server has no advisors');
+  if (entry.type === 'self') return 'self';
+  const { id, version = owner.version } = entry;
+  return id === owner.id && version === owner.version ? 'self' : entry;
+}
+
+function pin({ id, version }: Reference, record: AgentRecord | undefined): StoredMember {
+  if (record === undefined) {
+    const which = version === undefined ? id : `version ${version} of ${id}`;
+    throw agentError('roster_member_not_found', `the roster names ${which}, which does not exist`);
+  }
+  if (record.archivedAt !== null) {
+    throw agentError('roster_member_archived', `the roster names ${id}, which is archived`);
+  }
+  if (definitionOf(record).multiagent !== null) {
+    throw agentError('roster_member_delegates', `the roster names ${id}, which has a roster of its own`);
+  }
+  return { type: 'agent', id, version: record.version };
+}

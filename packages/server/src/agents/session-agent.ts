@@ -1,0 +1,93 @@
+import type {
+  AgentSnapshot,
+  AgentWithOverridesParams,
+  RosterMember,
+  SessionAgent,
+  SessionAgentParams,
+  SessionAgentUpdateParams,
+  SessionMultiagent,
+} from '@fleetloom/protocol/managed-agents';
+import { toRoster } from '@fleetloom/protocol/managed-agents';
+import type { Store } from '../store/store.ts';
+import { agentError } from './agent-errors.ts';
+import { checkTools } from './check-tools.ts';
+import { definitionOf, toSnapshot } from './definition.ts';
+import { membersOf, type StoredMember, type StoredMultiagent, spellOut } from './multiagent.ts';
+import { readAgent } from './read-agent.ts';
+import { toModel } from './to-model.ts';
+import { toTools } from './to-tools.ts';
+import { toSkills, toText } from './write-definition.ts';
+
+export interface SessionAgentRequest {
+  readonly store: Pick<Store, 'agents'>;
+  readonly workspaceId: string;
+  /** As the creation of a session says it. */
+  readonly agent: SessionAgentParams;
+}
+
+/** What a session keeps of the agent that it is created with. Later changes of the agent do not reach it. */
+export async function resolveSessionAgent({ store, workspaceId, agent }: SessionAgentRequest): Promise<SessionAgent> {
+  const params = typeof agent === 'string' ? ({ type: 'agent', id: agent } as const) : agent;
+  const record = await readAgent(store, workspaceId, params.id, params.version);
+  if (record.archivedAt !== null) throw agentError('agent_archived', `${record.id} is archived`);
+  const base = toSnapshot(record);
+  const own = params.type === 'agent' ? base : override(base, params);
+  const { multiagent } = definitionOf(record);
+  const members = await readMembers(store, workspaceId, multiagent);
+  // A copy of the agent itself is what the session runs, so the overrides reach it; the others are what they are.
+  const show = (member: StoredMember) => (member.type === 'self' ? own : members.get(member.id)!);
+  return checkSessionAgent({ ...own, multiagent: multiagent === null ? null : spellOut(multiagent, show) });
+}
+
+/** The agent of a session after an update of the session: each list that is given replaces the one that was there. */
+export function updateSessionAgent(agent: SessionAgent, params: SessionAgentUpdateParams): SessionAgent {
+  const { multiagent, ...before } = agent;
+  const own: AgentSnapshot = {
+    ...before,
+    tools: params.tools === undefined ? before.tools : toTools(params.tools),
+    mcp_servers: params.mcp_servers ?? before.mcp_servers,
+  };
+  const isOwn = ({ id, version }: RosterMember) => id === own.id && version === own.version;
+  const replaced = mapMembers(multiagent, (member) => (isOwn(member) ? own : member));
+  return checkSessionAgent({ ...own, multiagent: replaced });
+}
+
+/** Each part that is given replaces the agent's as a whole; id and version stay those of the agent. */
+function override(agent: AgentSnapshot, params: AgentWithOverridesParams): AgentSnapshot {
+  const { model, system, tools, mcp_servers: servers, skills } = params;
+  return {
+    ...agent,
+    model: model === undefined ? agent.model : toModel(model),
+    system: system === undefined ? agent.system : toText(system),
+    tools: tools === undefined ? agent.tools : toTools(tools),
+    mcp_servers: servers ?? agent.mcp_servers,
+    skills: skills === undefined ? agent.skills : toSkills(skills ?? []),
+  };
+}
+
+/** By their ids. That one was archived after it had been pinned changes nothing for its coordinators. */
+async function readMembers(
+  store: Pick<Store, 'agents'>,
+  workspaceId: string,
+  multiagent: StoredMultiagent | null,
+): Promise<ReadonlyMap<string, RosterMember>> {
+  const references = membersOf(multiagent).filter((member) => member.type === 'agent');
+  const records = await Promise.all(references.map(({ id, version }) => readAgent(store, workspaceId, id, version)));
+  return new Map(records.map((record) => [record.id, toSnapshot(record)]));
+}
+
+function mapMembers(
+  multiagent: SessionMultiagent | null,
+  change: (member: RosterMember) => RosterMember,
+): SessionMultiagent | null {
+  if (multiagent === null) return null;
+  if (multiagent.type === 'coordinator') return { ...multiagent, agents: multiagent.agents.map(change) };
+  const { subagents } = multiagent;
+  if (subagents.type === 'disabled') return multiagent;
+  return { ...multiagent, subagents: { ...subagents, predefined_agents: subagents.predefined_agents.map(change) } };
+}
+
+function checkSessionAgent(agent: SessionAgent): SessionAgent {
+  checkTools({ ...agent, isCoordinator: toRoster(agent.multiagent).length > 0 });
+  return agent;
+}

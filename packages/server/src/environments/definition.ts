@@ -1,0 +1,88 @@
+import type {
+  Environment,
+  EnvironmentConfig,
+  EnvironmentCreateParams,
+  EnvironmentScopeParams,
+  EnvironmentUpdateParams,
+} from '@fleetloom/protocol/managed-agents';
+import { limits } from '../base/limits.ts';
+import type { EnvironmentRecord } from '../store/records.ts';
+import { environmentError } from './environment-errors.ts';
+import { toConfig } from './to-config.ts';
+
+/** What the store keeps of an environment. */
+export interface EnvironmentDefinition {
+  readonly name: string;
+  readonly description: string | null;
+  readonly config: EnvironmentConfig;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+/** Without a config the server runs the tools itself. */
+export function createDefinition(params: EnvironmentCreateParams): EnvironmentDefinition {
+  const { name, description = null, config, metadata = {}, scope } = params;
+  checkScope(scope);
+  return checkDefinition({ name, description, config: toConfig(config ?? { type: 'cloud' }), metadata });
+}
+
+/** What is left out stays. Only a description can be cleared, so null says nothing of the other fields. */
+export function updateDefinition(record: EnvironmentRecord, params: EnvironmentUpdateParams): EnvironmentDefinition {
+  const before = definitionOf(record);
+  const { name, description, config, metadata = {}, scope } = params;
+  checkScope(scope);
+  return checkDefinition({
+    name: name ?? before.name,
+    description: description === undefined ? before.description : description,
+    config: config ? toConfig(config, before.config) : before.config,
+    metadata: mergeMetadata(before.metadata, metadata),
+  });
+}
+
+/** An environment as the wire shows it. */
+export function toEnvironment(record: EnvironmentRecord): Environment {
+  const { name, description, config, metadata } = definitionOf(record);
+  return {
+    type: 'environment',
+    id: record.id,
+    name,
+    description,
+    config,
+    metadata,
+    scope: 'organization',
+    created_at: toTime(record.createdAt),
+    updated_at: toTime(record.updatedAt),
+    archived_at: record.archivedAt === null ? null : toTime(record.archivedAt),
+  };
+}
+
+function definitionOf({ data }: EnvironmentRecord): EnvironmentDefinition {
+  // Only createEnvironments writes these records, so the form is known.
+  return data as object as EnvironmentDefinition;
+}
+
+function checkScope(scope: EnvironmentScopeParams | null | undefined): void {
+  if (scope === 'account') throw environmentError('scope_not_supported', 'an environment cannot belong to an account');
+}
+
+/** Other than with agents, the empty text removes a key too. */
+function mergeMetadata(
+  before: Readonly<Record<string, string>>,
+  patch: Readonly<Record<string, string | null>>,
+): Record<string, string> {
+  const entries = Object.entries({ ...before, ...patch });
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== null && entry[1] !== ''));
+}
+
+function checkDefinition(definition: EnvironmentDefinition): EnvironmentDefinition {
+  if (definition.name === '') throw environmentError('invalid_name', 'an environment cannot be without a name');
+  const pairs = Object.keys(definition.metadata).length;
+  if (pairs <= limits.metadataPairsMax) return definition;
+  throw environmentError(
+    'invalid_metadata',
+    `the metadata has ${pairs} keys, and ${limits.metadataPairsMax} are allowed`,
+  );
+}
+
+function toTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
