@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process';
+import { fleet } from './fleet.ts';
 import type { Bench, Row } from './harness.ts';
+import { http } from './http.ts';
+import { sessions } from './sessions.ts';
 import { store } from './store.ts';
 import { streamJson } from './stream-json.ts';
 
@@ -8,7 +11,7 @@ import { streamJson } from './stream-json.ts';
 //
 // A figure that misses its goal is no failure of the run: machines differ, and tests are elsewhere. Only a crash is.
 
-const benches: Bench[] = [streamJson, store];
+const benches: Bench[] = [streamJson, store, sessions, fleet, http];
 const all = benches.flatMap(({ name, cases }) => cases.map((entry) => ({ bench: name, ...entry })));
 type Case = (typeof all)[number];
 

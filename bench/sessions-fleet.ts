@@ -1,0 +1,208 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createIds, createLog, openSqliteStore, type SessionLog, systemClock } from '@fleetloom/server';
+import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
+// Sessions have no public door of their own: the server is their door, and HTTP is measured elsewhere.
+import type { Engine, EngineEvent, ModelRequest } from '../packages/server/src/engines/engine.ts';
+import { toSessionFrame } from '../packages/server/src/frames/frames.ts';
+import { createSessions } from '../packages/server/src/sessions/sessions.ts';
+
+/** What each agent that was delegated to does: it says so many pieces of text, all of the same length. */
+export interface BenchWork {
+  readonly deltas: number;
+  /** Without it, as fast as they are taken. */
+  readonly perSecond?: number;
+}
+
+export interface BenchFleet {
+  /**
+   * One session in which a coordinator delegates to so many agents at once; done when a reader has seen it rest. Gives
+   * back what happened when.
+   */
+  run(agents: number, work: BenchWork): Promise<BenchRun>;
+  close(): Promise<void>;
+}
+
+/** Times are those of `performance.now`. */
+export interface BenchRun {
+  /** For each piece of text, how long it took from the engine to the reader. Sorted by when it was sent. */
+  readonly delaysMs: readonly number[];
+  /** From the coordinator's whole answer to the last agent's request at the engine, which is durable by then. */
+  readonly openingMs: number;
+  /** Everything that the reader was told of what the agents said, by thread. */
+  readonly said: ReadonlyMap<string, string>;
+}
+
+/** Sessions on a file on the disk, with an engine that does what the bench wants. */
+export async function openBenchFleet(): Promise<BenchFleet> {
+  const folder = mkdtempSync(join(tmpdir(), 'fleetloom-bench-'));
+  const store = await openSqliteStore({ path: join(folder, 'bench.db') });
+  const log = createLog({ store });
+  let book = new Book(0, { deltas: 0 });
+  const sessions = createSessions({
+    store,
+    log,
+    engine: createBenchEngine(() => book),
+    models: { costNanoUsd: () => 0, windowTokens: () => 1_000_000 },
+    openToolbox: () => ({
+      offer: async () => ({ tools: new Map(), problems: [] }),
+      closeThread: async () => {},
+      close: async () => {},
+    }),
+    openWorkspace: async () => folder,
+    clock: systemClock,
+    ids: createIds({ now: Date.now, random: Math.random }),
+    random: Math.random,
+    owner: 'bench',
+  });
+  await sessions.start();
+  return {
+    run: async (agents, work) => {
+      book = new Book(agents, work);
+      const { id } = await sessions.create({ workspaceId, agent, environment: { id: 'env_1', type: 'cloud' } });
+      const reading = read(log, id, book);
+      const content = [{ type: 'text' as const, text: 'Begin.' }];
+      await sessions.send({ workspaceId, sessionId: id, events: [{ type: 'user.message', content }] });
+      await reading;
+      return book.toRun();
+    },
+    close: async () => {
+      await sessions.close();
+      await log.close();
+      await store.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+const workspaceId = 'wrkspc_1';
+const worker: AgentSnapshot = {
+  type: 'agent',
+  id: 'agent_worker',
+  version: 1,
+  name: 'worker',
+  description: 'works',
+  system: null,
+  model: { id: 'bench', effort: { type: 'high' }, speed: 'standard' },
+  tools: [],
+  mcp_servers: [],
+  skills: [],
+  execution_identity: { type: 'service_account' },
+};
+const agent = {
+  ...worker,
+  id: 'agent_lead',
+  name: 'lead',
+  multiagent: { type: 'coordinator' as const, agents: [worker] },
+};
+
+/** What is noted down during a run. */
+export class Book {
+  readonly agents: number;
+  readonly work: BenchWork;
+  readonly #sentAt = new Map<string, number[]>();
+  readonly #delays: { readonly sentAt: number; readonly tookMs: number }[] = [];
+  readonly #said = new Map<string, string>();
+  #answeredAt = 0;
+  #openedAt = 0;
+
+  constructor(agents: number, work: BenchWork) {
+    this.agents = agents;
+    this.work = work;
+  }
+
+  answered(): void {
+    this.#answeredAt = performance.now();
+  }
+
+  opened(): void {
+    this.#openedAt = performance.now();
+  }
+
+  sent(threadId: string): void {
+    const times = this.#sentAt.get(threadId);
+    if (times === undefined) this.#sentAt.set(threadId, [performance.now()]);
+    else times.push(performance.now());
+  }
+
+  seen(threadId: string, text: string, now: number): void {
+    const before = this.#said.get(threadId) ?? '';
+    this.#said.set(threadId, before + text);
+    const times = this.#sentAt.get(threadId);
+    if (times === undefined) return;
+    const from = before.length / DELTA.length;
+    const to = (before.length + text.length) / DELTA.length;
+    for (const sentAt of times.slice(from, to)) this.#delays.push({ sentAt, tookMs: now - sentAt });
+  }
+
+  toRun(): BenchRun {
+    const sorted = this.#delays.sort((a, b) => a.sentAt - b.sentAt);
+    const openingMs = this.#openedAt - this.#answeredAt;
+    return { delaysMs: sorted.map(({ tookMs }) => tookMs), openingMs, said: this.#said };
+  }
+}
+
+/** One piece of text, as models say it: a few words. */
+export const DELTA = 'a few words and a comma, ';
+
+async function read(log: SessionLog, sessionId: string, book: Book): Promise<void> {
+  let isRunning = false;
+  for await (const entries of log.tail({ sessionId, after: 0 })) {
+    const now = performance.now();
+    for (const entry of entries) {
+      if (entry.kind !== 'frame') continue;
+      const { type, threadId, payload } = toSessionFrame(entry.value);
+      if (type === 'delta.text') book.seen(threadId!, payload.text, now);
+      if (type === 'session.status_running') isRunning = true;
+      if (type === 'session.status_idle' && isRunning) return;
+    }
+  }
+}
+
+export function createBenchEngine(book: () => Book): Engine {
+  return {
+    request: (request) => (request.thread.agentName === 'lead' ? coordinate(book(), request) : talk(book(), request)),
+    close: async () => {},
+  };
+}
+
+/** First it delegates, then it is done. */
+async function* coordinate(book: Book, { messages }: ModelRequest): AsyncGenerator<EngineEvent> {
+  const tasks = Array.from({ length: book.agents }, () => ({ agent: 'worker', message: 'Talk.' }));
+  const isFirst = messages.length === 1;
+  const call = { type: 'tool_use' as const, id: 'toolu_1', name: 'delegate', input: { tasks } };
+  yield { type: 'block_started', index: 0, block: isFirst ? 'tool_use' : 'other' };
+  if (isFirst) book.answered();
+  yield isFirst ? finish([call], 'tool_use') : finish([{ type: 'text', text: 'Done.' }], 'end_turn');
+}
+
+async function* talk(book: Book, { thread }: ModelRequest): AsyncGenerator<EngineEvent> {
+  const { deltas, perSecond } = book.work;
+  book.opened();
+  yield { type: 'block_started', index: 0, block: 'text' };
+  const startAt = performance.now();
+  for (let index = 0; index < deltas; index++) {
+    await pause(index, startAt, perSecond);
+    book.sent(thread.id);
+    yield { type: 'delta', index: 0, text: DELTA };
+  }
+  yield finish([{ type: 'text', text: DELTA.repeat(deltas) }], 'end_turn');
+}
+
+/** At a pace it waits for its time; without one, several come with one packet of the network. */
+async function pause(index: number, startAt: number, perSecond: number | undefined): Promise<void> {
+  if (perSecond === undefined) {
+    if (index % 16 === 0) await new Promise((resolve) => setImmediate(resolve));
+    return;
+  }
+  const waitMs = startAt + (index * 1_000) / perSecond - performance.now();
+  if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+}
+
+type Finished = Extract<EngineEvent, { type: 'finished' }>;
+
+function finish(content: Finished['content'], reason: Finished['stop']['reason']): Finished {
+  const usage = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWrite5mTokens: 0, cacheWrite1hTokens: 0 };
+  return { type: 'finished', content, stop: { reason, category: null, explanation: null }, usage, model: 'bench' };
+}

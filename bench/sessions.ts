@@ -1,0 +1,79 @@
+import { type Bench, comparePair, type Measured, median } from './harness.ts';
+import { openBenchFleet } from './sessions-fleet.ts';
+import { emitInMemory, openBenchLog, writeNaively } from './store-writers.ts';
+
+/** Whole sessions on disk, from the engine to a reader: what the state machine, the log and the records cost together. */
+export const sessions: Bench = {
+  name: 'sessions',
+  cases: [
+    ...[1, 4, 16].flatMap((turns) => [
+      { name: `${turns}-turns`, run: () => againstMemory(turns) },
+      { name: `${turns}-turns-naive`, run: () => againstNaive(turns) },
+    ]),
+    { name: 'latency-p50', run: () => latency(0.5, 10) },
+    { name: 'latency-p99', run: () => latency(0.99, 40) },
+    { name: 'opening-16-children', run: opening },
+  ],
+};
+
+const DELTAS = 16_000;
+/** A commit each takes so long that fewer have to do. */
+const NAIVE_DELTAS = 160;
+
+/** Bare emission has each delta serialised and handed to a listener; nothing is kept. */
+async function againstMemory(turns: number): Promise<Measured> {
+  const fleet = await openBenchFleet();
+  const ours = async () => void (await fleet.run(turns, { deltas: DELTAS / turns }));
+  const pair = { floor: () => emitInMemory(turns, DELTAS), ours };
+  const { floorMs, oursMs, ratio } = await comparePair(pair, { rounds: 11 });
+  await fleet.close();
+  const floor = perSecond(DELTAS, floorMs);
+  return { value: perSecond(DELTAS, oursMs), unit: '/s', floor, ratio, goal: 'reported, x slower', ok: true };
+}
+
+/** One commit for every delta. */
+async function againstNaive(turns: number): Promise<Measured> {
+  const fleet = await openBenchFleet();
+  const log = await openBenchLog(turns);
+  const ours = async () => void (await fleet.run(turns, { deltas: DELTAS / turns }));
+  const pair = { floor: () => writeNaively(log, NAIVE_DELTAS), ours };
+  const { floorMs, oursMs, ratio } = await comparePair(pair, { rounds: 11 });
+  await Promise.all([fleet.close(), log.close()]);
+  const factor = DELTAS / NAIVE_DELTAS / ratio;
+  const floor = perSecond(NAIVE_DELTAS, floorMs);
+  return { value: perSecond(DELTAS, oursMs), unit: '/s', floor, ratio: factor, goal: 'reported, x faster', ok: true };
+}
+
+/** From the engine having a delta to a reader having it, with 16 turns of 200 deltas a second. */
+async function latency(quantile: number, limitMs: number): Promise<Measured> {
+  const fleet = await openBenchFleet();
+  const { delaysMs } = await fleet.run(16, { deltas: 1_200, perSecond: 200 });
+  await fleet.close();
+  // The first second is the compiler's.
+  const sorted = delaysMs.slice(16 * 200).sort((a, b) => a - b);
+  const value = sorted[Math.floor(quantile * (sorted.length - 1))]!;
+  return { value, unit: 'ms', floor: null, ratio: null, goal: `<= ${limitMs} ms`, ok: value <= limitMs };
+}
+
+/** From the answer that delegates to the last child being at work: sixteen against one. */
+async function opening(): Promise<Measured> {
+  const fleet = await openBenchFleet();
+  const open = async (children: number) => (await fleet.run(children, { deltas: 1 })).openingMs;
+  const rounds: { one: number; all: number }[] = [];
+  for (let round = 0; round < 45; round++) {
+    const isTurned = round % 2 === 0;
+    const first = await open(isTurned ? 1 : 16);
+    const second = await open(isTurned ? 16 : 1);
+    rounds.push(isTurned ? { one: first, all: second } : { one: second, all: first });
+  }
+  await fleet.close();
+  const measured = rounds.slice(5);
+  const ratio = median(measured.map(({ one, all }) => all / one));
+  const value = median(measured.map(({ all }) => all));
+  const floor = median(measured.map(({ one }) => one));
+  return { value, unit: 'ms', floor, ratio, goal: '<= 2x', ok: ratio <= 2 };
+}
+
+function perSecond(deltas: number, ms: number): number {
+  return (deltas / ms) * 1_000;
+}

@@ -1,0 +1,66 @@
+import type { Clock } from '../base/clock.ts';
+import { limits } from '../base/limits.ts';
+import { DeltaCoalescer } from '../store/delta-coalescer.ts';
+import type { Turn } from '../store/frame.ts';
+import type { Schedule } from '../store/schedule.ts';
+import type { FramePayloads, NewSessionFrame } from '../frames/frames.ts';
+
+export interface DeltaWriterOptions {
+  readonly threadId: string;
+  readonly turn: Turn | null;
+  readonly signal: AbortSignal;
+  readonly nextEventId: () => string;
+  readonly clock: Clock;
+  readonly schedule: Schedule;
+  readonly writeDelta: (frame: NewSessionFrame) => Promise<unknown>;
+}
+
+type DeltaType = 'delta.started' | 'delta.text' | 'delta.thinking';
+
+/** Writes an answer while it grows. Each block that people can read gets the id that its event will have. */
+export class DeltaWriter {
+  readonly eventIds = new Map<number, string>();
+  readonly #types = new Map<string, 'delta.text' | 'delta.thinking'>();
+  readonly #options: DeltaWriterOptions;
+  readonly #coalescer: DeltaCoalescer;
+  #pending = 0;
+  #written: Promise<unknown> = Promise.resolve();
+
+  constructor(options: DeltaWriterOptions) {
+    this.#options = options;
+    const { clock, schedule } = options;
+    const onDelta = (id: string, text: string) => this.#write(this.#types.get(id)!, { id, text });
+    this.#coalescer = new DeltaCoalescer({ onDelta, clock, schedule });
+  }
+
+  begin(index: number, block: 'text' | 'thinking' | 'tool_use' | 'other'): void {
+    if (block === 'tool_use' || block === 'other') return;
+    const id = this.#options.nextEventId();
+    this.eventIds.set(index, id);
+    this.#types.set(id, block === 'text' ? 'delta.text' : 'delta.thinking');
+    this.#coalescer.flush();
+    this.#write('delta.started', { id, block });
+  }
+
+  /** Waits when the disk is behind, so that a fast model does not fill the memory. */
+  async grow(index: number, text: string): Promise<void> {
+    const id = this.eventIds.get(index);
+    if (id !== undefined) this.#coalescer.push(id, text);
+    if (this.#pending >= limits.pendingDeltasMax) await this.#written;
+  }
+
+  flush(): void {
+    this.#coalescer.flush();
+  }
+
+  #write<Type extends DeltaType>(type: Type, payload: FramePayloads[Type]): void {
+    const { threadId, turn, signal, clock, writeDelta } = this.#options;
+    // The request has an end in the log by then, and nothing of it may come behind that.
+    if (signal.aborted) return;
+    const place = turn === null ? null : { streamId: turn.streamId, depth: turn.depth, run: turn.run };
+    this.#pending++;
+    // The payload is that of the type, which the compiler cannot see through the generic.
+    const frame = { threadId, turn: place, time: clock.now(), type, payload } as NewSessionFrame;
+    this.#written = writeDelta(frame).finally(() => this.#pending--);
+  }
+}

@@ -1,0 +1,156 @@
+import { quoteResult } from '@fleetloom/protocol/fleet';
+import type { InputBlock, Message, TextBlock, ToolResultBlock } from '../base/content.ts';
+import type { Turn } from '../store/frame.ts';
+import type { FramePayloads } from '../frames/frames.ts';
+import {
+  type Answer,
+  type Call,
+  endTurn,
+  noUsage,
+  type OpenTurn,
+  type Progress,
+  type Stopwatch,
+  type ThreadState,
+  textAnswer,
+  type Waiting,
+} from './state.ts';
+
+// The small steps that evolve is made of.
+
+export function toThread(
+  made: Pick<ThreadState, 'id' | 'parentId' | 'depth' | 'agentName' | 'member' | 'joinedBy'> & { time: number },
+): ThreadState {
+  const { time, ...rest } = made;
+  return {
+    ...rest,
+    status: 'idle',
+    stop: endTurn,
+    isArchived: false,
+    turn: null,
+    inbox: [],
+    history: [],
+    blocks: [],
+    calls: new Map(),
+    usage: noUsage,
+    answerUsage: null,
+    active: { totalMs: 0, since: null },
+    createdAt: time,
+    startedAt: null,
+    updatedAt: time,
+  };
+}
+
+export function toOpenTurn(turn: Turn, startedAt: number): OpenTurn {
+  return {
+    ...turn,
+    startedAt,
+    phase: { type: 'due', purpose: 'turn' },
+    iteration: 0,
+    failures: 0,
+    compactions: 0,
+    stopping: null,
+    said: '',
+    answer: null,
+  };
+}
+
+export function takeFromInbox(thread: ThreadState, id: string): Waiting | undefined {
+  const found = thread.inbox.find((waiting) => waiting.id === id);
+  if (found !== undefined) thread.inbox = thread.inbox.filter((waiting) => waiting !== found);
+  return found;
+}
+
+export function hush(waiting: Waiting): Waiting {
+  return waiting.type === 'letter' ? { ...waiting, isQuiet: true } : waiting;
+}
+
+type Use = Pick<FramePayloads['agent.tool_use'], 'id' | 'call_id' | 'name' | 'input' | 'evaluated_permission'> &
+  Pick<Call, 'kind' | 'runsAt'> & { readonly is_command?: true };
+
+export function addCall(thread: ThreadState, use: Use): void {
+  const { id, call_id: callId, name, input, kind, runsAt, is_command: isCommand = false } = use;
+  if (!isCommand) thread.blocks.push({ type: 'tool_use', id: callId, name, input });
+  thread.calls.set(id, {
+    id,
+    callId,
+    name,
+    input,
+    kind,
+    isAsked: use.evaluated_permission === 'ask',
+    isCommand,
+    runsAt,
+    progress: firstProgress(use),
+    answers: new Map(),
+    children: new Map(),
+  });
+}
+
+function firstProgress({ evaluated_permission: permission, runsAt }: Use): Progress {
+  if (permission === 'deny') return { type: 'refused', message: null };
+  if (permission === 'ask') return { type: 'asking' };
+  return { type: runsAt === 'server' ? 'due' : 'outside' };
+}
+
+export function finishCall(thread: ThreadState, id: string, answer: Answer): void {
+  const call = thread.calls.get(id);
+  if (call !== undefined) call.progress = { type: 'done', ...answer };
+}
+
+/** What the calls of the last answer gave becomes part of what the model is told. */
+export function tellResults(thread: ThreadState): void {
+  thread.history.push(...resultsOf(thread));
+  thread.calls = new Map();
+}
+
+/** In the order of the calls; those of commands behind the others, as the wire wants it. */
+export function resultsOf({ calls }: ThreadState): Message[] {
+  const all = [...calls.values()];
+  const results = all.filter(({ isCommand }) => !isCommand).map(toResultBlock);
+  const texts = all.filter(({ isCommand }) => isCommand).flatMap(toResultTexts);
+  return all.length === 0 ? [] : [{ role: 'user', content: [...results, ...texts] }];
+}
+
+function answerOf({ progress }: Call): Answer {
+  return progress.type === 'done' ? progress : textAnswer('There is no result.', true);
+}
+
+/** Quoted, so that nothing runs again when the model repeats it. */
+function toResultTexts(call: Call): InputBlock[] {
+  const content = answerOf(call).content.flatMap((block): InputBlock[] => {
+    if (block.type === 'search_result') return [];
+    return block.type === 'text' ? [{ type: 'text', text: quoteResult(block.text) }] : [block];
+  });
+  return [{ type: 'text', text: 'Result of your command:' }, ...content];
+}
+
+function toResultBlock(call: Call): ToolResultBlock {
+  const { callId } = call;
+  const { content, isError } = answerOf(call);
+  return { type: 'tool_result', tool_use_id: callId, content, is_error: isError };
+}
+
+export function textOf(content: readonly { readonly type: string }[]): string {
+  const texts = content.filter((block): block is TextBlock => block.type === 'text');
+  return texts.map(({ text }) => text).join('\n\n');
+}
+
+/** A letter from another thread: the model has to know whose words these are. */
+export function withSender(letter: FramePayloads['agent.thread_message_received']): readonly InputBlock[] {
+  const { from_session_thread_id: from, from_agent_name: name, content } = letter;
+  const who = name === null ? 'the coordinator' : `the agent "${name}" (thread ${from})`;
+  return [{ type: 'text', text: `Message from ${who}:` }, ...content];
+}
+
+export function toSystemNote(content: readonly TextBlock[]): readonly InputBlock[] {
+  return [{ type: 'text', text: 'Message from the system, not from the user:' }, ...content];
+}
+
+export function startWatch(watch: Stopwatch, time: number): void {
+  watch.since ??= time;
+}
+
+export function stopWatch(watch: Stopwatch, time: number): void {
+  if (watch.since === null) return;
+  watch.totalMs += Math.max(0, time - watch.since);
+  watch.since = null;
+}

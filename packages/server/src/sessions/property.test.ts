@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { isLong, seed, timeout } from '../../../../test/support/seed.ts';
+import type { FrameType } from '../frames/frames.ts';
+import { createMemoryStore } from '../store/memory/memory-store.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
+import { type OpenStore, runWildly } from './suite/wild-run.suite.ts';
+
+const RUNS = { memory: isLong ? 20_000 : 40, sqlite: isLong ? 1_000 : 4 };
+/** On a busy machine the short test has to do with fewer. */
+const RUNS_MS = isLong ? Infinity : 4_000;
+
+const folder = mkdtempSync(join(tmpdir(), 'fleetloom-wild-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it(
+  '[X1] whatever agents, tools, clients and restarts do, every session stays whole and comes to rest',
+  async () => {
+    const types = await runMany(RUNS.memory, ({ clock }) => createMemoryStore({ clock }), wildTypes);
+    // If the runs were tame, they would prove nothing.
+    expect(wildTypes.filter((type) => !types.has(type))).toEqual([]);
+  },
+  timeout,
+);
+
+it(
+  '[X1] and on SQLite',
+  async () => {
+    await runMany(RUNS.sqlite, ({ clock }, run) => openSqliteStore({ path: join(folder, `${run}.db`), clock }));
+  },
+  timeout,
+);
+
+/** Goes on, up to ten times as long, until everything that is wanted has happened: some of it is rare. */
+async function runMany(runsMax: number, openStore: OpenStore, wanted: readonly FrameType[] = []) {
+  console.log(`FLEETLOOM_SEED=${seed}`);
+  const deadline = performance.now() + RUNS_MS;
+  const types = new Set<FrameType>();
+  for (let run = 0; run < runsMax * 10; run++) {
+    const isEnough = run >= runsMax || performance.now() > deadline;
+    if (isEnough && wanted.every((type) => types.has(type))) break;
+    for (const type of await runWildly(seed + run, openStore)) types.add(type);
+  }
+  return types;
+}
+
+/** What a few dozen runs have among them, whatever their seed. The rest is too rare for a short test. */
+const wildTypes: FrameType[] = [
+  'agent.custom_tool_use',
+  'agent.mcp_tool_result',
+  'agent.thread_message_received',
+  'delta.thinking',
+  'session.error',
+  'session.status_rescheduled',
+  'session.thread_created',
+  'session.thread_status_rescheduled',
+  'session.thread_status_terminated',
+  'session.updated',
+  'system.message',
+  'turn.retried',
+  'turn.stopping',
+  'turn.took',
+  'user.custom_tool_result',
+  'user.interrupt',
+  'user.tool_confirmation',
+];

@@ -1,0 +1,27 @@
+import type { SessionData, ThreadData } from '../frames/record-data.ts';
+import { agentOf } from './agent-of.ts';
+import { primaryOf, type SessionState, type ThreadState } from './state.ts';
+
+export function toSessionData(state: SessionState): SessionData {
+  return {
+    agent: state.agent,
+    environment_type: state.created.environment.type,
+    primary_thread_id: state.created.primary_thread_id,
+    title: state.title,
+    metadata: state.metadata,
+    budget: state.budget,
+    usage: state.usage,
+    stop: state.stop,
+    active: { ...state.active },
+    thread_active_ms: [...state.threads.values()].reduce((sum, { active }) => sum + active.totalMs, 0),
+    run: state.newestRun,
+    waiting_ids: primaryOf(state)
+      .inbox.filter(({ type }) => type !== 'letter')
+      .map(({ id }) => id),
+  };
+}
+
+export function toThreadData(state: SessionState, thread: ThreadState): ThreadData {
+  const { depth, usage, stop, startedAt } = thread;
+  return { agent: agentOf(state, thread), depth, usage, stop, active: { ...thread.active }, started_at: startedAt };
+}

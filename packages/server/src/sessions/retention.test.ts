@@ -1,0 +1,143 @@
+import { expect, it } from 'vitest';
+import { createManualClock } from '../base/clock.ts';
+import { limits } from '../base/limits.ts';
+import { createManualSchedule } from '../engines/suite/manual-schedule.suite.ts';
+import { createRetention, type KeepDeltas } from './retention.ts';
+import {
+  agent,
+  delegates,
+  type Fleet,
+  hang,
+  interruption,
+  lead,
+  message,
+  openFleet,
+  solo,
+  workspaceId,
+} from './suite/fleet.suite.ts';
+import { onEachStore } from './suite/stores.suite.ts';
+
+const dayMs = 24 * 60 * 60 * 1_000;
+const talk = { turns: [[{ think: 'Let me see.' }, { say: 'Hello there, all of you.' }], [{ say: 'And once more.' }]] };
+
+function retain(fleet: Fleet, keep: KeepDeltas, clock = createManualClock(Date.now() + 1_000)) {
+  const time = createManualSchedule(clock);
+  const { store } = fleet;
+  return {
+    time,
+    retention: createRetention({ store, clock, schedule: time.schedule, keep, workspaces: async () => [workspaceId] }),
+  };
+}
+
+async function countDeltas(fleet: Fleet, id: string): Promise<number> {
+  return (await fleet.frames(id)).filter(({ type }) => type.startsWith('delta.')).length;
+}
+
+onEachStore((openStore) => {
+  it('[R160] deltas of turns that have ended are removed, and what folds out of the log stays the same', async () => {
+    const fleet = await openFleet({ store: await openStore(), isChecked: false });
+    const id = await fleet.begin(lead, { turns: [[{ say: 'Go on, then.' }, delegates(talk)], [{ say: 'Done.' }]] });
+    await fleet.rest(id);
+    const before = await fleet.state(id);
+    const kept = (await fleet.frames(id)).filter(({ type }) => !type.startsWith('delta.'));
+    const deltas = await countDeltas(fleet, id);
+    expect(deltas).toBeGreaterThan(5);
+    expect(await retain(fleet, 'none').retention.run()).toBe(deltas);
+    expect(await fleet.frames(id)).toEqual(kept);
+    expect(await fleet.state(id)).toEqual(before);
+    const head = await fleet.head(id);
+    await fleet.send(id, message('And?'));
+    await fleet.rest(id, head);
+    expect((await fleet.payloads(id, 'turn.ended')).at(-1)).toMatchObject({ ok: true });
+  });
+
+  it('[R161] what was said in a request that came to nothing is nowhere else, so it stays; open turns are left alone', async () => {
+    const fleet = await openFleet({ store: await openStore(), isChecked: false });
+    const id = await fleet.begin(solo, { turns: [[{ say: 'Half a sentence' }, hang]] });
+    await fleet.until(id, ({ type }) => type === 'delta.text');
+    const open = await countDeltas(fleet, id);
+    expect(await retain(fleet, 'none').retention.run()).toBe(0);
+    await fleet.send(id, interruption());
+    await fleet.rest(id);
+    expect(await retain(fleet, 'none').retention.run()).toBe(0);
+    expect(await countDeltas(fleet, id)).toBeGreaterThanOrEqual(open);
+  });
+});
+
+it('[R162] deltas are kept for ever, for some days or not at all, as is wished', async () => {
+  const fleet = await openFleet({ isChecked: false });
+  const id = await fleet.begin(solo, talk);
+  await fleet.rest(id);
+  const ended = (await fleet.frames(id)).find(({ type }) => type === 'turn.ended')!.time;
+  const run = (keep: KeepDeltas, now: number) => retain(fleet, keep, createManualClock(now)).retention.run();
+  expect(await run('all', ended + 1_000 * dayMs)).toBe(0);
+  expect(await run({ days: 3 }, ended + 3 * dayMs)).toBe(0);
+  expect(await run({ days: 3 }, ended + 3 * dayMs + 1)).toBeGreaterThan(0);
+  expect(await countDeltas(fleet, id)).toBe(0);
+});
+
+it('[R163] it comes round now and then, looks at each session once, and goes on after a problem', async () => {
+  const fleet = await openFleet({ isChecked: false });
+  const first = await fleet.begin(agent('first'), talk);
+  await fleet.rest(first);
+  const clock = createManualClock(Date.now() + 1_000);
+  const time = createManualSchedule(clock);
+  const reads: string[] = [];
+  const problems: string[] = [];
+  const store = {
+    ...fleet.store,
+    read: async (request: Parameters<Fleet['store']['read']>[0]) => (
+      reads.push(request.sessionId), fleet.store.read(request)
+    ),
+  };
+  let isBroken = true;
+  const retention = createRetention({
+    store: {
+      ...store,
+      prune: async (...args) => (isBroken ? Promise.reject(new Error('no disk')) : fleet.store.prune(...args)),
+    },
+    clock,
+    schedule: time.schedule,
+    keep: 'none',
+    workspaces: async () => [workspaceId],
+    onProblem: (sessionId) => problems.push(sessionId),
+  });
+  retention.start();
+  time.advance(limits.retentionMs - 1);
+  expect(reads).toEqual([]);
+  time.advance(1);
+  await expect.poll(() => problems).toEqual([first]);
+  await expect.poll(() => time.waiting()).toBe(1);
+  isBroken = false;
+  reads.length = 0;
+  clock.setNow(Date.now() + 1_000);
+  expect(await retention.run()).toBe(0);
+  expect(reads).toEqual([]);
+  retention.close();
+  expect(time.waiting()).toBe(0);
+});
+
+it('[R164] sessions are listed some at a time, and none is left out', async () => {
+  const fleet = await openFleet({ isChecked: false });
+  const count = limits.retentionPageItems + 1;
+  for (let at = 0; at < count; at++) {
+    await fleet.sessions.create({ workspaceId, agent: solo, environment: { id: 'env_1', type: 'cloud' } });
+  }
+  const read = new Set<string>();
+  const limitsSeen: number[] = [];
+  const { sessions, ...store } = fleet.store;
+  const retention = createRetention({
+    store: {
+      ...store,
+      sessions: { ...sessions, list: async (request) => (limitsSeen.push(request.limit), sessions.list(request)) },
+      read: async (request) => (read.add(request.sessionId), store.read(request)),
+    },
+    clock: createManualClock(Date.now() + 1_000),
+    schedule: () => () => {},
+    keep: 'none',
+    workspaces: async () => [workspaceId],
+  });
+  await retention.run();
+  expect(read.size).toBe(count);
+  expect(limitsSeen).toEqual([limits.retentionPageItems, limits.retentionPageItems]);
+});

@@ -1,0 +1,68 @@
+import { limits } from '../base/limits.ts';
+import type { Schedule } from '../store/schedule.ts';
+import { type ToolResult, textResult } from '../tools/tool.ts';
+import type { Offers } from './run-request.ts';
+import { type Call, type SessionState, threadOf } from './state.ts';
+
+export interface ToolRunner {
+  readonly offers: Offers;
+  readonly schedule: Schedule;
+  /** The directory that the agents of the session share. */
+  readonly openWorkspace: (sessionId: string) => Promise<string>;
+  /** The thread will never use a tool again: what they keep for it can be let go. */
+  readonly onThreadEnd: (threadId: string) => void;
+}
+
+/** Runs one call. Whatever happens, it has a result, and soon after the signal too. */
+export async function runTool(
+  runner: ToolRunner,
+  state: SessionState,
+  threadId: string,
+  call: Call,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  try {
+    return await Promise.race([run(runner, state, threadId, call, signal), neverLongAfter(signal, runner.schedule)]);
+  } catch (error) {
+    // Tools do not throw. One that does all the same must not take the session with it.
+    return textResult(`The tool ${call.name} broke: ${error instanceof Error ? error.message : String(error)}`, {
+      isError: true,
+    });
+  }
+}
+
+async function run(
+  { offers, openWorkspace }: ToolRunner,
+  state: SessionState,
+  threadId: string,
+  { name, input }: Call,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  const { tools } = await offers.get(state, threadOf(state, threadId));
+  const tool = tools.get(name);
+  if (tool === undefined || tool.kind === 'custom') {
+    return textResult(`The tool ${name} is not available any more.`, { isError: true });
+  }
+  const workspace = await openWorkspace(state.id);
+  if (signal.aborted) return textResult('It was stopped before it began.', { isError: true });
+  return await tool.run(input, { sessionId: state.id, threadId, workspace, signal });
+}
+
+function neverLongAfter(signal: AbortSignal, schedule: Schedule): Promise<ToolResult> {
+  const { promise, resolve } = withResolvers<ToolResult>();
+  const giveUp = () => {
+    schedule(() => resolve(textResult('The tool did not stop in time.', { isError: true })), limits.toolStopMsMax);
+  };
+  if (signal.aborted) giveUp();
+  else signal.addEventListener('abort', giveUp, { once: true });
+  return promise;
+}
+
+/** `Promise.withResolvers` needs Node 22. */
+function withResolvers<Value>() {
+  let resolve!: (value: Value) => void;
+  const promise = new Promise<Value>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}

@@ -1,0 +1,145 @@
+import type { Clock } from '../base/clock.ts';
+import type { Ids } from '../base/ids.ts';
+import type { ApprovalRecord, NewKey, SessionRecord } from '../store/records.ts';
+import type { Store } from '../store/store.ts';
+import { isStoreError } from '../store/store-errors.ts';
+import { commitOne, type SubmitChange } from '../store/write.ts';
+import { resultAskId } from './ask-id.ts';
+import type { ClientEvent, ClientInput } from './client-event.ts';
+import type { SessionData } from '../frames/record-data.ts';
+import { sessionError } from './session-errors.ts';
+import { toWorkChange } from './to-work-change.ts';
+
+export interface SendRequest {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly session: SessionRecord;
+  readonly events: readonly ClientEvent[];
+  /** Which thread a client believes the answered call to be of, by the index of the event. */
+  readonly claimedThreads?: ReadonlyMap<number, string>;
+  /** Keeps the answer for a client that repeats the request, in the same write. */
+  readonly toKey?: (sent: readonly Sent[]) => NewKey;
+}
+
+export interface Sent extends ClientInput {
+  readonly time: number;
+  /** The thread that it was routed to, if that is not the primary one. */
+  readonly threadId: string | null;
+}
+
+/** Leaves events for the owner of the session, all or none: everything that they refer to is checked first. */
+export async function sendEvents(request: SendRequest): Promise<readonly Sent[]> {
+  const { store, clock, ids, session, events } = request;
+  checkOpen(session);
+  const time = clock.now();
+  const sent: Sent[] = [];
+  const changes: SubmitChange[] = [];
+  for (const [index, event] of events.entries()) {
+    const id = ids.next('sevt');
+    const ask = await findAsk(request, event, index);
+    if (ask !== undefined) {
+      changes.push({
+        type: 'resolve_approval',
+        approvalId: ask.id,
+        time,
+        data: { event_id: id, ...resolutionOf(event) },
+      });
+    }
+    const threadId = ask?.threadId ?? (await checkTarget(store, session, event, index));
+    changes.push({ type: 'enqueue_input', input: { id, threadId, time, data: { event } } });
+    sent.push({ id, event, time, threadId: threadId === primaryOf(session) ? null : threadId });
+  }
+  // Whoever ran its tools may have left when it went idle.
+  if (dataOf(session).environment_type === 'self_hosted') changes.push(toWorkChange(ids, time));
+  if (request.toKey !== undefined) changes.push({ type: 'put_key', key: request.toKey(sent) });
+  await commitOne(store, { type: 'submit', sessionId: session.id, changes }).catch((error: unknown) => {
+    if (isStoreError(error, 'already_resolved')) throw sessionError('already_answered', 'a call was already answered');
+    if (isStoreError(error, 'archived')) throw sessionError('session_archived', `${session.id} is archived`);
+    throw error;
+  });
+  return sent;
+}
+
+function checkOpen({ id, archivedAt, status }: SessionRecord): void {
+  if (archivedAt !== null) throw sessionError('session_archived', `${id} is archived`);
+  if (status === 'terminated') throw sessionError('session_terminated', `${id} has ended for good`);
+}
+
+/** The ask that an event answers. */
+async function findAsk(request: SendRequest, event: ClientEvent, index: number): Promise<ApprovalRecord | undefined> {
+  const { store, session, claimedThreads } = request;
+  const wanted = toAskId(event);
+  if (wanted === undefined) return undefined;
+  if (event.type === 'user.tool_result' && dataOf(session).environment_type !== 'self_hosted') {
+    throw sessionError('not_self_hosted', `events[${index}]: user.tool_result needs a self-hosted environment`);
+  }
+  const ask = await store.approvals.get(session.id, wanted.askId);
+  if (ask === undefined || ask.data['kind'] !== (wanted.kind ?? ask.data['kind'])) {
+    const other = await store.approvals.get(session.id, wanted.otherId);
+    const code = (ask ?? other) ? 'wrong_answer' : 'unknown_tool_use';
+    throw sessionError(code, `events[${index}]: ${wanted.toolUseId} does not wait for ${event.type}`);
+  }
+  if (ask.resolution !== null) {
+    throw sessionError('already_answered', `events[${index}]: ${wanted.toolUseId} was already answered`);
+  }
+  const claimed = claimedThreads?.get(index);
+  if (claimed !== undefined && claimed !== ask.threadId) {
+    throw sessionError('wrong_thread', `events[${index}]: ${wanted.toolUseId} does not belong to ${claimed}`);
+  }
+  return ask;
+}
+
+interface Wanted {
+  readonly toolUseId: string;
+  readonly askId: string;
+  readonly otherId: string;
+  readonly kind?: string;
+}
+
+function toAskId(event: ClientEvent): Wanted | undefined {
+  if (event.type === 'user.tool_confirmation') {
+    const { tool_use_id: toolUseId } = event;
+    return { toolUseId, askId: toolUseId, otherId: resultAskId(toolUseId) };
+  }
+  if (event.type === 'user.custom_tool_result') {
+    const { custom_tool_use_id: toolUseId } = event;
+    return { toolUseId, askId: resultAskId(toolUseId), otherId: toolUseId, kind: 'custom' };
+  }
+  if (event.type === 'user.tool_result') {
+    const { tool_use_id: toolUseId } = event;
+    return { toolUseId, askId: resultAskId(toolUseId), otherId: toolUseId, kind: 'builtin' };
+  }
+  return undefined;
+}
+
+function resolutionOf(event: ClientEvent): object {
+  return event.type === 'user.tool_confirmation' ? { result: event.result } : {};
+}
+
+/** Whom an event is for that answers nothing. */
+async function checkTarget(
+  store: Store,
+  session: SessionRecord,
+  event: ClientEvent,
+  index: number,
+): Promise<string | null> {
+  if (event.type === 'user.interrupt') {
+    const { session_thread_id: threadId } = event;
+    if (threadId === null || (await store.threads.get(session.id, threadId)) !== undefined) return threadId;
+    throw sessionError('thread_not_found', `events[${index}]: ${session.id} has no thread ${threadId}`);
+  }
+  if (dataOf(session).stop.reason.type === 'budget_reached' && session.status === 'idle') {
+    throw sessionError('budget_reached', `events[${index}]: the budget of ${session.id} is used up`);
+  }
+  return primaryOf(session);
+}
+
+function primaryOf(session: SessionRecord): string {
+  return dataOf(session).primary_thread_id;
+}
+
+/** Only sessions write it. */
+function dataOf({ data }: SessionRecord): SessionData {
+  return data as unknown as SessionData;
+}

@@ -1,0 +1,28 @@
+import { FleetloomError } from '../base/errors.ts';
+
+/** An error about a session. All of them are the caller's to mend. */
+export function sessionError(code: SessionErrorCode, problem: string): FleetloomError {
+  return new FleetloomError({ code, kind: 'caller', problem, advice: codes[code] });
+}
+
+export type SessionErrorCode = keyof typeof codes;
+
+/** Every code with what to do about it. */
+export const codes = {
+  session_not_found: 'check the id, and that it was not deleted',
+  thread_not_found: 'check the id: the threads of the session are listed under it',
+  session_archived: 'create a new session',
+  session_terminated: 'create a new session',
+  session_running: 'wait until it is idle, or send user.interrupt first',
+  session_elsewhere: 'repeat it: another process is about to let go of the session',
+  thread_running: 'wait until it is idle, or interrupt it first',
+  thread_is_primary: 'archive the session instead',
+  unknown_tool_use: 'answer an id that a tool use event of this session has',
+  already_answered: 'answer each call once',
+  wrong_answer: 'answer a confirmation with user.tool_confirmation, a custom tool with user.custom_tool_result',
+  wrong_thread: 'leave session_thread_id out: the id of the tool use says where it belongs',
+  not_self_hosted: 'leave the result to the server, or use a self-hosted environment',
+  budget_reached: 'raise the budget of the session first',
+  budget_create_only: 'create a new session with a budget',
+  budget_not_raised: 'set a budget that is above what was used',
+} as const;

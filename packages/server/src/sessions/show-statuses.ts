@@ -1,0 +1,113 @@
+import { isOverBudget } from './budget.ts';
+import type { Draft } from './draft.ts';
+import { endRun } from './end-run.ts';
+import type { StopReason } from '../frames/frames.ts';
+import { announceRunning } from './start-turn.ts';
+import {
+  type Call,
+  openCallsOf,
+  primaryOf,
+  type SessionState,
+  type Stopped,
+  type ThreadState,
+  threadOf,
+} from './state.ts';
+
+/** Says of each thread, then of the session, what it is now doing, where that has changed. */
+export function showStatuses(draft: Draft): void {
+  for (const thread of draft.state.threads.values()) showThread(draft, thread);
+  showSession(draft);
+}
+
+function showThread(draft: Draft, thread: ThreadState): void {
+  const now = activityOf(draft, thread);
+  const who = { session_thread_id: thread.id, agent_name: thread.agentName };
+  if (now.type === 'running') return announceRunning(draft, thread);
+  if (now.type === 'rescheduling') {
+    if (thread.status !== 'rescheduling') draft.event(thread, 'session.thread_status_rescheduled', who);
+  } else if (now.type === 'held' && !isStoppedBy(thread, now.reason)) {
+    draft.event(thread, 'session.thread_status_idle', { ...who, stop_reason: now.reason, stop_details: null });
+  }
+}
+
+type Activity =
+  | { readonly type: 'resting' | 'running' | 'rescheduling' }
+  /** The turn is open, and somebody outside has to do something. */
+  | { readonly type: 'held'; readonly reason: StopReason };
+
+function activityOf(draft: Draft, thread: ThreadState): Activity {
+  const { turn } = thread;
+  if (turn === null) return { type: 'resting' };
+  if (turn.phase.type === 'waiting') return { type: 'rescheduling' };
+  const asks = asksOf(draft, thread);
+  if (asks === undefined) return { type: 'running' };
+  const reason = asks.length > 0 ? { type: 'requires_action' as const, event_ids: asks } : budgetReached;
+  return { type: 'held', reason };
+}
+
+const budgetReached = { type: 'budget_reached' } as const;
+
+/**
+ * What somebody outside has to answer before the thread can go on; nothing if only the budget is in its way. Undefined:
+ * something is under way. A call that waits for children waits for what they wait for, so that a session whose agents
+ * all ask is not at work.
+ */
+function asksOf(draft: Draft, thread: ThreadState): string[] | undefined {
+  const phase = thread.turn?.phase;
+  if (phase?.type !== 'due' && phase?.type !== 'calling') return undefined;
+  const open = openCallsOf(thread);
+  if (open.length === 0) return isOverBudget(draft.state, draft.now) ? [] : undefined;
+  return joinAsks(open.map((call) => asksOfCall(draft, call)));
+}
+
+function asksOfCall(draft: Draft, { id, progress, children, answers }: Call): string[] | undefined {
+  if (progress.type === 'asking' || progress.type === 'outside') return [id];
+  if (progress.type !== 'joining') return undefined;
+  const busy = [...children].filter(([index]) => !answers.has(index));
+  return joinAsks(busy.map(([, child]) => asksOf(draft, threadOf(draft.state, child))));
+}
+
+function joinAsks(asks: readonly (string[] | undefined)[]): string[] | undefined {
+  return asks.every((ids) => ids !== undefined) ? asks.flat() : undefined;
+}
+
+function isStoppedBy({ status, stop }: Pick<ThreadState, 'status' | 'stop'>, reason: StopReason): boolean {
+  return status === 'idle' && JSON.stringify(stop.reason) === JSON.stringify(reason);
+}
+
+function showSession(draft: Draft): void {
+  const { state } = draft;
+  if (state.status === 'terminated') return;
+  const threads = [...state.threads.values()];
+  if (threads.some(({ status }) => status === 'running')) {
+    if (state.status !== 'running') draft.event(null, 'session.status_running', {});
+    return;
+  }
+  if (threads.some(({ status }) => status === 'rescheduling')) {
+    if (state.status !== 'rescheduling') draft.event(null, 'session.status_rescheduled', {});
+    return;
+  }
+  const stop = stopOf(state);
+  if (state.status === 'idle' && (state.run === null || isStoppedBy(state, stop.reason))) return;
+  rest(draft, stop);
+}
+
+/** Nobody is at work any more. The status comes last: clients take it for the end. */
+function rest(draft: Draft, stop: Stopped): void {
+  const { state } = draft;
+  if ([...state.threads.values()].every(({ turn }) => turn === null)) endRun(draft);
+  // While it was running its time went on, so the clock is read as if it stopped now.
+  const { totalMs, since } = state.active;
+  const activeMs = totalMs + (since === null ? 0 : draft.now - since);
+  draft.event(null, 'session.usage', { usage: state.usage, active_ms: activeMs, budget: state.budget });
+  draft.event(null, 'session.status_idle', { stop_reason: stop.reason, stop_details: stop.details });
+}
+
+/** Whoever asks goes first, then the budget; otherwise it is as the primary thread stopped. */
+function stopOf(state: SessionState): Stopped {
+  const held = [...state.threads.values()].filter(({ turn }) => turn !== null).map(({ stop }) => stop.reason);
+  const asks = held.flatMap((reason) => (reason.type === 'requires_action' ? reason.event_ids : []));
+  if (asks.length > 0) return { reason: { type: 'requires_action', event_ids: [...new Set(asks)] }, details: null };
+  if (held.some(({ type }) => type === 'budget_reached')) return { reason: budgetReached, details: null };
+  return primaryOf(state).stop;
+}

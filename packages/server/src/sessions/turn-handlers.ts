@@ -1,0 +1,131 @@
+import {
+  addCall,
+  finishCall,
+  hush,
+  takeFromInbox,
+  tellResults,
+  textOf,
+  toOpenTurn,
+  toSystemNote,
+  withSender,
+} from './fold-thread.ts';
+import { type FrameHandlers, onThread } from './frame-handler.ts';
+import { textAnswer, threadOf } from './state.ts';
+import { addUsage } from './usage.ts';
+
+/** What becomes of a turn: what the agent is told, what it says, what its calls give. */
+export const turnHandlers: FrameHandlers = {
+  'turn.started': (state, _, { threadId, turn, time }) => {
+    state.run!.nextStreamId = turn!.streamId + 1;
+    threadOf(state, threadId!).turn = toOpenTurn(turn!, time);
+  },
+  'turn.retried': onThread((thread) => {
+    thread.turn!.phase = { type: 'due', purpose: 'turn' };
+  }),
+  'turn.overflowed': onThread((thread) => {
+    thread.turn!.phase = { type: 'due', purpose: 'compaction' };
+  }),
+  'turn.stopping': onThread((thread, { is_reported: isReported }) => {
+    thread.turn!.stopping = { isReported };
+  }),
+  'turn.ended': (state, { stop_reason: end, error }, { threadId }) => {
+    const thread = threadOf(state, threadId!);
+    tellResults(thread);
+    if (thread.parentId === null) state.run!.outcome = { end, error, content: thread.turn!.said };
+    thread.turn = null;
+    thread.joinedBy = null;
+    // Somebody stopped it, or it cannot go on: reports that it had not read must not set it going again.
+    if (end === 'cancelled' || end === 'error') thread.inbox = thread.inbox.map(hush);
+  },
+  'turn.took': onThread((thread, { message_id: id }) => {
+    const letter = takeFromInbox(thread, id);
+    if (letter !== undefined) thread.history.push({ role: 'user', content: letter.content });
+  }),
+  'turn.flushed': onThread((thread, { message_ids: ids }) => {
+    thread.inbox = thread.inbox.filter(({ id }) => !ids.includes(id));
+  }),
+
+  'user.message': onThread((thread, { id, content, is_processed }) => {
+    if (!is_processed) return void thread.inbox.push({ type: 'user.message', id, content });
+    takeFromInbox(thread, id);
+    thread.history.push({ role: 'user', content });
+  }),
+  'system.message': onThread((thread, { id, content, is_processed }) => {
+    if (!is_processed) return void thread.inbox.push({ type: 'system.message', id, content });
+    takeFromInbox(thread, id);
+    thread.history.push({ role: 'user', content: toSystemNote(content) });
+  }),
+  'user.tool_confirmation': onThread((thread, { tool_use_id: id, result, deny_message: message }) => {
+    const call = thread.calls.get(id)!;
+    if (result === 'deny') call.progress = { type: 'refused', message };
+    else call.progress = call.runsAt === 'server' ? { type: 'due' } : { type: 'outside' };
+  }),
+  'user.custom_tool_result': onThread((thread, { custom_tool_use_id: id, content, is_error: isError }) => {
+    finishCall(thread, id, { content, isError });
+  }),
+  'user.tool_result': onThread((thread, { tool_use_id: id, content, is_error: isError }) => {
+    finishCall(thread, id, { content, isError });
+  }),
+
+  'agent.message': onThread((thread, { content }) => void thread.blocks.push(...content)),
+  'agent.thinking': onThread((thread, { block }) => void thread.blocks.push(block)),
+  'agent.block': onThread((thread, { block }) => void thread.blocks.push(block)),
+  'agent.tool_use': onThread((thread, { kind, runs_at: runsAt, ...use }) => addCall(thread, { ...use, kind, runsAt })),
+  'agent.mcp_tool_use': onThread((thread, use) => {
+    addCall(thread, { ...use, name: use.called_as, kind: 'mcp', runsAt: 'server' });
+  }),
+  'agent.custom_tool_use': onThread((thread, use) => {
+    addCall(thread, { ...use, kind: 'custom', runsAt: 'client', evaluated_permission: 'allow' });
+  }),
+  'tool.started': onThread((thread, { tool_use_id: id, refusals = [] }, { time: since }) => {
+    const call = thread.calls.get(id)!;
+    call.progress = { type: call.kind === 'session' ? 'joining' : 'running', since };
+    for (const { index, reason } of refusals) call.answers.set(index, textAnswer(`ERR: ${reason}`, true));
+  }),
+  'agent.tool_result': onThread((thread, { tool_use_id: id, content, is_error: isError }) => {
+    finishCall(thread, id, { content, isError });
+  }),
+  'agent.mcp_tool_result': onThread((thread, { mcp_tool_use_id: id, content, is_error: isError }) => {
+    finishCall(thread, id, { content, isError });
+  }),
+  'agent.thread_message_received': (state, payload, { threadId }) => {
+    const thread = threadOf(state, threadId!);
+    const { id, content, from_session_thread_id: from, answers_call: toolUseId, is_error: isError } = payload;
+    const joined = toolUseId === null ? undefined : thread.calls.get(toolUseId);
+    const index = threadOf(state, from).joinedBy?.index;
+    if (joined !== undefined && index !== undefined) joined.answers.set(index, { content, isError });
+    else if (payload.is_processed) thread.history.push({ role: 'user', content });
+    else thread.inbox.push({ type: 'letter', id, content: withSender(payload), isQuiet: false });
+  },
+  'agent.thread_context_compacted': onThread((thread, { history }) => {
+    thread.history = [...history];
+    thread.answerUsage = null;
+  }),
+
+  'span.model_request_start': onThread((thread, { id: startId, purpose, iteration }) => {
+    tellResults(thread);
+    thread.blocks = [];
+    thread.turn!.phase = { type: 'requesting', startId, purpose };
+    thread.turn!.iteration = iteration;
+    if (purpose === 'compaction') thread.turn!.compactions++;
+  }),
+  'span.model_request_end': (state, payload, { threadId }) => {
+    const { is_error: isError, model_usage: usage, stop_reason: reason, stop_details: details } = payload;
+    const thread = threadOf(state, threadId!);
+    const turn = thread.turn!;
+    thread.usage = addUsage(thread.usage, usage);
+    state.usage = addUsage(state.usage, usage);
+    state.requests++;
+    const isAnswer = !isError && turn.phase.type === 'requesting' && turn.phase.purpose === 'turn';
+    const isPaused = reason === 'pause_turn' && thread.calls.size === 0;
+    turn.phase = isAnswer && !isPaused ? { type: 'calling' } : { type: 'due', purpose: 'turn' };
+    if (!isAnswer) return;
+    turn.said = textOf(thread.blocks) || turn.said;
+    turn.answer = { reason: reason ?? 'end_turn', details };
+    turn.failures = 0;
+    turn.compactions = 0;
+    thread.answerUsage = usage;
+    if (thread.blocks.length > 0) thread.history.push({ role: 'assistant', content: thread.blocks });
+    thread.blocks = [];
+  },
+};

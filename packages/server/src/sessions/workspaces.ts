@@ -1,0 +1,30 @@
+import { mkdir, realpath, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { OUTPUTS_PATH, toInside } from '../tools/session-paths.ts';
+
+/** The directories in which the agents of a session work, one for each session. */
+export interface Workspaces {
+  /** Makes it if it is not there, and gives its real path. */
+  open(sessionId: string): Promise<string>;
+  remove(sessionId: string): Promise<void>;
+}
+
+export function createWorkspaces(directory: string): Workspaces {
+  return {
+    open: async (sessionId) => {
+      const path = join(directory, checked(sessionId));
+      const isNew = (await mkdir(path, { recursive: true, mode: 0o700 })) !== undefined;
+      // Agents put there what others are to have. Only at first: later somebody may have put a link in its place.
+      if (isNew) await mkdir(join(path, toInside(OUTPUTS_PATH)!), { recursive: true });
+      // Tools compare paths with it, so no symbolic link may be left in it.
+      return realpath(path);
+    },
+    remove: (sessionId) => rm(join(directory, checked(sessionId)), { recursive: true, force: true }),
+  };
+}
+
+/** Ids are made by us. That one is not a path is checked all the same, because what is removed is gone. */
+function checked(sessionId: string): string {
+  if (/^sesn_\w+$/.test(sessionId)) return sessionId;
+  throw new TypeError(`${sessionId} is no id of a session`);
+}
