@@ -2,6 +2,7 @@
 export { type Clock, createManualClock, type ManualClock, systemClock } from './base/clock.ts';
 export { type ErrorKind, FleetloomError, type FleetloomErrorFields } from './base/errors.ts';
 export { createIds, type Id, type IdPrefix, type Ids, type IdSources } from './base/ids.ts';
+export type { Json, JsonObject } from './base/json.ts';
 export { limits } from './base/limits.ts';
 export {
   type AskOptions,
@@ -23,8 +24,6 @@ export {
   type Entry,
   encodeFrame,
   type Frame,
-  type Json,
-  type JsonObject,
   type NewFrame,
   type PrunedRange,
   StoredFrame,
@@ -47,11 +46,16 @@ export type {
   NewKey,
   NewSession,
   NewThread,
+  NewWork,
   SessionRecord,
   Status,
   ThreadRecord,
+  WorkRecord,
 } from './store/records.ts';
 export { openSqliteStore } from './store/sqlite/sqlite-store.ts';
 export type { Signal, Store } from './store/store.ts';
 export { isStoreError, type StoreErrorCode } from './store/store-errors.ts';
 export { type Appended, type Change, commitOne, type Outcome, type SubmitChange, type Write } from './store/write.ts';
+export type { RateLimit } from './http/rate-limit.ts';
+export type { DoorLog, RequestLogEntry } from './http/request-log.ts';
+export { type FleetloomServer, type ServerOptions, startServer } from './server.ts';

@@ -1,0 +1,134 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, request as sendRequest, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type FleetEvent, parseFleetEvent } from '@fleetloom/protocol/fleet';
+import { SseDecoder } from '@fleetloom/protocol/sse';
+import { startServer } from '@fleetloom/server';
+import { type BenchRun, type BenchWork, Book, createBenchEngine, DELTA } from './sessions-fleet.ts';
+
+/** The whole server on a file on the disk, with an engine that does what the bench wants, and readers over HTTP. */
+export interface BenchDoor {
+  readonly port: number;
+  /** One request in which a coordinator delegates to so many agents at once, read to its end by one client. */
+  run(agents: number, work: BenchWork): Promise<void>;
+  /** The same by a client that looks at every event. */
+  runAndLook(agents: number, work: BenchWork): Promise<BenchRun & { readonly events: readonly FleetEvent[] }>;
+  /** Opens so many streams of a session that has been, and gives back how to close them. */
+  openStreams(count: number): Promise<() => void>;
+  close(): Promise<void>;
+}
+
+export async function openBenchDoor(): Promise<BenchDoor> {
+  const folder = mkdtempSync(join(tmpdir(), 'fleetloom-bench-'));
+  let book = new Book(0, { deltas: 0 });
+  const engine = createBenchEngine(() => book);
+  const server = await startServer({ dataDirectory: folder, isOpen: true, engine });
+  const { port } = server;
+  for (const name of ['worker', 'lead']) await post(port, '/v1/agents', { name, model: 'bench' }).then(readAll);
+  const task = { agent: 'lead', message: 'Begin.' };
+  return {
+    port,
+    run: async (agents, work) => {
+      book = new Book(agents, work);
+      await readAll(await post(port, '/v1/orchestrate', task));
+    },
+    runAndLook: async (agents, work) => {
+      book = new Book(agents, work);
+      const events: FleetEvent[] = [];
+      for await (const event of readEvents(await post(port, '/v1/orchestrate', task))) {
+        events.push(event);
+        if (event.type === 'text' && event.depth > 0) book.seen(event.thread_id!, event.delta, performance.now());
+      }
+      return { ...book.toRun(), events };
+    },
+    openStreams: async (count) => {
+      book = new Book(1, { deltas: 1 });
+      const answer = await readAll(await post(port, '/v1/orchestrate', task));
+      const sessionId = /sesn_\w+/.exec(answer)![0];
+      const open = () => send(port, 'GET', `/v1/sessions/${sessionId}/fleet`);
+      const responses = await Promise.all(Array.from({ length: count }, open));
+      // Each has told everything that there is.
+      await Promise.all(responses.map(readDone));
+      return () => responses.forEach((response) => response.destroy());
+    },
+    close: async () => {
+      await server.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+export interface BareServer {
+  /** Writes so many frames to one client, each as an agent that speaks would give one, and has them read to the end. */
+  write(frames: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Nothing but Node: what is left out is everything between a model and a socket. */
+export async function openBareServer(frames: readonly string[]): Promise<BareServer> {
+  const server = createServer((request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    void writeFrames(response, frames, Number(request.url?.slice(1)));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    write: async (count) => void (await readAll(await send(port, 'GET', `/${count}`))),
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
+
+async function writeFrames(response: ServerResponse, frames: readonly string[], count: number): Promise<void> {
+  for (let index = 0; index < count; index++) {
+    const hasRoom = response.write(frames[index % frames.length]!);
+    if (!hasRoom) await new Promise((resolve) => response.once('drain', resolve));
+  }
+  response.end();
+}
+
+/** What the fleet stream says when one agent after the other says one piece of text. */
+export async function toFrames(door: BenchDoor, agents: number): Promise<string[]> {
+  const { events } = await door.runAndLook(agents, { deltas: 1 });
+  return events
+    .filter((event) => event.type === 'text' && event.depth > 0 && event.delta === DELTA)
+    .map((event) => `id: ${event.cursor}\nevent: text\ndata: ${JSON.stringify(event)}\n\n`);
+}
+
+function post(port: number, path: string, body: object): Promise<IncomingMessage> {
+  return send(port, 'POST', path, JSON.stringify(body));
+}
+
+function send(port: number, method: string, path: string, body?: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json' };
+    const request = sendRequest({ host: '127.0.0.1', port, method, path, headers, agent: false }, resolve);
+    request.on('error', reject);
+    request.end(body);
+  });
+}
+
+async function readAll(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+async function readDone(response: IncomingMessage): Promise<void> {
+  let text = '';
+  await new Promise<void>((resolve) => {
+    response.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      if (text.includes('event: done')) resolve();
+    });
+    response.on('error', () => {});
+  });
+}
+
+async function* readEvents(response: IncomingMessage): AsyncGenerator<FleetEvent> {
+  const decoder = new SseDecoder();
+  for await (const chunk of response) {
+    for (const item of decoder.push(chunk as Buffer)) if (item.type === 'event') yield parseFleetEvent(item);
+  }
+}

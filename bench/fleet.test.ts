@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type BenchDoor, openBareServer, openBenchDoor, toFrames } from './fleet-door.ts';
+import { DELTA } from './sessions-fleet.ts';
+
+let door: BenchDoor;
+beforeAll(async () => {
+  door = await openBenchDoor();
+});
+afterAll(() => door.close());
+
+describe('what the bench of the fleet door measures', () => {
+  it('[X6] a client sees all that every agent says, to the end of the run', async () => {
+    const { said, events } = await door.runAndLook(4, { deltas: 300 });
+    expect([...said.values()]).toEqual(Array.from({ length: 4 }, () => DELTA.repeat(300)));
+    expect(events.at(-1)).toMatchObject({ type: 'done', ok: true });
+  });
+
+  it('[X6] every delta has one delay, from the engine to the client', async () => {
+    const { delaysMs } = await door.runAndLook(3, { deltas: 40, perSecond: 400 });
+    expect(delaysMs).toHaveLength(3 * 40);
+    expect(Math.min(...delaysMs)).toBeGreaterThan(0);
+  });
+
+  it('[X6] the bare server writes frames of the fleet stream, one for each agent in turn', async () => {
+    const frames = await toFrames(door, 3);
+    expect(frames).toHaveLength(3);
+    for (const frame of frames) expect(frame).toMatch(/^id: \d+\nevent: text\ndata: \{.*\}\n\n$/);
+    const bare = await openBareServer(frames);
+    await bare.write(1_000);
+    await bare.close();
+  });
+
+  it('[X6] streams are open when they are counted', async () => {
+    const close = await door.openStreams(5);
+    close();
+  });
+});

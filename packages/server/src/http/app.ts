@@ -1,0 +1,58 @@
+import { OpenAPIHono } from '@hono/zod-openapi';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { sendAnswer } from './answer.ts';
+import { doorError } from './door-error.ts';
+import { type Exchange, pathOf } from './exchange.ts';
+import { mountRoute, type RouteServices } from './mount-route.ts';
+import { type Mount, mountOther } from './mount-other.ts';
+import { registerRoute, toOpenApi } from './openapi.ts';
+import type { AnyRoute } from './route.ts';
+
+/** Hono finds the route; answers are written to Node's response, which is in the exchange. */
+export type App = OpenAPIHono<{ Bindings: { readonly exchange: Exchange } }>;
+
+export interface AppOptions extends RouteServices {
+  readonly routes: readonly AnyRoute[];
+  /** Whole other APIs below a path, which answer by themselves. */
+  readonly mounts: readonly Mount[];
+  /** Whether the server can do what it is for. */
+  readonly isReady: () => boolean | Promise<boolean>;
+}
+
+export function createApp(options: AppOptions): App {
+  const { routes, isReady, onMishap } = options;
+  const app: App = new OpenAPIHono();
+  for (const route of routes) {
+    mountRoute(app, route, options);
+    registerRoute(app, route);
+  }
+  for (const mount of options.mounts) mountOther(app, mount, options);
+  // Without a key: whoever starts or balances servers has none, and they tell nothing.
+  let openApi: object | undefined;
+  mountPublic(app, '/openapi.json', async () => ({ status: 200, body: (openApi ??= toOpenApi(app)) }));
+  mountPublic(app, '/healthz', async () => ({ status: 200, body: { status: 'ok' } }));
+  mountPublic(app, '/readyz', async () =>
+    (await isReady())
+      ? { status: 200, body: { status: 'ready' } }
+      : { status: 503, headers: { 'retry-after': '1' }, body: { status: 'not_ready' } },
+  );
+  app.notFound(({ env: { exchange } }) => {
+    const { incoming } = exchange;
+    const problem = `there is no ${incoming.method} ${pathOf(incoming).slice(0, 200)}`;
+    exchange.refuse(doorError('unknown_path', problem), onMishap);
+    return RESPONSE_ALREADY_SENT;
+  });
+  app.onError((error, { env: { exchange } }) => {
+    exchange.refuse(error, onMishap);
+    return RESPONSE_ALREADY_SENT;
+  });
+  return app;
+
+  function mountPublic(to: App, path: string, answer: () => Promise<Parameters<typeof sendAnswer>[1]>): void {
+    to.get(path, async ({ env: { exchange } }) => {
+      exchange.route = path;
+      sendAnswer(exchange.outgoing, await answer());
+      return RESPONSE_ALREADY_SENT;
+    });
+  }
+}

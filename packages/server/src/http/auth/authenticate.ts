@@ -1,0 +1,36 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { limits } from '../../base/limits.ts';
+import { doorError } from '../door-error.ts';
+import { type Credential, type Credentials, DEFAULT_WORKSPACE } from './credential.ts';
+
+/** `open`: whoever reaches the server may do everything, for servers on loopback that have no keys. */
+export type Access = Credentials | 'open';
+
+/**
+ * Who asks. A key comes as `Authorization: Bearer` or as `x-api-key`, depending on the age of the client. Of both the first
+ * wins, unless it is an environment key: workers send theirs there, beside the key that their client has anyway.
+ */
+export async function authenticate(access: Access, headers: IncomingHttpHeaders): Promise<Credential> {
+  if (access === 'open') return OPEN;
+  const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+  const apiKey = firstOf(headers['x-api-key'])?.trim() || undefined;
+  if (bearer === undefined && apiKey === undefined) {
+    throw doorError('missing_key', 'this server asks for a key, and there is none');
+  }
+  if (bearer === undefined) return await find(access, apiKey!);
+  const credential = await find(access, bearer);
+  return credential.kind === 'environment' && apiKey !== undefined ? await find(access, apiKey) : credential;
+}
+
+const OPEN: Credential = { kind: 'api', id: 'open', workspaceId: DEFAULT_WORKSPACE };
+
+async function find(credentials: Credentials, secret: string): Promise<Credential> {
+  const credential = secret.length <= limits.secretCharsMax ? await credentials.find(secret) : undefined;
+  // The secret is not part of the message: messages are logged.
+  if (credential === undefined) throw doorError('wrong_key', 'this key is not known here');
+  return credential;
+}
+
+function firstOf(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { FleetloomError } from '../../base/errors.ts';
+import { limits } from '../../base/limits.ts';
+import { type Credential, type Credentials, DEFAULT_WORKSPACE } from './credential.ts';
+import { parseKeyFile, type StoredKey, toKeyFile } from './key-file.ts';
+import { digestOf, isSameDigest, makeSecret, type RandomBytes } from './secret.ts';
+import { writeSecretly } from './write-secretly.ts';
+
+export interface KeyStore extends Credentials {
+  /** The secret is told this once: only its digest is kept. */
+  create(key: NewApiKey): Promise<{ readonly secret: string; readonly key: StoredKey }>;
+  list(): Promise<readonly StoredKey[]>;
+  /** Whether there was such a key. It is worth nothing afterwards. */
+  revoke(id: string): Promise<boolean>;
+}
+
+export type NewApiKey =
+  | { readonly kind: 'api'; readonly name: string; readonly workspaceId?: string }
+  | {
+      readonly kind: 'environment';
+      readonly name: string;
+      readonly workspaceId?: string;
+      readonly environmentId: string;
+    };
+
+export interface KeyStoreOptions {
+  /** Made if it is not there. Nobody else should be able to read it. */
+  readonly directory: string;
+  readonly clock?: Clock | undefined;
+  readonly random?: RandomBytes | undefined;
+  /** Hears of files that are no keys; they are passed over. By default a warning of the process. */
+  readonly onMishap?: ((error: Error) => void) | undefined;
+}
+
+/**
+ * Keys in a directory, one file for each: adding and revoking is making and removing a file, so several processes can do
+ * it at once and a command needs no running server. If there is none, a first one is made and told.
+ *
+ * @example
+ * const { keys, firstSecret } = await openKeyStore({ directory: join(dataDirectory, 'keys') });
+ * if (firstSecret !== undefined) console.log(`Your key, shown only now: ${firstSecret}`);
+ */
+export async function openKeyStore(
+  options: KeyStoreOptions,
+): Promise<{ readonly keys: KeyStore; readonly firstSecret: string | undefined }> {
+  const { directory, clock = systemClock, random = randomBytes } = options;
+  const { onMishap = (error) => process.emitWarning(error) } = options;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  let known: readonly KeyWithDigest[] = [];
+  /** The files that were read. A key never changes under its name, so their names say everything. */
+  let loadedNames = '';
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  await load();
+  const first = known.length === 0 ? await create({ kind: 'api', name: 'first key' }) : undefined;
+  return { keys: { find, create, list, revoke }, firstSecret: first?.secret };
+
+  async function find(secret: string): Promise<Credential | undefined> {
+    await refresh();
+    const digest = digestOf(secret);
+    let match: StoredKey | undefined;
+    // All of them, always: how long it takes says nothing about which one was nearly right.
+    for (const key of known) if (isSameDigest(key.digest, digest)) match = key.key;
+    return match === undefined ? undefined : toCredential(match);
+  }
+
+  async function create(given: NewApiKey): Promise<{ secret: string; key: StoredKey }> {
+    await load();
+    if (known.length >= limits.apiKeysMax) throw tooManyKeys(directory);
+    const secret = makeSecret(`fleetloom_${given.kind}_`, random);
+    const sha256 = digestOf(secret).toString('hex');
+    // A digest cannot be turned back, so a part of it is a good public name.
+    const id = `key_${sha256.slice(0, 16)}`;
+    const key: StoredKey = { workspaceId: DEFAULT_WORKSPACE, ...given, id, sha256, createdAt: clock.now() };
+    // Whole or not at all: whoever reads the directory meanwhile passes drafts over.
+    const draft = join(directory, `${id}.draft`);
+    await writeSecretly(draft, toKeyFile(key));
+    await rename(draft, join(directory, `${id}.json`));
+    await load();
+    return { secret, key };
+  }
+
+  async function list(): Promise<readonly StoredKey[]> {
+    await load();
+    return known.map(({ key }) => key).toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+  }
+
+  async function revoke(id: string): Promise<boolean> {
+    await load();
+    if (!known.some(({ key }) => key.id === id)) return false;
+    await rm(join(directory, `${id}.json`), { force: true });
+    await load();
+    return true;
+  }
+
+  /** Looks whether another process has added or removed a key, but not at every request. */
+  async function refresh(): Promise<void> {
+    if (clock.steady() - checkedAt < limits.apiKeysCheckMs) return;
+    checkedAt = clock.steady();
+    if ((await listFiles(directory)).join() !== loadedNames) await load();
+  }
+
+  async function load(): Promise<void> {
+    const names = await listFiles(directory);
+    const loaded = await Promise.all(names.slice(0, limits.apiKeysMax).map(readKey));
+    known = loaded.filter((key) => key !== undefined);
+    loadedNames = names.join();
+  }
+
+  async function readKey(name: string): Promise<KeyWithDigest | undefined> {
+    const file = join(directory, name);
+    try {
+      if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600);
+      const key = parseKeyFile(await readFile(file, 'utf8'));
+      return { key, digest: Buffer.from(key.sha256, 'hex') };
+    } catch (cause) {
+      onMishap(new Error(`${file} is no key and is passed over: remove it, or make it readable`, { cause }));
+      return undefined;
+    }
+  }
+}
+
+interface KeyWithDigest {
+  readonly key: StoredKey;
+  readonly digest: Uint8Array;
+}
+
+async function listFiles(directory: string): Promise<readonly string[]> {
+  return (await readdir(directory)).filter((name) => name.endsWith('.json')).toSorted();
+}
+
+function toCredential(key: StoredKey): Credential {
+  const { id, workspaceId } = key;
+  return key.kind === 'environment'
+    ? { kind: key.kind, id, workspaceId, environmentId: key.environmentId }
+    : { kind: key.kind, id, workspaceId };
+}
+
+function tooManyKeys(directory: string): FleetloomError {
+  return new FleetloomError({
+    code: 'too_many_keys',
+    kind: 'caller',
+    problem: `${directory} has ${limits.apiKeysMax} keys, and more are not allowed`,
+    advice: 'revoke keys that nobody uses',
+  });
+}

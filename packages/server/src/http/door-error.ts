@@ -1,0 +1,58 @@
+import { type ErrorKind, FleetloomError } from '../base/errors.ts';
+
+/** An error that the door itself finds. What it means in HTTP is decided where all errors are: in to-error-answer.ts. */
+export function doorError(code: DoorErrorCode, problem: string, more: DoorErrorFields = {}): DoorError {
+  const { kind, advice } = meanings[code];
+  return new DoorError({ code, kind, problem, advice, ...more });
+}
+
+export interface DoorErrorFields {
+  /** Instead of the usual one. */
+  readonly advice?: string;
+  /** What programs need beside the code, as `error.details` has it on the wire. */
+  readonly details?: Readonly<Record<string, unknown>>;
+  /** After how many seconds it may work. */
+  readonly retryAfterSeconds?: number;
+  readonly cause?: unknown;
+}
+
+export class DoorError extends FleetloomError {
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(fields: { code: string; kind: ErrorKind; problem: string; advice: string } & DoorErrorFields) {
+    const { details, retryAfterSeconds, ...rest } = fields;
+    super(rest);
+    this.details = details;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+export type DoorErrorCode = keyof typeof meanings;
+
+const meanings = {
+  invalid_request: { kind: 'caller', advice: 'correct the request; /openapi.json says what it may hold' },
+  invalid_json: { kind: 'caller', advice: 'send one JSON object in UTF-8' },
+  unsupported_encoding: { kind: 'caller', advice: 'send the body uncompressed' },
+  body_too_large: { kind: 'caller', advice: 'send less at a time, or upload a file and name it' },
+  headers_too_large: { kind: 'caller', advice: 'send fewer or shorter headers' },
+  request_timeout: { kind: 'retryable', advice: 'send the request faster, or in smaller parts' },
+  unknown_path: { kind: 'caller', advice: 'check the method and the path; /openapi.json lists them' },
+  unknown_id: { kind: 'caller', advice: 'check the id, and that it was not deleted' },
+  missing_key: { kind: 'caller', advice: 'send the key as `Authorization: Bearer` or as `x-api-key`' },
+  wrong_key: { kind: 'caller', advice: 'use a key that this server made and that was not revoked' },
+  key_not_allowed: { kind: 'caller', advice: 'use an API key' },
+  wrong_host: {
+    kind: 'caller',
+    advice: 'call it by its loopback address, or allow this name when you start the server',
+  },
+  wrong_origin: { kind: 'caller', advice: 'call it from a program, or allow this origin when you start the server' },
+  idempotency_key_reused: { kind: 'caller', advice: 'use a new key for each request that is not a repetition' },
+  heartbeat_precondition_failed: { kind: 'caller', advice: 'leave the item, it belongs to another worker' },
+  rate_limited: { kind: 'retryable', advice: 'wait as long as retry-after says' },
+  too_many_streams: { kind: 'retryable', advice: 'close streams that are not needed' },
+  shutting_down: { kind: 'retryable', advice: 'repeat the request in a moment' },
+  port_taken: { kind: 'caller', advice: 'stop the program that has it, or choose another port; 0 takes any free one' },
+  cannot_listen: { kind: 'caller', advice: 'choose another address or port' },
+  key_required: { kind: 'caller', advice: 'give it a key store, or bind it to 127.0.0.1' },
+} as const satisfies Record<string, { kind: ErrorKind; advice: string }>;

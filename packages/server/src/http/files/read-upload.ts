@@ -1,0 +1,68 @@
+import type { IncomingMessage } from 'node:http';
+import type { FileMetadata } from '@fleetloom/protocol/managed-agents';
+import type { Clock } from '../../base/clock.ts';
+import { limits } from '../../base/limits.ts';
+import { doorError } from '../door-error.ts';
+import { type FormPart, readMultipart } from '../request/read-multipart.ts';
+import type { FileStore, NewFile, Received } from './file-store.ts';
+
+/** Writes the file of a form while it arrives, and keeps it when the form was as it should be to its end. */
+export async function readUpload(
+  incoming: IncomingMessage,
+  { files, clock, workspaceId }: { files: FileStore; clock: Clock; workspaceId: string },
+): Promise<FileMetadata> {
+  let received: (Received & Pick<NewFile, 'filename' | 'mimeType'>) | undefined;
+  let expiresAt: number | null = null;
+  try {
+    for await (const part of readMultipart(incoming)) {
+      if (part.name === 'expires_in_seconds' && expiresAt === null) {
+        expiresAt = clock.now() + toSeconds(await readText(part)) * 1_000;
+      } else if (part.name === 'file' && received === undefined) {
+        const filename = toFilename(part.filename);
+        const mimeType = part.mimeType ?? 'application/octet-stream';
+        received = { ...(await files.receive(part.content)), filename, mimeType };
+      } else {
+        const advice = 'send one file, and expires_in_seconds if it is to end';
+        throw doorError('invalid_request', `${part.name.slice(0, 100)}: is no part that is expected here`, { advice });
+      }
+    }
+    if (received === undefined) {
+      throw doorError('invalid_request', 'file: is missing', { advice: 'send it as the part `file` of a form' });
+    }
+    const { filename, mimeType } = received;
+    return await received.keep({ workspaceId, filename, mimeType, expiresAt });
+  } catch (error) {
+    await received?.drop();
+    throw error;
+  }
+}
+
+async function readText({ name, content }: FormPart): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of content) {
+    bytes += chunk.length;
+    if (bytes > limits.uploadFieldBytesMax) throw doorError('invalid_request', `${name}: is too long`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function toSeconds(text: string): number {
+  const seconds = Number(text);
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= SECONDS_MAX) return seconds;
+  throw doorError('invalid_request', 'expires_in_seconds: is no number of seconds that is possible');
+}
+
+/** A hundred years. */
+const SECONDS_MAX = 100 * 366 * 24 * 60 * 60;
+
+/** A name and no path: whatever a client has before it is its own business. */
+function toFilename(given: string | undefined): string {
+  const name = (given ?? '').split(/[\\/]/).at(-1)!;
+  // oxlint-disable-next-line no-control-regex -- names are shown, and used as names of files
+  const isPossible = name !== '' && name !== '.' && name !== '..' && !/[\u0000-\u001f\u007f]/.test(name);
+  if (isPossible && name.length <= limits.uploadNameCharsMax) return name;
+  const problem = `file: has no name, or none of at most ${limits.uploadNameCharsMax} characters`;
+  throw doorError('invalid_request', problem, { advice: 'give it a filename' });
+}

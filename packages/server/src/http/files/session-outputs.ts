@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { extname } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { FileMetadata } from '@fleetloom/protocol/managed-agents';
+import type { Store } from '../../store/store.ts';
+import { listOutputs, openOutput, removeSessionFile, type OutputFile } from '../../tools/session-files.ts';
+import { OUTPUTS_PATH } from '../../tools/session-paths.ts';
+
+/** What agents have written to `/mnt/session/outputs`, as files. */
+export interface SessionOutputs {
+  /** Undefined if there is no such session. */
+  list(workspaceId: string, sessionId: string): Promise<readonly FileMetadata[] | undefined>;
+  find(workspaceId: string, id: string): Promise<FileMetadata | undefined>;
+  open(
+    workspaceId: string,
+    id: string,
+  ): Promise<{ readonly file: FileMetadata; readonly content: Readable } | undefined>;
+  /** Whether it was there. */
+  delete(workspaceId: string, id: string): Promise<boolean>;
+}
+
+export interface SessionOutputsOptions {
+  readonly store: Pick<Store, 'sessions'>;
+  readonly openWorkspace: (sessionId: string) => Promise<string>;
+}
+
+/**
+ * Nothing is kept beside the files themselves: an id names the session and, as a digest, the path. So it stays the same
+ * when an agent writes the file anew.
+ */
+export function createSessionOutputs({ store, openWorkspace }: SessionOutputsOptions): SessionOutputs {
+  return {
+    list: async (workspaceId, sessionId) => {
+      const workspace = await openIfMine(workspaceId, sessionId);
+      if (workspace === undefined) return undefined;
+      return (await listOutputs(workspace)).map((output) => toMetadata(sessionId, output));
+    },
+
+    find: async (workspaceId, id) => (await locate(workspaceId, id))?.file,
+
+    open: async (workspaceId, id) => {
+      const found = await locate(workspaceId, id);
+      const handle = found && (await openOutput(found.workspace, found.path));
+      return handle && { file: found.file, content: handle.createReadStream() };
+    },
+
+    delete: async (workspaceId, id) => {
+      const found = await locate(workspaceId, id);
+      if (found === undefined) return false;
+      await removeSessionFile(found.workspace, `${OUTPUTS_PATH}/${found.path}`);
+      return true;
+    },
+  };
+
+  async function locate(workspaceId: string, id: string) {
+    const sessionId = sessionOfId(id);
+    const workspace = sessionId && (await openIfMine(workspaceId, sessionId));
+    if (!workspace) return undefined;
+    const output = (await listOutputs(workspace)).find(({ path }) => toId(sessionId, path) === id);
+    return output && { workspace, path: output.path, file: toMetadata(sessionId, output) };
+  }
+
+  async function openIfMine(workspaceId: string, sessionId: string): Promise<string | undefined> {
+    const session = await store.sessions.get(workspaceId, sessionId);
+    return session && (await openWorkspace(sessionId));
+  }
+}
+
+const PREFIX = 'file_out_';
+
+/** Whether it is an id of something that a session has put out. */
+export function isOutputId(id: string): boolean {
+  return id.startsWith(PREFIX);
+}
+
+function toId(sessionId: string, path: string): string {
+  const digest = createHash('sha256').update(path).digest('hex').slice(0, 24);
+  return `${PREFIX}${sessionId.slice('sesn_'.length)}_${digest}`;
+}
+
+function sessionOfId(id: string): string | undefined {
+  const found = /^file_out_(\w+)_[0-9a-f]{24}$/.exec(id);
+  return found === null ? undefined : `sesn_${found[1]}`;
+}
+
+function toMetadata(sessionId: string, { path, bytes, changedAt }: OutputFile): FileMetadata {
+  return {
+    type: 'file',
+    id: toId(sessionId, path),
+    filename: path,
+    mime_type: mimeTypes[extname(path).toLowerCase()] ?? 'application/octet-stream',
+    size_bytes: bytes,
+    downloadable: true,
+    created_at: new Date(changedAt).toISOString(),
+    expires_at: null,
+    scope: { type: 'session', id: sessionId },
+  };
+}
+
+const mimeTypes: Readonly<Record<string, string | undefined>> = {
+  '.csv': 'text/csv',
+  '.gif': 'image/gif',
+  '.html': 'text/html',
+  '.jpeg': 'image/jpeg',
+  '.jpg': 'image/jpeg',
+  '.json': 'application/json',
+  '.md': 'text/markdown',
+  '.pdf': 'application/pdf',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain',
+  '.webp': 'image/webp',
+  '.xml': 'application/xml',
+  '.zip': 'application/zip',
+};

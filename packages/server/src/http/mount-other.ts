@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { App } from './app.ts';
+import { authenticate } from './auth/authenticate.ts';
+import { doorError } from './door-error.ts';
+import type { RouteServices } from './mount-route.ts';
+
+/** Another API below a path of its own. Its clients need an API key of this server; the rest it does itself. */
+export interface Mount {
+  /** Of its requests, in logs and metrics. */
+  readonly name: string;
+  /** Begins with a slash and does not end with one. */
+  readonly path: string;
+  readonly handle: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+}
+
+export function mountOther(app: App, mount: Mount, services: RouteServices): void {
+  app.on(METHODS, [mount.path, `${mount.path}/*`], async ({ env: { exchange } }) => {
+    exchange.route = mount.name;
+    try {
+      const credential = await authenticate(services.access, exchange.incoming.headers);
+      exchange.credential = credential;
+      services.countRequest(credential.id);
+      if (credential.kind !== 'api') throw doorError('key_not_allowed', `${mount.name} is not for workers`);
+    } catch (error) {
+      exchange.refuse(error, services.onMishap);
+      return RESPONSE_ALREADY_SENT;
+    }
+    const { incoming, outgoing } = exchange;
+    const closed = once(outgoing, 'close');
+    mount.handle(incoming, outgoing);
+    // Until then the body belongs to it.
+    await closed;
+    return RESPONSE_ALREADY_SENT;
+  });
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];

@@ -1,0 +1,89 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { DeltaType, StreamEvent } from '@fleetloom/protocol/managed-agents';
+import type { Clock } from '../../base/clock.ts';
+import type { Ids } from '../../base/ids.ts';
+import type { SessionLog } from '../../store/log.ts';
+import type { SessionRecord } from '../../store/records.ts';
+import type { Store } from '../../store/store.ts';
+import type { Place } from '../../views/managed-agents/to-event.ts';
+import { watchEvents } from '../../views/managed-agents/watch-events.ts';
+import { readBackward } from '../../views/read-frames.ts';
+import type { CatchUp } from '../catch-up.ts';
+import { createEventEncoder, encodeWireEvent } from '../sse/event-encoder.ts';
+import type { EventStream } from '../sse/event-stream.ts';
+import { headOf } from './read-session.ts';
+
+export interface EventFeedsOptions {
+  readonly store: Store;
+  readonly log: SessionLog;
+  readonly catchUp: Pick<CatchUp, 'seen'>;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly onMishap: (error: unknown) => void;
+}
+
+export interface FeedRequest {
+  readonly session: SessionRecord;
+  readonly place: Place;
+  /** Nothing comes any more. */
+  readonly isOver: boolean;
+  readonly previews: readonly DeltaType[];
+  readonly headers: IncomingHttpHeaders;
+  /** Where a send was that nobody has watched. */
+  readonly caughtUp: number | undefined;
+  readonly openStream: () => EventStream;
+}
+
+/** Streams of events, fed from the log. */
+export interface EventFeeds {
+  open(request: FeedRequest): Promise<EventStream>;
+}
+
+export function createEventFeeds({ store, log, catchUp, clock, ids, onMishap }: EventFeedsOptions): EventFeeds {
+  const encode = createEventEncoder();
+
+  return {
+    open: async (request) => {
+      const { session, openStream } = request;
+      // Known before the headers go out: what happens from then on is seen.
+      const head = await headOf(store, session.id);
+      const after = (await findLastSeen(request)) ?? request.caughtUp ?? head;
+      const stream = openStream();
+      if (request.isOver && after >= head) stream.end();
+      else
+        void feed(request, after, stream)
+          .catch(onMishap)
+          .finally(() => stream.end());
+      return stream;
+    },
+  };
+
+  async function feed({ session, place, previews }: FeedRequest, after: number, stream: EventStream): Promise<void> {
+    const { signal } = stream;
+    const watched = watchEvents({ log, sessionId: session.id, place, after, previews: new Set(previews), signal });
+    while (true) {
+      const step = await watched.next();
+      if (step.done === true) {
+        if (step.value === 'deleted') stream.send(encodeWireEvent(toDeleted()));
+        return;
+      }
+      const { events, restSeq } = step.value;
+      for (const event of events) if (!stream.send(encode(event))) await stream.room();
+      if (restSeq !== null && !signal.aborted) catchUp.seen(session.id, restSeq);
+    }
+  }
+
+  function toDeleted(): StreamEvent & { id: string } {
+    return { type: 'session.deleted', id: ids.next('sevt'), processed_at: new Date(clock.now()).toISOString() };
+  }
+
+  /** The frame of the event that the reader saw last, if it says which and that is known. */
+  async function findLastSeen({ session, headers }: FeedRequest): Promise<number | undefined> {
+    const id = headers['last-event-id'];
+    if (typeof id !== 'string' || !id.startsWith('sevt_')) return undefined;
+    for await (const { seq, payload } of readBackward(store, session.id, null)) {
+      if ('id' in payload && payload.id === id) return seq;
+    }
+    return undefined;
+  }
+}

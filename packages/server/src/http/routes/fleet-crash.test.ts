@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createSlots, type FleetEvent, foldSlots } from '@fleetloom/protocol/fleet';
+import { build } from 'vite';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { repositoryRoot } from '../../../../../test/support/root.ts';
+import { isLong, randomText, timeout } from '../../../../../test/support/seed.ts';
+import { connectTo, ofType, parallel, textOf } from './fleet.suite.ts';
+
+// Within the repository, because what is not bundled is found from there.
+const codeFolder = join(repositoryRoot, '.cache', `fleet-crash-${process.pid}`);
+const dataFolder = mkdtempSync(join(tmpdir(), 'fleetloom-fleet-crash-'));
+const children = new Set<ChildProcess>();
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL');
+  for (const folder of [codeFolder, dataFolder]) rmSync(folder, { recursive: true, force: true });
+});
+
+beforeAll(async () => {
+  mkdirSync(codeFolder, { recursive: true });
+  await build({
+    root: repositoryRoot,
+    configFile: false,
+    logLevel: 'error',
+    ssr: { resolve: { conditions: ['fleetloom-source', 'node', 'import', 'module', 'default'] } },
+    build: {
+      ssr: true,
+      outDir: codeFolder,
+      target: 'node20',
+      minify: false,
+      rolldownOptions: {
+        input: { host: fileURLToPath(new URL('./fleet-host.suite.ts', import.meta.url)) },
+        output: { entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' },
+      },
+    },
+  });
+});
+
+/** A server in a process of its own. */
+async function start(directory: string) {
+  const child = spawn(process.execPath, [join(codeFolder, 'host.mjs'), directory], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.add(child);
+  const port = await new Promise<number>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code) => reject(new Error(`the server ended with ${code}`)));
+    child.stdout.setEncoding('utf8').on('data', (text: string) => resolve(Number(text)));
+  });
+  const kill = () =>
+    new Promise<void>((resolve) => {
+      child.on('close', () => resolve());
+      child.kill('SIGKILL');
+    });
+  return { ...connectTo({ port }), kill };
+}
+
+it('[V40] after kill -9 what was seen is told again as it was, and the run goes on to its one end', {
+  timeout,
+}, async () => {
+  const random = randomText();
+  for (let round = 0; round < (isLong ? 100 : 2); round++) {
+    const directory = join(dataFolder, String(round));
+    let fleet = await start(directory);
+    await fleet.agent('talker', { turns: [[{ say: 'word '.repeat(40), chunks: 40, every_ms: 8 }]] });
+    const block = parallel(['talker', 'a'], ['talker', 'b'], ['talker', 'c'], ['talker', 'd']);
+    await fleet.agent('index', { turns: [[{ say: `Plan.\n${block}` }], [{ say: 'Done.' }]] });
+    const first = await fleet.orchestrate({ agent: 'index', message: 'Go' }, { query: { gate: 'live' } });
+    const { session_id: id } = await first.untilType('request_received');
+    const moment = 1 + random.below(60);
+    await first.met(() => first.events.length >= moment);
+    await fleet.kill();
+    await first.ended;
+    const seen = first.events;
+
+    fleet = await start(directory);
+    const path = `/v1/sessions/${id}/fleet`;
+    const reader = await fleet.watch(path, { query: { gate: 'live' } });
+    await reader.untilType('done');
+    reader.kill();
+    const rest = await fleet.watch(path, { query: { gate: 'live', after: seen.at(-1)!.cursor } });
+    await rest.untilType('done');
+    rest.kill();
+    const all = reader.events;
+    expect(all.slice(0, seen.length)).toEqual(seen);
+    expect(rest.events).toEqual(all.slice(seen.length));
+    expect(ofType(all, 'done')).toMatchObject([{ ok: true, content: 'Done.' }]);
+    const ends = ofType(all, 'stream_end').map(({ stream_id }) => stream_id);
+    expect([ends.length, new Set(ends)]).toEqual([5, new Set([0, 1, 2, 3, 4])]);
+    for (const streamId of [1, 2, 3, 4]) expect(textOf(all, streamId)).toBe('word '.repeat(40));
+    expect(all.reduce((state, event: FleetEvent) => foldSlots(state, event), createSlots()).gapCount).toBe(0);
+    await fleet.kill();
+  }
+});

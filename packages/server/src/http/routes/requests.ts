@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { limits } from '../../base/limits.ts';
+import type { RunRecord } from '../../frames/record-data.ts';
+import type { Sessions } from '../../sessions/index.ts';
+import type { SessionLog } from '../../store/log.ts';
+import type { SessionRecord } from '../../store/records.ts';
+import type { Schedule } from '../../store/schedule.ts';
+import type { Store } from '../../store/store.ts';
+import { doorError } from '../door-error.ts';
+import { pageQuery, toPageRequest, toWirePage } from '../paging.ts';
+import { type AnyRoute, defineRoute } from '../route.ts';
+import { fleetQuery } from '../schemas/fleet.ts';
+import { fleetRequest, fleetRequests } from '../schemas/orchestrate.ts';
+import { createRunFinder, type FoundRun } from './find-run.ts';
+import type { FleetFeeds } from './fleet-feeds.ts';
+import { dataOf } from './read-session.ts';
+
+export interface RequestRoutesOptions {
+  readonly store: Store;
+  readonly log: SessionLog;
+  readonly sessions: Sessions;
+  readonly feeds: FleetFeeds;
+  readonly schedule?: Schedule;
+}
+
+/** `/v1/requests`: runs by their ids, whatever started them. */
+export function createRequestRoutes(options: RequestRoutesOptions): readonly AnyRoute[] {
+  const { store, sessions, feeds } = options;
+  const runs = createRunFinder(options);
+
+  return [
+    defineRoute({
+      name: 'requests.list',
+      summary: 'List the newest run of each session, the newest session first',
+      method: 'get',
+      path: '/v1/requests',
+      accepts: ['api'],
+      query: z.strictObject(pageQuery({ max: limits.recordPageItemsMax, normally: limits.recordPageItemsDefault })),
+      gives: fleetRequests,
+      handle: async ({ credential: { workspaceId }, query }) => {
+        const page = await store.sessions.list({ ...toPageRequest(query), order: 'desc', workspaceId });
+        const items = page.items.map(async (session) => {
+          const { run } = dataOf(session);
+          return run === null ? [] : [await read({ session, run })];
+        });
+        return toWirePage({ ...page, items: (await Promise.all(items)).flat() });
+      },
+    }),
+    defineRoute({
+      name: 'requests.retrieve',
+      summary: 'Read how a run is going',
+      method: 'get',
+      path: '/v1/requests/{request_id}',
+      accepts: ['api'],
+      gives: fleetRequest,
+      handle: async ({ credential: { workspaceId }, params: { request_id: runId } }) => {
+        const found = await runs.find(workspaceId, runId);
+        if (found === undefined) throw unknown(runId);
+        return read(found);
+      },
+    }),
+    defineRoute({
+      name: 'requests.events',
+      summary: 'Watch a run from any of its events on',
+      method: 'get',
+      path: '/v1/requests/{request_id}/events',
+      accepts: ['api'],
+      query: fleetQuery.omit({ from: true }).extend({ since_seq: z.int().min(0).exactOptional() }),
+      gives: 'stream',
+      handle: async ({ credential: { workspaceId }, params: { request_id: runId }, query, headers, openStream }) => {
+        const found = await runs.find(workspaceId, runId);
+        if (found === undefined) throw unknown(runId);
+        const { since_seq: since, after, ...rest } = query;
+        // Everything that the frame gives counts as seen.
+        const cursor = since === undefined ? after : `${since}.${INDEX_MAX}`;
+        const place = cursor === undefined ? {} : { after: cursor };
+        return feeds.open({
+          sessionId: found.session.id,
+          query: { ...rest, ...place, from: 'start' },
+          headers,
+          openStream,
+          run: { id: runId, before: await runs.findStart(found), isOver: found.run.ended_at !== null },
+        });
+      },
+    }),
+    defineRoute({
+      name: 'requests.cancel',
+      summary: 'Stop a run',
+      method: 'post',
+      path: '/v1/requests/{request_id}/cancel',
+      accepts: ['api'],
+      gives: fleetRequest,
+      handle: async ({ credential: { workspaceId }, params: { request_id: runId } }) => {
+        const found = await runs.find(workspaceId, runId);
+        // One that is over, foreign or unknown: there is nothing to stop, and nothing more to tell.
+        if (found === undefined || found.run.ended_at !== null) throw unknown(runId);
+        const interrupt = { type: 'user.interrupt', session_thread_id: null } as const;
+        await sessions.send({ workspaceId, sessionId: found.session.id, events: [interrupt] });
+        // An answer from before it has stopped would be worth little.
+        await runs.waitForEnd(found, limits.cancelWaitMs);
+        return read((await runs.find(workspaceId, runId)) ?? found);
+      },
+    }),
+  ];
+
+  async function read(found: FoundRun) {
+    return toRequest(found.session, found.run, await runs.findLastSeq(found));
+  }
+}
+
+/** No frame gives more events. */
+const INDEX_MAX = 999_999_999;
+
+function unknown(runId: string) {
+  return doorError(
+    'unknown_id',
+    `there is no run ${runId.slice(0, limits.pathIdCharsMax)} that goes on or can be read`,
+  );
+}
+
+function toRequest(session: SessionRecord, run: RunRecord, lastSeq: number) {
+  return {
+    request_id: run.id,
+    session_id: session.id,
+    state: run.state,
+    agent: run.agent_name,
+    message: run.message,
+    started_at: new Date(run.started_at).toISOString(),
+    ended_at: run.ended_at === null ? null : new Date(run.ended_at).toISOString(),
+    last_seq: lastSeq,
+  };
+}

@@ -1,0 +1,122 @@
+import type { ClientEvent as WireClientEvent, SessionEvent } from '@fleetloom/protocol/managed-agents';
+import type { Sent, Sessions } from '../../sessions/index.ts';
+import type { SessionLog } from '../../store/log.ts';
+import type { Store } from '../../store/store.ts';
+import type { Place } from '../../views/managed-agents/to-event.ts';
+import type { Credential } from '../auth/credential.ts';
+import type { CatchUp } from '../catch-up.ts';
+import { doorError } from '../door-error.ts';
+import { checkShownFiles } from '../files/check-shown-files.ts';
+import type { FileStore } from '../files/file-store.ts';
+import { createdRange, wirePage } from '../paging.ts';
+import { type AnyRoute, defineRoute } from '../route.ts';
+import { eventListQuery, eventSendBody, eventStreamQuery, sentEvents, wireEvent } from '../schemas/event.ts';
+import type { EventFeeds } from './event-feeds.ts';
+import { listPage } from './list-page.ts';
+import { dataOf, headOf, readSession } from './read-session.ts';
+import { toClientEvents } from './to-client-events.ts';
+
+export interface EventRoutesOptions {
+  readonly store: Store;
+  readonly log: SessionLog;
+  readonly sessions: Sessions;
+  readonly catchUp: CatchUp;
+  readonly feeds: EventFeeds;
+  readonly files: FileStore;
+}
+
+/** `/v1/sessions/{session_id}/events`. */
+export function createEventRoutes({ store, sessions, catchUp, feeds, files }: EventRoutesOptions): readonly AnyRoute[] {
+  return [
+    defineRoute({
+      name: 'sessions.events.send',
+      summary: 'Send events to a session, all of them or none',
+      method: 'post',
+      path: '/v1/sessions/{session_id}/events',
+      accepts: ['api', 'environment', 'session'],
+      body: eventSendBody,
+      gives: sentEvents,
+      handle: async ({ credential, params, body, memory }) => {
+        const { session_id: sessionId } = params;
+        checkSender(credential, body.events);
+        await readSession(store, credential, sessionId);
+        const read = toClientEvents('sessions.events.send', body.events);
+        await checkShownFiles(files, credential.workspaceId, read.events);
+        const head = await headOf(store, sessionId);
+        const toKey = (sent: readonly Sent[]) => memory.toKey({ data: sent.map(toEcho) });
+        // Before it is sent: a fast agent has answered, and others have read it, by the time that this is done.
+        catchUp.sent(sessionId, head);
+        const sent = await sessions.send({ workspaceId: credential.workspaceId, sessionId, ...read, toKey });
+        return { data: sent.map(toEcho) };
+      },
+    }),
+    defineRoute({
+      name: 'sessions.events.list',
+      summary: 'List what happened in a session',
+      method: 'get',
+      path: '/v1/sessions/{session_id}/events',
+      accepts: ['api', 'environment', 'session'],
+      query: eventListQuery,
+      gives: wirePage(wireEvent),
+      handle: async ({ credential, params, query }) => {
+        const head = await headOf(store, params.session_id);
+        const session = await readSession(store, credential, params.session_id);
+        const { primary_thread_id: primaryId, waiting_ids: waitingIds } = dataOf(session);
+        if (session.status === 'idle') catchUp.seen(session.id, head);
+        const { from, to } = createdRange(query);
+        const types = query.types === undefined ? undefined : new Set<string>(query.types);
+        const isWanted = (event: SessionEvent) => {
+          if (types !== undefined && !types.has(event.type)) return false;
+          if (from === undefined && to === undefined) return true;
+          const time = event.processed_at === null ? Number.NaN : Date.parse(event.processed_at);
+          return time >= (from ?? -Infinity) && time <= (to ?? Infinity);
+        };
+        const place = { primaryId, threadId: primaryId };
+        return listPage(query, { store, sessionId: session.id, place, waitingIds, order: query.order, isWanted });
+      },
+    }),
+    defineRoute({
+      name: 'sessions.events.stream',
+      summary: 'Watch what happens in a session',
+      method: 'get',
+      path: '/v1/sessions/{session_id}/events/stream',
+      accepts: ['api', 'environment', 'session'],
+      query: eventStreamQuery,
+      gives: 'stream',
+      handle: async ({ credential, params, query, headers, openStream }) => {
+        const session = await readSession(store, credential, params.session_id);
+        const { primary_thread_id: primaryId } = dataOf(session);
+        const place: Place = { primaryId, threadId: primaryId };
+        const caughtUp = catchUp.take(session.id);
+        const isOver = session.status === 'terminated';
+        return feeds.open({ session, place, isOver, previews: query.event_deltas, headers, caughtUp, openStream });
+      },
+    }),
+  ];
+}
+
+/** Workers give results. What they are asked to run, and whether they may, somebody else says. */
+function checkSender({ kind }: Credential, events: readonly { readonly type: string }[]): void {
+  const isResult = ({ type }: { readonly type: string }) =>
+    type === 'user.tool_result' || type === 'user.custom_tool_result';
+  const index = kind === 'api' ? -1 : events.findIndex((event) => !isResult(event));
+  if (index === -1) return;
+  throw doorError('key_not_allowed', `events.${index}: ${events[index]!.type} is not for workers`);
+}
+
+/** An event that was just sent, as its sender sees it. */
+function toEcho({ id, event, time, threadId }: Sent): WireClientEvent {
+  const isDone = event.type === 'user.custom_tool_result' || event.type === 'user.tool_result';
+  const known = {
+    id,
+    processed_at: isDone ? new Date(time).toISOString() : null,
+    ...(threadId === null ? {} : { session_thread_id: threadId }),
+  };
+  if (event.type === 'user.interrupt') return { type: event.type, ...known };
+  if (event.type === 'user.tool_confirmation') {
+    const { type, tool_use_id, result, deny_message: text } = event;
+    return { type, ...known, tool_use_id, result, ...(text === null ? {} : { deny_message: text }) };
+  }
+  // The forms are the same; only what a source may be is said more exactly on the wire.
+  return { ...event, ...known } as unknown as WireClientEvent;
+}

@@ -1,0 +1,82 @@
+import { deltaTypes, eventTypes } from '@fleetloom/protocol/managed-agents';
+import { z } from 'zod';
+import { limits } from '../../base/limits.ts';
+import { createdBetween, pageQuery } from '../paging.ts';
+import { messageBlock, resultBlock, textBlock } from './content.ts';
+
+const eventId = z.string().min(1).max(limits.pathIdCharsMax);
+/** Older clients name the thread; the empty text is the same as none. */
+const ofThread = { session_thread_id: z.string().max(limits.pathIdCharsMax).nullable().exactOptional() };
+const resultFields = {
+  content: z.array(resultBlock).exactOptional(),
+  is_error: z.boolean().nullable().exactOptional(),
+};
+
+export const userMessageParams = z.strictObject({
+  type: z.literal('user.message'),
+  content: z.array(messageBlock).min(1),
+});
+
+const rubric = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text'), content: z.string() }),
+  z.strictObject({ type: z.literal('file'), file_id: z.string() }),
+]);
+export const defineOutcomeParams = z.strictObject({
+  type: z.literal('user.define_outcome'),
+  description: z.string(),
+  rubric,
+  max_iterations: z.int().nullable().exactOptional(),
+});
+
+export const clientEventParams = z.discriminatedUnion('type', [
+  userMessageParams,
+  z.strictObject({ type: z.literal('user.interrupt'), ...ofThread }),
+  z
+    .strictObject({
+      type: z.literal('user.tool_confirmation'),
+      tool_use_id: eventId,
+      result: z.enum(['allow', 'deny']),
+      deny_message: z.string().nullable().exactOptional(),
+      ...ofThread,
+    })
+    .refine(({ result, deny_message: text }) => result === 'deny' || text === undefined || text === null, {
+      path: ['deny_message'],
+      message: 'is only for result deny',
+    }),
+  z.strictObject({
+    type: z.literal('user.custom_tool_result'),
+    custom_tool_use_id: eventId,
+    ...resultFields,
+    ...ofThread,
+  }),
+  z.strictObject({ type: z.literal('user.tool_result'), tool_use_id: eventId, ...resultFields, ...ofThread }),
+  defineOutcomeParams,
+  z.strictObject({
+    type: z.literal('system.message'),
+    content: z.array(textBlock).min(1).max(limits.systemBlocksMax),
+  }),
+]);
+
+export const eventSendBody = z.strictObject({
+  events: z.array(clientEventParams).min(1).max(limits.sentEventsMax),
+});
+
+const pages = pageQuery({ max: limits.pageItemsMax, normally: limits.pageItemsMax });
+
+export const eventListQuery = z.strictObject({
+  ...pages,
+  ...createdBetween,
+  order: z.enum(['asc', 'desc']).default('asc'),
+  types: z.array(z.enum(eventTypes)).exactOptional(),
+});
+export const threadEventListQuery = z.strictObject(pages);
+
+export const eventStreamQuery = z.strictObject({
+  event_deltas: z.array(z.enum(deltaTypes)).max(limits.queryValuesMax).default([]),
+});
+
+/** An event as it goes out. Its fields depend on its type; the wire contract in the protocol package has them all. */
+export const wireEvent = z
+  .looseObject({ type: z.string(), id: z.string(), processed_at: z.string().nullable() })
+  .meta({ id: 'SessionEvent' });
+export const sentEvents = z.strictObject({ data: z.array(wireEvent) });

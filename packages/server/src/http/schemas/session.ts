@@ -1,0 +1,129 @@
+import type { Status } from '@fleetloom/protocol/managed-agents';
+import { z } from 'zod';
+import { limits } from '../../base/limits.ts';
+import { createdBetween, pageQuery } from '../paging.ts';
+import { agentOverrides, agentSnapshot, sessionAgentUpdate } from './agent.ts';
+import { metadata, metadataPatch, moment } from './common.ts';
+import { defineOutcomeParams, userMessageParams } from './event.ts';
+import { fileResource, fileResourceParams } from './file.ts';
+import { multiagentOf } from './multiagent.ts';
+
+const id = z.string().min(1).max(limits.pathIdCharsMax);
+const version = z.int().min(1);
+const amount = z.string().regex(/^(0|[1-9]\d{0,12})$/, 'is a whole number of cents as text, such as "2500"');
+const budget = z.strictObject({
+  type: z.literal('limit'),
+  max_list_cost: z.strictObject({ amount, currency: z.literal('USD') }),
+});
+
+const agentParams = z.union([
+  id,
+  z.discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('agent'), id, version: version.exactOptional() }),
+    z.strictObject({
+      type: z.literal('agent_with_overrides'),
+      id,
+      version: version.exactOptional(),
+      ...agentOverrides,
+    }),
+  ]),
+]);
+
+const title = z.string().max(limits.titleCharsMax).nullable();
+
+export const sessionCreateBody = z.strictObject({
+  agent: agentParams,
+  environment_id: id,
+  title: title.exactOptional(),
+  metadata: metadata.exactOptional(),
+  initial_events: z
+    .array(z.discriminatedUnion('type', [userMessageParams, defineOutcomeParams]))
+    .max(limits.initialEventsMax)
+    .exactOptional(),
+  resources: z.array(fileResourceParams).max(limits.sessionResourcesMax).exactOptional(),
+  vault_ids: z.array(id).exactOptional(),
+  budget: budget.exactOptional(),
+});
+
+export const sessionUpdateBody = z.strictObject({
+  title: title.exactOptional(),
+  metadata: metadataPatch.nullable().exactOptional(),
+  agent: sessionAgentUpdate.exactOptional(),
+  budget: budget.nullable().exactOptional(),
+  vault_ids: z.array(id).exactOptional(),
+});
+
+const statuses = ['rescheduling', 'running', 'idle', 'terminated'] as const satisfies readonly Status[];
+const status = z.enum(statuses);
+
+export const sessionListQuery = z.strictObject({
+  ...pageQuery({ max: limits.recordPageItemsMax, normally: limits.recordPageItemsDefault }),
+  ...createdBetween,
+  order: z.enum(['asc', 'desc']).default('desc'),
+  agent_id: id.exactOptional(),
+  agent_version: version.exactOptional(),
+  statuses: z.array(status).exactOptional(),
+  include_archived: z.boolean().default(false),
+  deployment_id: id.exactOptional(),
+  memory_store_id: id.exactOptional(),
+});
+
+export const threadListQuery = z.strictObject({
+  ...pageQuery({ max: limits.pageItemsMax, normally: limits.pageItemsMax }),
+  statuses: z.array(status).exactOptional(),
+});
+
+const usage = z.strictObject({
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cache_read_input_tokens: z.int(),
+  cache_creation: z.strictObject({ ephemeral_5m_input_tokens: z.int(), ephemeral_1h_input_tokens: z.int() }),
+  active_seconds: z.number(),
+  list_cost: z.strictObject({ amount: z.string(), currency: z.literal('USD') }).exactOptional(),
+  server_tool_use: z.strictObject({ web_fetch_requests: z.int(), web_search_requests: z.int() }).exactOptional(),
+});
+
+export const session = z
+  .strictObject({
+    type: z.literal('session'),
+    id: z.string(),
+    agent: z.strictObject({ ...agentSnapshot.shape, multiagent: multiagentOf(agentSnapshot).nullable() }),
+    environment_id: z.string(),
+    title: z.string().nullable(),
+    status,
+    metadata,
+    resources: z.array(fileResource),
+    vault_ids: z.array(z.string()),
+    outcome_evaluations: z.array(z.looseObject({ type: z.string() })),
+    budget: budget.nullable(),
+    stats: z.strictObject({ active_seconds: z.number(), duration_seconds: z.number() }),
+    usage,
+    deployment_id: z.string().nullable(),
+    created_at: moment,
+    updated_at: moment,
+    archived_at: moment.nullable(),
+  })
+  .meta({ id: 'Session' });
+
+export const deletedSession = z
+  .strictObject({ type: z.literal('session_deleted'), id: z.string() })
+  .meta({ id: 'DeletedSession' });
+
+export const thread = z
+  .strictObject({
+    type: z.literal('session_thread'),
+    id: z.string(),
+    session_id: z.string(),
+    parent_thread_id: z.string().nullable(),
+    agent: agentSnapshot,
+    status,
+    stats: z
+      .strictObject({ active_seconds: z.number(), duration_seconds: z.number(), startup_seconds: z.number() })
+      .nullable(),
+    usage: usage.nullable(),
+    workflow_run_id: z.null(),
+    created_at: moment,
+    updated_at: moment,
+    archived_at: moment.nullable(),
+  })
+  .meta({ id: 'SessionThread' });

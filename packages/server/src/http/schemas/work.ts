@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { limits } from '../../base/limits.ts';
+import { pageQuery } from '../paging.ts';
+import { metadata, metadataPatch, moment } from './common.ts';
+
+const state = z.enum(['queued', 'starting', 'active', 'stopping', 'stopped']);
+
+export const work = z
+  .strictObject({
+    type: z.literal('work'),
+    id: z.string(),
+    environment_id: z.string(),
+    data: z.strictObject({ type: z.enum(['session', 'healthcheck']), id: z.string() }),
+    state,
+    metadata,
+    secret: z.string().nullable(),
+    created_at: moment,
+    acknowledged_at: moment.nullable(),
+    started_at: moment.nullable(),
+    latest_heartbeat_at: moment.nullable(),
+    stop_requested_at: moment.nullable(),
+    stopped_at: moment.nullable(),
+  })
+  .meta({ id: 'Work' });
+
+export const workHeartbeat = z
+  .strictObject({
+    type: z.literal('work_heartbeat'),
+    last_heartbeat: moment,
+    lease_extended: z.boolean(),
+    state,
+    ttl_seconds: z.number(),
+  })
+  .meta({ id: 'WorkHeartbeat' });
+
+export const workQueueStats = z
+  .strictObject({
+    type: z.literal('work_queue_stats'),
+    depth: z.int(),
+    pending: z.int(),
+    oldest_queued_at: moment.nullable(),
+    workers_polling: z.int().nullable(),
+  })
+  .meta({ id: 'WorkQueueStats' });
+
+export const workPollQuery = z.strictObject({
+  block_ms: z.int().min(1).max(limits.workBlockMsMax).exactOptional(),
+  reclaim_older_than_ms: z.int().min(0).max(limits.workReclaimMsMax).default(limits.workReclaimMs),
+});
+
+export const workHeartbeatQuery = z.strictObject({
+  desired_ttl_seconds: z
+    .int()
+    .min(1)
+    .max(limits.workLeaseMsMax / 1_000)
+    .exactOptional(),
+  expected_last_heartbeat: z.string().exactOptional(),
+});
+
+export const workStopBody = z.strictObject({ force: z.boolean().nullable().exactOptional() });
+export const workUpdateBody = z.strictObject({ metadata: metadataPatch });
+export const workListQuery = z.strictObject(
+  pageQuery({ max: limits.recordPageItemsMax, normally: limits.recordPageItemsDefault }),
+);

@@ -1,0 +1,31 @@
+import {
+  type DoorLog,
+  type FleetloomServer,
+  type Json,
+  type JsonObject,
+  type RateLimit,
+  type RequestLogEntry,
+  type ServerOptions,
+  startServer,
+} from '@fleetloom/server';
+import { expectTypeOf } from 'vitest';
+
+expectTypeOf(startServer).toEqualTypeOf<(options: ServerOptions) => Promise<FleetloomServer>>();
+expectTypeOf<FleetloomServer['url']>().toEqualTypeOf<string>();
+expectTypeOf<FleetloomServer['firstKey']>().toEqualTypeOf<string | undefined>();
+expectTypeOf<ServerOptions['log']>().toEqualTypeOf<DoorLog | undefined>();
+expectTypeOf<ServerOptions['rateLimit']>().toEqualTypeOf<RateLimit | undefined>();
+expectTypeOf<RateLimit>().toEqualTypeOf<{ readonly perSecond: number; readonly burst: number }>();
+expectTypeOf<NonNullable<DoorLog['onRequest']>>().parameter(0).toEqualTypeOf<RequestLogEntry>();
+expectTypeOf<JsonObject>().toExtend<Json>();
+
+export function starts(): Promise<FleetloomServer>[] {
+  return [
+    startServer({ dataDirectory: 'data', isOpen: true }),
+    startServer({ dataDirectory: 'data', models: { credential: { apiKey: 'k' }, baseURL: 'http://127.0.0.1:1' } }),
+    // @ts-expect-error: it has to keep everything somewhere
+    startServer({ isOpen: true }),
+    // @ts-expect-error: models need a key or a token
+    startServer({ dataDirectory: 'data', models: { baseURL: 'http://127.0.0.1:1' } }),
+  ];
+}

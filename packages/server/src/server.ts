@@ -1,0 +1,254 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createAgents } from './agents/agents.ts';
+import { systemClock } from './base/clock.ts';
+import { createIds } from './base/ids.ts';
+import { chooseEngine } from './engines/choose-engine.ts';
+import { contextWindowOf } from './engines/context-window.ts';
+import { costOf } from './engines/cost-of.ts';
+import type { Engine } from './engines/engine.ts';
+import { knownModels } from './engines/known-models.ts';
+import { createMessagesEngine } from './engines/messages/messages-engine.ts';
+import { createScriptedEngine } from './engines/scripted/engine.ts';
+import { createScriptedHandler } from './engines/scripted/http/handler.ts';
+import { createScriptedModel, type ScriptedModel } from './engines/scripted/model.ts';
+import { createEnvironments } from './environments/environments.ts';
+import { createWorkQueue } from './environments/work-queue.ts';
+import type { Access } from './http/auth/authenticate.ts';
+import { anyOf, DEFAULT_WORKSPACE } from './http/auth/credential.ts';
+import { type KeyStore, openKeyStore } from './http/auth/key-store.ts';
+import { createSessionTokens, type SessionTokens } from './http/auth/session-tokens.ts';
+import { openSigningKey } from './http/auth/signing-key.ts';
+import { createCatchUp } from './http/catch-up.ts';
+import { openFileStore } from './http/files/file-store.ts';
+import { createSessionOutputs } from './http/files/session-outputs.ts';
+import { createSessionResources } from './http/files/session-resources.ts';
+import { showFiles } from './http/files/show-files.ts';
+import { createDoor } from './http/door.ts';
+import { createMetrics } from './http/metrics/metrics.ts';
+import type { RateLimit } from './http/rate-limit.ts';
+import type { DoorLog } from './http/request-log.ts';
+import { createAgentRoutes } from './http/routes/agents.ts';
+import { createEnvironmentKeyRoutes } from './http/routes/environment-keys.ts';
+import { createEnvironmentRoutes } from './http/routes/environments.ts';
+import { createEventFeeds } from './http/routes/event-feeds.ts';
+import { createExportRoutes } from './http/routes/export.ts';
+import { createCrewFinder } from './http/routes/find-crew.ts';
+import { createFileRoutes } from './http/routes/files.ts';
+import { createMetricsRoutes } from './http/routes/metrics.ts';
+import { createModelRoutes } from './http/routes/models.ts';
+import { createOrchestrateRoutes } from './http/routes/orchestrate.ts';
+import { createRequestRoutes } from './http/routes/requests.ts';
+import { createFleetRoutes } from './http/routes/fleet.ts';
+import { createFleetFeeds } from './http/routes/fleet-feeds.ts';
+import { createEventRoutes } from './http/routes/session-events.ts';
+import { createResourceRoutes } from './http/routes/session-resources.ts';
+import { createSessionRoutes } from './http/routes/sessions.ts';
+import { createThreadRoutes } from './http/routes/threads.ts';
+import { createWorkRoutes } from './http/routes/work.ts';
+import { createRetention, createSessions, type KeepDeltas, type ModelFacts } from './sessions/index.ts';
+import { createWorkspaces } from './sessions/workspaces.ts';
+import { createLog } from './store/log.ts';
+import { systemSchedule } from './store/schedule.ts';
+import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
+import { createToolbox } from './tools/create-toolbox.ts';
+
+export interface ServerOptions {
+  /** Where everything is kept: the database, keys and workspaces. Made if it is not there. */
+  readonly dataDirectory: string;
+  /** Loopback unless told otherwise. */
+  readonly host?: string | undefined;
+  /** 0, the default, takes any free one. */
+  readonly port?: number | undefined;
+  /** Lets everybody on this machine in, without a key. */
+  readonly isOpen?: boolean | undefined;
+  /** Where models other than scripted ones are; without a credential there are only scripted ones. */
+  readonly models?: {
+    readonly credential: { readonly apiKey: string } | { readonly authToken: string };
+    readonly baseURL?: string;
+  };
+  /** Answers all model requests, whatever the model is called, instead of the engines that models have. */
+  readonly engine?: Engine | undefined;
+  /** Who coordinates when a request to `/v1/orchestrate` does not say: an id or a name. */
+  readonly defaultAgent?: string | undefined;
+  /** A directory of scripts for the scripted model. */
+  readonly scriptsDirectory?: string | undefined;
+  /** Hosts that `web_fetch` may reach although they are private, as `host` or `host:port`. */
+  readonly allowedPrivateHosts?: readonly string[] | undefined;
+  /** Lets bash run without a sandbox where there is none. */
+  readonly allowUnsandboxedBash?: boolean | undefined;
+  /** How long one can see how answers grew; what they became is kept. For ever unless it is said. */
+  readonly keepDeltas?: KeepDeltas | undefined;
+  /** How many requests each key may make. As many as it likes unless it is said. */
+  readonly rateLimit?: RateLimit | undefined;
+  readonly log?: DoorLog | undefined;
+  /** Told of what nobody asked for. */
+  readonly onProblem?: ((problem: unknown) => void) | undefined;
+}
+
+export interface FleetloomServer {
+  /** What clients need as their base URL. */
+  readonly url: string;
+  readonly port: number;
+  /** The first key, told only when it was made. */
+  readonly firstKey: string | undefined;
+  /** Lets requests finish, stops all work where it is and closes the database. The next start goes on with it. */
+  close(): Promise<void>;
+}
+
+/**
+ * The whole server in this process.
+ *
+ * @example
+ * const server = await startServer({ dataDirectory: '.fleetloom', isOpen: true });
+ * const client = new Anthropic({ baseURL: server.url, apiKey: 'any' });
+ */
+export async function startServer(options: ServerOptions): Promise<FleetloomServer> {
+  const { dataDirectory, onProblem = (problem) => process.emitWarning(String(problem)) } = options;
+  const clock = systemClock;
+  const ids = createIds({ now: clock.now, random: Math.random });
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+
+  const store = await openSqliteStore({ path: join(dataDirectory, 'fleetloom.db') });
+  const metrics = createMetrics(clock);
+  const log = metrics.measureLog(createLog({ store }));
+  const workspaces = createWorkspaces(join(dataDirectory, 'workspaces'));
+  const scripted = createScriptedModel({ scriptsDirectory: options.scriptsDirectory });
+  const openWorkspace = (sessionId: string) => workspaces.open(sessionId);
+  const files = await openFileStore({ directory: join(dataDirectory, 'files'), clock, ids });
+  const resourcesDirectory = join(dataDirectory, 'resources');
+  const resources = createSessionResources({ directory: resourcesDirectory, files, openWorkspace, clock, ids });
+  const engine = metrics.measureEngine(showFiles(options.engine ?? createEngine(options, scripted), files));
+  const agents = createAgents({ store, clock, ids });
+  const environments = createEnvironments({ store, clock, ids });
+  const sessions = createSessions({
+    store,
+    log,
+    engine,
+    models: modelFacts,
+    openToolbox: () => createToolbox(pickTools(options)),
+    openWorkspace,
+    clock,
+    ids,
+    random: Math.random,
+    owner: randomUUID(),
+    onProblem: (_, error) => onProblem(error),
+  });
+
+  const catchUp = createCatchUp(clock);
+  const feeds = createEventFeeds({ store, log, catchUp, clock, ids, onMishap: onProblem });
+  const fleetFeeds = createFleetFeeds({ store, log, clock, onMishap: onProblem });
+  const findCrew = createCrewFinder({ store, agents, environments, ids, defaultAgent: options.defaultAgent });
+  const tokens = createSessionTokens({ signingKey: await openSigningKey(join(dataDirectory, 'signing-key')), clock });
+  const { access, keys, firstKey } = await openAccess(options, tokens);
+  const workQueue = createWorkQueue({ store, clock, ids });
+  const door = await createDoor({
+    routes: [
+      ...createAgentRoutes(agents),
+      ...createEnvironmentRoutes(environments),
+      ...createEnvironmentKeyRoutes({ environments, keys }),
+      ...createWorkRoutes({ queue: workQueue, tokens }),
+      ...createModelRoutes({ listScripts: () => scripted.listScripts(), known: toKnownModels(options) }),
+      ...createMetricsRoutes(metrics),
+      ...createSessionRoutes({ store, sessions, environments, clock, catchUp, ids, files, resources }),
+      ...createEventRoutes({ store, log, sessions, catchUp, feeds, files }),
+      ...createResourceRoutes({ store, resources }),
+      ...createFileRoutes({ files, outputs: createSessionOutputs({ store, openWorkspace }), clock }),
+      ...createThreadRoutes({ store, sessions, clock, feeds }),
+      ...createExportRoutes({ store }),
+      ...createFleetRoutes({ store, feeds: fleetFeeds }),
+      ...createOrchestrateRoutes({ store, sessions, findCrew, files, clock, feeds: fleetFeeds }),
+      ...createRequestRoutes({ store, log, sessions, feeds: fleetFeeds }),
+    ],
+    access,
+    keys: store.keys,
+    host: options.host,
+    port: options.port,
+    mounts: [
+      {
+        name: 'scripted',
+        path: SCRIPTED_PATH,
+        handle: createScriptedHandler({ model: scripted, basePath: SCRIPTED_PATH }),
+      },
+    ],
+    rateLimit: options.rateLimit,
+    log: metrics.measureDoor(options.log ?? {}),
+    clock,
+    ids,
+  });
+  metrics.watchStreams(() => door.openStreams);
+  // Nobody can ask for what a deleted session has left.
+  store.subscribe((signals) => {
+    for (const { type, sessionId } of signals) {
+      if (type !== 'deleted') continue;
+      Promise.all([workspaces.remove(sessionId), resources.forget(sessionId)]).catch(onProblem);
+    }
+  });
+  const retention = createRetention({
+    store,
+    clock,
+    schedule: systemSchedule,
+    keep: options.keepDeltas ?? 'all',
+    workspaces: async () => listWorkspaces((await keys?.list()) ?? []),
+    onProblem: (_, error) => onProblem(error),
+  });
+  await sessions.start();
+  retention.start();
+
+  return {
+    url: door.url,
+    port: door.port,
+    firstKey,
+    close: async () => {
+      retention.close();
+      workQueue.close();
+      await door.close();
+      await sessions.close();
+      await engine.close();
+      await log.close();
+      await store.close();
+    },
+  };
+}
+
+function pickTools({ allowUnsandboxedBash = false, allowedPrivateHosts }: ServerOptions) {
+  return { allowUnsandboxedBash, allowedPrivateHosts };
+}
+
+/** Where the scripted model is, for clients of the Messages API. */
+const SCRIPTED_PATH = '/scripted';
+
+function createEngine({ models }: ServerOptions, model: ScriptedModel): Engine {
+  const scripted = createScriptedEngine({ model });
+  return chooseEngine({ scripted, messages: models === undefined ? undefined : createMessagesEngine(models) });
+}
+
+/** An endpoint of somebody's own has models that only it knows. */
+function toKnownModels({ models }: ServerOptions) {
+  return models !== undefined && models.baseURL === undefined ? knownModels() : [];
+}
+
+function listWorkspaces(keys: readonly { readonly workspaceId: string }[]): readonly string[] {
+  return [...new Set([DEFAULT_WORKSPACE, ...keys.map(({ workspaceId }) => workspaceId)])];
+}
+
+const NANO = 1_000_000_000;
+
+const modelFacts: ModelFacts = {
+  costNanoUsd: (model, usage, speed) => {
+    const cost = costOf(model, usage, speed);
+    return cost === null ? null : Math.round(cost * NANO);
+  },
+  windowTokens: (model) => contextWindowOf(model),
+};
+
+/** Who may do what: keys of people and of environments, which are kept, and tokens of sessions, which are signed. */
+async function openAccess(
+  { isOpen = false, dataDirectory }: ServerOptions,
+  tokens: SessionTokens,
+): Promise<{ access: Access; keys: KeyStore | undefined; firstKey: string | undefined }> {
+  if (isOpen) return { access: 'open', keys: undefined, firstKey: undefined };
+  const { keys, firstSecret } = await openKeyStore({ directory: join(dataDirectory, 'keys') });
+  return { access: anyOf(tokens, keys), keys, firstKey: firstSecret };
+}

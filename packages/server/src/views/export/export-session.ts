@@ -1,0 +1,45 @@
+import { limits } from '../../base/limits.ts';
+import type { Entry } from '../../store/frame.ts';
+import type { Store } from '../../store/store.ts';
+
+export interface ExportSession {
+  readonly store: Pick<Store, 'read' | 'heads'>;
+  readonly sessionId: string;
+}
+
+/**
+ * A whole session as lines of JSON: a first one that says how far it goes, one for each frame of the log in its order,
+ * and a last one by which a reader knows that nothing is missing. The same log gives the same bytes. What is in a frame,
+ * frames.ts says: fields are added there, never renamed or removed, so what was exported once can always be read.
+ */
+export async function* exportSession({ store, sessionId }: ExportSession): AsyncGenerator<string, void> {
+  const head = (await store.heads([sessionId])).get(sessionId) ?? 0;
+  yield toLine({ type: 'export.begin', version: 1, session_id: sessionId, last_seq: head });
+  const { logBatchEntriesMax: entriesMax, logBatchBytesMax: bytesMax } = limits;
+  let frames = 0;
+  let cursor = 0;
+  while (cursor < head) {
+    const entries = (await store.read({ sessionId, after: cursor, entriesMax, bytesMax })).filter(
+      ({ seq }) => seq <= head,
+    );
+    const last = entries.at(-1);
+    // Somebody deleted it meanwhile. Without a last line nobody takes it for whole.
+    if (last === undefined) throw new Error(`the log of ${sessionId} ends at ${cursor}, and was to go to ${head}`);
+    frames += entries.filter(({ kind }) => kind === 'frame').length;
+    cursor = last.lastSeq;
+    yield entries.map(toEntryLine).join('');
+  }
+  yield toLine({ type: 'export.end', frames, last_seq: head });
+}
+
+function toEntryLine(entry: Entry): string {
+  // Deltas that were removed are told, so that the numbers have no hole that nobody explains.
+  if (entry.kind === 'pruned') return toLine({ seq: entry.seq, type: 'pruned', last_seq: entry.lastSeq });
+  const { seq, type, time, threadId, turn, payload } = entry.value;
+  const place = turn === null ? null : { run: turn.run, stream_id: turn.streamId, depth: turn.depth };
+  return toLine({ seq, type, time, thread_id: threadId, turn: place, payload });
+}
+
+function toLine(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}

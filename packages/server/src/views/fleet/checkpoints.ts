@@ -1,0 +1,49 @@
+import type { Clock } from '../../base/clock.ts';
+import { limits } from '../../base/limits.ts';
+import type { Cancel, Schedule } from '../../store/schedule.ts';
+import { encodeToken } from './fleet-token.ts';
+import type { KnownSessions } from './known-sessions.ts';
+
+export interface CheckpointsOptions {
+  readonly known: KnownSessions;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly schedule: Schedule;
+  readonly send: (bytes: Uint8Array) => unknown;
+  /** What began later may not have been found yet. Undefined once everything was. */
+  readonly notFoundSince: () => number | undefined;
+}
+
+/** Tells a reader of all sessions where it is, now and then. */
+export class Checkpoints {
+  readonly #options: CheckpointsOptions;
+  /** Bytes since it was told. */
+  #untold = 0;
+  #cancel: Cancel | undefined;
+
+  constructor(options: CheckpointsOptions) {
+    this.#options = options;
+  }
+
+  /** The reader was given so much more. */
+  count(bytes: number): void {
+    this.#untold += bytes;
+    // Who loses its connection often must get on all the same.
+    if (this.#untold >= limits.fleetCheckpointBytes) return this.send();
+    this.#cancel ??= this.#options.schedule(() => this.send(), limits.fleetCheckpointMs);
+  }
+
+  /** An id without an event: readers keep it, and nothing is dispatched. */
+  send(): void {
+    const { known, clock, send, notFoundSince } = this.#options;
+    this.end();
+    this.#untold = 0;
+    const token = known.toToken(clock.now());
+    const since = Math.min(token.since, notFoundSince() ?? token.since);
+    send(Buffer.from(`id: ${encodeToken({ ...token, since })}\n\n`));
+  }
+
+  end(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+}

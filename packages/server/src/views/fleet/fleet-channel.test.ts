@@ -1,0 +1,299 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createManualClock } from '../../base/clock.ts';
+import { limits } from '../../base/limits.ts';
+import type { FramePayloads, FrameType } from '../../frames/frames.ts';
+import { createLog, type SessionLog } from '../../store/log.ts';
+import { createMemoryStore } from '../../store/memory/memory-store.ts';
+import type { Store } from '../../store/store.ts';
+import { createManualSchedule } from '../../store/suite/manual-schedule.suite.ts';
+import { newSession } from '../../store/suite/samples.suite.ts';
+import { FleetChannels } from './fleet-channels.ts';
+import { encodeToken, parseToken } from './fleet-token.ts';
+import { type KnownSession, KnownSessions } from './known-sessions.ts';
+import { BEGINNING, behindFrame, parseCursor } from './place.ts';
+import { watchEverything } from './watch-everything.ts';
+import { watchFleet } from './watch-fleet.ts';
+
+const options = { gate: 'off', includeThinking: false } as const;
+const clock = createManualClock(Date.UTC(2026, 0, 1));
+let store: Store;
+let log: SessionLog;
+beforeEach(() => {
+  store = createMemoryStore({ clock });
+  log = createLog({ store });
+});
+afterEach(async () => {
+  await log.close();
+  await store.close();
+});
+
+/** Frames of one turn, as sessions write them, as far as the view looks at them. */
+function frame<Type extends FrameType>(type: Type, payload: Partial<FramePayloads[Type]>) {
+  const turn = type === 'session.created' ? null : { streamId: 0, depth: 0, run: 'req_1' };
+  return { threadId: 'sthr_1', turn, time: clock.now(), type, payload };
+}
+
+/** A session in the middle of a run that has said so many pieces of text. */
+async function open(id: string, texts: readonly string[] = [], workspaceId = 'w1') {
+  const run = {
+    id: 'req_1',
+    started_at: clock.now(),
+    ended_at: null,
+    state: 'running',
+    agent_name: 'lead',
+    message: '',
+  };
+  const first = [
+    frame('session.created', { depth_max: 2, members: [] }),
+    frame('run.started', { agent_name: 'lead', message: 'Go' }),
+    frame('turn.started', { agent_name: 'lead', model: 'm', task: 'Go', parent_stream_id: null, child_index: null }),
+  ];
+  const session = newSession(id, { workspaceId, status: 'running', data: { run }, createdAt: clock.now() });
+  await log.append({ type: 'create', session, frames: first, changes: [] });
+  const lease = await store.leases.acquire({ sessionId: id, owner: 'test', ttlMs: 60_000 });
+  const fence = lease.ok ? lease.fence : 0;
+  const append = (...frames: ReturnType<typeof frame>[]) =>
+    log.append({ type: 'append', sessionId: id, fence, frames, changes: [] });
+  const say = (text: string) => append(frame('delta.text', { id: 'sevt_1', text }));
+  for (const text of texts) await say(text);
+  const end = () =>
+    append(
+      frame('turn.ended', { ok: true, stop_reason: 'end_turn', error: null }),
+      frame('run.ended', { ok: true, stop_reason: 'end_turn', error: null, content: '' }),
+    );
+  return { say, end };
+}
+
+describe('what readers share', () => {
+  it('[V78] a channel keeps the newest events up to its bound; who is further behind is given none of them', async () => {
+    const piece = 'x'.repeat(10_000);
+    const count = Math.ceil(limits.fleetChannelBytesMax / piece.length) + 5;
+    const session = await open('sesn_1');
+    const channels = new FleetChannels({ store, log });
+    const channel = channels.enter('sesn_1', options);
+    const { signal } = new AbortController();
+    while (!channel.isReady) await channel.changed(signal);
+    for (let at = 0; at < count; at++) await session.say(piece);
+    const last = behindFrame(3 + count);
+    while (channel.select(behindFrame(3 + count - 1))?.length !== 1) await channel.changed(signal);
+    expect(channel.select(last)).toEqual([]);
+    expect(channel.select(BEGINNING)).toBeUndefined();
+    expect(channels.bytes).toBeLessThanOrEqual(limits.fleetChannelBytesMax);
+    expect(channels.bytes).toBeGreaterThan(limits.fleetChannelBytesMax - 2 * piece.length);
+    // Batches are bounded too.
+    const oldest = parseCursor('8')!;
+    const batch = [oldest.seq, 9, 10, 11, 12]
+      .map((seq) => channel.select(behindFrame(seq)))
+      .find((some) => some !== undefined)!;
+    const bytes = batch.reduce((sum, event) => sum + event.bytes.length, 0);
+    expect(bytes).toBeGreaterThanOrEqual(limits.fleetBatchBytesMax);
+    expect(bytes).toBeLessThan(limits.fleetBatchBytesMax + piece.length + 1_000);
+    channels.leave('sesn_1', options, channel);
+    expect([channels.size, channels.bytes]).toEqual([0, 0]);
+  });
+
+  it('[V79] all channels together are bounded, and what they forget is read from the log', async () => {
+    const channels = new FleetChannels({ store, log, bytesMax: 30_000 });
+    const piece = 'y'.repeat(9_000);
+    const leaving = new AbortController();
+    const sessions = await Promise.all(['sesn_1', 'sesn_2', 'sesn_3', 'sesn_4', 'sesn_5'].map((id) => open(id)));
+    const texts = sessions.map(async (_, index) => {
+      const request = { channels, sessionId: `sesn_${index + 1}`, options, after: BEGINNING, signal: leaving.signal };
+      const types: string[] = [];
+      for await (const events of watchFleet(request)) {
+        types.push(...events.map(({ type }) => type));
+        expect(channels.bytes).toBeLessThanOrEqual(30_000);
+        if (types.includes('done')) return types;
+      }
+      return types;
+    });
+    for (let round = 0; round < 4; round++) for (const session of sessions) await session.say(piece);
+    for (const session of sessions) await session.end();
+    const story = ['request_received', 'stream_start', 'text', 'text', 'text', 'text', 'stream_end', 'done'];
+    for (const types of await Promise.all(texts)) expect(types).toEqual(story);
+    expect([channels.size, channels.bytes]).toEqual([0, 0]);
+  });
+
+  it('[V80] readers with the same options share one fold; with others they have their own', async () => {
+    await open('sesn_1', ['a']);
+    const channels = new FleetChannels({ store, log });
+    const all = [options, { ...options }, { ...options, includeThinking: true }, { ...options, gate: 'live' as const }];
+    const entered = all.map((each) => channels.enter('sesn_1', each));
+    expect(entered[1]).toBe(entered[0]);
+    expect([new Set(entered).size, channels.size]).toEqual([3, 3]);
+    all.forEach((each, index) => channels.leave('sesn_1', each, entered[index]!));
+    expect(channels.size).toBe(0);
+  });
+});
+
+describe('where a reader of all sessions is', () => {
+  const known = (over: Partial<KnownSession> = {}): KnownSession => {
+    const place = { seq: 7, index: 2 };
+    return { place, runId: 'req_1', runStartedAt: 5_000, lastAt: 9_000, isOpen: true, isWatched: true, ...over };
+  };
+
+  it('[V81] its id names so many sessions; those that do not fit are told again from the beginning of their run', () => {
+    const sessions = new KnownSessions();
+    const now = 1_000_000;
+    sessions.add('sesn_0', known({ runStartedAt: 4_321 }));
+    for (let at = 1; at <= limits.fleetTokenSessionsMax; at++) sessions.add(`sesn_${at}`, known());
+    const token = sessions.toToken(now);
+    expect(token.places.size).toBe(limits.fleetTokenSessionsMax);
+    expect(token.places.has('sesn_0')).toBe(false);
+    expect(token.since).toBe(4_321);
+    sessions.delete('sesn_1');
+    expect(sessions.toToken(now).since).toBe(now - limits.fleetMarginMs);
+    expect(parseToken(encodeToken(token))).toEqual(token);
+    const text = encodeToken({
+      since: now,
+      places: new Map([
+        ['sesn_1', behindFrame(9)],
+        ['sesn_2', { seq: 1, index: 0 }],
+      ]),
+    });
+    expect(parseToken(text)?.places.get('sesn_1')).toEqual(behindFrame(9));
+    // A request has to have room for it in its line and in its headers.
+    expect(encodeToken(token).length * 2).toBeLessThan(limits.headerBytesMax);
+  });
+
+  it('[V82] sessions that rest are named as long as clocks may differ, and not longer', () => {
+    const sessions = new KnownSessions();
+    sessions.add('sesn_1', known({ isOpen: false, isWatched: false, lastAt: 100_000 }));
+    expect(sessions.toToken(100_000 + limits.fleetMarginMs).places.size).toBe(1);
+    expect(sessions.toToken(100_001 + limits.fleetMarginMs).places.size).toBe(0);
+  });
+
+  it('[V83] so many sessions are remembered: of those that rest the one that was told of longest ago is forgotten', () => {
+    const sessions = new KnownSessions();
+    sessions.add('sesn_open', known());
+    for (let at = 1; at < limits.fleetKnownSessionsMax; at++)
+      sessions.add(`sesn_${at}`, known({ isOpen: false, isWatched: false }));
+    expect(sessions.get('sesn_1')).toBeDefined();
+    sessions.add('sesn_more', known());
+    expect(sessions.get('sesn_1')).toBeUndefined();
+    expect([sessions.get('sesn_open'), sessions.get('sesn_2')].every((one) => one !== undefined)).toBe(true);
+  });
+});
+
+describe('all sessions', () => {
+  async function watch(bounds: { watchedMax?: number; scannedMax?: number }, isFollowed = true) {
+    const leaving = new AbortController();
+    let text = '';
+    const send = (bytes: Uint8Array) => {
+      text += Buffer.from(bytes).toString();
+      return true;
+    };
+    const { schedule, advance } = createManualSchedule(clock);
+    const request = {
+      channels: new FleetChannels({ store, log }),
+      workspaceId: 'w1',
+      options,
+      token: null,
+      isLive: false,
+      isFollowed,
+      clock,
+      schedule,
+      sink: { signal: leaving.signal, send, room: async () => {} },
+      onMishap: (error: unknown) => {
+        throw error;
+      },
+      ...bounds,
+    };
+    const over = watchEverything(request);
+    const until = async (wanted: string, times = 1) => {
+      while (text.split(wanted).length <= times) await new Promise((resolve) => setTimeout(resolve, 2));
+    };
+    return { over, until, advance, read: () => text, leave: () => leaving.abort() };
+  }
+
+  it('[V84] so many are told of at the same time; the next one waits until one of them rests', async () => {
+    const first = await open('sesn_1');
+    await open('sesn_2');
+    await open('sesn_3');
+    const reader = await watch({ watchedMax: 2 });
+    await reader.until('event: stream_start', 2);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(reader.read().split('event: request_received')).toHaveLength(3);
+    expect(reader.read()).toContain('"sesn_3"');
+    expect(reader.read()).not.toContain('"sesn_1"');
+    // The newest came first, so the third to come is the first that was made.
+    await (await endOf('sesn_3'))();
+    await reader.until('event: done');
+    await reader.until('"sesn_1"');
+    await first.say('x');
+    await reader.until('event: text');
+    reader.leave();
+    await reader.over;
+  });
+
+  async function endOf(sessionId: string) {
+    const held = await store.leases.acquire({ sessionId, owner: 'test', ttlMs: 60_000 });
+    const fence = held.ok ? held.fence : 1;
+    const run = {
+      id: 'req_1',
+      started_at: clock.now(),
+      ended_at: clock.now(),
+      state: 'completed',
+      agent_name: '',
+      message: '',
+    };
+    const frames = [frame('run.ended', { ok: true, stop_reason: 'end_turn', error: null, content: '' })];
+    const update = {
+      type: 'update_session' as const,
+      updatedAt: clock.now(),
+      patch: { status: 'idle' as const, data: { run } },
+    };
+    return () => log.append({ type: 'append', sessionId, fence, frames, changes: [update] });
+  }
+
+  it('[V77] what belongs to other workspaces is not seen, neither what was there nor what begins', async () => {
+    const before = await open('sesn_1', ['a'], 'w2');
+    const reader = await watch({});
+    await open('sesn_2');
+    await reader.until('event: stream_start');
+    const later = await open('sesn_3', ['b'], 'w2');
+    await before.say('c');
+    await later.say('d');
+    await open('sesn_4');
+    await reader.until('event: stream_start', 2);
+    expect(new Set(reader.read().match(/sesn_\d/g))).toEqual(new Set(['sesn_2', 'sesn_4']));
+    reader.leave();
+    await reader.over;
+  });
+
+  it('[V94] the reader is told where it is after so long, or after so much', async () => {
+    const session = await open('sesn_1');
+    const reader = await watch({});
+    await reader.until('event: stream_start');
+    const count = () => reader.read().split('\nid: all~').length;
+    const before = count();
+    reader.advance(limits.fleetCheckpointMs - 1);
+    expect(count()).toBe(before);
+    reader.advance(1);
+    expect(count()).toBe(before + 1);
+    await session.say('x'.repeat(limits.fleetCheckpointBytes - 1_000));
+    await reader.until('event: text');
+    expect(count()).toBe(before + 1);
+    await session.say('y'.repeat(1_000));
+    await reader.until('event: text', 2);
+    expect(count()).toBe(before + 2);
+    // It says what was told, and not more.
+    const [, place] = /id: all~\w+~1\.(\d+\.\d*)\n\n$/.exec(reader.read())!;
+    expect(place).toBe('5.0');
+    reader.leave();
+    await reader.over;
+  });
+
+  it('[V85] so many sessions are looked at to find those at work, the newest first', async () => {
+    for (let at = 1; at <= 4; at++) {
+      clock.advance(1);
+      await open(`sesn_${at}`);
+    }
+    const reader = await watch({ scannedMax: 3 }, false);
+    await reader.over;
+    const told = [...reader.read().matchAll(/event: request_received\ndata: .*?"session_id":"(\w+)"/g)].map(
+      ([, id]) => id,
+    );
+    expect(told).toEqual(['sesn_4', 'sesn_3', 'sesn_2']);
+  });
+});

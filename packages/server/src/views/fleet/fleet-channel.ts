@@ -1,0 +1,141 @@
+import { limits } from '../../base/limits.ts';
+import type { SessionLog } from '../../store/log.ts';
+import type { EncodedEvent } from './encoded-event.ts';
+import { FleetFold, type FoldRequest } from './fleet-fold.ts';
+import { behindFrame, isBehind, type Place } from './place.ts';
+
+export interface ChannelRequest extends FoldRequest {
+  readonly log: Pick<SessionLog, 'tail'>;
+  /** Told how many bytes more, or fewer, it keeps. */
+  readonly onBytes: (bytes: number) => void;
+}
+
+/**
+ * A session as all its readers with the same options see it, folded and encoded once. It keeps the newest events. Readers
+ * pull, and who is further behind reads the log by itself, so it waits for nobody.
+ */
+export class FleetChannel {
+  /** How it ended. */
+  end: 'deleted' | 'closed' | { readonly error: unknown } | undefined;
+  readonly #request: ChannelRequest;
+  readonly #leaving = new AbortController();
+  #events: EncodedEvent[] = [];
+  #bytes = 0;
+  /** Everything behind it is here, or comes. Undefined before it has begun. */
+  #floor: Place | undefined;
+  #wakeUps = new Set<() => void>();
+
+  constructor(request: ChannelRequest) {
+    this.#request = request;
+    this.#run().then(
+      (end) => this.#finish(end),
+      (error: unknown) => this.#finish({ error }),
+    );
+  }
+
+  /** The next events behind a place, none if there are none yet. Undefined: they are not here any more, or not yet. */
+  select(after: Place): readonly EncodedEvent[] | undefined {
+    if (this.#floor === undefined || isBehind(this.#floor, after)) return undefined;
+    const from = findFirst(this.#events, after);
+    let to = from;
+    for (let bytes = 0; to < this.#events.length && bytes < limits.fleetBatchBytesMax; to++) {
+      bytes += this.#events[to]!.bytes.length;
+    }
+    return this.#events.slice(from, to);
+  }
+
+  /** Whether it has begun: until then nobody knows what will be here. */
+  get isReady(): boolean {
+    return this.#floor !== undefined;
+  }
+
+  /** Until something changes, or the signal comes. */
+  changed(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wakeUp = () => {
+        this.#wakeUps.delete(wakeUp);
+        signal.removeEventListener('abort', wakeUp);
+        resolve();
+      };
+      if (signal.aborted || this.end !== undefined) return resolve();
+      this.#wakeUps.add(wakeUp);
+      signal.addEventListener('abort', wakeUp);
+    });
+  }
+
+  /** Forgets the events: the log has them all. */
+  drop(): void {
+    this.#forget(this.#events.length);
+  }
+
+  /** Nobody reads it any more. */
+  close(): void {
+    this.#leaving.abort();
+    this.drop();
+  }
+
+  async #run(): Promise<'deleted' | 'closed'> {
+    const { store, log, sessionId } = this.#request;
+    const { signal } = this.#leaving;
+    const head = (await store.heads([sessionId])).get(sessionId) ?? 0;
+    const fold = await FleetFold.begin(this.#request, head);
+    this.#floor = behindFrame(fold.seq);
+    this.#wake();
+    const tail = log.tail({ sessionId, after: fold.seq, signal });
+    while (true) {
+      const step = await tail.next();
+      if (step.done === true) return step.value === 'deleted' ? 'deleted' : 'closed';
+      this.#publish(fold.take(step.value));
+      // What was there before is folded at once: others have their turn in between.
+      if (step.value.length > 256) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  #publish(events: readonly EncodedEvent[]): void {
+    if (events.length === 0) return;
+    const before = this.#bytes;
+    for (const event of events) {
+      this.#events.push(event);
+      this.#bytes += event.bytes.length;
+    }
+    let surplus = 0;
+    for (let bytes = this.#bytes; bytes > limits.fleetChannelBytesMax; surplus++)
+      bytes -= this.#events[surplus]!.bytes.length;
+    this.#request.onBytes(this.#bytes - before);
+    this.#forget(surplus);
+    this.#wake();
+  }
+
+  #forget(count: number): void {
+    if (count === 0) return;
+    const gone = this.#events.splice(0, count);
+    const bytes = gone.reduce((sum, event) => sum + event.bytes.length, 0);
+    const { seq, index } = gone.at(-1)!;
+    this.#floor = { seq, index };
+    this.#bytes -= bytes;
+    this.#request.onBytes(-bytes);
+  }
+
+  #finish(end: FleetChannel['end']): void {
+    this.end = end;
+    this.#wake();
+  }
+
+  #wake(): void {
+    const wakeUps = this.#wakeUps;
+    this.#wakeUps = new Set();
+    for (const wakeUp of wakeUps) wakeUp();
+  }
+}
+
+/** The index of the first event behind a place. */
+function findFirst(events: readonly EncodedEvent[], after: Place): number {
+  let low = 0;
+  let high = events.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBehind(events[middle]!, after)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

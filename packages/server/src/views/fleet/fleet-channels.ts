@@ -1,0 +1,75 @@
+import { limits } from '../../base/limits.ts';
+import type { SessionLog } from '../../store/log.ts';
+import type { Store } from '../../store/store.ts';
+import { FleetChannel } from './fleet-channel.ts';
+import type { FleetViewOptions } from './fleet-view.ts';
+
+export interface FleetChannelsOptions {
+  readonly store: Store;
+  readonly log: SessionLog;
+  readonly bytesMax?: number;
+}
+
+/** The channels of all sessions that somebody watches. */
+export class FleetChannels {
+  readonly store: Store;
+  readonly #log: SessionLog;
+  readonly #bytesMax: number;
+  /** The one that was opened last comes last. */
+  readonly #open = new Map<string, { readonly channel: FleetChannel; readers: number }>();
+  /** Of all channels together. */
+  #bytes = 0;
+
+  constructor({ store, log, bytesMax = limits.fleetChannelsBytesMax }: FleetChannelsOptions) {
+    this.store = store;
+    this.#log = log;
+    this.#bytesMax = bytesMax;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** The channel of a session, for one more reader. */
+  enter(sessionId: string, options: FleetViewOptions): FleetChannel {
+    const key = keyOf(sessionId, options);
+    const known = this.#open.get(key);
+    // One that has failed or ended is not for new readers.
+    if (known !== undefined && known.channel.end === undefined) {
+      known.readers++;
+      return known.channel;
+    }
+    const { store } = this;
+    const onBytes = (bytes: number) => this.#count(bytes);
+    const channel = new FleetChannel({ store, log: this.#log, sessionId, options, onBytes });
+    this.#open.set(key, { channel, readers: 1 });
+    return channel;
+  }
+
+  leave(sessionId: string, options: FleetViewOptions, channel: FleetChannel): void {
+    const key = keyOf(sessionId, options);
+    const known = this.#open.get(key);
+    if (known?.channel !== channel) return channel.close();
+    if (--known.readers > 0) return;
+    this.#open.delete(key);
+    channel.close();
+  }
+
+  /** All of them together are bounded too: those that were opened first forget first. */
+  #count(bytes: number): void {
+    this.#bytes += bytes;
+    if (bytes < 0) return;
+    for (const { channel } of this.#open.values()) {
+      if (this.#bytes <= this.#bytesMax) return;
+      channel.drop();
+    }
+  }
+}
+
+function keyOf(sessionId: string, { gate, includeThinking }: FleetViewOptions): string {
+  return `${sessionId} ${gate} ${includeThinking}`;
+}

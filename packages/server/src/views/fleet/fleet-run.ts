@@ -1,0 +1,64 @@
+import type { FramePayloads, UsageTotals } from '../../frames/frames.ts';
+import type { FleetStream } from './fleet-stream.ts';
+
+/** A run on a fleet stream: from somebody's input until the session rests. */
+export interface FleetRun {
+  readonly id: string;
+  readonly startedAt: number;
+  /** Turns that have not ended. */
+  readonly streams: Map<number, FleetStream>;
+  inputTokens: number;
+  outputTokens: number;
+  /** Null: a price was not known. */
+  costNanoUsd: number | null;
+  filesBytes: number;
+  /** Why its master could not go on. */
+  errorCode: string | undefined;
+  /** Some of its deltas were removed from the log. */
+  isPruned: boolean;
+}
+
+export function startRun(id: string, startedAt: number): FleetRun {
+  const totals = { inputTokens: 0, outputTokens: 0, costNanoUsd: 0, filesBytes: 0 };
+  return { id, startedAt, streams: new Map(), ...totals, errorCode: undefined, isPruned: false };
+}
+
+const NANO = 1_000_000_000;
+
+/** A model request is over. The totals of the run are the sum of what is told here. */
+export function addRequest(run: FleetRun, model: string, usage: UsageTotals) {
+  const { input_tokens, output_tokens, cost_nano_usd: cost } = usage;
+  run.inputTokens += input_tokens;
+  run.outputTokens += output_tokens;
+  run.costNanoUsd = run.costNanoUsd === null || cost === null ? null : run.costNanoUsd + cost;
+  return {
+    type: 'token_usage',
+    model,
+    input_tokens,
+    output_tokens,
+    cache_read_tokens: usage.cache_read_input_tokens,
+    cache_create_tokens: usage.cache_creation_5m_input_tokens + usage.cache_creation_1h_input_tokens,
+    ...(cost === null ? {} : { cost_usd: cost / NANO }),
+  } as const;
+}
+
+/** The last word, after what went wrong. */
+export function toDone(run: FleetRun, ended: FramePayloads['run.ended'], sessionId: string, time: number) {
+  const { ok, stop_reason, content, error } = ended;
+  const code = ended.code ?? (stop_reason === 'error' ? run.errorCode : undefined) ?? stop_reason;
+  const message = error ?? code;
+  const done = {
+    type: 'done',
+    ok,
+    request_id: run.id,
+    session_id: sessionId,
+    content,
+    input_tokens: run.inputTokens,
+    output_tokens: run.outputTokens,
+    ...(run.costNanoUsd === null ? {} : { cost_usd: run.costNanoUsd / NANO }),
+    files_bytes: run.filesBytes,
+    duration_ms: time - run.startedAt,
+    ...(ok ? {} : { error: message, error_code: code }),
+  } as const;
+  return ok ? [done] : [{ type: 'error', message, code } as const, done];
+}

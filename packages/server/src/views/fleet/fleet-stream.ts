@@ -1,0 +1,82 @@
+import { createGate, type Gate, type GateMode, type GateOutput } from '@fleetloom/protocol/fleet';
+import { limits } from '../../base/limits.ts';
+import type { FramePayloads } from '../../frames/frames.ts';
+import type { Turn } from '../../store/frame.ts';
+import type { FleetRun } from './fleet-run.ts';
+import type { Told } from './told.ts';
+
+/** One turn on a fleet stream, as long as it is open. */
+export interface FleetStream {
+  readonly id: number;
+  readonly depth: number;
+  readonly agent: string;
+  readonly threadId: string;
+  readonly gate: Gate;
+  /** Calls without a result. */
+  readonly calls: Map<string, StreamCall>;
+  /** How much was told of each block that is not whole yet. */
+  readonly grown: Map<string, number>;
+  /** What its readers have seen it say, if it was delegated to: it says it all again in the end. */
+  text: string;
+  /** How much they have seen. */
+  textChars: number;
+  /** Its last request failed, and it is not known yet whether it is made again. */
+  isFailed: boolean;
+  /** What its last request used up. It waits for the next frame, because it belongs behind the body of a turn. */
+  usage: Told | null;
+  /** Why it will not end well was told. */
+  isErrorTold: boolean;
+}
+
+export interface StreamCall {
+  readonly name: string;
+  readonly input: unknown;
+  readonly since: number;
+}
+
+/** What a session says about who may delegate. */
+export interface DelegationRules {
+  readonly depthMax: number;
+  readonly hasMembers: boolean;
+  readonly hasCommands: boolean;
+}
+
+export function openStream(
+  { streamId: id, depth }: Turn,
+  threadId: string,
+  { agent_name: agent }: FramePayloads['turn.started'],
+  rules: DelegationRules,
+  mode: GateMode,
+): FleetStream {
+  const { depthMax, hasMembers, hasCommands } = rules;
+  const gate = createGate({
+    // Children are seen while they speak: only the master is held back.
+    mode: depth === 0 ? mode : 'off',
+    // Commands are hidden also where they may not be run: the agent is told so, nobody else.
+    canDelegate: hasMembers && (hasCommands || depth < depthMax),
+    commands: hasCommands,
+  });
+  const state = { text: '', textChars: 0, isFailed: false, usage: null, isErrorTold: false };
+  return { id, depth, agent, threadId, gate, calls: new Map(), grown: new Map(), ...state };
+}
+
+/** What the gate lets through, which is what the turn has said. */
+export function toVisible(stream: FleetStream, outputs: readonly GateOutput[]): readonly GateOutput[] {
+  for (const output of outputs) {
+    stream.textChars = output.type === 'text' ? stream.textChars + output.delta.length : output.from;
+    if (stream.depth === 0) continue;
+    stream.text = output.type === 'text' ? stream.text + output.delta : stream.text.slice(0, output.from);
+  }
+  return outputs;
+}
+
+/** A file that an agent has written, as long as the run has not shown too much of them. */
+export function fileOf(run: FleetRun, { name, input }: StreamCall): Told[] {
+  if (name !== 'write' || typeof input !== 'object' || input === null) return [];
+  const { file_path: path, content } = input as { readonly file_path?: unknown; readonly content?: unknown };
+  if (typeof path !== 'string' || typeof content !== 'string') return [];
+  const size = Buffer.byteLength(content);
+  run.filesBytes += size;
+  if (run.filesBytes > limits.runFilesBytesMax) return [];
+  return [{ type: 'file', path, size, encoding: 'utf-8', content }];
+}

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { limits } from '../../base/limits.ts';
+import type { FramePayloads, FrameType, SessionFrame } from '../../frames/frames.ts';
+import { FleetView, type FleetViewOptions } from './fleet-view.ts';
+
+const turn = { streamId: 0, depth: 0, run: 'req_1' };
+
+/** A view in the middle of a turn, and what it makes of further frames. */
+function openView(options: Partial<FleetViewOptions> = {}) {
+  const view = new FleetView({ gate: 'off', includeThinking: false, ...options });
+  let seq = 0;
+  const take = <Type extends FrameType>(
+    type: Type,
+    payload: Partial<FramePayloads[Type]>,
+    place: object = { turn },
+  ) => {
+    // What the view does not look at is left out.
+    const frame = { sessionId: 'sesn_1', threadId: 'sthr_1', time: seq, seq: ++seq, type, payload, ...place };
+    return view.take(frame as unknown as SessionFrame);
+  };
+  take('session.created', { depth_max: 2, members: [], text_commands: true }, { turn: null });
+  take('run.started', { agent_name: 'lead', message: 'Go' });
+  take('turn.started', { agent_name: 'lead', model: 'm', task: 'Go', parent_stream_id: null, child_index: null });
+  return { view, take };
+}
+
+describe('the fleet view', () => {
+  it('[V62] of the files of a run so much is shown and not more, and all are counted', () => {
+    const { take } = openView();
+    const write = (id: string, content: string) => {
+      const input = { file_path: id, content };
+      take('agent.tool_use', { id, name: 'write', input, kind: 'builtin', evaluated_permission: 'allow' });
+      return take('agent.tool_result', { tool_use_id: id, content: [], is_error: false, is_interrupted: false });
+    };
+    expect(write('a', 'x'.repeat(limits.runFilesBytesMax)).map(({ type }) => type)).toEqual(['tool_call', 'file']);
+    expect(write('b', 'y').map(({ type }) => type)).toEqual(['tool_call']);
+    const [done] = take('run.ended', { ok: true, stop_reason: 'end_turn', error: null, content: '' });
+    expect(done).toMatchObject({ type: 'done', files_bytes: limits.runFilesBytesMax + 1 });
+  });
+
+  it('[V63] text that nobody saw growing is told when it is whole, and text that was is not told again', () => {
+    const { take } = openView();
+    expect(take('delta.text', { id: 'sevt_1', text: 'one ' })).toMatchObject([{ type: 'text', delta: 'one ' }]);
+    expect(take('agent.message', { id: 'sevt_1', content: [{ type: 'text', text: 'one ' }] })).toEqual([]);
+    const whole = take('agent.message', { id: 'sevt_2', content: [{ type: 'text', text: 'two' }] });
+    expect(whole).toMatchObject([{ type: 'text', delta: 'two' }]);
+  });
+
+  it('[V64] the cursors of a frame are its number, and behind it how many came before', () => {
+    const { take } = openView();
+    take('session.error', { error: { type: 'unknown_error', message: 'x' }, retry: 'exhausted' });
+    const told = take('turn.ended', { ok: false, stop_reason: 'error', error: 'x' });
+    expect(told.map(({ type, cursor }) => [type, cursor])).toEqual([['stream_end', '5']]);
+    const ended = take('run.ended', { ok: false, stop_reason: 'error', error: 'x', content: '' });
+    expect(ended.map(({ type, cursor }) => [type, cursor])).toEqual([
+      ['error', '6'],
+      ['done', '6.1'],
+    ]);
+    expect(ended).toMatchObject([{ code: 'unknown_error' }, { error_code: 'unknown_error' }]);
+  });
+
+  it('[V65] what a request said that is made again is taken back, for whatever reason it is', () => {
+    for (const [type, payload] of [
+      ['session.error', { retry: 'retrying', error: { type: 'unknown_error', message: 'x' } }],
+      ['turn.overflowed', {}],
+    ] as const) {
+      const { take } = openView();
+      take('delta.text', { id: 'sevt_1', text: 'half' });
+      const usage = { input_tokens: 1, output_tokens: 1, cost_nano_usd: null };
+      take('span.model_request_end', { is_error: true, model: 'm', model_usage: usage as never });
+      expect(take(type, payload as never)).toMatchObject([{ type: 'text_retract', from: 0 }]);
+    }
+  });
+
+  it('[V66] a turn that does not end well tells why before its end, once', () => {
+    const { take } = openView();
+    expect(take('turn.ended', { ok: false, stop_reason: 'refusal', error: 'the model refused' })).toMatchObject([
+      { type: 'error', code: 'refusal', message: 'the model refused' },
+      { type: 'stream_end', ok: false, stop_reason: 'refusal' },
+    ]);
+  });
+});

@@ -1,0 +1,114 @@
+import { type FleetEvent, type GateMode, parseCommands } from '@fleetloom/protocol/fleet';
+import type { FramePayloads, SessionFrame } from '../../frames/frames.ts';
+import { type FleetRun, startRun, toDone } from './fleet-run.ts';
+import { type DelegationRules, type FleetStream, openStream, toVisible } from './fleet-stream.ts';
+import { tellStream } from './tell-stream.ts';
+import type { Told } from './told.ts';
+
+export interface FleetViewOptions {
+  /** How the text of who delegates reaches the reader. */
+  readonly gate: GateMode;
+  readonly includeThinking: boolean;
+}
+
+/**
+ * The log of a session as a fleet stream. It is a fold: the same frames give the same events with the same cursors to
+ * every reader with the same options, live or later, from the beginning of a run on.
+ */
+export class FleetView {
+  readonly #options: FleetViewOptions;
+  #rules: DelegationRules = { depthMax: 0, hasMembers: false, hasCommands: false };
+  #run: FleetRun | undefined;
+
+  constructor(options: FleetViewOptions) {
+    this.#options = options;
+  }
+
+  /** The events that a frame gives. Their cursors are its number, and behind it how many came before. */
+  take(frame: SessionFrame): FleetEvent[] {
+    const { sessionId, seq, time: ts } = frame;
+    return this.#tell(frame).map(({ of, ...event }, index) => ({
+      ...(of === undefined ? {} : commonOf(of)),
+      ...event,
+      session_id: sessionId,
+      seq,
+      ts,
+      cursor: index === 0 ? `${seq}` : `${seq}.${index}`,
+      // Each handler gives the fields of its type.
+    })) as unknown as FleetEvent[];
+  }
+
+  /** Frames were removed here. */
+  skip(): void {
+    if (this.#run !== undefined) this.#run.isPruned = true;
+  }
+
+  #tell(frame: SessionFrame): Of[] {
+    if (frame.type === 'session.created') return this.#learn(frame.payload);
+    if (frame.type === 'run.started') return this.#startRun(frame);
+    if (frame.type === 'run.ended') return this.#endRun(frame);
+    if (frame.type === 'turn.started') return this.#startStream(frame);
+    const run = this.#run;
+    const stream = frame.turn === null ? undefined : run?.streams.get(frame.turn.streamId);
+    if (run === undefined || stream === undefined) return [];
+    const told = [
+      ...endOfRequest(frame, stream),
+      ...tellStream(frame, { stream, run, time: frame.time, includeThinking: this.#options.includeThinking }),
+    ];
+    if (frame.type === 'turn.ended') run.streams.delete(stream.id);
+    return told.map((each) => ({ ...each, of: stream }));
+  }
+
+  #learn({ depth_max: depthMax, members, text_commands: hasCommands = false }: FramePayloads['session.created']): Of[] {
+    this.#rules = { depthMax, hasMembers: members.length > 0, hasCommands };
+    return [];
+  }
+
+  #startRun({ turn, time, sessionId, payload }: Extract<SessionFrame, { type: 'run.started' }>): Of[] {
+    this.#run = startRun(turn!.run, time);
+    const { agent_name: agent, message } = payload;
+    return [{ type: 'request_received', request_id: turn!.run, session_id: sessionId, agent, message }];
+  }
+
+  #endRun({ payload, time, sessionId }: Extract<SessionFrame, { type: 'run.ended' }>): Of[] {
+    const run = this.#run;
+    if (run === undefined) return [];
+    this.#run = undefined;
+    const content = this.#rules.hasCommands ? parseCommands(payload.content).shown : payload.content;
+    return toDone(run, { ...payload, content }, sessionId, time);
+  }
+
+  #startStream({ turn, threadId, payload }: Extract<SessionFrame, { type: 'turn.started' }>): Of[] {
+    if (this.#run === undefined || turn === null) return [];
+    const stream = openStream(turn, threadId ?? '', payload, this.#rules, this.#options.gate);
+    this.#run.streams.set(stream.id, stream);
+    const { parent_stream_id, child_index, task, model } = payload;
+    return [{ type: 'stream_start', parent_stream_id, child_index, task, model, of: stream }];
+  }
+}
+
+/** With the turn that it is about. */
+type Of = Told & { readonly of?: FleetStream };
+
+function commonOf({ id, depth, agent, threadId }: FleetStream) {
+  return { stream_id: id, depth, agent, thread_id: threadId };
+}
+
+/** What was left open when a model request ended: only what comes next says what it meant. */
+function endOfRequest(frame: SessionFrame, stream: FleetStream): Told[] {
+  const told: Told[] = [];
+  if (stream.usage !== null && frame.type !== 'agent.thread_message_sent' && frame.type !== 'turn.ended') {
+    told.push(stream.usage);
+    stream.usage = null;
+  }
+  if (stream.isFailed) {
+    stream.isFailed = false;
+    told.push(...toVisible(stream, stream.gate.end(isRepeated(frame) ? 'void' : 'failed')));
+  }
+  return told;
+}
+
+/** Whether the request that failed is made again, so that what it said does not count. */
+function isRepeated({ type, payload }: SessionFrame): boolean {
+  return type === 'turn.overflowed' || (type === 'session.error' && payload.retry === 'retrying');
+}

@@ -1,0 +1,164 @@
+import { limits } from '../../base/limits.ts';
+import type { FramePayloads, FrameType, SessionFrame } from '../../frames/frames.ts';
+import { addRequest, type FleetRun } from './fleet-run.ts';
+import { type FleetStream, fileOf, toVisible } from './fleet-stream.ts';
+import type { Told } from './told.ts';
+
+export interface StreamContext {
+  readonly stream: FleetStream;
+  readonly run: FleetRun;
+  /** Of the frame. */
+  readonly time: number;
+  readonly includeThinking: boolean;
+}
+
+/** What a frame tells about the turn that it belongs to. */
+export function tellStream(frame: SessionFrame, context: StreamContext): readonly Told[] {
+  // One teller per type, so the payload is that of its type.
+  const tell = tellers[frame.type] as Teller<FrameType> | undefined;
+  return tell === undefined ? [] : tell(frame.payload, context);
+}
+
+type Teller<Type extends FrameType> = (payload: FramePayloads[Type], context: StreamContext) => readonly Told[];
+
+const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
+  'span.model_request_start': ({ model, iteration }) => [{ type: 'agent_start', model, iteration }],
+  'delta.text': ({ id, text }, { stream }) => {
+    addGrowth(stream, id, text);
+    return toVisible(stream, stream.gate.text(text));
+  },
+  'agent.message': ({ id, content }, { stream, run }) => {
+    const rest = restOf(stream, id, content.map(({ text }) => text).join(''));
+    const from = stream.textChars;
+    if (rest === '') return [];
+    const told = toVisible(stream, stream.gate.text(rest));
+    // Who comes back may have seen some of it grow before that was removed: it begins anew for everybody.
+    return run.isPruned ? [{ type: 'text_retract', from }, ...told] : told;
+  },
+  'delta.started': ({ block }, { includeThinking }) =>
+    block === 'thinking' && includeThinking ? [{ type: 'thinking', delta: '' }] : [],
+  'delta.thinking': ({ id, text }, { stream, includeThinking }) => {
+    addGrowth(stream, id, text);
+    return includeThinking ? [{ type: 'thinking', delta: text }] : [];
+  },
+  'agent.thinking': ({ id, block }, { stream, includeThinking }) => {
+    const delta = restOf(stream, id, block.type === 'thinking' ? block.thinking : '');
+    return includeThinking && delta !== '' ? [{ type: 'thinking', delta }] : [];
+  },
+
+  'agent.tool_use': (use, context) => {
+    const { stream } = context;
+    // A command is found in the text, where the gate finds it too.
+    const isTool = use.kind === 'session' && use.is_command !== true && use.name !== 'list_agents';
+    const told = isTool ? toVisible(stream, stream.gate.delegate(delegationOf(use))) : [];
+    return [...told, ...startCall(isTool ? use : withCommand(use), use.evaluated_permission, context)];
+  },
+  'agent.mcp_tool_use': (use, context) =>
+    startCall({ ...use, name: `${use.mcp_server_name}: ${use.name}` }, use.evaluated_permission, context),
+  'agent.custom_tool_use': (use, context) => startCall(use, 'allow', context),
+  'user.tool_confirmation': ({ tool_use_id, result }, { stream }) => {
+    const call = stream.calls.get(tool_use_id);
+    if (call === undefined) return [];
+    const { name: tool, input } = call;
+    const resolved = { type: 'approval_resolved', tool_use_id, tool, input, result } as const;
+    return result === 'deny' ? [resolved] : [resolved, { type: 'tool_start', tool, tool_use_id, input }];
+  },
+  'user.custom_tool_result': ({ custom_tool_use_id: id, ...result }, context) => endCall({ ...result, id }, context),
+  'user.tool_result': ({ tool_use_id: id, ...result }, context) => endCall({ ...result, id }, context),
+  'agent.tool_result': ({ tool_use_id: id, ...result }, context) => endCall({ ...result, id }, context),
+  'agent.mcp_tool_result': ({ mcp_tool_use_id: id, ...result }, context) => endCall({ ...result, id }, context),
+
+  'span.model_request_end': ({ is_error: isError, model, model_usage: usage }, { stream, run }) => {
+    stream.isFailed = isError;
+    stream.grown.clear();
+    const used = addRequest(run, model, usage);
+    // A master's text may come only now, and behind it comes nothing of this request.
+    if (stream.depth === 0) return isError ? [used] : [used, ...toVisible(stream, stream.gate.end('ok'))];
+    stream.usage = used;
+    return isError ? [] : toVisible(stream, stream.gate.end('ok'));
+  },
+  'session.error': ({ error, retry }, { stream, run }) => {
+    if (retry === 'retrying') return [];
+    stream.isErrorTold = true;
+    if (stream.depth === 0) run.errorCode = error.type;
+    return [{ type: 'error', message: error.message, code: error.type }];
+  },
+  'turn.ended': ({ ok, stop_reason, error }, { stream }) => {
+    const body: Told[] = stream.depth > 0 ? [{ type: 'sub_agent_response', content: stream.text }] : [];
+    const usage = stream.usage === null ? [] : [stream.usage];
+    const isUntold = !ok && !stream.isErrorTold;
+    const fault: Told[] = isUntold ? [{ type: 'error', message: error ?? stop_reason, code: stop_reason }] : [];
+    const end = { type: 'stream_end', ok, stop_reason, ...(error === null ? {} : { error }) } as const;
+    return [...body, ...usage, ...fault, end];
+  },
+};
+
+function addGrowth({ grown }: FleetStream, id: string, text: string): void {
+  grown.set(id, (grown.get(id) ?? 0) + text.length);
+}
+
+/** What nobody saw growing of a block that is whole now: its deltas were removed, or its engine has none. */
+function restOf({ grown }: FleetStream, id: string, text: string): string {
+  const rest = text.slice(grown.get(id) ?? 0);
+  grown.delete(id);
+  return rest;
+}
+
+interface Use {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+/** A command is called what its author wrote. */
+function withCommand(use: FramePayloads['agent.tool_use']): Use {
+  const { command } = (use.input ?? {}) as { readonly command?: unknown };
+  return use.is_command === true && typeof command === 'string' ? { ...use, name: command } : use;
+}
+
+function startCall(
+  { id: tool_use_id, name: tool, input }: Use,
+  permission: 'allow' | 'ask' | 'deny',
+  { stream, time: since }: StreamContext,
+): Told[] {
+  stream.calls.set(tool_use_id, { name: tool, input, since });
+  if (permission === 'deny') return [];
+  return [{ type: permission === 'ask' ? 'approval_required' : 'tool_start', tool, tool_use_id, input }];
+}
+
+/** One agent by its name, or how many at once. */
+function delegationOf({ name, input }: Use) {
+  const { agent, tasks } = (input ?? {}) as { readonly agent?: unknown; readonly tasks?: unknown };
+  if (name === 'send_to_agent' && typeof agent === 'string') return { agent };
+  if (!Array.isArray(tasks)) return { agent: name };
+  const [first] = tasks as readonly { readonly agent?: unknown }[];
+  return tasks.length === 1 && typeof first?.agent === 'string' ? { agent: first.agent } : { children: tasks.length };
+}
+
+interface Ended {
+  readonly id: string;
+  readonly is_error: boolean;
+  readonly content: readonly { readonly type: string; readonly text?: string }[];
+  /** Those that come from outside do not say so. */
+  readonly is_interrupted?: boolean;
+  readonly duration_ms?: number;
+}
+
+function endCall(ended: Ended, { stream, run, time }: StreamContext): Told[] {
+  const { id: tool_use_id, is_error: isError, is_interrupted: isInterrupted = false } = ended;
+  const call = stream.calls.get(tool_use_id);
+  if (call === undefined) return [];
+  stream.calls.delete(tool_use_id);
+  const { duration_ms = time - call.since } = ended;
+  const text = ended.content.flatMap((block) => block.text ?? []).join('\n');
+  const error = isInterrupted ? 'interrupted' : text.slice(0, limits.excerptCharsMax);
+  const told: Told = {
+    type: 'tool_call',
+    tool: call.name,
+    tool_use_id,
+    ok: !isError,
+    duration_ms,
+    ...(isError ? { error } : {}),
+  };
+  return isError ? [told] : [told, ...fileOf(run, call)];
+}

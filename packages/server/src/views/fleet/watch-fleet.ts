@@ -1,0 +1,72 @@
+import type { EncodedEvent } from './encoded-event.ts';
+import type { FleetChannels } from './fleet-channels.ts';
+import { OwnFold } from './fleet-fold.ts';
+import type { FleetViewOptions } from './fleet-view.ts';
+import { isStoreError } from '../../store/store-errors.ts';
+import { behindFrame, isBehind, type Place } from './place.ts';
+
+export interface WatchFleet {
+  readonly channels: FleetChannels;
+  readonly sessionId: string;
+  readonly options: FleetViewOptions;
+  /** Where the reader is. */
+  readonly after: Place;
+  readonly signal: AbortSignal;
+}
+
+/** A session as a fleet stream, in batches, exactly from behind a place on, and on and on. */
+export async function* watchFleet(request: WatchFleet): AsyncGenerator<readonly EncodedEvent[], 'ended' | 'deleted'> {
+  const { channels, sessionId, options, after, signal } = request;
+  const channel = channels.enter(sessionId, options);
+  let place = after;
+  let own: OwnFold | undefined;
+  try {
+    while (!signal.aborted) {
+      const shared = channel.select(place);
+      if (shared?.length === 0 || (shared === undefined && !channel.isReady)) {
+        own = undefined;
+        if (channel.end !== undefined) return toEnd(channel.end);
+        await channel.changed(signal);
+        continue;
+      }
+      if (shared !== undefined) {
+        own = undefined;
+        place = shared.at(-1)!;
+        yield shared;
+        continue;
+      }
+      // Too far behind for what is shared: it reads the log by itself, until it is not any more.
+      own ??= await OwnFold.begin({ store: channels.store, sessionId, options }, place);
+      const events = await own.next();
+      if (isBehind(own.place, place)) place = own.place;
+      if (events !== undefined && events.length > 0) yield events;
+    }
+    return 'ended';
+  } catch (error) {
+    if (isStoreError(error, 'not_found')) return 'deleted';
+    throw error;
+  } finally {
+    channels.leave(sessionId, options, channel);
+  }
+}
+
+/** The same up to the present. */
+export async function* readFleet(
+  request: Omit<WatchFleet, 'signal'>,
+): AsyncGenerator<readonly EncodedEvent[], 'ended'> {
+  const { channels, sessionId, options, after } = request;
+  const head = (await channels.store.heads([sessionId])).get(sessionId) ?? 0;
+  const own = await OwnFold.begin({ store: channels.store, sessionId, options }, after);
+  while (isBehind(behindFrame(head), own.place)) {
+    const events = await own.next();
+    if (events === undefined) break;
+    const past = events.filter(({ seq }) => seq <= head);
+    if (past.length > 0) yield past;
+  }
+  return 'ended';
+}
+
+function toEnd(end: 'deleted' | 'closed' | { readonly error: unknown }): 'ended' | 'deleted' {
+  if (typeof end === 'object') throw end.error;
+  return end === 'deleted' ? 'deleted' : 'ended';
+}

@@ -1,0 +1,140 @@
+import { array, assert, asyncProperty, constantFrom, integer } from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { limits } from '../../base/limits.ts';
+import { readBackward } from '../read-frames.ts';
+import { listEvents } from './list-events.ts';
+import {
+  CHILD,
+  childPlace,
+  type NewSample,
+  PRIMARY,
+  primaryPlace,
+  sample,
+  SESSION,
+  storeWith,
+} from './sample-frames.suite.ts';
+
+const content = [{ type: 'text' as const, text: 'x' }];
+const said = (id: string, threadId = PRIMARY) => sample('agent.message', { id, content }, threadId);
+const queued = (id: string) => sample('user.message', { id, content, is_processed: false });
+const taken = (id: string) => sample('user.message', { id, content, is_processed: true });
+const delta = sample('delta.text', { id: 'sevt_0', text: 'x' });
+
+interface Walk {
+  readonly samples: readonly NewSample[];
+  readonly waitingIds?: readonly string[];
+  readonly order?: 'asc' | 'desc';
+  readonly limit?: number;
+  readonly place?: typeof primaryPlace;
+}
+
+/** Page after page, as clients do. */
+async function walk({ samples, waitingIds = [], order = 'asc', limit = 100, place = primaryPlace }: Walk) {
+  const store = await storeWith(samples);
+  const pages: string[][] = [];
+  let cursor: number | null = null;
+  do {
+    const request = { store, sessionId: SESSION, place, waitingIds, order, limit, cursor, isWanted: () => true };
+    const { events, next } = await listEvents(request);
+    pages.push(events.map(({ id }) => id));
+    cursor = next;
+  } while (cursor !== null);
+  return pages;
+}
+
+describe('lists of events', () => {
+  it('[Q13] a message that had to wait is listed where it was taken up, and once', async () => {
+    const samples = [taken('sevt_1'), queued('sevt_2'), said('sevt_3'), taken('sevt_2'), said('sevt_4')];
+    expect(await walk({ samples })).toEqual([['sevt_1', 'sevt_3', 'sevt_2', 'sevt_4']]);
+    expect(await walk({ samples, order: 'desc' })).toEqual([['sevt_4', 'sevt_2', 'sevt_3', 'sevt_1']]);
+  });
+
+  it('[Q13] what still waits comes last, in the order in which it was sent, without processed_at', async () => {
+    const samples = [said('sevt_1'), queued('sevt_2'), said('sevt_3'), queued('sevt_4'), said('sevt_5')];
+    const waitingIds = ['sevt_2', 'sevt_4'];
+    expect(await walk({ samples, waitingIds })).toEqual([['sevt_1', 'sevt_3', 'sevt_5', 'sevt_2', 'sevt_4']]);
+    expect(await walk({ samples, waitingIds, order: 'desc' })).toEqual([
+      ['sevt_4', 'sevt_2', 'sevt_5', 'sevt_3', 'sevt_1'],
+    ]);
+    const store = await storeWith(samples);
+    const base = {
+      store,
+      sessionId: SESSION,
+      place: primaryPlace,
+      order: 'asc',
+      limit: 9,
+      cursor: null,
+      isWanted: () => true,
+    } as const;
+    const { events } = await listEvents({ ...base, waitingIds });
+    expect(events.map(({ processed_at }) => processed_at === null)).toEqual([false, false, false, true, true]);
+    // Dropped ones are not listed at all.
+    expect((await listEvents({ ...base, waitingIds: ['sevt_4'] })).events.map(({ id }) => id)).not.toContain('sevt_2');
+  });
+
+  it('[Q14] pages of any size, in either order, give everything once, and no page is left for nothing', async () => {
+    const kinds = constantFrom('said', 'child', 'delta', 'waits', 'taken');
+    await assert(
+      asyncProperty(array(kinds, { maxLength: 30 }), integer({ min: 1, max: 12 }), async (given, limit) => {
+        const waitingIds: string[] = [];
+        const samples = given.map((kind, index) => {
+          const id = `sevt_${index}`;
+          if (kind === 'waits') waitingIds.push(id);
+          if (kind === 'delta') return delta;
+          if (kind === 'taken') return taken(id);
+          return kind === 'waits' ? queued(id) : said(id, kind === 'child' ? CHILD : PRIMARY);
+        });
+        const [all = []] = await walk({ samples, waitingIds });
+        const pages = await walk({ samples, waitingIds, limit });
+        expect(pages.flat()).toEqual(all);
+        expect((await walk({ samples, waitingIds, limit, order: 'desc' })).flat()).toEqual(all.toReversed());
+        for (const page of pages.slice(0, -1)) expect(page).toHaveLength(limit);
+        if (all.length > 0) expect(pages.at(-1)).not.toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('[Q14] what is filtered out takes no place on a page, and a full last page has no next one', async () => {
+    const samples = Array.from({ length: 10 }, (_, at) => (at % 2 === 0 ? said(`sevt_${at}`) : taken(`sevt_${at}`)));
+    const store = await storeWith(samples);
+    const base = { store, sessionId: SESSION, place: primaryPlace, waitingIds: [], order: 'asc' } as const;
+    const isWanted = ({ type }: { type: string }) => type === 'agent.message';
+    const first = await listEvents({ ...base, limit: 3, cursor: null, isWanted });
+    expect(first.events.map(({ id }) => id)).toEqual(['sevt_0', 'sevt_2', 'sevt_4']);
+    const second = await listEvents({ ...base, limit: 2, cursor: first.next, isWanted });
+    expect(second.events.map(({ id }) => id)).toEqual(['sevt_6', 'sevt_8']);
+    expect(second.next).toBeNull();
+  });
+
+  it('[Q14] what is written while somebody pages does not move what comes next', async () => {
+    const store = await storeWith([said('sevt_1'), said('sevt_2'), said('sevt_3')]);
+    const base = {
+      store,
+      sessionId: SESSION,
+      place: primaryPlace,
+      waitingIds: [],
+      order: 'desc',
+      isWanted: () => true,
+    } as const;
+    const { next } = await listEvents({ ...base, limit: 2, cursor: null });
+    const longer = await storeWith([said('sevt_1'), said('sevt_2'), said('sevt_3'), said('sevt_4')]);
+    const { events } = await listEvents({ ...base, store: longer, limit: 2, cursor: next });
+    expect(events.map(({ id }) => id)).toEqual(['sevt_1']);
+  });
+
+  it("[Q13] a thread's list holds what is its own", async () => {
+    const samples = [said('sevt_1'), said('sevt_2', CHILD), said('sevt_3')];
+    expect(await walk({ samples, place: childPlace })).toEqual([['sevt_2']]);
+    expect(await walk({ samples })).toEqual([['sevt_1', 'sevt_3']]);
+  });
+
+  it('[Q15] a log is read backward in blocks, across their edges without a gap or a repeat', async () => {
+    for (const count of [limits.backwardFramesMax - 1, limits.backwardFramesMax, limits.backwardFramesMax + 1]) {
+      const store = await storeWith(Array.from({ length: count }, (_, at) => said(`sevt_${at + 1}`)));
+      const seqs: number[] = [];
+      for await (const { seq } of readBackward(store, SESSION, null)) seqs.push(seq);
+      expect(seqs).toEqual(Array.from({ length: count }, (_, at) => count - at));
+    }
+  });
+});

@@ -1,0 +1,281 @@
+import type { RefusalCategory, SessionEvent, StopDetails } from '@fleetloom/protocol/managed-agents';
+import type { Json } from '../../base/json.ts';
+import type { FramePayloads, FrameType, SessionFrame } from '../../frames/frames.ts';
+import { toWireBudget, toWireUsage } from './to-usage.ts';
+
+/**
+ * Whose view it is. The session's stream is that of its primary thread, with what the client has to know of the others.
+ */
+export interface Place {
+  readonly primaryId: string;
+  /** The thread whose events are read. */
+  readonly threadId: string;
+}
+
+/** A frame as this reader of the Managed Agents wire sees it; undefined if it does not. */
+export function toEvent(frame: SessionFrame, place: Place): SessionEvent | undefined {
+  const isOwn = isOfThread(frame, place);
+  if (!isOwn && !(place.threadId === place.primaryId && isCrossPosted(frame))) return undefined;
+  const known = isOwn ? ownCopies : crossPosts;
+  if (!known.has(frame)) known.set(frame, show(frame, isOwn));
+  return known.get(frame);
+}
+
+/** All readers of a frame are given the same event, so that it is put together and encoded once. */
+const ownCopies = new WeakMap<SessionFrame, SessionEvent | undefined>();
+const crossPosts = new WeakMap<SessionFrame, SessionEvent | undefined>();
+
+function show(frame: SessionFrame, isOwn: boolean): SessionEvent | undefined {
+  const toShown = shows[frame.type] as Show<FrameType> | undefined;
+  const seen: Seen = {
+    at: new Date(frame.time).toISOString(),
+    // A thread's own copy does not name it.
+    of: isOwn || frame.threadId === null ? {} : { session_thread_id: frame.threadId },
+  };
+  // One function per type, so the payload is that of its type.
+  return toShown?.(frame.payload, seen);
+}
+
+/** What belongs to no thread is the session's, so it stands with the primary one. */
+function isOfThread({ threadId }: SessionFrame, place: Place): boolean {
+  return (threadId ?? place.primaryId) === place.threadId;
+}
+
+/** What a client must see without reading every thread: how they are, and what they ask for. */
+function isCrossPosted({ type, payload }: SessionFrame): boolean {
+  switch (type) {
+    case 'agent.tool_use':
+      return payload.evaluated_permission === 'ask' || payload.runs_at === 'worker';
+    case 'agent.mcp_tool_use':
+      return payload.evaluated_permission === 'ask';
+    case 'agent.custom_tool_use':
+    case 'session.error':
+      return true;
+    default:
+      return type.startsWith('session.thread_status_') || type.startsWith('user.');
+  }
+}
+
+interface Seen {
+  readonly at: string;
+  readonly of: { readonly session_thread_id?: string };
+}
+
+type Show<Type extends FrameType> = (payload: FramePayloads[Type], seen: Seen) => SessionEvent;
+
+const shows: { readonly [Type in FrameType]?: Show<Type> } = {
+  'session.status_running': ({ id }, { at }) => ({ type: 'session.status_running', id, processed_at: at }),
+  'session.status_rescheduled': ({ id }, { at }) => ({ type: 'session.status_rescheduled', id, processed_at: at }),
+  'session.status_terminated': ({ id }, { at }) => ({ type: 'session.status_terminated', id, processed_at: at }),
+  'session.status_idle': ({ id, stop_reason, stop_details }, { at }) => ({
+    type: 'session.status_idle',
+    id,
+    processed_at: at,
+    stop_reason,
+    stop_details: toDetails(stop_details),
+  }),
+  'session.updated': ({ id, title, metadata, agent, budget }, { at }) => ({
+    type: 'session.updated',
+    id,
+    processed_at: at,
+    ...(title === undefined ? {} : { title }),
+    // The door lets only texts in.
+    ...(metadata === undefined ? {} : { metadata: metadata as Readonly<Record<string, string>> }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(budget === undefined ? {} : { budget: toWireBudget(budget) }),
+  }),
+  'session.usage': ({ id, usage, active_ms, budget }, { at }) => ({
+    type: 'session.usage',
+    id,
+    processed_at: at,
+    usage: toWireUsage(usage, active_ms),
+    budget: toWireBudget(budget),
+  }),
+  'session.error': ({ id, error, retry }, { at }) => {
+    const { type, message, mcp_server_name: server } = error;
+    const failed = { message, retry_status: { type: retry } };
+    const isMcp = type === 'mcp_connection_failed_error' || type === 'mcp_authentication_failed_error';
+    return {
+      type: 'session.error',
+      id,
+      processed_at: at,
+      error: isMcp ? { type, ...failed, mcp_server_name: server ?? '' } : { type, ...failed },
+    };
+  },
+  'session.thread_created': ({ id, session_thread_id, agent_name }, { at }) => ({
+    type: 'session.thread_created',
+    id,
+    processed_at: at,
+    session_thread_id,
+    agent_name,
+    workflow_run_id: null,
+  }),
+  'session.thread_status_running': (payload, { at }) => toStatus('session.thread_status_running', payload, at),
+  'session.thread_status_rescheduled': (payload, { at }) => toStatus('session.thread_status_rescheduled', payload, at),
+  'session.thread_status_terminated': (payload, { at }) => toStatus('session.thread_status_terminated', payload, at),
+  'session.thread_status_idle': ({ id, session_thread_id, agent_name, stop_reason, stop_details }, { at }) => ({
+    type: 'session.thread_status_idle',
+    id,
+    processed_at: at,
+    session_thread_id,
+    agent_name,
+    stop_reason,
+    stop_details: toDetails(stop_details),
+  }),
+
+  'user.message': ({ id, content, is_processed }, { at }) => ({
+    type: 'user.message',
+    id,
+    processed_at: is_processed ? at : null,
+    content: content as never,
+  }),
+  'system.message': ({ id, content, is_processed }, { at }) => ({
+    type: 'system.message',
+    id,
+    processed_at: is_processed ? at : null,
+    content,
+  }),
+  'user.interrupt': ({ id }, { at, of }) => ({ type: 'user.interrupt', id, processed_at: at, ...of }),
+  'user.tool_confirmation': ({ id, tool_use_id, result, deny_message }, { at, of }) => ({
+    type: 'user.tool_confirmation',
+    id,
+    processed_at: at,
+    ...of,
+    tool_use_id,
+    result,
+    ...(deny_message === null ? {} : { deny_message }),
+  }),
+  'user.custom_tool_result': ({ id, custom_tool_use_id, content, is_error }, { at, of }) => ({
+    type: 'user.custom_tool_result',
+    id,
+    processed_at: at,
+    ...of,
+    custom_tool_use_id,
+    content: content as never,
+    is_error,
+  }),
+  'user.tool_result': ({ id, tool_use_id, content, is_error }, { at, of }) => ({
+    type: 'user.tool_result',
+    id,
+    processed_at: at,
+    ...of,
+    tool_use_id,
+    content: content as never,
+    is_error,
+  }),
+
+  'agent.message': ({ id, content }, { at }) => ({ type: 'agent.message', id, processed_at: at, content }),
+  'agent.thinking': ({ id }, { at }) => ({ type: 'agent.thinking', id, processed_at: at }),
+  'agent.tool_use': ({ id, name, input, evaluated_permission: permission }, { at, of }) => ({
+    type: 'agent.tool_use',
+    id,
+    processed_at: at,
+    ...of,
+    name,
+    input: toObject(input),
+    ...toEvaluation(permission),
+  }),
+  'agent.mcp_tool_use': ({ id, name, input, mcp_server_name, evaluated_permission: permission }, { at, of }) => ({
+    type: 'agent.mcp_tool_use',
+    id,
+    processed_at: at,
+    ...of,
+    mcp_server_name,
+    name,
+    input: toObject(input),
+    ...toEvaluation(permission),
+  }),
+  'agent.custom_tool_use': ({ id, name, input }, { at, of }) => ({
+    type: 'agent.custom_tool_use',
+    id,
+    processed_at: at,
+    ...of,
+    name,
+    input: toObject(input),
+  }),
+  'agent.tool_result': ({ id, tool_use_id, content, is_error }, { at }) => ({
+    type: 'agent.tool_result',
+    id,
+    processed_at: at,
+    tool_use_id,
+    content: content as never,
+    is_error,
+  }),
+  'agent.mcp_tool_result': ({ id, mcp_tool_use_id, content, is_error }, { at }) => ({
+    type: 'agent.mcp_tool_result',
+    id,
+    processed_at: at,
+    mcp_tool_use_id,
+    content: content as never,
+    is_error,
+  }),
+  'agent.thread_message_sent': ({ id, to_session_thread_id, to_agent_name: name, content }, { at }) => ({
+    type: 'agent.thread_message_sent',
+    id,
+    processed_at: at,
+    to_session_thread_id,
+    ...(name === null ? {} : { to_agent_name: name }),
+    content: content as never,
+  }),
+  'agent.thread_message_received': ({ id, from_session_thread_id, from_agent_name: name, content }, { at }) => ({
+    type: 'agent.thread_message_received',
+    id,
+    processed_at: at,
+    from_session_thread_id,
+    ...(name === null ? {} : { from_agent_name: name }),
+    content: content as never,
+  }),
+  'agent.thread_context_compacted': ({ id }, { at }) => ({
+    type: 'agent.thread_context_compacted',
+    id,
+    processed_at: at,
+  }),
+  'span.model_request_start': ({ id }, { at }) => ({ type: 'span.model_request_start', id, processed_at: at }),
+  'span.model_request_end': ({ id, model_request_start_id, is_error, model_usage: usage }, { at }) => ({
+    type: 'span.model_request_end',
+    id,
+    processed_at: at,
+    model_request_start_id,
+    is_error,
+    model_usage: {
+      input_tokens: usage.input_tokens,
+      output_tokens: usage.output_tokens,
+      cache_creation_input_tokens: usage.cache_creation_5m_input_tokens + usage.cache_creation_1h_input_tokens,
+      cache_read_input_tokens: usage.cache_read_input_tokens,
+    },
+  }),
+};
+
+type StatusType = `session.thread_status_${'running' | 'rescheduled' | 'terminated'}`;
+
+function toStatus(type: StatusType, payload: FramePayloads[StatusType], at: string): SessionEvent {
+  const { id, session_thread_id, agent_name } = payload;
+  return { type, id, processed_at: at, session_thread_id, agent_name };
+}
+
+/** Models may have words for it that the wire does not know. */
+function toDetails(details: FramePayloads['session.status_idle']['stop_details']): StopDetails | null {
+  if (details === null) return null;
+  const category = refusalCategories.find((known) => known === details.category) ?? null;
+  return { type: details.type, category, explanation: details.explanation };
+}
+
+const refusalCategories: readonly RefusalCategory[] = [
+  'cyber',
+  'bio',
+  'frontier_llm',
+  'reasoning_extraction',
+  'general_harms',
+];
+
+/** A call that was refused before any policy was looked at has no evaluation. */
+function toEvaluation(permission: 'allow' | 'ask' | 'deny') {
+  if (permission === 'deny') return { evaluated_permission: permission };
+  return { evaluated_permission: permission, evaluation: { type: `always_${permission}` } } as const;
+}
+
+/** Models are told to send objects. What is none is shown as one all the same: clients count on it. */
+function toObject(input: Json): Readonly<Record<string, unknown>> {
+  const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
+  return isObject ? (input as Readonly<Record<string, unknown>>) : { input };
+}
