@@ -11,8 +11,13 @@ export interface Io {
   timers: Timers;
   /** Calls back on the signal until the returned function is called. */
   onSignal(signal: NodeJS.Signals, handler: () => void): () => void;
-  /** Calls back when the process ends, for whatever reason it still can. */
+  /** Calls back once when the process ends, for whatever reason it still can; in a crash before the crash is printed. */
   onExit(handler: () => void): () => void;
+  /**
+   * Hands over what is typed, key by key and unseen, until the returned function is called. Undefined where nobody can
+   * type. Ctrl-C comes as a key too, not as a signal.
+   */
+  openKeyboard(onKeys: (keys: string) => void): (() => void) | undefined;
   /** Stops the process as the shell's job control does (Ctrl-Z); returns when it is continued. */
   suspend(): void;
 }

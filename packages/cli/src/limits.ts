@@ -22,4 +22,32 @@ export const limits = {
   finalRowsMax: 400,
   /** Rows of that answer. */
   answerRowsMax: 1_000,
+
+  // Conformance.
+  /** Checks that run at the same time. */
+  checksAtOnceMax: 10,
+  /** How long one check may take. The longest waits for a sign of life, which comes at least every 30 seconds. */
+  checkMs: 60_000,
+  /** The same when everything is repeated many times. */
+  thoroughCheckMs: 600_000,
+
+  // Talking to a server.
+  /** How long one call may take. */
+  callMs: 30_000,
+  /** How often in a row a run's stream may fail to come back before the run is left alone. */
+  runRetriesMax: 8,
+  /** How long the end of a run that was cancelled is waited for. */
+  cancelMs: 15_000,
+  /** Definitions of agents in one directory. */
+  agentFilesMax: 500,
+  /** How long a turn that waits for its model may be silent before it counts as stalled. */
+  stalledMs: 30_000,
+  /** Sessions that are listed unless told otherwise, and in the list to choose from. */
+  sessionsListed: 50,
+  /** Characters that can be typed at once: a reason, a message, a filter. */
+  typedCharsMax: 4_000,
+  /** Characters of a turn's text that the terminal view keeps: the end of it. */
+  watchTextCharsMax: 65_536,
+  /** Lines of a tool's input that are shown to who has to approve it. */
+  inputRowsMax: 200,
 } as const;

@@ -30,10 +30,36 @@ export function createProcessIo(): Io {
       return () => process.off(signal, handler);
     },
     onExit: (handler) => {
-      process.on('exit', handler);
-      return () => process.off('exit', handler);
+      const once = () => {
+        undo();
+        handler();
+      };
+      const undo = () => {
+        process.off('exit', once);
+        process.off('uncaughtExceptionMonitor', once);
+      };
+      process.on('exit', once);
+      // Before the stack is printed: on a screen that is about to go it would go too.
+      process.on('uncaughtExceptionMonitor', once);
+      return undo;
     },
+    openKeyboard,
     suspend: () => process.kill(process.pid, 'SIGSTOP'),
+  };
+}
+
+function openKeyboard(onKeys: (keys: string) => void): (() => void) | undefined {
+  const { stdin } = process;
+  if (!stdin.isTTY) return undefined;
+  const listen = (bytes: Buffer) => onKeys(bytes.toString('utf8'));
+  stdin.setRawMode(true);
+  stdin.on('data', listen);
+  stdin.resume();
+  return () => {
+    stdin.off('data', listen);
+    stdin.setRawMode(false);
+    // Otherwise it would keep the process alive.
+    stdin.pause();
   };
 }
 

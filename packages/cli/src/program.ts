@@ -1,7 +1,9 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { CommandError } from './command-error.ts';
 import { EXIT_CODE_HELP, exitCode } from './exit-code.ts';
 import type { Io } from './io.ts';
-import { UsageError } from './usage-error.ts';
+import { logForms } from './request-lines.ts';
+import { addServerCommands } from './server-commands.ts';
 import { VERSION } from './version.ts';
 
 /** Runs the command line and returns its exit code. Each command is loaded when it is called. */
@@ -15,15 +17,15 @@ export async function runProgram(io: Io, args: readonly string[]): Promise<numbe
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.usage;
-    if (!(error instanceof UsageError)) throw error;
+    if (!(error instanceof CommandError)) throw error;
     io.stderr.write(`fleetloom: ${error.message}\n  ${error.fix}\n`);
-    return exitCode.usage;
+    return error.exitCode;
   }
 }
 
 function createProgram(io: Io, done: (code: number) => void): Command {
   const program = new Command('fleetloom')
-    .description('Agents that work at once, each in its own branch: reads what Claude Code prints as stream-json.')
+    .description('Runs, watches and steers fleets of agents, and reads what Claude Code prints as stream-json.')
     .version(VERSION)
     .showHelpAfterError('(--help shows how)')
     .exitOverride()
@@ -77,7 +79,54 @@ function createProgram(io: Io, done: (code: number) => void): Command {
       done(await demo(io, options));
     });
 
+  program
+    .command('serve')
+    .description('run the server: agents, sessions and threads as the official SDK speaks of them')
+    .option('--port <number>', 'where to listen; 0 takes any free port (default 4280, or PORT)', parsePort)
+    .option('--host <address>', 'the address to listen on (default 127.0.0.1, or HOST)')
+    .option('--data <directory>', 'where everything is kept (default ~/.local/share/fleetloom, or FLEETLOOM_DATA)')
+    .option('--scripts <directory>', 'scripts for the scripted model, one JSON or YAML file each')
+    .option('--model-base-url <url>', 'the Messages endpoint of other models (default ANTHROPIC_BASE_URL)')
+    .option('--open', 'ask for no key; only possible on this machine')
+    .option('--unsandboxed-bash', 'let agents run bash without a sandbox where there is none')
+    .option('--json', 'print one line with the address and the key as JSON')
+    .option('--rate-limit <number>', 'requests that each key may make in a second', parseRate)
+    .addOption(new Option('--log <form>', 'tell of requests on standard error').choices(logForms).default('off'))
+    .addHelpText('after', SERVE_EXAMPLES)
+    .action(async (options: object) => {
+      const { serve } = await import('./commands/serve.ts');
+      done(await serve(io, options));
+    });
+
+  addServerCommands(program, io, done);
+
+  program
+    .command('conformance')
+    .description('ask a server, with the official SDK, whether it keeps the Managed Agents contract')
+    .argument('<url>', 'the base URL of the server')
+    .option('--key <key>', 'a key of the server (default FLEETLOOM_KEY)')
+    .option('--only <numbers>', 'only these checks, such as 85,87-90')
+    .option('--thorough', 'repeat what is about chance many times')
+    .option('--json', 'print the report as one JSON object')
+    .addHelpText('after', CONFORMANCE_EXAMPLES)
+    .action(async (url: string, options: object) => {
+      const { conformance } = await import('./commands/conformance.ts');
+      done(await conformance(io, url, options));
+    });
+
   return program;
+}
+
+function parsePort(value: string): number {
+  const port = Number(value);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535 && value.trim() !== '') return port;
+  throw new InvalidArgumentError('Give a number from 0 to 65535.');
+}
+
+function parseRate(value: string): number {
+  const rate = Number(value);
+  if (Number.isInteger(rate) && rate >= 1) return rate;
+  throw new InvalidArgumentError('Give a whole number from 1 on.');
 }
 
 function parseSpeed(value: string): number {
@@ -93,6 +142,9 @@ Examples:
   $ claude -p "Review this repository" --output-format stream-json --verbose | fleetloom translate
   $ fleetloom demo
   $ fleetloom inspect run.ndjson
+  $ fleetloom run "Review this repository" --agents .claude/agents
+  $ fleetloom serve
+  $ fleetloom watch
 `;
 
 const TRANSLATE_EXAMPLES = `
@@ -116,6 +168,33 @@ const INSPECT_EXAMPLES = `
 Examples:
   $ fleetloom inspect run.ndjson | less -R
   $ fleetloom inspect run.ndjson --json | jq '.threads[] | {key, status}'
+`;
+
+const SERVE_EXAMPLES = `
+Examples:
+  $ fleetloom serve --open
+  $ ANTHROPIC_API_KEY=… fleetloom serve --port 8080 --data ./data
+  $ fleetloom serve --port 0 --json | head -1 | jq -r .url
+
+Exit codes:
+  0    stopped with Ctrl-C or SIGTERM
+  2    wrong usage, the port is taken, or the data directory is in use
+`;
+
+const CONFORMANCE_EXAMPLES = `
+Examples:
+  $ fleetloom conformance http://127.0.0.1:4280 --key $FLEETLOOM_KEY
+  $ fleetloom conformance http://127.0.0.1:4280 --only 85,87-90
+  $ fleetloom conformance https://agents.example.com --json | jq '.checks[] | select(.type == "failed")'
+
+It makes agents, environments and sessions of its own and clears them away. What a server does not have, such as
+scripted models, is reported as not applicable.
+
+Exit codes:
+  0    nothing failed
+  1    a check failed, or a known gap is none any more
+  2    wrong usage, or the server cannot be reached
+  130  stopped with Ctrl-C
 `;
 
 const DEMO_EXAMPLES = `

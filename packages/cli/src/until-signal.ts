@@ -39,3 +39,18 @@ async function drain<T>(
   }
   return signal ?? 'ended';
 }
+
+/** Calls back on every signal that asks us to end, until the returned function is called. */
+export function onEndingSignal(io: Pick<Io, 'onSignal'>, handle: (signal: EndingSignal) => void): () => void {
+  const undo = SIGNALS.map((signal) => io.onSignal(signal, () => handle(signal)));
+  return () => {
+    for (const each of undo) each();
+  };
+}
+
+/** The first signal that asks us to end. */
+export function waitForSignal(io: Pick<Io, 'onSignal'>): Promise<EndingSignal> {
+  return new Promise((resolve) => {
+    for (const signal of SIGNALS) io.onSignal(signal, () => resolve(signal));
+  });
+}

@@ -98,6 +98,25 @@ export class FakeIo implements Io {
     return () => this.#exits.delete(handler);
   }
 
+  /** Whether anybody can type; `type` does. */
+  hasKeyboard = false;
+  #typists = new Set<(keys: string) => void>();
+
+  openKeyboard(onKeys: (keys: string) => void): (() => void) | undefined {
+    if (!this.hasKeyboard) return undefined;
+    this.#typists.add(onKeys);
+    return () => this.#typists.delete(onKeys);
+  }
+
+  type(keys: string): void {
+    // Those that listen now: one may leave and come back meanwhile.
+    for (const onKeys of Array.from(this.#typists)) onKeys(keys);
+  }
+
+  get keyboards(): number {
+    return this.#typists.size;
+  }
+
   suspend(): void {
     this.suspensions += 1;
   }

@@ -14,9 +14,13 @@ export class FakeTerminal extends EventEmitter implements Output {
   wraps = true;
   /** Everything written, in order. */
   writes: string[] = [];
+  /** Whether the second screen is shown. */
+  isAlternate = false;
   #lines: string[][] = [[]];
   #row = 0;
   #column = 0;
+  /** What the first screen was when the second one was shown. */
+  #first: { lines: string[][]; row: number; column: number } | undefined;
 
   constructor(columns = 80, rows = 24) {
     super();
@@ -84,13 +88,36 @@ export class FakeTerminal extends EventEmitter implements Output {
     const count = Number.parseInt(parameters, 10) || 1;
     if (final === 'A') this.#row = Math.max(this.#top(), this.#row - count);
     else if (final === 'K') this.#lines[this.#row]?.splice(Math.min(this.#column, this.columns - 1));
-    else if (final === 'J') {
+    else if (final === 'H') {
+      const [row = 1, column = 1] = parameters.split(';').map((each) => Number(each) || 1);
+      // A terminal has as many rows as it has.
+      this.#row = this.#top() + Math.min(row, this.rows) - 1;
+      while (this.#lines.length <= this.#row) this.#lines.push([]);
+      this.#column = column - 1;
+    } else if (final === 'J' && parameters === '2') {
+      this.#lines = this.#lines.slice(0, this.#top());
+      while (this.#lines.length <= this.#row) this.#lines.push([]);
+    } else if (final === 'J') {
       this.#lines[this.#row]?.splice(this.#column);
       this.#lines.splice(this.#row + 1);
     } else if (parameters === '?25') this.cursorShown = final === 'h';
     else if (parameters === '?7') this.wraps = final === 'h';
+    else if (parameters === '?1049') this.#switch(final === 'h');
     else if (final !== 'm' && parameters !== '?2026')
       throw new Error(`The fake terminal does not know ${parameters}${final}`);
+  }
+
+  /** The first screen is as it was when it comes back. To leave the second one twice does nothing. */
+  #switch(isAlternate: boolean): void {
+    if (isAlternate === this.isAlternate) return;
+    this.isAlternate = isAlternate;
+    if (isAlternate) this.#first = { lines: this.#lines, row: this.#row, column: this.#column };
+    const { lines, row, column } = isAlternate
+      ? { lines: [[]], row: 0, column: 0 }
+      : (this.#first ?? { lines: [[]], row: 0, column: 0 });
+    this.#lines = lines;
+    this.#row = row;
+    this.#column = column;
   }
 
   #reflow(columns: number): void {

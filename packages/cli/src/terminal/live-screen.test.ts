@@ -128,6 +128,17 @@ describe('LiveScreen', () => {
     expect([io.listeners, io.timers.pending, terminal.listenerCount('resize')]).toEqual([0, 0, 0]);
   });
 
+  it('[C2] nothing is drawn after the end, also if a picture was due when it came', async () => {
+    const { terminal, io, screen } = start();
+    screen.update();
+    // The timer is due, and something else comes first.
+    io.timers.nowMs += 2 * limits.frameMsMin;
+    screen.update();
+    screen.stop(['final']);
+    await io.timers.advance(1_000);
+    expect([terminal.screen, io.timers.pending]).toEqual([['$ before', 'final', ''], 0]);
+  });
+
   it('[C2] a crash gives the cursor back', () => {
     const { terminal, io } = start();
     io.exit();

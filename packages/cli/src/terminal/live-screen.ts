@@ -54,6 +54,8 @@ export class LiveScreen {
   }
 
   #draw(): void {
+    // One that is due but has not gone off yet would draw after the end.
+    this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     const { stdout, timers } = this.#io;
     this.#drawnAtMs = timers.now();

@@ -19,7 +19,8 @@ export function span(text: string, style: Style = 'plain'): Span {
 }
 
 /** The row as one line of at most `width` columns. */
-export function paintRow(row: Row, width: number, look: Look): string {
+export function paintRow(given: Row, width: number, look: Look): string {
+  const row = look.unicode ? given : { left: given.left.map(toAscii), right: given.right.map(toAscii) };
   const rightWidth = row.right.reduce((sum, piece) => sum + textWidth(piece.text), 0);
   // In a very narrow terminal what is on the left matters more.
   const right = rightWidth > 0 && rightWidth + LEFT_MIN <= width ? row.right : [];
@@ -49,12 +50,15 @@ function fitSpans(spans: readonly Span[], width: number, ellipsis: string): Span
 }
 
 function paintSpans(spans: readonly Span[], look: Look): string {
-  const text = spans.map((piece) => look.paint(look.unicode ? piece.text : toAscii(piece.text), piece.style)).join('');
+  const text = spans.map((piece) => look.paint(piece.text, piece.style)).join('');
   return text.trimEnd();
 }
 
-/** Where the locale is not UTF-8, other bytes would come out as several wrong characters each. */
-function toAscii(text: string): string {
+/**
+ * Where the locale is not UTF-8, other bytes would come out as several wrong characters each. Before it is measured: one
+ * sign that people see may be several characters.
+ */
+function toAscii(piece: Span): Span {
   // oxlint-disable-next-line no-control-regex -- the range is what ASCII is
-  return text.replace(/[^\x00-\x7f]/gu, '?');
+  return { ...piece, text: piece.text.replace(/[^\x00-\x7f]/gu, '?') };
 }

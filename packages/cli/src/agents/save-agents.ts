@@ -1,0 +1,67 @@
+import type { Agent, AgentCreateParams } from '@fleetloom/protocol/managed-agents';
+import type { ServerApi } from '../connection/server-api.ts';
+import { UsageError } from '../usage-error.ts';
+import type { AgentFile } from './agent-file.ts';
+
+/**
+ * Makes the agents of a directory known to the server, and gives the id of the one that coordinates. One that is there
+ * under its name is brought up to date; one that has not changed stays at its version, so that doing it again changes
+ * nothing (SPEC Y11). Only the coordinator gets a roster: a roster cannot name who has one, and within a run the others
+ * may delegate to the same agents anyway.
+ */
+export async function saveAgents(
+  api: ServerApi,
+  agents: readonly AgentFile[],
+  coordinator: AgentFile,
+  defaultModel: string,
+): Promise<string> {
+  const members = membersOf(coordinator, agents);
+  const known = await listKnown(api);
+  const save = async (agent: AgentFile, roster: readonly string[]): Promise<string> => {
+    const before = known.get(agent.name);
+    const path = before === undefined ? '/v1/agents' : `/v1/agents/${before}`;
+    return (await api.post<Agent>(path, toParams(agent, roster, defaultModel))).id;
+  };
+  const ids = new Map<AgentFile, string>();
+  for (const agent of agents) if (agent !== coordinator) ids.set(agent, await save(agent, []));
+  return await save(
+    coordinator,
+    members.flatMap((member) => ids.get(member) ?? []),
+  );
+}
+
+/** The newest of each name. */
+async function listKnown(api: ServerApi): Promise<ReadonlyMap<string, string>> {
+  const known = new Map<string, Agent>();
+  for await (const agent of api.list<Agent>('/v1/agents', { limit: 100 })) {
+    const other = known.get(agent.name);
+    if (other === undefined || other.created_at < agent.created_at) known.set(agent.name, agent);
+  }
+  return new Map(Array.from(known, ([name, { id }]) => [name, id]));
+}
+
+/** Whom it may delegate to. That it may delegate to its like, its own name in the list does not say. */
+function membersOf({ file, members, name }: AgentFile, agents: readonly AgentFile[]): readonly AgentFile[] {
+  if (members === null) return [];
+  if (members === 'everybody') return agents.filter((each) => each.name !== name);
+  return members.map((member) => {
+    const found = agents.find((each) => each.name === member);
+    if (found !== undefined) return found;
+    const fix = `Define it, or take it out. There are: ${agents.map((each) => each.name).join(', ')}.`;
+    throw new UsageError(`${file} names the agent "${member}", which is not in the directory.`, fix);
+  });
+}
+
+function toParams(agent: AgentFile, roster: readonly string[], defaultModel: string): AgentCreateParams {
+  return {
+    name: agent.name,
+    description: agent.description ?? '',
+    system: agent.system ?? '',
+    model: agent.model ?? defaultModel,
+    tools: agent.tools,
+    multiagent: roster.length === 0 ? null : { type: 'coordinator', agents: roster },
+    mcp_servers: [],
+    skills: [],
+    ...agent.others,
+  };
+}

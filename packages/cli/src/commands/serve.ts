@@ -1,0 +1,117 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { FleetloomError, startServer } from '@fleetloom/server';
+import { exitCode } from '../exit-code.ts';
+import type { Io } from '../io.ts';
+import { createRequestLines, type LogForm } from '../request-lines.ts';
+import { type EndingSignal, waitForSignal } from '../until-signal.ts';
+import { UsageError } from '../usage-error.ts';
+import { writeText } from '../write-text.ts';
+
+export interface ServeOptions {
+  port?: number;
+  host?: string;
+  data?: string;
+  scripts?: string;
+  modelBaseUrl?: string;
+  /** No key is asked for. Only on loopback. */
+  open?: boolean;
+  unsandboxedBash?: boolean;
+  json?: boolean;
+  /** Requests of each key in a second, on average. */
+  rateLimit?: number;
+  /** What is told of requests, on standard error. */
+  log?: LogForm;
+}
+
+/** `fleetloom serve`: the server in this process, until a signal ends it. */
+export async function serve(io: Io, options: ServeOptions): Promise<number> {
+  const asked = waitForSignal(io);
+  const dataDirectory = toDataDirectory(io.env, options.data);
+  const server = await start(io, options, dataDirectory);
+  await writeText(
+    io.stdout,
+    options.json === true ? toJson(server, dataDirectory) : toText(io, options, server, dataDirectory),
+  );
+  const signal: EndingSignal = await asked;
+  if (options.json !== true) await writeText(io.stderr, 'stopping …\n');
+  await server.close();
+  return signal === 'SIGINT' || signal === 'SIGTERM' ? exitCode.ok : exitCode[signal];
+}
+
+type Server = Awaited<ReturnType<typeof startServer>>;
+
+async function start(io: Io, options: ServeOptions, dataDirectory: string): Promise<Server> {
+  const { env } = io;
+  try {
+    return await startServer({
+      dataDirectory,
+      host: options.host ?? env['HOST'],
+      port: options.port ?? toPort(env['PORT']) ?? DEFAULT_PORT,
+      isOpen: options.open,
+      scriptsDirectory: options.scripts === undefined ? undefined : resolve(options.scripts),
+      allowUnsandboxedBash: options.unsandboxedBash,
+      // A second's worth at once: clients begin with several requests.
+      ...(options.rateLimit === undefined
+        ? {}
+        : { rateLimit: { perSecond: options.rateLimit, burst: options.rateLimit } }),
+      log: createRequestLines({
+        form: options.log ?? 'off',
+        write: (line) => void io.stderr.write(line),
+        now: () => Date.now(),
+      }),
+      onProblem: (problem) => io.stderr.write(`fleetloom: ${toLine(problem)}\n`),
+      ...toModels(env, options.modelBaseUrl),
+    });
+  } catch (error) {
+    if (!(error instanceof FleetloomError)) throw error;
+    throw new UsageError(error.message, 'fleetloom serve --help shows what can be set');
+  }
+}
+
+const DEFAULT_PORT = 4280;
+
+/** The upstream is named as every client of it names it. A key of our own server has another name. */
+export function toModels(env: Io['env'], given: string | undefined) {
+  const { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_AUTH_TOKEN: authToken, ANTHROPIC_BASE_URL: known } = env;
+  const baseURL = given ?? known;
+  const at = baseURL === undefined || baseURL === '' ? {} : { baseURL };
+  if (apiKey !== undefined && apiKey !== '') return { models: { credential: { apiKey }, ...at } };
+  if (authToken !== undefined && authToken !== '') return { models: { credential: { authToken }, ...at } };
+  return {};
+}
+
+function toDataDirectory(env: Io['env'], given: string | undefined): string {
+  if (given !== undefined) return resolve(given);
+  const { FLEETLOOM_DATA: own, XDG_DATA_HOME: shared } = env;
+  if (own !== undefined && own !== '') return resolve(own);
+  return join(shared !== undefined && shared !== '' ? shared : join(homedir(), '.local', 'share'), 'fleetloom');
+}
+
+function toPort(text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new UsageError(`PORT is ${text}, which is no port`, 'set it to a number from 0 to 65535, or use --port');
+}
+
+function toJson({ url, port, firstKey }: Server, data: string): string {
+  return `${JSON.stringify({ url, port, key: firstKey ?? null, data })}\n`;
+}
+
+function toText(io: Io, { open = false }: ServeOptions, { url, firstKey }: Server, data: string): string {
+  const { models } = toModels(io.env, undefined);
+  return [
+    `Fleetloom listens on ${url}`,
+    `  data    ${data}`,
+    `  models  ${models === undefined ? 'scripted/… only; set ANTHROPIC_API_KEY for others' : 'scripted/… and your endpoint'}`,
+    ...(open ? ['  key     none is asked for on this machine'] : []),
+    ...(firstKey === undefined ? [] : [`  key     ${firstKey}`, '          shown only now, keep it']),
+    `  try     ANTHROPIC_BASE_URL=${url} with the official SDK`,
+    '',
+  ].join('\n');
+}
+
+function toLine(problem: unknown): string {
+  return problem instanceof Error ? problem.message : String(problem);
+}

@@ -1,0 +1,284 @@
+import type { Session, SessionThread } from '@fleetloom/protocol/managed-agents';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FakeTerminal } from '../../test-support/fake-terminal.ts';
+import { delegate, script, startTestServer, type TestServer } from '../../test-support/fleet-server.ts';
+import { begin, call } from '../../test-support/live-io.ts';
+import { limits } from '../limits.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startTestServer();
+  const ask = { type: 'agent_toolset_20260401', default_config: { permission_policy: { type: 'always_ask' } } };
+  await server.post('/v1/agents', { name: 'asker', model: 'scripted/echo', tools: [ask] });
+});
+afterAll(() => server.close());
+
+const fleet = (...args: string[]) => call(args, { env: server.env });
+const SLOW = script([{ say: 'word '.repeat(400), every_ms: 50 }]);
+const asking = (command: string) => script([{ call: 'bash', input: { command } }], [{ say: 'went on' }]);
+
+/** A session in which two agents wait for an answer. */
+async function beginAsking(...commands: string[]): Promise<{ requestId: string; sessionId: string; ids: string[] }> {
+  const run = await server.begin(delegate('asker', commands.map(asking)));
+  let ids: string[] = [];
+  await expect
+    .poll(async () => {
+      const { stderr } = await fleet('approve', run.sessionId);
+      ids = stderr.match(/^sevt_\w+/gm) ?? [];
+      return ids.length;
+    })
+    .toBe(commands.length);
+  return { ...run, ids };
+}
+
+describe('fleetloom sessions and threads', () => {
+  it('[Y14] sessions are listed, the newest first, as a table or as JSON lines', async () => {
+    const first = await server.begin('hello');
+    const second = await server.begin('again');
+    await server.ended(second.requestId);
+    const { code, stdout, stderr } = await fleet('sessions');
+    expect([code, stderr]).toEqual([0, '']);
+    const lines = stdout.split('\n');
+    expect(lines[0]).toMatch(/^SESSION +STATUS +AGENT +AGE +COST +TITLE$/);
+    expect(lines[1]).toMatch(new RegExp(`^${second.sessionId} +idle +master +\\S+ +\\$0\\.00`));
+    expect(lines[2]).toMatch(new RegExp(`^${first.sessionId}`));
+    const json = await fleet('sessions', '--json', '--limit', '1');
+    expect((JSON.parse(json.stdout) as Session).id).toBe(second.sessionId);
+  });
+
+  it('[Y14] --status chooses, and several can be given', async () => {
+    const slow = await server.begin(SLOW);
+    const idsOf = async (...args: string[]) =>
+      (await fleet('sessions', '--json', ...args)).stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => (JSON.parse(line || '{}') as Session).id);
+    expect(await idsOf('--status', 'running')).toEqual([slow.sessionId]);
+    expect(await idsOf('--status', 'running', 'idle')).toContain(slow.sessionId);
+    expect((await fleet('sessions', '--status', 'sleepy')).code).toBe(2);
+    await fleet('cancel', slow.requestId);
+    expect(await idsOf('--status', 'running')).toEqual([undefined]);
+    expect((await fleet('sessions', '--status', 'terminated')).stderr).toContain('There are no such sessions.');
+  });
+
+  it('[Y14] 50 are listed unless told otherwise, over as many pages as it takes', async () => {
+    await server.post('/v1/agents', { name: 'idler', model: 'scripted/echo' });
+    const { data } = await server.get<{ data: { id: string; name: string }[] }>('/v1/agents');
+    const { data: places } = await server.get<{ data: { id: string }[] }>('/v1/environments');
+    const body = { agent: data.find(({ name }) => name === 'idler')!.id, environment_id: places[0]!.id };
+    for (let index = 0; index < 120; index += 1) await server.post('/v1/sessions', body);
+    const count = async (...args: string[]) =>
+      (await fleet('sessions', '--json', ...args)).stdout.trimEnd().split('\n').length;
+    expect([await count(), limits.sessionsListed]).toEqual([50, 50]);
+    expect(await count('--limit', '115')).toBe(115);
+    expect((await fleet('sessions', '--limit', '0')).code).toBe(2);
+  });
+
+  it('[Y14] threads are listed as a tree, or as JSON lines', async () => {
+    const { sessionId, requestId, ids } = await beginAsking('true');
+    const { stdout } = await fleet('threads', sessionId);
+    expect(stdout.split('\n')[0]).toMatch(/^THREAD +STATUS +AGENT +MODEL +ACTIVE +TOKENS +COST$/);
+    expect(stdout).toMatch(/^sthr_\w+ +\w+ +master +scripted\/echo/m);
+    expect(stdout).toMatch(/^sthr_\w+ +idle {6}asker +scripted\/echo/m);
+    const json = (await fleet('threads', sessionId, '--json')).stdout.trimEnd().split('\n');
+    const [parent, child] = json.map((line) => JSON.parse(line) as SessionThread);
+    expect(child?.parent_thread_id).toBe(parent?.id);
+    await fleet('deny', sessionId, ...ids);
+    await server.ended(requestId);
+  });
+
+  it('[Y3] what a session is called cannot command a terminal, and a table fits it', async () => {
+    const run = await server.begin('\u001b]0;owned\u0007 evil '.padEnd(300, 'x'));
+    await server.ended(run.requestId);
+    const terminal = new FakeTerminal(90, 80);
+    const { ended } = begin(['sessions'], { terminal, env: server.env });
+    expect(await ended).toBe(0);
+    expect(terminal.text).not.toContain('\u001b]');
+    for (const line of terminal.lines) expect(line.length).toBeLessThanOrEqual(90);
+  });
+
+  it('[Y3] colours come with a terminal or with FORCE_COLOR, and go with NO_COLOR', async () => {
+    const plain = await call(['sessions'], { env: { ...server.env, NO_COLOR: '1' } });
+    const forced = await call(['sessions'], { env: { ...server.env, FORCE_COLOR: '1' } });
+    expect(plain.stdout).not.toContain('\u001b[');
+    expect(forced.stdout).toContain('\u001b[');
+  });
+});
+
+describe('fleetloom send', () => {
+  it('[Y15] a text is said to the session, and the id of the event is printed', async () => {
+    const { sessionId, requestId } = await server.begin('hello');
+    await server.ended(requestId);
+    const { code, stdout, stderr } = await fleet('send', sessionId, 'and again');
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^sevt_\w+\n$/);
+    await expect.poll(async () => (await fleet('export', sessionId)).stdout).toContain('"text":"and again"');
+  });
+
+  it('[Y15] --interrupt stops everybody, and a text with it comes after', async () => {
+    const { sessionId, requestId } = await server.begin(script([{ say: 'word '.repeat(40), every_ms: 50 }]));
+    const { stdout } = await fleet('send', sessionId, '--interrupt', 'something else');
+    expect(stdout.trimEnd().split('\n')).toHaveLength(2);
+    await server.ended(requestId);
+    await expect
+      .poll(async () => {
+        const lines = (await fleet('export', sessionId)).stdout.split('\n');
+        const place = (type: string, text: string) =>
+          lines.findIndex((line) => line.includes(`"type":"${type}"`) && line.includes(text));
+        return place('user.interrupt', '') > 0 && place('user.message', 'something else') > place('user.interrupt', '');
+      })
+      .toBe(true);
+  });
+
+  it('[Y15] --interrupt --thread stops that thread alone', async () => {
+    const { sessionId, requestId } = await server.begin(delegate('asker', [SLOW, script([{ say: 'short' }])]));
+    let child = '';
+    await expect
+      .poll(async () => {
+        const threads = (await fleet('threads', sessionId, '--json')).stdout
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line) as SessionThread);
+        child =
+          threads.find(({ parent_thread_id: parent, status }) => parent !== null && status === 'running')?.id ?? '';
+        return child !== '' && threads.length === 3;
+      })
+      .toBe(true);
+    expect((await fleet('send', sessionId, '--interrupt', '--thread', child)).code).toBe(0);
+    expect(await server.ended(requestId)).toBe('completed');
+  });
+
+  it('[Y15] nothing to send, or a text for one thread, is wrong usage', async () => {
+    for (const args of [[], [' '], ['x', '--thread', 't'], ['x', '--interrupt', '--thread', 't'], ['--thread', 't']]) {
+      expect(await fleet('send', 'sesn_any', ...args)).toMatchObject({ code: 2, stdout: '' });
+    }
+  });
+});
+
+describe('fleetloom approve and deny', () => {
+  it('[Y16] without ids nothing is answered: what is open is told, with what it would do', async () => {
+    const { sessionId, requestId, ids } = await beginAsking('rm -rf build', 'echo two');
+    const { code, stdout, stderr } = await fleet('approve', sessionId);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(`${ids[0]}  asker bash: rm -rf build\n`);
+    expect(stderr).toContain('2 calls wait for an answer.');
+    await fleet('deny', sessionId, '--all');
+    await server.ended(requestId);
+    expect(await fleet('approve', sessionId)).toMatchObject({
+      code: 0,
+      stderr: `Nothing waits for an answer in ${sessionId}.\n`,
+    });
+  });
+
+  it('[Y16] one is approved and the other denied with a message; the ids are printed', async () => {
+    const { sessionId, requestId, ids } = await beginAsking('echo one', 'echo two');
+    const [one = '', two = ''] = ids;
+    expect(await fleet('approve', sessionId, one)).toEqual({
+      code: 0,
+      stdout: `${one}\n`,
+      stderr: 'approved  asker bash: echo one\n',
+    });
+    expect(await fleet('deny', sessionId, two, '--message', 'not today')).toMatchObject({
+      code: 0,
+      stdout: `${two}\n`,
+    });
+    expect(await server.ended(requestId)).toBe('completed');
+    const { stdout } = await fleet('export', sessionId);
+    expect(stdout).toMatch(new RegExp(`"tool_use_id":"${one}","result":"allow"`));
+    expect(stdout).toMatch(new RegExp(`"tool_use_id":"${two}","result":"deny","deny_message":"not today"`));
+  });
+
+  it('[Y16] --all answers all that waits, and nothing when nothing does', async () => {
+    const { sessionId, requestId, ids } = await beginAsking('echo one', 'echo two', 'echo three');
+    const { stdout } = await fleet('approve', sessionId, '--all');
+    expect(stdout.trimEnd().split('\n').sort()).toEqual([...ids].sort());
+    expect(await server.ended(requestId)).toBe('completed');
+    expect(await fleet('approve', sessionId, '--all')).toMatchObject({ code: 0, stdout: '' });
+  });
+
+  it('[Y16] an id that does not wait is 4, and then none of the others is answered', async () => {
+    const { sessionId, requestId, ids } = await beginAsking('echo one');
+    expect(await fleet('approve', sessionId, ids[0] ?? '', 'sevt_none')).toMatchObject({ code: 4, stdout: '' });
+    expect((await fleet('approve', sessionId)).stderr).toContain('1 call waits');
+    expect((await fleet('approve', sessionId, '--all', 'x')).code).toBe(2);
+    expect((await fleet('approve', sessionId, '--message', 'x')).code).toBe(2);
+    await fleet('deny', sessionId, '--all');
+    await server.ended(requestId);
+  });
+});
+
+describe('fleetloom cancel', () => {
+  it('[Y19] a run is stopped with everybody who works for it, and how it ended is printed', async () => {
+    const { sessionId, requestId } = await server.begin(delegate('asker', [SLOW, SLOW, SLOW]));
+    await expect
+      .poll(async () => (await fleet('threads', sessionId, '--json')).stdout.trimEnd().split('\n').length)
+      .toBe(4);
+    expect(await fleet('cancel', requestId)).toEqual({ code: 0, stdout: 'cancelled\n', stderr: '' });
+    const { stdout } = await fleet('threads', sessionId, '--json');
+    expect(stdout).not.toContain('"status":"running"');
+  });
+
+  it('[Y19] --no-wait does not wait; what is over or unknown is 4', async () => {
+    const { requestId } = await server.begin(SLOW);
+    expect(await fleet('cancel', requestId, '--no-wait')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^(running|cancelled)\n$/),
+    });
+    await server.ended(requestId);
+    expect((await fleet('cancel', requestId)).code).toBe(4);
+  });
+});
+
+describe('fleetloom export', () => {
+  it('[Y17] every event of every thread is there, with its thread, in the order of the log', async () => {
+    const { sessionId, requestId } = await server.begin(
+      delegate('asker', [script([{ say: 'one' }]), script([{ say: 'two' }])]),
+    );
+    await server.ended(requestId);
+    const { code, stdout, stderr } = await fleet('export', sessionId);
+    expect([code, stderr]).toEqual([0, '']);
+    const [head, ...rest] = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const end = rest.pop();
+    expect(head).toEqual({ type: 'export.begin', version: 1, session_id: sessionId, last_seq: rest.length });
+    expect(end).toEqual({ type: 'export.end', frames: rest.length, last_seq: rest.length });
+    expect(rest.map(({ seq }) => seq)).toEqual(rest.map((_, index) => index + 1));
+    const { data: threads } = await server.get<{ data: SessionThread[] }>(`/v1/sessions/${sessionId}/threads`);
+    const said = rest.filter(({ type }) => type === 'agent.message');
+    expect(new Set(said.map(({ thread_id: thread }) => thread))).toEqual(new Set(threads.map(({ id }) => id)));
+    // Whatever the API lists of any thread is in it.
+    for (const { id } of threads) {
+      const { data } = await server.get<{ data: { id: string }[] }>(`/v1/sessions/${sessionId}/threads/${id}/events`);
+      for (const event of data) expect(stdout).toContain(event.id);
+    }
+  });
+
+  it('[Y17] the same log gives the same bytes', async () => {
+    const { sessionId, requestId } = await server.begin('ünïcödé 👩‍👩‍👧 \u2028');
+    await server.ended(requestId);
+    await expect.poll(async () => (await server.get<Session>(`/v1/sessions/${sessionId}`)).status).toBe('idle');
+    const first = await fleet('export', sessionId);
+    expect(first.stdout).toContain('ünïcödé 👩‍👩‍👧 \u2028');
+    expect((await fleet('export', sessionId)).stdout).toBe(first.stdout);
+  });
+
+  it('[Y17] a session that still works is exported up to now', async () => {
+    const { sessionId, requestId } = await server.begin(SLOW);
+    const { code, stdout } = await fleet('export', sessionId);
+    expect(code).toBe(0);
+    expect(stdout).toContain('"type":"export.end"');
+    await fleet('cancel', requestId);
+  });
+
+  it('[Y17] on a terminal nothing of it is obeyed', async () => {
+    const { sessionId, requestId } = await server.begin('\u009b2Jx');
+    await server.ended(requestId);
+    const terminal = new FakeTerminal(200, 200);
+    const { ended } = begin(['export', sessionId], { terminal, env: server.env });
+    expect(await ended).toBe(0);
+    expect(terminal.text).not.toContain('\u009b');
+    expect(terminal.text).toContain('\\u009b2Jx');
+  });
+});

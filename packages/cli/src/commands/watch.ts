@@ -1,0 +1,82 @@
+import { createSlots, currentRun, type FleetEvent, foldSlots } from '@fleetloom/protocol/fleet';
+import { type ConnectionOptions, toConnection } from '../connection/connection.ts';
+import { createServerApi, type ServerApi } from '../connection/server-api.ts';
+import { exitCode } from '../exit-code.ts';
+import { toEventLine } from '../fleet/event-line.ts';
+import { LineLog } from '../fleet/log-line.ts';
+import type { Io } from '../io.ts';
+import { limits } from '../limits.ts';
+import { detectLook } from '../terminal/look.ts';
+import { type EndingSignal, onEndingSignal } from '../until-signal.ts';
+import { UsageError } from '../usage-error.ts';
+import { chooseSession } from '../watch/choose-session.ts';
+import { followSession } from '../watch/follow-session.ts';
+import { writeText } from '../write-text.ts';
+
+export interface WatchOptions extends ConnectionOptions {
+  plain?: boolean;
+  json?: boolean;
+  once?: boolean;
+  until?: 'idle';
+}
+
+/** `fleetloom watch`: all threads of a session, on the whole screen or line by line. */
+export async function watch(io: Io, session: string | undefined, options: WatchOptions): Promise<number> {
+  const modes = [options.plain, options.json, options.once].filter((mode) => mode === true).length;
+  if (modes > 1) throw new UsageError('--plain, --json and --once exclude each other.', 'Leave all but one out.');
+  const api = createServerApi(toConnection(io.env, options));
+  const isScreen = modes === 0 && detectLook(io).live;
+  const canChoose = isScreen && io.stdin.isTTY === true;
+  const choice = session === undefined ? await chooseSession(io, api, canChoose) : { sessionId: session };
+  if ('left' in choice) return choice.left === 'quit' ? exitCode.ok : exitCode[choice.left];
+  const { sessionId: chosen } = choice;
+  // What is wrong with the address, the key or the id is told before the screen is taken.
+  await api.get(`/v1/sessions/${encodeURIComponent(chosen)}`);
+  if (session === undefined && !isScreen) io.stderr.write(`fleetloom: watching ${chosen}\n`);
+  if (!isScreen) return await print(io, api, chosen, options);
+  const { watchScreen } = await import('../watch/watch-screen.ts');
+  return await watchScreen(io, api, chosen, { untilIdle: options.until === 'idle' });
+}
+
+/** Without a screen: events, lines, or one picture of how it is. */
+async function print(io: Io, api: ServerApi, session: string, { json, once, until }: WatchOptions): Promise<number> {
+  const leave = new AbortController();
+  let signal: EndingSignal | undefined;
+  const undo = onEndingSignal(io, (name) => {
+    signal = name;
+    leave.abort();
+  });
+  const log = new LineLog(detectLook(io));
+  let slots = createSlots({ textCharsMax: limits.lineCharsMax });
+  const tell = (event: FleetEvent): string => {
+    if (json === true) return toEventLine(io, event);
+    if (once === true) return '';
+    return log
+      .take(slots, event, io.timers.now())
+      .map((line) => `${line}\n`)
+      .join('');
+  };
+  try {
+    await followSession(api.connection, session, {
+      signal: leave.signal,
+      onLink: (link, reason) => {
+        if (link === 'waiting') io.stderr.write(`fleetloom: ${reason} Trying again.\n`);
+      },
+      onEvent: async (event) => {
+        slots = foldSlots(slots, event);
+        const text = tell(event);
+        // A slow reader slows down the reading, and the server waits.
+        if (text !== '') await writeText(io.stdout, text);
+      },
+      isOver: () => once === true || (until === 'idle' && currentRun(slots) === undefined),
+    });
+  } finally {
+    undo();
+  }
+  if (signal !== undefined) return exitCode[signal];
+  if (once !== true) return exitCode.ok;
+  const { printSnapshot } = await import('../watch/print-snapshot.ts');
+  await printSnapshot(io, session, slots);
+  const newest = slots.runs.at(-1)?.state;
+  return newest === 'failed' || newest === 'lost' ? exitCode.failed : exitCode.ok;
+}

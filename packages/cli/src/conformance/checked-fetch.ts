@@ -1,0 +1,100 @@
+import { type SseItem, SseDecoder } from '@fleetloom/protocol/sse';
+import { answerForm } from './forms/answer-form.ts';
+import { streamEventForm } from './forms/event-forms.ts';
+
+export interface SeenRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Headers;
+  readonly status: number;
+}
+
+export interface CheckedFetch {
+  readonly fetch: typeof fetch;
+  /** What went out, and how it was answered. */
+  readonly requests: readonly SeenRequest[];
+  /** What answers had that the wire contract does not, or the other way round. */
+  readonly problems: readonly string[];
+}
+
+/**
+ * A `fetch` that looks at every answer, field by field, while it passes it on unchanged. The official SDK takes one as an
+ * option, so that whatever a check does, the form of each answer is checked with it.
+ */
+export function createCheckedFetch(signal: AbortSignal): CheckedFetch {
+  const requests: SeenRequest[] = [];
+  const problems: string[] = [];
+
+  const checked: typeof fetch = async (input, init) => {
+    const given = init?.signal ?? undefined;
+    const request = new Request(input, {
+      ...init,
+      signal: AbortSignal.any(given === undefined ? [signal] : [signal, given]),
+    });
+    const { method, headers } = request;
+    const { pathname: path, protocol } = new URL(request.url);
+    // To find out what a fetch can do, the SDK asks it for data that is its own answer.
+    if (protocol === 'data:') return fetch(request);
+    const response = await fetch(request);
+    const { status } = response;
+    requests.push({ method, path, headers, status });
+    const where = `${method} ${path} → ${status}`;
+    checkHeaders(response, where, (problem) => problems.push(problem));
+    const form = answerForm(method, path, status);
+    if (form === 'stream') return watchStream(response, (problem) => problems.push(`${where}: ${problem}`));
+    if (form !== undefined && isJson(response)) {
+      const body: unknown = await response.clone().json();
+      problems.push(...form(body, 'body').map((problem) => `${where}: ${problem}`));
+    }
+    return response;
+  };
+  return { fetch: checked, requests, problems };
+}
+
+function isJson({ headers }: Response): boolean {
+  return /^application\/json\b/.test(headers.get('content-type') ?? '');
+}
+
+function checkHeaders(response: Response, where: string, onProblem: (problem: string) => void): void {
+  const isStream = (response.headers.get('content-type') ?? '').startsWith('text/event-stream');
+  if (!response.headers.has('request-id')) onProblem(`${where}: the header request-id is missing`);
+  if (!isStream && !isJson(response)) onProblem(`${where}: is ${response.headers.get('content-type')}, not JSON`);
+}
+
+function watchStream(response: Response, onProblem: (problem: string) => void): Response {
+  if (!(response.headers.get('content-type') ?? '').startsWith('text/event-stream')) onProblem('is no event stream');
+  if (response.headers.has('content-encoding')) onProblem('is compressed');
+  const decoder = new SseDecoder();
+  const look = (item: SseItem) => {
+    if (item.type === 'event' && item.event !== 'ping') for (const problem of checkFrame(item)) onProblem(problem);
+    if (item.type === 'cut') onProblem(`the stream ends inside a frame, ${item.bytes} bytes of it`);
+  };
+  const body = response.body?.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform: (chunk, controller) => {
+        for (const item of decoder.push(chunk)) look(item);
+        controller.enqueue(chunk);
+      },
+      flush: () => {
+        for (const item of decoder.end()) look(item);
+      },
+    }),
+  );
+  return new Response(body ?? null, { status: response.status, headers: response.headers });
+}
+
+function checkFrame({ event, data }: { readonly event: string; readonly data: string }): readonly string[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch {
+    return [`data is no JSON: ${data.slice(0, 200)}`];
+  }
+  // What a server says before it hangs up is an error, not an event.
+  if (event === 'error') return [];
+  const { type } = (value ?? {}) as { type?: unknown };
+  return [
+    ...(type === event ? [] : [`event: ${event} has the type ${JSON.stringify(type)}`]),
+    ...streamEventForm(value, 'event'),
+  ];
+}

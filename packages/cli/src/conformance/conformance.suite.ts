@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startServer } from '@fleetloom/server';
+import { allChecks } from './all-checks.ts';
+import type { Check } from './check.ts';
+import type { Sdk, Target } from './context.ts';
+import { isBad } from './judge.ts';
+import { knownGaps } from './known-gaps.ts';
+import { probe } from './probe.ts';
+import { type Report, toReport } from './report.ts';
+import { runChecks } from './run-checks.ts';
+
+/** All checks against a server of our own that asks for a key. */
+export async function reportOurServer(sdk: Sdk): Promise<Report> {
+  const directory = await makeDirectory();
+  const server = await startServer({ dataDirectory: directory, onProblem: (problem) => console.error(problem) });
+  try {
+    return await reportOn({ url: server.url, key: server.firstKey! }, sdk, allChecks);
+  } finally {
+    await server.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+export async function reportOn(target: Target, sdk: Sdk, checks: readonly Check[]): Promise<Report> {
+  const abilities = await probe(target, sdk);
+  const isThorough = process.env['FLEETLOOM_LONG'] === '1';
+  const results = await runChecks({ checks, target, sdk, abilities, isThorough, isCleared: false });
+  return toReport({ url: target.url, sdk: sdk.name }, results, knownGaps);
+}
+
+/** In memory where that is possible: how fast a busy disk is says nothing about the server. */
+export function makeDirectory(): Promise<string> {
+  return mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'fleetloom-conformance-'));
+}
+
+/** What failed, so that a test that fails says it. */
+export function failuresOf({ checks }: Report): readonly object[] {
+  return checks.filter(isBad);
+}
+
+export function numbersOf({ checks }: Report, type: Report['checks'][number]['type']): readonly number[] {
+  return checks.filter((each) => each.type === type).map(({ number }) => number);
+}

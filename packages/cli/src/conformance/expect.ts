@@ -1,0 +1,110 @@
+import { isDeepStrictEqual } from 'node:util';
+
+/** A check found something else than what must hold. */
+export class Mismatch extends Error {
+  readonly expected: string;
+  readonly seen: string;
+
+  constructor(expected: string, seen: unknown) {
+    const shown = typeof seen === 'string' ? seen : toShown(seen);
+    super(`expected ${expected}, saw ${shown}`);
+    this.name = 'Mismatch';
+    this.expected = expected;
+    this.seen = shown;
+  }
+}
+
+/** What a check asks for cannot be asked of this server. */
+export class NotApplicable extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'NotApplicable';
+  }
+}
+
+export function expectThat(holds: boolean, expected: string, seen: unknown): asserts holds {
+  if (!holds) throw new Mismatch(expected, seen);
+}
+
+export function expectEqual(seen: unknown, expected: unknown, what: string): void {
+  if (!isDeepStrictEqual(seen, expected)) throw new Mismatch(`${what}: ${toShown(expected)}`, seen);
+}
+
+/** There is such a thing. */
+export function expectFound<T>(found: T | undefined, what: string, among: unknown): T {
+  if (found === undefined) throw new Mismatch(what, among);
+  return found;
+}
+
+/** The request is refused with this status and, with it, the type of error that belongs to the status. */
+export async function expectRefusal(
+  request: PromiseLike<unknown>,
+  status: number,
+  what: string,
+  says?: RegExp,
+): Promise<Refusal> {
+  const refusal = await refusalOf(request);
+  if (refusal === undefined) throw new Mismatch(`${what} to be refused with ${status}`, 'it was accepted');
+  expectEqual(`${refusal.status} ${refusal.type}`, `${status} ${typesByStatus[status]}`, what);
+  if (says !== undefined && !says.test(refusal.message))
+    throw new Mismatch(`${what}: words like ${says}`, refusal.message);
+  return refusal;
+}
+
+export interface Refusal {
+  readonly status: number | undefined;
+  readonly type: string | undefined;
+  readonly message: string;
+  /** The class of the official SDK. */
+  readonly name: string;
+}
+
+/** How a request of the official SDK was refused; undefined if it was not. */
+export async function refusalOf(request: PromiseLike<unknown>): Promise<Refusal | undefined> {
+  try {
+    await request;
+    return undefined;
+  } catch (error) {
+    // Errors of the SDK carry them; anything else is passed on.
+    const { status, error: body } = error as { status?: number; error?: { error?: { type?: string } } };
+    if (status === undefined) throw error;
+    const { message, constructor } = error as Error;
+    return { status, type: body?.error?.type, message, name: constructor.name };
+  }
+}
+
+const typesByStatus: Readonly<Record<number, string | undefined>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  409: 'conflict_error',
+  // There is no type of its own for it.
+  412: 'invalid_request_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+};
+
+function toShown(value: unknown): string {
+  const text = value === undefined ? 'nothing' : JSON.stringify(value);
+  return text.length > 1_500 ? `${text.slice(0, 1_500)}…` : text;
+}
+
+/** The same of a request that went out without a client. */
+export function expectRefused(
+  answer: {
+    readonly status: number;
+    readonly json: { readonly error?: { readonly type?: string; readonly message?: string } };
+  },
+  status: number,
+  what: string,
+  says?: RegExp,
+): void {
+  const { type, message = '' } = answer.json?.error ?? {};
+  expectEqual(`${answer.status} ${type}`, `${status} ${typesByStatus[status]}`, what);
+  if (says !== undefined && !says.test(message)) throw new Mismatch(`${what}: words like ${says}`, message);
+}
+
+export function expectOk(answer: { readonly status: number; readonly text: string }, what: string): void {
+  if (answer.status !== 200) throw new Mismatch(`${what}: 200`, `${answer.status} ${answer.text.slice(0, 500)}`);
+}

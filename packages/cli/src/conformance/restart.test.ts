@@ -1,0 +1,57 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { allChecks } from './all-checks.ts';
+import { failuresOf, makeDirectory, numbersOf, reportOn } from './conformance.suite.ts';
+import { officialSdk } from './official-sdk.ts';
+
+const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
+const MAIN = join(PACKAGE, 'dist', 'main.js');
+
+// `npm test` has built everything before; alone, this file brings what it runs up to date itself.
+beforeAll(() => {
+  spawnSync(process.execPath, [join(PACKAGE, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc'), '-b', PACKAGE]);
+});
+
+describe('a server that is killed', () => {
+  it('[Q3] after SIGKILL and a restart ids, history and open approvals are as they were, and work goes on', async () => {
+    const data = await makeDirectory();
+    let running = await serve(data, 0);
+    const { url, port, key } = running;
+    const restart = async () => {
+      running.process.kill('SIGKILL');
+      await once(running.process, 'exit');
+      running = await serve(data, port);
+    };
+    try {
+      const checks = allChecks.filter(({ needs }) => needs.includes('restart'));
+      const report = await reportOn({ url, key: key!, restart }, officialSdk, checks);
+      expect(failuresOf(report)).toEqual([]);
+      expect(numbersOf(report, 'passed')).toEqual([114, 126, 158]);
+    } finally {
+      running.process.kill('SIGKILL');
+      await rm(data, { recursive: true, force: true });
+    }
+  }, 240_000);
+});
+
+interface Running {
+  readonly process: ChildProcess;
+  readonly url: string;
+  readonly port: number;
+  readonly key: string | null;
+}
+
+/** The real program. It says where it listens before it does anything else. */
+async function serve(data: string, port: number): Promise<Running> {
+  const child = spawn(process.execPath, [MAIN, 'serve', '--json', '--port', String(port), '--data', data], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ANTHROPIC_API_KEY: undefined, ANTHROPIC_AUTH_TOKEN: undefined, NODE_OPTIONS: undefined },
+  });
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  return { process: child, ...(JSON.parse(line) as Omit<Running, 'process'>) };
+}

@@ -1,0 +1,280 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
+import { FakeIo } from '../../test-support/fake-io.ts';
+import { limits } from '../limits.ts';
+import { runProgram } from '../program.ts';
+import { allChecks } from './all-checks.ts';
+import { type Check, check, defineChecks } from './check.ts';
+import { chooseChecks } from './choose-checks.ts';
+import { expectEqual, NotApplicable } from './expect.ts';
+import { agentForm } from './forms/record-forms.ts';
+import { eventForm, streamEventForm } from './forms/event-forms.ts';
+import { officialSdk } from './official-sdk.ts';
+import type { Abilities } from './probe.ts';
+import { drawReport, toReport } from './report.ts';
+import { type Result, runChecks } from './run-checks.ts';
+import { detectLook } from '../terminal/look.ts';
+
+const everything: Abilities = { scripts: true, keys: true, restart: true, isFleetloom: true };
+const nowhere = { url: 'http://127.0.0.1:9', key: 'none' };
+
+function run(checks: readonly Check[], abilities = everything): Promise<readonly Result[]> {
+  return runChecks({ checks, target: nowhere, sdk: officialSdk, abilities });
+}
+
+describe('the checklist', () => {
+  it('[Q4] every statement of the checklist is one check, in its order; only those for later are missing', () => {
+    const numbers = allChecks.map(({ number }) => number);
+    const later = [57, 167];
+    const expected = Array.from({ length: 167 }, (_, at) => at + 1).filter((number) => !later.includes(number));
+    expect(numbers).toEqual(expected);
+    for (const { statement, grade } of allChecks) {
+      expect(statement).toMatch(/^\S.{10,}[^.]$/);
+      expect(['C', 'E']).toContain(grade);
+    }
+  });
+
+  it('[Q5] some checks can be chosen by number and range, and a choice of none is wrong usage', () => {
+    const chosen = (only: string) => chooseChecks(allChecks, only).map(({ number }) => number);
+    expect(chosen('85,87-90')).toEqual([85, 87, 88, 89, 90]);
+    expect(chosen(' 1 , 2 - 3 ')).toEqual([1, 2, 3]);
+    expect(chooseChecks(allChecks, undefined)).toBe(allChecks);
+    for (const wrong of ['x', '', '1-', '999', '5;6']) expect(() => chosen(wrong)).toThrow(/check/);
+  });
+});
+
+describe('results', () => {
+  const given = (...outcomes: ('passes' | 'fails' | 'throws' | 'cannot')[]): readonly Check[] =>
+    defineChecks(
+      'Samples',
+      outcomes.map((outcome, at) =>
+        check(at + 1, 'C', `This one ${outcome}`, [], async () => {
+          if (outcome === 'fails') expectEqual(1, 2, 'the number');
+          if (outcome === 'throws') throw new TypeError('broken \u001b[31m');
+          if (outcome === 'cannot') throw new NotApplicable('there is no moon');
+        }),
+      ),
+    );
+
+  it('[Q6] a check passes, fails with what was expected and seen, or is not applicable with the reason', async () => {
+    const results = await run(given('passes', 'fails', 'throws', 'cannot'));
+    expect(results.map(({ outcome }) => outcome)).toEqual([
+      { type: 'passed' },
+      { type: 'failed', expected: 'the number: 2', seen: '1' },
+      { type: 'failed', expected: 'no error', seen: 'TypeError: broken \u001b[31m' },
+      { type: 'not_applicable', reason: 'there is no moon' },
+    ]);
+  });
+
+  it('[Q6] what a server does not have makes the checks that need it not applicable', async () => {
+    const checks = allChecks.filter(({ needs }) => needs.includes('scripts'));
+    const results = await run(checks, { ...everything, scripts: false });
+    expect(results.length).toBeGreaterThan(50);
+    for (const { outcome } of results) {
+      expect(outcome).toEqual({ type: 'not_applicable', reason: 'the server has no scripted/… models' });
+    }
+  });
+
+  it('[Q7] a known gap that fails is no failure, and one that passes is: the list is stale', async () => {
+    const results = await run(given('passes', 'fails', 'fails'));
+    const gaps = new Map([
+      [1, 'later'],
+      [2, 'later'],
+    ]);
+    const report = toReport({ url: 'http://x', sdk: 'sdk' }, results, gaps);
+    expect(report.checks.map(({ type }) => type)).toEqual(['stale_gap', 'known_gap', 'failed']);
+    expect(report.ok).toBe(false);
+    expect(toReport({ url: 'http://x', sdk: 'sdk' }, results.slice(1, 2), gaps).ok).toBe(true);
+    expect(toReport({ url: 'http://x', sdk: 'sdk' }, results.slice(0, 1), gaps).ok).toBe(false);
+  });
+
+  it('[Q8] the report names what did not pass, and nothing that a server says reaches the terminal raw', async () => {
+    const report = toReport(
+      { url: 'http://x', sdk: 'sdk 1' },
+      await run(given('passes', 'fails', 'throws', 'cannot')),
+      new Map(),
+    );
+    const text = drawReport(report, detectLook(new FakeIo()));
+    expect(text).toBe(
+      [
+        'Samples  1 of 4 passed',
+        '  ✗ 2 This one fails',
+        '      expected  the number: 2',
+        '      seen      1',
+        '  ✗ 3 This one throws',
+        '      expected  no error',
+        '      seen      TypeError: broken',
+        '  - 4 This one cannot: not applicable, there is no moon',
+        '',
+        'http://x with sdk 1: 1 of 4 passed, 2 failed, 1 not applicable',
+        '',
+      ].join('\n'),
+    );
+  });
+});
+
+describe('limits', () => {
+  it('[Q31] no more checks run at the same time than allowed, and those that need the server alone do', async () => {
+    let running = 0;
+    const seen: number[] = [];
+    const count = async () => {
+      seen.push((running += 1));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      running -= 1;
+    };
+    const many = Array.from({ length: limits.checksAtOnceMax + 1 }, (_, at) => check(at, 'C', 'Counts', [], count));
+    await run(defineChecks('Samples', many));
+    expect(Math.max(...seen)).toBe(limits.checksAtOnceMax);
+    seen.length = 0;
+    await run(
+      defineChecks(
+        'Samples',
+        many.map((each) => ({ ...each, needs: ['alone'] as const })),
+      ),
+    );
+    expect(Math.max(...seen)).toBe(1);
+  });
+
+  it('[Q31] a check that does not end fails when its time is over, which is longer in a thorough run', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const stuck = defineChecks('Samples', [check(1, 'C', 'Never ends', [], () => new Promise(() => {}))]);
+      for (const [isThorough, ms] of [
+        [false, limits.checkMs],
+        [true, limits.thoroughCheckMs],
+      ] as const) {
+        let result: Result | undefined;
+        const target = nowhere;
+        const work = runChecks({
+          checks: stuck,
+          target,
+          sdk: officialSdk,
+          abilities: everything,
+          isThorough,
+          isCleared: false,
+        });
+        void work.then(([first]) => (result = first));
+        await vi.advanceTimersByTimeAsync(ms - 1);
+        expect(result).toBeUndefined();
+        await vi.advanceTimersByTimeAsync(101);
+        expect(result?.outcome).toEqual({ type: 'failed', expected: 'an end in time', seen: 'it still runs' });
+      }
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+describe('the forms of answers', () => {
+  const agent = {
+    type: 'agent',
+    id: 'agent_01A',
+    version: 1,
+    name: 'x',
+    description: null,
+    system: null,
+    model: { id: 'm', effort: { type: 'high' }, speed: 'standard' },
+    tools: [],
+    mcp_servers: [],
+    skills: [],
+    multiagent: null,
+    metadata: {},
+    execution_identity: { type: 'service_account' },
+    created_at: '2026-11-16T04:00:00.000Z',
+    updated_at: '2026-11-16T04:00:00Z',
+    archived_at: null,
+  };
+
+  it('[Q9] a field that is missing, unknown or of another form is a problem with its place', () => {
+    expect(agentForm(agent, 'body')).toEqual([]);
+    const { system: _, ...without } = agent;
+    expect(agentForm(without, 'body')).toEqual(['body.system: is missing']);
+    expect(agentForm({ ...agent, colour: 'red' }, 'body')).toEqual(['body.colour: is not part of the wire contract']);
+    expect(agentForm({ ...agent, created_at: 'yesterday' }, 'body')).toEqual([
+      'body.created_at: must be a moment in UTC, and is "yesterday"',
+    ]);
+    expect(agentForm({ ...agent, tools: [{ type: 'hammer' }] }, 'body')).toEqual([
+      'body.tools[0].type: must be one of agent_toolset_20260401, mcp_toolset, custom, and is "hammer"',
+    ]);
+    expect(agentForm({ ...agent, id: 'sesn_01A' }, 'body')).toEqual([
+      'body.id: must be an id that begins with agent_, and is "sesn_01A"',
+    ]);
+    expect(agentForm(null, 'body')).toEqual(['body: must be an object, and is null']);
+  });
+
+  it('[Q9] an event is checked by its type, and previews stand only on streams', () => {
+    const idle = { type: 'session.status_idle', id: 'sevt_01A', processed_at: '2026-11-16T04:00:00.000Z' };
+    expect(eventForm({ ...idle, stop_reason: { type: 'end_turn' }, stop_details: null }, 'event')).toEqual([]);
+    expect(eventForm({ ...idle, stop_reason: { type: 'end_turn' } }, 'event')).toEqual([
+      'event.stop_details: is missing',
+    ]);
+    const start = { type: 'event_start', event: { type: 'agent.message', id: 'sevt_01B' } };
+    expect(streamEventForm(start, 'event')).toEqual([]);
+    expect(eventForm(start, 'event')).toHaveLength(1);
+    expect(streamEventForm({ type: 'fleetloom.private' }, 'event')).toHaveLength(1);
+  });
+
+  it('[Q9] whatever a check does, the form of every answer is checked with it', async () => {
+    const lying = await answerWith({ ...agent, colour: 'red' });
+    const plain = check(
+      1,
+      'C',
+      'An agent can be read',
+      [],
+      async (t) => void (await t.client.beta.agents.retrieve('agent_01A')),
+    );
+    const target = { url: lying.url, key: 'none' };
+    const [result] = await runChecks({
+      checks: defineChecks('Samples', [plain]),
+      target,
+      sdk: officialSdk,
+      abilities: everything,
+    });
+    await lying.close();
+    expect(result?.outcome).toMatchObject({
+      type: 'failed',
+      expected: 'every answer to have the form of the contract',
+      seen: 'GET /v1/agents/agent_01A → 200: the header request-id is missing; GET /v1/agents/agent_01A → 200: body.colour: is not part of the wire contract',
+    });
+  });
+});
+
+describe('the command', () => {
+  it('[Q10] a server that is none, or an address that is none, is wrong usage', async () => {
+    const io = new FakeIo();
+    expect(await runProgram(io, ['conformance', 'ftp://x'])).toBe(2);
+    expect(await runProgram(io, ['conformance', 'http://127.0.0.1:9', '--only', '1'])).toBe(2);
+    expect(io.stderr.text).toContain('is no address of a server');
+    expect(io.stderr.text).toContain('http://127.0.0.1:9 cannot be asked');
+  });
+
+  it('[Q10] it returns 1 if something failed, and prints the report as JSON if asked', async () => {
+    const broken = await answerWith({ data: [], next_page: null });
+    const io = new FakeIo();
+    expect(await runProgram(io, ['conformance', broken.url, '--only', '1,22', '--json'])).toBe(1);
+    await broken.close();
+    const report = JSON.parse((io.stdout as { text: string }).text) as {
+      ok: boolean;
+      checks: { number: number; type: string }[];
+    };
+    expect(report.ok).toBe(false);
+    expect(report.checks.map(({ number, type }) => `${number} ${type}`)).toEqual(['1 failed', '22 failed']);
+  });
+});
+
+/** A server that answers everything with the same JSON, and without a request-id. */
+async function answerWith(body: object): Promise<{ url: string; close: () => Promise<void> }> {
+  const server: Server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.closeAllConnections();
+      server.close(() => resolve());
+    });
+  return { url: `http://127.0.0.1:${port}`, close };
+}

@@ -1,0 +1,22 @@
+import { type FleetWatch, type WatchFleetOptions, watchFleet } from '@fleetloom/client';
+import type { FleetEvent } from '@fleetloom/protocol/fleet';
+import type { Connection } from './connection.ts';
+import { toWatchError } from './server-errors.ts';
+
+export type FleetOptions = Omit<WatchFleetOptions, 'url' | 'key' | 'headers' | 'fetch'>;
+
+/** The events of a session, each once and in order, over any number of connections (SPEC F). */
+export async function* openFleet(
+  connection: Connection,
+  options: FleetOptions,
+): AsyncGenerator<FleetEvent, void, undefined> {
+  const { url, key } = connection;
+  const watch: FleetWatch = watchFleet({ url, ...(key === undefined ? {} : { key }), ...options });
+  try {
+    yield* watch;
+  } catch (error) {
+    throw toWatchError(connection, error);
+  } finally {
+    await watch.return();
+  }
+}

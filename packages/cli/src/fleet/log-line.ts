@@ -1,0 +1,97 @@
+import { type FleetEvent, nowDoing, type SessionSlots } from '@fleetloom/protocol/fleet';
+import { cleanLine } from '../terminal/clean-text.ts';
+import { formatDuration } from '../terminal/format.ts';
+import type { Look } from '../terminal/look.ts';
+import { costOf, toInputLine } from './draw-threads.ts';
+import { type SlotState, toSlotState } from './slot-state.ts';
+import { type ThreadRow, toThreadRows } from './thread-rows.ts';
+
+/**
+ * One line for each change of a thread's state: for logs, pipes and screen readers. Text is not printed as it arrives,
+ * only that somebody writes; what was said stands at the end of the turn.
+ */
+export class LineLog {
+  readonly #look: Look;
+  readonly #words = new Map<string, string>();
+  readonly #runs = new Map<string, string>();
+  readonly #streams = new Map<number, FleetEvent['type']>();
+
+  constructor(look: Look) {
+    this.#look = look;
+  }
+
+  /** The lines for what is new with this event. */
+  take(slots: SessionSlots, event: FleetEvent, nowMs: number): string[] {
+    if (!this.#canChange(event)) return [];
+    const rows = toThreadRows(slots.runs);
+    return [
+      ...this.#tellRuns(slots, 'running'),
+      ...rows.flatMap((row) => this.#tell(row, nowMs)),
+      ...this.#tellRuns(slots, 'ended'),
+    ];
+  }
+
+  /** Nearly all events are pieces of text, and only the first of them changes a state. */
+  #canChange(event: FleetEvent): boolean {
+    if (event.type === 'request_received') this.#streams.clear();
+    if (!('stream_id' in event) || event.stream_id === undefined) return true;
+    const before = this.#streams.get(event.stream_id);
+    this.#streams.set(event.stream_id, event.type);
+    const isPiece = event.type === 'text' || event.type === 'thinking';
+    return !(isPiece && before === event.type) && event.type !== 'token_usage' && event.type !== 'sub_agent_response';
+  }
+
+  #tell(row: ThreadRow, nowMs: number): string[] {
+    const state = toSlotState(row.slot, nowMs);
+    const waits = row.approvals.map(({ toolUseId }) => toolUseId).join(' ');
+    const said = `${row.turns} ${state.word} ${waits}`;
+    if (this.#words.get(row.key) === said) return [];
+    this.#words.set(row.key, said);
+    const name = `${'  '.repeat(row.branches.length)}${cleanLine(row.agent)}`;
+    return [`${clock(row.slot.lastAt ?? nowMs)}  ${this.#paintState(state)}  ${name}${this.#detail(row)}`];
+  }
+
+  #paintState(state: SlotState): string {
+    const { glyphs, paint } = this.#look;
+    const sign = state.sign === 'thinking' ? (glyphs.thinking[0] ?? '') : glyphs[state.sign];
+    return paint(`${sign} ${state.word.padEnd(10)}`, state.style);
+  }
+
+  #detail({ slot, approvals }: ThreadRow): string {
+    const asks = approvals.map(({ tool, input, toolUseId }) => `${tool}: ${toInputLine(input)} (${toolUseId})`);
+    // What is being written changes with every word: the line says that it is, and the end says what.
+    const doing = slot.phase === 'writing' && slot.state === 'running' ? '' : nowDoing(slot);
+    const text = cleanLine(asks.length > 0 ? asks.join(', ') : doing);
+    return text === '' ? '' : `  ${this.#look.paint(text.slice(0, 400), 'dim')}`;
+  }
+
+  /** Beginnings come before what happens in a run, ends behind it. */
+  #tellRuns({ runs }: SessionSlots, which: 'running' | 'ended'): string[] {
+    const { glyphs } = this.#look;
+    return runs.flatMap((run, index) => {
+      const key = run.requestId ?? String(index);
+      const before = this.#runs.get(key);
+      if (which === 'running') {
+        if (before !== undefined) return [];
+        this.#runs.set(key, 'running');
+        return [`${clock(run.startedAt)}  run ${key} begins: ${cleanLine(run.message ?? '').slice(0, 200)}`];
+      }
+      if (run.state === 'running' || before === run.state) return [];
+      this.#runs.set(key, run.state);
+      const took = run.durationMs === null ? '' : ` after ${formatDuration(run.durationMs)}`;
+      const why = run.error === null ? '' : `: ${cleanLine(run.error)}`;
+      const cost = costOf(run.totals.usage, glyphs);
+      return [
+        `${clock(run.endedAt)}  run ${key} ${run.state === 'ok' ? 'is done' : `has ${toWord(run.state)}`}${took}, ${cost}${why}`,
+      ];
+    });
+  }
+}
+
+function toWord(state: 'failed' | 'lost'): string {
+  return state === 'failed' ? 'failed' : 'an end that was not seen';
+}
+
+function clock(ms: number | null): string {
+  return ms === null ? '--:--:--' : new Date(ms).toTimeString().slice(0, 8);
+}

@@ -1,0 +1,139 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { delegate, script, startTestServer, type TestServer } from '../test-support/fleet-server.ts';
+import { buildProgram } from '../test-support/processes.ts';
+import { inTerminal, python, type Session } from '../test-support/pseudo-terminal.ts';
+
+const SLOW = script([{ say: 'word '.repeat(1_000), every_ms: 50 }]);
+const ASKS = script([{ call: 'bash', input: { command: 'echo asked' } }], [{ say: 'went on' }]);
+
+describe.skipIf(python === undefined)('in a real pseudo-terminal (skipped without python3)', () => {
+  let server: TestServer;
+  let slow: string;
+  const directory = mkdtempSync(join(tmpdir(), 'fleetloom-pty-'));
+  beforeAll(async () => {
+    buildProgram();
+    server = await startTestServer();
+    const ask = { type: 'agent_toolset_20260401', default_config: { permission_policy: { type: 'always_ask' } } };
+    await server.post('/v1/agents', { name: 'asker', model: 'scripted/echo', tools: [ask] });
+    slow = (await server.begin(SLOW)).sessionId;
+  });
+  afterAll(async () => {
+    await server.close();
+    rmSync(directory, { recursive: true });
+  });
+
+  function expectGivenBack({ terminal, isLineRestored }: Session): void {
+    expect([terminal.isAlternate, terminal.cursorShown, terminal.wraps, isLineRestored]).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ]);
+  }
+
+  it('[Y22] q leaves the terminal as it was', async () => {
+    const session = await inTerminal(['watch', slow], [{ after: 'writing', keys: 'q' }], server.env);
+    expect(session.code).toBe(0);
+    expect(session.written).toContain('\u001b[?1049h');
+    expectGivenBack(session);
+    expect(session.terminal.screen.join('').trim()).toBe('');
+  });
+
+  it('[Y22] so do Ctrl-C, SIGTERM and SIGHUP', async () => {
+    for (const [step, code] of [
+      [{ after: 'writing', keys: '\u0003' }, 130],
+      [{ after: 'writing', signal: 'SIGTERM' }, 143],
+      [{ after: 'writing', signal: 'SIGHUP' }, 129],
+    ] as const) {
+      const session = await inTerminal(['watch', slow], [step], server.env);
+      expect(session.code).toBe(code);
+      expectGivenBack(session);
+    }
+  });
+
+  it('[Y22] so does a crash, and its message can be read afterwards', async () => {
+    const crash = join(directory, 'crash.mjs');
+    writeFileSync(crash, "process.on('SIGUSR2', () => { throw new Error('something broke'); });");
+    const steps = [{ after: 'writing', signal: 'SIGUSR2' }];
+    const session = await inTerminal(['watch', slow], steps, server.env, ['--import', pathToFileURL(crash).href]);
+    expect(session.code).toBe(1);
+    expectGivenBack(session);
+    expect(session.terminal.screen.join('\n')).toContain('Error: something broke');
+  });
+
+  it('[Y22] Ctrl-Z stops it with the terminal as it was, and fg brings it back', async () => {
+    const session = await inTerminal(
+      ['watch', slow],
+      [
+        { after: 'writing', keys: '\u001a' },
+        { after: '\u001b[?1049l', signal: 'SIGCONT' },
+        { after: 'writing', keys: 'q' },
+      ],
+      server.env,
+    );
+    expect(session.code).toBe(0);
+    expectGivenBack(session);
+  });
+
+  it('[Y22] it fills the window that it has, and the one that it gets', async () => {
+    const session = await inTerminal(
+      ['watch', slow],
+      [
+        { after: 'q quit', size: [12, 60] },
+        { after: '\u001b[12;1H', size: [40, 120] },
+        { after: 'LAST 60s', keys: 'q' },
+      ],
+      server.env,
+    );
+    expect(session.code).toBe(0);
+    expect(session.written).toContain('\u001b[24;1H');
+    expect(session.written).toContain('\u001b[40;1H');
+    expectGivenBack(session);
+  });
+
+  it('[Y23] a call is approved from the keyboard', async () => {
+    const { sessionId, requestId } = await server.begin(delegate('asker', [ASKS]));
+    const session = await inTerminal(
+      ['watch', sessionId],
+      [
+        { after: 'needs you', keys: '\u001b[B' },
+        { after: 'asks for', keys: 'a' },
+        { after: 'Approved', keys: 'q' },
+      ],
+      server.env,
+    );
+    expect(session.code).toBe(0);
+    expect(await server.ended(requestId)).toBe('completed');
+  });
+
+  it('[Y25] a session is chosen with the keyboard, on one screen after the other', async () => {
+    const session = await inTerminal(
+      ['watch'],
+      [
+        { after: 'choose a session', keys: '\r' },
+        { after: 'Enter open', keys: 'q' },
+      ],
+      server.env,
+    );
+    expect(session.code).toBe(0);
+    expectGivenBack(session);
+  });
+
+  it('[Y7] Ctrl-C during a run cancels it, and the tree stays to be read', async () => {
+    const session = await inTerminal(['run', SLOW], [{ after: 'writing', keys: '\u0003' }]);
+    expect(session.code).toBe(130);
+    expect(session.terminal.lines.join('\n')).toMatch(/■ assistant .*cancelled/);
+    expectGivenBack(session);
+  });
+
+  it('[Y13] a call of a run is answered with a key', async () => {
+    const session = await inTerminal(['run', ASKS, '--agent', 'asker'], [{ after: 'd deny', keys: 'd' }], server.env);
+    expect(session.code).toBe(0);
+    expect(session.terminal.lines.join('\n')).toContain('went on');
+    expectGivenBack(session);
+  });
+});

@@ -1,0 +1,160 @@
+import { createSlots, type FleetEvent, foldSlots, openApprovals, type SessionSlots } from '@fleetloom/protocol/fleet';
+import { drawSummary, drawThread, toInputLine } from '../fleet/draw-threads.ts';
+import { toEventLine } from '../fleet/event-line.ts';
+import { LineLog } from '../fleet/log-line.ts';
+import { type ThreadRow, toThreadRows } from '../fleet/thread-rows.ts';
+import type { Io } from '../io.ts';
+import { limits } from '../limits.ts';
+import { toStderrIo } from '../stderr-io.ts';
+import { cleanLine } from '../terminal/clean-text.ts';
+import { formatRunning } from '../terminal/format.ts';
+import { LiveScreen } from '../terminal/live-screen.ts';
+import { detectLook, drawingWidth, type Look } from '../terminal/look.ts';
+import { paintRow, type Row, span } from '../terminal/row.ts';
+import { loadTextWidth } from '../terminal/text-width.ts';
+import { writeText } from '../write-text.ts';
+
+/** Shows a run while it goes on. */
+export interface RunView {
+  take(event: FleetEvent): Promise<void> | void;
+  /** Something that is no event. */
+  note(text: string): void;
+  /** Leaves the last picture and gives the terminal back. */
+  stop(): void;
+}
+
+/** The events themselves, on standard output, and nothing else (SPEC Y8). */
+export function createJsonView(io: Io): RunView {
+  return {
+    take: (event) => writeText(io.stdout, toEventLine(io, event)),
+    note: () => {},
+    stop: () => {},
+  };
+}
+
+/** For people, on standard error: a tree that lives where it can, else a line for each change. */
+export async function createTextView(io: Io, canAnswer: () => boolean): Promise<RunView> {
+  const screenIo = toStderrIo(io);
+  const look = detectLook(screenIo);
+  if (!look.live) return createLineView(io, look);
+  await loadTextWidth();
+  return createTreeView(screenIo, look, canAnswer);
+}
+
+function createLineView(io: Io, look: Look): RunView {
+  const log = new LineLog(look);
+  let slots = createSlots();
+  return {
+    take: async (event) => {
+      slots = foldSlots(slots, event);
+      const lines = log.take(slots, event, io.timers.now());
+      if (lines.length > 0) await writeText(io.stderr, lines.map((line) => `${line}\n`).join(''));
+    },
+    note: (text) => void io.stderr.write(`fleetloom: ${text}\n`),
+    stop: () => {},
+  };
+}
+
+function createTreeView(io: Io, look: Look, canAnswer: () => boolean): RunView {
+  let slots = createSlots();
+  let note: string | undefined;
+  const draw = (rowsMax: number, isFinal: boolean) => {
+    const width = drawingWidth(io);
+    const nowMs = io.timers.now();
+    const drawing = { width, glyphs: look.glyphs, nowMs, ...(isFinal ? {} : { animationMs: nowMs }) };
+    const asks = isFinal ? [] : drawAsks(slots, look, canAnswer());
+    const notes = note === undefined ? [] : [{ left: [span(note, 'attention')], right: [] }];
+    const room = rowsMax - asks.length - notes.length - 2;
+    const threads = toThreadRows(slots.runs);
+    const rows = fitThreads(threads, Math.max(1, room)).map((row) =>
+      typeof row === 'number' ? drawRest(row, look) : drawThread(row, drawing),
+    );
+    const summary = {
+      left: drawSummary(threads, slots.totals.usage, drawing),
+      right: [span(timeOf(slots, nowMs), 'dim')],
+    };
+    return [drawTitle(slots, look), ...rows, ...asks, ...notes, summary].map((row) => paintRow(row, width, look));
+  };
+  const screen = new LiveScreen(io, (rowsMax) => draw(rowsMax, false));
+  screen.start();
+  let cancelTick = () => {};
+  const tick = () => {
+    screen.update();
+    cancelTick = io.timers.after(limits.tickMs, tick);
+  };
+  tick();
+  return {
+    take: (event) => {
+      slots = foldSlots(slots, event);
+      screen.update();
+    },
+    note: (text) => {
+      note = text;
+      screen.update();
+    },
+    stop: () => {
+      cancelTick();
+      screen.stop(draw(limits.finalRowsMax, true));
+    },
+  };
+}
+
+function drawTitle({ runs, sessionId }: SessionSlots, { glyphs }: Look): Row {
+  const run = runs.at(-1);
+  const facts = [sessionId, run?.message]
+    .filter((fact) => fact !== null && fact !== undefined)
+    .map((fact) => cleanLine(fact));
+  return { left: [span('fleetloom', 'brand'), span(`  ${facts.join(` ${glyphs.dot} `)}`, 'dim')], right: [] };
+}
+
+function drawAsks(slots: SessionSlots, { glyphs }: Look, canAnswer: boolean): Row[] {
+  const open = openApprovals(slots);
+  const [first] = open;
+  if (first === undefined) return [];
+  const more = open.length === 1 ? '' : ` and ${open.length - 1} more`;
+  const asks = {
+    left: [
+      span(`${glyphs.needsYou} ${cleanLine(first.agent)} asks  `, 'attention'),
+      span(cleanLine(first.tool), 'bold'),
+      span(`  ${toInputLine(first.input)}${more}`),
+    ],
+    right: [],
+  };
+  const answer = canAnswer
+    ? `a approve ${glyphs.dot} d deny`
+    : `fleetloom approve ${slots.sessionId ?? ''} ${first.toolUseId}`;
+  return [asks, { left: [span(`  ${answer}`, 'dim')], right: [] }];
+}
+
+/** More threads than rows: those that ended well are counted first, then whatever comes last. */
+function fitThreads(threads: readonly ThreadRow[], rowsMax: number): (ThreadRow | number)[] {
+  if (threads.length <= rowsMax) return [...threads];
+  const room = rowsMax - 1;
+  const chosen = new Set(threads.filter(({ branches }) => branches.length === 0).slice(0, room));
+  for (const wanted of [isAsking, isRunning, isFailed, () => true]) {
+    for (const row of threads) if (chosen.size < room && wanted(row)) chosen.add(row);
+  }
+  return [...threads.filter((row) => chosen.has(row)), threads.length - chosen.size];
+}
+
+function isAsking({ slot }: ThreadRow): boolean {
+  return slot.state === 'needs_approval';
+}
+
+function isRunning({ slot }: ThreadRow): boolean {
+  return slot.state === 'running';
+}
+
+function isFailed({ slot }: ThreadRow): boolean {
+  return slot.state === 'failed' || slot.state === 'lost';
+}
+
+function drawRest(count: number, { glyphs }: Look): Row {
+  return { left: [span(`${glyphs.ellipsis} ${count} more`, 'dim')], right: [] };
+}
+
+function timeOf({ runs }: SessionSlots, nowMs: number): string {
+  const run = runs.at(-1);
+  if (run?.startedAt === null || run === undefined) return '';
+  return formatRunning((run.endedAt ?? nowMs) - run.startedAt);
+}

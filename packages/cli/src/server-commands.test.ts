@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { call } from '../test-support/live-io.ts';
+import { buildProgram, MAIN } from '../test-support/processes.ts';
+import { exitCode } from './exit-code.ts';
+
+const COMMANDS = ['run', 'watch', 'send', 'approve', 'deny', 'cancel', 'sessions', 'threads', 'export'];
+
+beforeAll(buildProgram);
+
+describe('the commands that talk to a server', () => {
+  it('[Y2] each has help with examples, and the one table of exit codes', async () => {
+    for (const command of COMMANDS) {
+      const { code, stdout } = await call([command, '--help']);
+      expect([command, code]).toEqual([command, 0]);
+      expect(stdout).toMatch(/Examples:\n {2}\$ /);
+      expect(stdout).toContain('--url <url>');
+      expect(stdout).toContain('FLEETLOOM_KEY');
+      const table = Array.from(stdout.matchAll(/^ {2}(\d+) {2,}/gm), ([, number]) => Number(number));
+      const { ok, failed, usage, key, notFound, refused, unreachable, SIGINT } = exitCode;
+      expect(table).toEqual([ok, failed, usage, key, notFound, refused, unreachable, SIGINT]);
+    }
+  });
+
+  it('[Y2] the codes are what scripts rely on', () => {
+    expect(exitCode).toEqual({
+      ok: 0,
+      failed: 1,
+      usage: 2,
+      key: 3,
+      notFound: 4,
+      refused: 5,
+      unreachable: 6,
+      SIGHUP: 129,
+      SIGINT: 130,
+      SIGTERM: 143,
+    });
+  });
+
+  it('[Y3] a server, its door and its database are loaded only by what starts one', () => {
+    for (const command of COMMANDS) {
+      const file = command === 'deny' ? 'approve' : command;
+      const loaded = staticImports(join(dirname(MAIN), 'commands', `${file}.js`)).map((path) =>
+        readFileSync(path, 'utf8'),
+      );
+      expect([command, loaded.some((source) => /^import .*'@fleetloom\/server'/m.test(source))]).toEqual([
+        command,
+        false,
+      ]);
+      expect([command, loaded.some((source) => /^import .*'(string-width|yaml)'/m.test(source))]).toEqual([
+        command,
+        false,
+      ]);
+    }
+  });
+});
+
+/** All files of ours that a file loads without being asked for. */
+function staticImports(file: string, seen = new Set<string>()): string[] {
+  if (seen.has(file)) return [];
+  seen.add(file);
+  for (const [, path = ''] of readFileSync(file, 'utf8').matchAll(/^import (?:[^'()]* from )?'(\..*?)';/gm)) {
+    staticImports(join(dirname(file), path), seen);
+  }
+  return [...seen];
+}

@@ -1,0 +1,208 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { SERVER_EXIT_CODE_HELP } from './exit-code.ts';
+import type { Io } from './io.ts';
+
+/** Adds the commands that run fleets and steer them. Each is loaded when it is called (SPEC C17). */
+export function addServerCommands(program: Command, io: Io, done: (code: number) => void): void {
+  connected(program.command('run'))
+    .description('give a task to a fleet of agents, watch it at work and print what comes out')
+    .argument('[task]', 'what is to be done; without it or with "-" it is read from standard input')
+    .option('--agents <directory>', 'definitions of agents: .md as in .claude/agents, .yaml or .json')
+    .option('--agent <name>', 'who is given the task (default: the one that coordinates)')
+    .option(
+      '--model <name>',
+      'for agents that do not say which (default claude-sonnet-5-5, without a key scripted/echo)',
+    )
+    .addOption(
+      new Option(
+        '--gate <mode>',
+        'how a coordinator’s text arrives while it may yet delegate (default live, of --json strict)',
+      ) //
+        .choices(['strict', 'live', 'off']),
+    )
+    .addOption(
+      new Option('--approvals <mode>', 'what becomes of calls that need consent').choices(['ask', 'allow', 'deny']),
+    )
+    .option('--json', 'print fleet events, one JSON object per line, and nothing else')
+    .option(
+      '--data <directory>',
+      'where the server of this run keeps everything (default: a directory that goes with it)',
+    )
+    .option('--scripts <directory>', 'scripts for the scripted model, one JSON or YAML file each')
+    .option('--unsandboxed-bash', 'let agents run bash without a sandbox where there is none')
+    .addHelpText('after', RUN_EXAMPLES + SERVER_EXIT_CODE_HELP)
+    .action(async (task: string | undefined, options: object) => {
+      const { run } = await import('./commands/run.ts');
+      done(await run(io, task, options));
+    });
+
+  connected(program.command('watch'))
+    .description('show all threads of a session: what each does, for how long and at what cost; answer what they ask')
+    .argument('[session]', 'its id; without it one can be chosen, or the newest that runs is taken')
+    .option('--plain', 'print one line for each change (default into a pipe or file)')
+    .option('--json', 'print fleet events, one JSON object per line')
+    .option('--once', 'print how it is now, and end; exit code 1 if the newest run failed')
+    .addOption(new Option('--until <state>', 'end when nothing runs any more').choices(['idle']))
+    .addHelpText('after', WATCH_EXAMPLES + SERVER_EXIT_CODE_HELP)
+    .action(async (session: string | undefined, options: object) => {
+      const { watch } = await import('./commands/watch.ts');
+      done(await watch(io, session, options));
+    });
+
+  connected(program.command('send'))
+    .description('say something to a session, or stop what it does; prints the ids of what was sent')
+    .argument('<session>')
+    .argument('[text]', 'what to say to its coordinator')
+    .option('--interrupt', 'stop everybody first')
+    .option('--thread <id>', 'with --interrupt: stop only this thread')
+    .addHelpText('after', SEND_EXAMPLES + SERVER_EXIT_CODE_HELP)
+    .action(async (session: string, text: string | undefined, options: object) => {
+      const { send } = await import('./commands/send.ts');
+      done(await send(io, session, text, options));
+    });
+
+  for (const [name, answer] of [['approve', 'allow'] as const, ['deny', 'deny'] as const]) {
+    const command = connected(program.command(name))
+      .description(
+        `${name} what agents ask for; prints the ids of what was answered, and without any tells what is open`,
+      )
+      .argument('<session>')
+      .argument('[tool_use_id...]', 'which calls')
+      .option('--all', 'all that wait');
+    if (answer === 'deny') command.option('--message <text>', 'what to tell the agent');
+    command
+      .addHelpText('after', toAnswerExamples(name) + SERVER_EXIT_CODE_HELP)
+      .action(async (session: string, ids: string[], options: object) => {
+        const { approve } = await import('./commands/approve.ts');
+        done(await approve(io, answer, session, ids, options));
+      });
+  }
+
+  connected(program.command('cancel'))
+    .description('stop a run and everybody who works for it; prints how it ended')
+    .argument('<request>', 'the id of the run, as the first event of it says')
+    .option('--no-wait', 'do not wait for its end')
+    .addHelpText('after', CANCEL_EXAMPLES + SERVER_EXIT_CODE_HELP)
+    .action(async (request: string, options: object) => {
+      const { cancel } = await import('./commands/cancel.ts');
+      done(await cancel(io, request, options));
+    });
+
+  connected(program.command('sessions'))
+    .description('list sessions, the newest first')
+    .option('--json', 'print them as the API has them, one JSON object per line')
+    .addOption(
+      new Option('--status <status...>', 'only these').choices(['running', 'idle', 'rescheduling', 'terminated']),
+    )
+    .option('--limit <number>', 'how many at most (default 50)', parseCount)
+    .addHelpText('after', SESSIONS_EXAMPLES + SERVER_EXIT_CODE_HELP)
+    .action(async (options: object) => {
+      const { sessions } = await import('./commands/sessions.ts');
+      done(await sessions(io, options));
+    });
+
+  connected(program.command('threads'))
+    .description('list the threads of a session as a tree')
+    .argument('<session>')
+    .option('--json', 'print them as the API has them, one JSON object per line')
+    .addHelpText('after', THREADS_EXAMPLES + SERVER_EXIT_CODE_HELP)
+    .action(async (session: string, options: object) => {
+      const { threads } = await import('./commands/threads.ts');
+      done(await threads(io, session, options));
+    });
+
+  connected(program.command('export'))
+    .description('print everything that happened in a session, sub-agents included, one JSON object per line')
+    .argument('<session>')
+    .addHelpText('after', EXPORT_EXAMPLES + SERVER_EXIT_CODE_HELP)
+    .action(async (session: string, options: object) => {
+      const { exportSession } = await import('./commands/export.ts');
+      done(await exportSession(io, session, options));
+    });
+}
+
+function connected(command: Command): Command {
+  return command
+    .option('--url <url>', 'the server (default FLEETLOOM_URL, else http://127.0.0.1:4280)')
+    .option('--key <key>', 'its key (default FLEETLOOM_KEY)');
+}
+
+function parseCount(value: string): number {
+  const count = Number(value);
+  if (Number.isInteger(count) && count > 0) return count;
+  throw new InvalidArgumentError('Give a whole number above 0.');
+}
+
+const RUN_EXAMPLES = `
+Examples:
+  $ fleetloom run "Summarise the README" --agents .claude/agents
+  $ fleetloom run "Review this diff" --agents agents --agent reviewer > review.md
+  $ fleetloom run "…" --json | jq -c 'select(.type == "tool_call")'
+  $ git diff | fleetloom run - --url http://127.0.0.1:4280 --key "$KEY" --agent reviewer
+
+Without --url and FLEETLOOM_URL a server of its own runs as long as the run does. Without --data it leaves nothing
+behind but the files that agents wrote, and says where they are.
+
+Definitions of agents: Markdown with front matter (name, description, tools, model; the body is the system prompt), YAML or
+JSON with the fields of POST /v1/agents. "agents: [a, b]" names whom it may delegate to, "coordinator: true" means all
+others of the directory. An agent that is there under its name is brought up to date, and stays as it is if nothing changed.
+`;
+
+const WATCH_EXAMPLES = `
+Examples:
+  $ fleetloom watch
+  $ fleetloom watch sesn_01…
+  $ fleetloom watch sesn_01… --plain | tee run.log
+  $ fleetloom watch sesn_01… --once
+
+Keys: ↑ ↓ or j k select, Enter opens a thread, a approves, d denies with a message, s says something to the coordinator,
+x stops the thread, / filters, ? helps, q leaves. Leaving stops nobody.
+`;
+
+const SEND_EXAMPLES = `
+Examples:
+  $ fleetloom send sesn_01… "Look at the tests too"
+  $ fleetloom send sesn_01… --interrupt "Stop, and begin with the tests"
+  $ fleetloom send sesn_01… --interrupt --thread sthr_01…
+`;
+
+function toAnswerExamples(name: string): string {
+  const reason = name === 'deny' ? ' --message "Not on this machine"' : '';
+  return `
+Examples:
+  $ fleetloom ${name} sesn_01…
+  $ fleetloom ${name} sesn_01… sevt_01…${reason}
+  $ fleetloom ${name} sesn_01… --all
+`;
+}
+
+const CANCEL_EXAMPLES = `
+Examples:
+  $ fleetloom cancel req_01…
+  $ fleetloom cancel req_01… --no-wait
+`;
+
+const SESSIONS_EXAMPLES = `
+Examples:
+  $ fleetloom sessions
+  $ fleetloom sessions --status running --json | jq -r .id
+`;
+
+const THREADS_EXAMPLES = `
+Examples:
+  $ fleetloom threads sesn_01…
+  $ fleetloom threads sesn_01… --json | jq -r 'select(.status == "running") | .agent.name'
+`;
+
+const EXPORT_EXAMPLES = `
+Examples:
+  $ fleetloom export sesn_01… > session.ndjson
+  $ fleetloom export sesn_01… | jq -c 'select(.type == "agent.message") | [.thread_id, .payload.content[0].text]'
+
+The first line is {"type":"export.begin","version":1,"session_id":…,"last_seq":n}, the last one
+{"type":"export.end","frames":…,"last_seq":n}. Between them stands every event of every thread in the order of the log:
+{"seq":1…n,"type":…,"time":ms,"thread_id":… or null,"turn":{"run":…,"stream_id":…,"depth":…} or null,"payload":{…}}.
+{"seq":a,"type":"pruned","last_seq":b} stands for pieces of text that were removed; the whole text follows them.
+Fields are added in later versions, never renamed or removed. The same log gives the same bytes. An export that is not
+whole ends with exit code 5.
+`;

@@ -1,0 +1,35 @@
+import type { Io } from '../io.ts';
+import { writeText } from '../write-text.ts';
+import { cleanLine } from './clean-text.ts';
+import { detectLook } from './look.ts';
+import { loadTextWidth, textWidth, truncateText } from './text-width.ts';
+
+/** Columns as wide as what is in them; on a terminal the last one is cut where the line ends. */
+export async function printTable(io: Io, head: readonly string[], rows: readonly (readonly string[])[]): Promise<void> {
+  await loadTextWidth();
+  const look = detectLook(io);
+  const clean = [head, ...rows].map((row) =>
+    row.map((cell) => (cell.startsWith(' ') ? indent(cell) : cleanLine(cell))),
+  );
+  const widths = head.map((_, column) => Math.max(...clean.map((row) => textWidth(row[column] ?? ''))));
+  const lines = clean.map((row, index) => {
+    const line = row
+      .map((cell, column) =>
+        column === head.length - 1 ? cell : cell + ' '.repeat((widths[column] ?? 0) - textWidth(cell)),
+      )
+      .join('  ')
+      .trimEnd();
+    const cut =
+      io.stdout.isTTY === true && io.stdout.columns
+        ? truncateText(line, io.stdout.columns, look.glyphs.ellipsis)
+        : line;
+    return index === 0 ? look.paint(cut, 'dim') : cut;
+  });
+  await writeText(io.stdout, lines.map((line) => `${line}\n`).join(''));
+}
+
+/** Blanks in front are part of a tree, and stay. */
+function indent(cell: string): string {
+  const blanks = cell.length - cell.trimStart().length;
+  return ' '.repeat(blanks) + cleanLine(cell);
+}

@@ -1,0 +1,248 @@
+import { describe, expect, it } from 'vitest';
+import { FleetEvents } from '../../test-support/fleet-events.ts';
+import { limits } from '../limits.ts';
+import { chooseGlyphs } from '../terminal/glyphs.ts';
+import { createPaint } from '../terminal/palette.ts';
+import { type Key, parseKeys } from '../terminal/parse-keys.ts';
+import { loadTextWidth, textWidth } from '../terminal/text-width.ts';
+import { toSpark } from './activity.ts';
+import { drawWatch } from './draw-watch.ts';
+import { handleKey, type WatchAction } from './handle-key.ts';
+import { WatchModel } from './watch-model.ts';
+
+const look = (unicode = true) => ({ live: true, unicode, glyphs: chooseGlyphs(unicode), paint: createPaint('none') });
+
+function modelOf(events: FleetEvents): WatchModel {
+  const model = new WatchModel('sesn_0123456789abcdef');
+  for (const event of events.list) model.take(event);
+  model.link = 'live';
+  return model;
+}
+
+function press(model: WatchModel, keys: string, nowMs = 0): (WatchAction | undefined)[] {
+  return parseKeys(keys).map((key: Key) => handleKey(model, key, nowMs));
+}
+
+const fleet = () =>
+  new FleetEvents()
+    .start('t')
+    .open(0, 'lead', null, 'L')
+    .open(1, 'alpha', 0, 'A')
+    .text(1, 'writing words')
+    .open(2, 'beta', 0, 'B')
+    .ask(2, 'rm -rf build');
+
+const draw = (model: WatchModel, nowMs: number, columns = 80, rows = 24) =>
+  drawWatch(model, look(), columns, rows, nowMs);
+
+describe('the terminal view', () => {
+  it('[Y21] at 80 by 24 it shows every thread with sign, word, doing, times and cost', () => {
+    const events = fleet().usage(1, 100, 0.25).later(3_000);
+    const lines = draw(modelOf(events), events.nowMs);
+    expect(lines).toHaveLength(24);
+    expect(lines[0]).toMatch(/^ fleetloom · …89abcdef · ! 1 need you · 3 threads ○1 ▸1 !1 · 1.* seq 7 ✓ live$/);
+    expect(lines[1]).toMatch(/^ {4}AGENT +STATE +NOW +IN +COST +AGE$/);
+    expect(lines[2]).toMatch(/^› ○ lead +waits +waiting for 2 +3\.0s +\$0\.25 +3s$/);
+    expect(lines[3]).toMatch(/^ {2}▸ ├─alpha +writing +writing words +3\.0s +\$0\.25 +3s$/);
+    expect(lines[4]).toMatch(/^ {2}! ╰─beta +needs you +bash: rm -rf bu… +3\.0s +\$0\.00 +3s$/);
+    expect(lines[23]).toContain('a approve · d deny · s say · x stop · Enter open · / filter · ? help · q quit');
+  });
+
+  it('[Y21] it fits any window, with any text, with and without Unicode', async () => {
+    await loadTextWidth();
+    const events = fleet().text(1, '漢字👩‍👩‍👧 '.repeat(50)).text(0, 'long '.repeat(100));
+    const model = modelOf(events);
+    for (const page of ['threads', 'thread', 'help'] as const) {
+      for (const [columns, rows] of [
+        [80, 24],
+        [20, 5],
+        [1, 1],
+        [200, 60],
+        [40, 3],
+      ] as const) {
+        model.page = page;
+        for (const unicode of [true, false]) {
+          const lines = drawWatch(model, look(unicode), columns, rows, events.nowMs);
+          expect(lines.length).toBeLessThanOrEqual(Math.max(3, rows));
+          for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(Math.max(1, columns - 1));
+        }
+      }
+    }
+  });
+
+  it('[Y21] with more threads than rows the chosen one is always among those shown', () => {
+    const events = new FleetEvents().start().open(0, 'lead', null, 'L');
+    for (let id = 1; id <= 60; id += 1) events.open(id, `agent-${id}`, 0, `T${id}`, id);
+    const model = modelOf(events);
+    for (const [keys, name] of [
+      ['', 'lead'],
+      ['j'.repeat(30), 'agent-30'],
+      ['\u001b[F', 'agent-60'],
+      ['\u001b[5~', 'agent-50'],
+      ['\u001b[H', 'lead'],
+    ] as const) {
+      press(model, keys);
+      const lines = draw(model, events.nowMs);
+      expect(lines.filter((line) => line.startsWith('›'))).toHaveLength(1);
+      expect(lines.find((line) => line.startsWith('›'))).toContain(name);
+    }
+  });
+
+  it('[Y21] who was chosen stays chosen while others come and go', () => {
+    const events = fleet();
+    const model = modelOf(events);
+    press(model, 'j');
+    events.open(3, 'first', 0, 'C', -1 + 1);
+    model.take(events.list.at(-1)!);
+    expect(draw(model, events.nowMs).find((line) => line.startsWith('›'))).toContain('alpha');
+  });
+
+  it('[Y23] what is asked for is shown before it is approved, and a answers it once', () => {
+    const events = fleet();
+    const model = modelOf(events);
+    expect(press(model, 'a')).toEqual([undefined]);
+    expect(draw(model, 0).at(-1)).toContain('This thread asks for nothing; n goes to the next that does.');
+    press(model, 'n');
+    const shown = draw(model, events.nowMs).join('\n');
+    expect(shown).toMatch(/! beta asks for bash +a approve {2}d deny\n {4}rm -rf build\n/);
+    expect(press(model, 'a')).toMatchObject([{ type: 'answer', result: 'allow', approval: { toolUseId: 'sevt_2' } }]);
+    model.answered('sevt_2');
+    expect(press(model, 'a')).toEqual([undefined]);
+    model.unanswered('sevt_2');
+    expect(press(model, 'a')).toHaveLength(1);
+  });
+
+  it('[Y23] an input that does not fit says so, and the thread’s page shows all of it', () => {
+    const command = Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n');
+    const events = new FleetEvents().start().open(0, 'lead', null, 'L').ask(0, command);
+    const model = modelOf(events);
+    expect(draw(model, 0).join('\n')).toMatch(/… \d+ more lines, Enter shows them/);
+    press(model, '\r');
+    const page = draw(model, 0, 80, 60).join('\n');
+    expect(page).toContain('line 0');
+    expect(page).toContain('line 39');
+  });
+
+  it('[Y23] of an input of many lines 200 are shown, and that there are more is told', () => {
+    const linesOf = (count: number) => {
+      const command = Array.from({ length: count }, () => 'x').join('\n');
+      const model = modelOf(new FleetEvents().start().open(0, 'lead', null, 'L').ask(0, command));
+      press(model, '\r');
+      return drawWatch(model, look(), 80, 400, 0).join('\n');
+    };
+    expect(limits.inputRowsMax).toBe(200);
+    expect(linesOf(200)).not.toContain('characters in all');
+    expect(linesOf(201)).toContain('(401 characters in all');
+  });
+
+  it('[Y23] d asks for a message, and Enter sends it; Esc does not', () => {
+    const model = modelOf(fleet());
+    press(model, 'nd');
+    expect(press(model, 'nöt\u007f\u007fo thanks\r').at(-1)).toMatchObject({
+      type: 'answer',
+      result: 'deny',
+      message: 'no thanks',
+    });
+    press(model, 'd');
+    expect(press(model, 'never mind\u001b').every((action) => action === undefined)).toBe(true);
+    expect(model.prompt).toBe(undefined);
+    expect(press(model, 'd\r').at(-1)).toEqual(expect.not.objectContaining({ message: expect.anything() }));
+  });
+
+  it('[Y23] what is typed is kept up to 4000 characters, and its end is shown', () => {
+    const model = modelOf(fleet());
+    press(model, `s${'x'.repeat(limits.typedCharsMax - 1)}`);
+    press(model, 'ab');
+    expect(model.prompt).toMatchObject({ text: `${'x'.repeat(3_999)}a` });
+    expect(draw(model, 0).at(-1)).toMatch(/xxa_$/);
+    press(model, '\u0015hello');
+    expect(press(model, '\r')).toEqual([{ type: 'send', text: 'hello' }]);
+    expect(press(model, 's\r').at(-1)).toBe(undefined);
+  });
+
+  it('[Y23] x stops a thread only after y', () => {
+    const model = modelOf(fleet());
+    press(model, 'jx');
+    expect(draw(model, 0).at(-1)).toContain('Stop alpha?');
+    expect(press(model, 'n')).toEqual([undefined]);
+    expect(press(model, 'xy').at(-1)).toMatchObject({ type: 'stop', row: { threadId: 'A' } });
+  });
+
+  it('[Y23] / shows only some threads while it is typed, and Esc shows all again', () => {
+    const events = fleet();
+    const model = modelOf(events);
+    press(model, '/need');
+    expect(draw(model, events.nowMs).join('\n')).not.toContain('alpha');
+    press(model, '\r');
+    expect(draw(model, events.nowMs).join('\n')).toContain('beta');
+    press(model, '/zzz\r');
+    expect(draw(model, events.nowMs).join('\n')).toContain('No thread has "needzzz".');
+    press(model, '\u001b');
+    expect(draw(model, events.nowMs).join('\n')).toContain('alpha');
+  });
+
+  it('[Y23] ? shows all keys, q leaves and Ctrl-C too, whatever is open', () => {
+    const model = modelOf(fleet());
+    press(model, '?');
+    expect(draw(model, 0).join('\n')).toContain('Leaving stops nobody');
+    press(model, '?');
+    expect(draw(model, 0).join('\n')).toContain('AGENT');
+    expect(press(model, 'q')).toEqual([{ type: 'quit', isInterrupt: false }]);
+    expect(press(model, 's\u0003').at(-1)).toEqual({ type: 'quit', isInterrupt: true });
+    expect(press(model, '\u001a')).toEqual([{ type: 'suspend' }]);
+  });
+
+  it('[Y21] a thread’s page has its task, calls and text, follows the end, and can be scrolled', () => {
+    const events = new FleetEvents()
+      .start()
+      .open(0, 'lead', null, 'L')
+      .on(0, { type: 'tool_start', tool: 'grep', tool_use_id: 't', input: { pattern: 'x' } });
+    events.on(0, { type: 'tool_call', tool: 'grep', tool_use_id: 't', ok: false, duration_ms: 7, error: 'no match' });
+    for (let index = 0; index < 60; index += 1) events.text(0, `row ${index}\n`);
+    const model = modelOf(events);
+    press(model, '\r');
+    expect(draw(model, 0).join('\n')).toContain('row 59');
+    press(model, '\u001b[H');
+    const top = draw(model, 0).join('\n');
+    expect(top).toMatch(/› do lead\n\n✗ grep {2}x no match +7ms/);
+    expect(top).toMatch(/\d+ lines below/);
+    press(model, '\u001b[F');
+    expect(draw(model, 0).join('\n')).toContain('row 59');
+    press(model, '\u001b');
+    expect(model.page).toBe('threads');
+  });
+
+  it('[Y21] of a turn’s text the last 65536 characters are kept, and what is missing is told', () => {
+    const textOf = (length: number) => {
+      const model = modelOf(new FleetEvents().start().open(0, 'lead', null, 'L').text(0, 'x'.repeat(length)));
+      press(model, '\r\u001b[H');
+      return draw(model, 0).join('\n');
+    };
+    expect(limits.watchTextCharsMax).toBe(65_536);
+    expect(textOf(limits.watchTextCharsMax)).not.toContain('characters before');
+    expect(textOf(limits.watchTextCharsMax + 1)).toContain('… 1 characters before');
+  });
+
+  it('[Y21] what was heard of each thread in the last minute is drawn where there is room', () => {
+    const events = fleet();
+    const model = modelOf(events);
+    expect(model.activity.of('A', events.nowMs)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2]);
+    expect(model.activity.of('A', events.nowMs + 55_000)).toEqual([2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    expect(model.activity.of('A', events.nowMs + 60_000).some((count) => count > 0)).toBe(false);
+    expect(toSpark([0, 1, 2, 4, 1_000_000], true)).toBe(' ▁▂▃█');
+    expect(draw(model, events.nowMs, 120)[1]).toContain('LAST 60s');
+    expect(draw(model, events.nowMs, 120)[3]).toContain('▂');
+  });
+
+  it('[Y26] whether it is live, reconnecting or over is in the first line, and why in the last', () => {
+    const model = modelOf(fleet());
+    expect(draw(model, 0, 120)[0]).toMatch(/seq 6 ✓ live$/);
+    model.link = 'waiting';
+    model.linkReason = 'There is no server at x.';
+    expect(draw(model, 0, 120)[0]).toMatch(/↻ reconnecting$/);
+    expect(draw(model, 0).at(-1)).toContain('There is no server at x.');
+    model.take({ type: 'over', cursor: '', seq: null, ts: null, reason: 'the session was deleted' });
+    expect(draw(model, 0, 120)[0]).toMatch(/■ over$/);
+    expect(draw(model, 0).at(-1)).toContain('the session was deleted');
+  });
+});

@@ -1,0 +1,59 @@
+import type { Io } from '../src/io.ts';
+import { runProgram } from '../src/program.ts';
+import { FakeIo } from './fake-io.ts';
+import type { FakeTerminal } from './fake-terminal.ts';
+
+/** A process of our own making in which time passes by itself, for talking to real servers. */
+export function toLiveIo(fake: FakeIo, stderr: Io['stderr'] = fake.stderr): Io {
+  return {
+    stdin: fake.stdin,
+    stdout: fake.stdout,
+    stderr,
+    env: fake.env,
+    platform: fake.platform,
+    timers: {
+      now: () => Date.now(),
+      after: (delayMs, handler) => {
+        const timer = setTimeout(handler, delayMs);
+        return () => clearTimeout(timer);
+      },
+    },
+    onSignal: (signal, handler) => fake.onSignal(signal, handler),
+    onExit: (handler) => fake.onExit(handler),
+    openKeyboard: (onKeys) => fake.openKeyboard(onKeys),
+    suspend: () => fake.suspend(),
+  };
+}
+
+export interface Called {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the command line to its end. */
+export async function call(
+  args: readonly string[],
+  options: { env?: Record<string, string>; input?: string } = {},
+): Promise<Called> {
+  const fake = new FakeIo({ input: options.input ?? '', env: options.env ?? {} });
+  const code = await runProgram(toLiveIo(fake), args);
+  return { code, stdout: fake.stdout.text, stderr: fake.stderr.text };
+}
+
+/** Begins to run it on a terminal; what it draws and what is typed goes through the fake. */
+export function begin(
+  args: readonly string[],
+  options: { terminal?: FakeTerminal; env?: Record<string, string>; on?: 'stdout' | 'stderr' } = {},
+): { fake: FakeIo; ended: Promise<number> } {
+  const isOnStderr = options.on === 'stderr' && options.terminal !== undefined;
+  const fake = new FakeIo({
+    ...(options.terminal === undefined || isOnStderr ? {} : { terminal: options.terminal }),
+    input: '',
+    env: options.env ?? {},
+  });
+  fake.hasKeyboard = options.terminal !== undefined;
+  fake.stdin.isTTY = options.terminal !== undefined;
+  const io = isOnStderr ? toLiveIo(fake, options.terminal) : toLiveIo(fake);
+  return { fake, ended: runProgram(io, args) };
+}

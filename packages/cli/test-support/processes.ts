@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { eventually } from './fake-io.ts';
+
+const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
+
+/** The program as it is installed. */
+export const MAIN = join(PACKAGE, 'dist', 'main.js');
+
+/** `npm test` has built everything before; alone, a file brings what it runs up to date itself. */
+export function buildProgram(): void {
+  const tsc = join(PACKAGE, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc');
+  spawnSync(process.execPath, [tsc, '-b', PACKAGE]);
+  if (!existsSync(MAIN)) throw new Error('packages/cli/dist/main.js is missing: run npm run build');
+}
+
+/** The variables of a shell in which nothing of ours is set. */
+export function cleanEnv(more: Record<string, string> = {}): NodeJS.ProcessEnv {
+  const { PATH, HOME } = process.env;
+  return { PATH, HOME, LANG: 'C.UTF-8', NO_COLOR: '1', ...more };
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly out: { stdout: string; stderr: string };
+  /** The exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals | null>;
+  /** Until this was printed; fails when the process ends before. */
+  saw(pattern: RegExp): Promise<void>;
+}
+
+export function startProgram(args: readonly string[], env: Record<string, string> = {}): Running {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: cleanEnv(env), stdio: ['ignore', 'pipe', 'pipe'] });
+  const out = { stdout: '', stderr: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out.stdout += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (out.stderr += text));
+  let isOver = false;
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
+    child.on('close', (code, signal) => {
+      isOver = true;
+      resolve(code ?? signal);
+    }),
+  );
+  return {
+    child,
+    out,
+    ended,
+    saw: async (pattern) => {
+      await eventually(() => isOver || pattern.test(out.stdout + out.stderr));
+      if (!pattern.test(out.stdout + out.stderr))
+        throw new Error(`it ended without ${String(pattern)}: ${out.stdout}${out.stderr}`);
+    },
+  };
+}
