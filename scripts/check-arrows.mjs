@@ -31,9 +31,12 @@ const folderArrows = {
     store: ['base'],
     engines: ['base'],
     tools: ['base'],
-    sessions: ['base', 'store/*', 'engines/*', 'tools'],
-    views: ['base', 'store/*'],
-    http: ['base', 'store/*', 'engines/*', 'tools/*', 'sessions', 'views'],
+    frames: ['base', 'store/*'],
+    agents: ['base', 'store/*'],
+    environments: ['base', 'store/*'],
+    sessions: ['base', 'frames', 'store/*', 'engines/*', 'tools/*', 'agents', 'environments'],
+    views: ['base', 'frames', 'store/*'],
+    http: ['base', 'frames', 'store/*', 'engines/*', 'tools/*', 'agents', 'environments', 'sessions', 'views'],
   },
 };
 
@@ -46,6 +49,8 @@ const guardedModules = [
     exceptions: {
       'packages/server/src/engines/scripted/http':
         'the scripted model also answers the Messages API over HTTP, so that the real claude program can talk to it',
+      'packages/server/src/tools/web-fetch':
+        'fetch cannot be told which address to connect to, and one that was not checked may be private',
     },
   },
   {

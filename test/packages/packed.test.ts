@@ -15,15 +15,22 @@ let packed: Packed[];
 beforeAll(async () => {
   // Outside the repository: nothing is found there by looking upwards.
   folder = await realpath(await mkdtemp(join(tmpdir(), 'fleetloom-packed-')));
-  packed = await pack(folder, ['protocol', 'client', 'cli']);
+  packed = await pack(folder, ['protocol', 'client', 'server', 'cli']);
   await writeFile(join(folder, 'agents.ndjson'), agents.bytes());
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 it('[G11] a tarball holds what was compiled and the sources it was compiled from, and no tests or notes of tools', () => {
-  expect(packed.map(({ name }) => name)).toEqual(['@fleetloom/protocol', '@fleetloom/client', 'fleetloom']);
+  expect(packed.map(({ name }) => name)).toEqual([
+    '@fleetloom/protocol',
+    '@fleetloom/client',
+    '@fleetloom/server',
+    'fleetloom',
+  ]);
   for (const { files } of packed) {
-    expect(files.filter((file) => /\.test\.|\.test-d\.|test-support|\.tsbuildinfo$|\.map$/.test(file))).toEqual([]);
+    expect(
+      files.filter((file) => /\.test\.|\.test-d\.|\.suite\.|\/suite\/|test-support|\.tsbuildinfo$|\.map$/.test(file)),
+    ).toEqual([]);
     const modules = files.filter((file) => /^dist\/.*\.js$/.test(file));
     expect(modules).not.toEqual([]);
     const types = modules.map((file) => file.replace(/\.js$/, '.d.ts'));
@@ -82,7 +89,12 @@ describe('a program of somebody else', () => {
 
 describe('the command', () => {
   it('[G12] installed from its tarball it inspects a recording, outside the repository', async () => {
-    const consumer = await createConsumer('command', ['@fleetloom/protocol', 'fleetloom']);
+    const consumer = await createConsumer('command', [
+      '@fleetloom/protocol',
+      '@fleetloom/client',
+      '@fleetloom/server',
+      'fleetloom',
+    ]);
     await installFromRegistry(consumer);
     const command = join(consumer, 'node_modules', '.bin', 'fleetloom');
     const { stdout, stderr } = await run(command, ['inspect', join(folder, 'agents.ndjson'), '--json'], consumer);
@@ -111,7 +123,7 @@ async function installFromRegistry(consumer: string): Promise<Output> {
     return await runNpm(['install', '--prefer-offline', ...quietly], consumer);
   } catch (cause) {
     throw new Error(
-      'commander and string-width could not be installed. npm takes them from its cache, or from the registry: ' +
+      'what the command depends on could not be installed. npm takes it from its cache, or from the registry: ' +
         'check the network and `npm config get registry`. npm says why in the cause.',
       { cause },
     );

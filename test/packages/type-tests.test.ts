@@ -57,7 +57,12 @@ function exportedNames(file: string): string[] {
 function importedNames(file: string, specifier: string): string[] {
   return statementsOf(file).flatMap((statement) => {
     if (statement.type !== 'ImportDeclaration' || statement.source.value !== specifier) return [];
-    return statement.specifiers.map((one) => (one.type === 'ImportSpecifier' ? nameOf(one.imported) : one.local.name));
+    return statement.specifiers.flatMap((one) => {
+      if (one.type === 'ImportSpecifier') return [nameOf(one.imported)];
+      // Of everything under one name, what is used of it.
+      const used = read(file).matchAll(new RegExp(`\\b${one.local.name}\\.(\\w+)`, 'g'));
+      return [...used].map(([, name]) => String(name));
+    });
   });
 }
 
