@@ -50,7 +50,7 @@ import { createWorkRoutes } from './http/routes/work.ts';
 import { createRetention, createSessions, type KeepDeltas, type ModelFacts } from './sessions/index.ts';
 import { createWorkspaces } from './sessions/workspaces.ts';
 import { createLog } from './store/log.ts';
-import { systemSchedule } from './store/schedule.ts';
+import { systemSchedule } from './base/schedule.ts';
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
 import { createToolbox } from './tools/create-toolbox.ts';
 

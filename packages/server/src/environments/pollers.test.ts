@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createManualClock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import { createMemoryStore } from '../store/memory/memory-store.ts';
-import { systemSchedule } from '../store/schedule.ts';
+import { systemSchedule } from '../base/schedule.ts';
 import { createPollers } from './pollers.ts';
 
 it('[W6] only so many workers are remembered, and the one that was away for longest is forgotten', () => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
-import type { Schedule } from '../store/schedule.ts';
+import type { Schedule } from '../base/schedule.ts';
 import type { Store } from '../store/store.ts';
 
 /** Those who wait for work at this server, and who was here lately. */

@@ -4,7 +4,7 @@ import type { Ids } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import type { Page, PageRequest } from '../store/page.ts';
 import type { WorkRecord } from '../store/records.ts';
-import { type Schedule, systemSchedule } from '../store/schedule.ts';
+import { type Schedule, systemSchedule } from '../base/schedule.ts';
 import type { Store, WorkChange } from '../store/store.ts';
 import { isStoreError } from '../store/store-errors.ts';
 import { commitOne } from '../store/write.ts';

@@ -3,7 +3,7 @@ import { createManualClock, type ManualClock } from '../base/clock.ts';
 import { createIds } from '../base/ids.ts';
 import { createMemoryStore } from '../store/memory/memory-store.ts';
 import type { Store } from '../store/store.ts';
-import { createManualSchedule } from '../store/suite/manual-schedule.suite.ts';
+import { createManualSchedule } from '../base/manual-schedule.suite.ts';
 import type { Credential, Credentials } from './auth/credential.ts';
 import { createDoor, type Door, type DoorOptions } from './door.ts';
 import type { RequestLogEntry } from './request-log.ts';

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../base/clock.ts';
 import { createIds, type Ids } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
-import { type Schedule, systemSchedule } from '../store/schedule.ts';
+import { type Schedule, systemSchedule } from '../base/schedule.ts';
 import type { Store } from '../store/store.ts';
 import { createApp } from './app.ts';
 import type { Access } from './auth/authenticate.ts';

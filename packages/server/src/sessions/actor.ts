@@ -1,6 +1,6 @@
 import type { SessionLog } from '../store/log.ts';
 import { limits } from '../base/limits.ts';
-import type { Cancel, Schedule } from '../store/schedule.ts';
+import type { Cancel, Schedule } from '../base/schedule.ts';
 import type { Change } from '../store/write.ts';
 import type { ToolProblem } from '../tools/toolbox.ts';
 import { timeLeftMs } from './budget.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createManualClock } from '../base/clock.ts';
-import { createManualSchedule } from '../engines/suite/manual-schedule.suite.ts';
+import { createManualSchedule } from '../base/manual-schedule.suite.ts';
 import type { Budget } from '../frames/frames.ts';
 import {
   confirm,

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RandomText } from '../../../../bench/random-text.ts';
+import { buildProgram } from '../../../../test/support/build-program.ts';
 import { repositoryRoot } from '../../../../test/support/root.ts';
 import { isLong, randomText } from '../../../../test/support/seed.ts';
 import type { SessionFrame } from '../frames/frames.ts';
@@ -29,23 +29,7 @@ const dataFolder = mkdtempSync(join(tmpdir(), 'fleetloom-sessions-crash-'));
 afterAll(() => [codeFolder, dataFolder].forEach((folder) => rmSync(folder, { recursive: true, force: true })));
 
 beforeAll(async () => {
-  mkdirSync(codeFolder, { recursive: true });
-  await build({
-    root: repositoryRoot,
-    configFile: false,
-    logLevel: 'error',
-    ssr: { resolve: { conditions: ['fleetloom-source', 'node', 'import', 'module', 'default'] } },
-    build: {
-      ssr: true,
-      outDir: codeFolder,
-      target: 'node20',
-      minify: false,
-      rolldownOptions: {
-        input: { host: fileURLToPath(new URL('./suite/crash-host.suite.ts', import.meta.url)) },
-        output: { entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' },
-      },
-    },
-  });
+  await buildProgram(codeFolder, { host: fileURLToPath(new URL('./suite/crash-host.suite.ts', import.meta.url)) });
 });
 
 it(

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import { DeltaCoalescer } from '../store/delta-coalescer.ts';
 import type { Turn } from '../store/frame.ts';
-import type { Schedule } from '../store/schedule.ts';
+import type { Schedule } from '../base/schedule.ts';
 import type { FramePayloads, NewSessionFrame } from '../frames/frames.ts';
 
 export interface DeltaWriterOptions {

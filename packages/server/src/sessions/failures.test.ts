@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { EngineEvent, EngineFailure } from '../engines/engine.ts';
-import { createManualSchedule } from '../engines/suite/manual-schedule.suite.ts';
+import { createManualSchedule } from '../base/manual-schedule.suite.ts';
 import { toRetryDelay } from './retry-delay.ts';
 import {
   createGate,

@@ -3,7 +3,7 @@ import type { Ids } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { SessionLog } from '../store/log.ts';
-import type { Schedule } from '../store/schedule.ts';
+import type { Schedule } from '../base/schedule.ts';
 import type { Store } from '../store/store.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 import { SessionActor } from './actor.ts';

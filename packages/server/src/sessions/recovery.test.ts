@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createManualClock } from '../base/clock.ts';
 import { createIds } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
-import { createManualSchedule } from '../engines/suite/manual-schedule.suite.ts';
+import { createManualSchedule } from '../base/manual-schedule.suite.ts';
 import { commitOne } from '../store/write.ts';
 import type { SessionFrame } from '../frames/frames.ts';
 import { decide } from './decide.ts';

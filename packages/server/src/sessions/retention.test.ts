@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createManualClock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
-import { createManualSchedule } from '../engines/suite/manual-schedule.suite.ts';
+import { createManualSchedule } from '../base/manual-schedule.suite.ts';
 import { createRetention, type KeepDeltas } from './retention.ts';
 import {
   agent,

@@ -3,7 +3,7 @@ import { limits } from '../base/limits.ts';
 import type { Frame } from '../store/frame.ts';
 import { pruneDeltas } from '../store/prune-deltas.ts';
 import type { SessionRecord } from '../store/records.ts';
-import type { Schedule } from '../store/schedule.ts';
+import type { Schedule } from '../base/schedule.ts';
 import type { Store } from '../store/store.ts';
 
 /** How long one can see how answers grew. What they became is kept for ever. */

@@ -3,7 +3,7 @@ import { readSummary, toCompacted, toSummaryRequest } from '../engines/compactio
 import type { Engine, EngineEvent, ModelRequest, Usage } from '../engines/engine.ts';
 import { mishap } from '../engines/failures.ts';
 import type { Turn } from '../store/frame.ts';
-import type { Schedule } from '../store/schedule.ts';
+import type { Schedule } from '../base/schedule.ts';
 import type { ToolOffer } from '../tools/toolbox.ts';
 import { agentOf } from './agent-of.ts';
 import type { Command } from './decide.ts';

@@ -1,5 +1,5 @@
 import { limits } from '../base/limits.ts';
-import type { Schedule } from '../store/schedule.ts';
+import type { Schedule } from '../base/schedule.ts';
 import { type ToolResult, textResult } from '../tools/tool.ts';
 import type { Offers } from './run-request.ts';
 import { type Call, type SessionState, threadOf } from './state.ts';

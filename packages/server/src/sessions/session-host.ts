@@ -1,5 +1,5 @@
 import { limits } from '../base/limits.ts';
-import { type Schedule, systemSchedule } from '../store/schedule.ts';
+import { type Schedule, systemSchedule } from '../base/schedule.ts';
 import type { SessionActor } from './actor.ts';
 import type { ClientInput } from './client-event.ts';
 import { type OpenedSession, openSession, type SessionParts } from './open-session.ts';

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createManualClock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import { DeltaCoalescer } from './delta-coalescer.ts';
-import { createManualSchedule } from './suite/manual-schedule.suite.ts';
+import { createManualSchedule } from '../base/manual-schedule.suite.ts';
 
 function createSample(windowMs: number = limits.deltaWindowMs) {
   const clock = createManualClock();

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
-import { type Cancel, type Schedule, systemSchedule } from './schedule.ts';
+import { type Cancel, type Schedule, systemSchedule } from '../base/schedule.ts';
 
 export interface DeltaCoalescerOptions {
   /** Pieces of text that are to become one frame. The place is what `push` was given. */

@@ -1,7 +1,7 @@
 import { Feed } from './feed.ts';
 import type { Entry } from './frame.ts';
 import type { LogLimits } from './log-limits.ts';
-import type { Cancel, Schedule } from './schedule.ts';
+import type { Cancel, Schedule } from '../base/schedule.ts';
 import type { Signal, Store } from './store.ts';
 import { isStoreError, storeError } from './store-errors.ts';
 

@@ -7,7 +7,7 @@ import { createMemoryStore } from './memory/memory-store.ts';
 import { openSqliteStore } from './sqlite/sqlite-store.ts';
 import type { Store } from './store.ts';
 import { gateStore } from './suite/gated-store.suite.ts';
-import { createManualSchedule } from './suite/manual-schedule.suite.ts';
+import { createManualSchedule } from '../base/manual-schedule.suite.ts';
 import { codeOf, create, owned, sampleFrame, show } from './suite/samples.suite.ts';
 import { commitOne, type Write } from './write.ts';
 

@@ -3,7 +3,7 @@ import { Feed, type TailEnd } from './feed.ts';
 import { Feeds } from './feeds.ts';
 import { type Entry, encodeFrame, type NewFrame, StoredFrame } from './frame.ts';
 import { type LogLimits, toLogLimits } from './log-limits.ts';
-import { type Schedule, systemSchedule } from './schedule.ts';
+import { type Schedule, systemSchedule } from '../base/schedule.ts';
 import type { Store } from './store.ts';
 import { storeError } from './store-errors.ts';
 import { type Appended, sessionOf, type Write } from './write.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
 import { never } from '../suite/ask.suite.ts';
-import { createManualSchedule } from '../suite/manual-schedule.suite.ts';
+import { createManualSchedule } from '../../base/manual-schedule.suite.ts';
 import { createGovernor, type GovernorOptions, type Permit } from './governor.ts';
 
 const answered = { type: 'answered' } as const;

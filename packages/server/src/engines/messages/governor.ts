@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { FleetloomError } from '../../base/errors.ts';
 import { limits } from '../../base/limits.ts';
-import { type Cancel, type Schedule, systemSchedule } from '../schedule.ts';
+import { type Cancel, type Schedule, systemSchedule } from '../../base/schedule.ts';
 import { FairQueue } from './fair-queue.ts';
 
 /** Who may ask an endpoint now. Threads take turns; each keeps its own order. */

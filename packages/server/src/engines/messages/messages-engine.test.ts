@@ -8,8 +8,8 @@ import { createManualClock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
 import type { EngineEvent } from '../engine.ts';
 import { ask, asking, failureOf, findDisorder, finishedOf, never, said } from '../suite/ask.suite.ts';
-import type { Schedule } from '../schedule.ts';
-import { createManualSchedule } from '../suite/manual-schedule.suite.ts';
+import type { Schedule } from '../../base/schedule.ts';
+import { createManualSchedule } from '../../base/manual-schedule.suite.ts';
 import { createGovernor } from './governor.ts';
 import { createMessagesEngine, type MessagesEngineOptions } from './messages-engine.ts';
 

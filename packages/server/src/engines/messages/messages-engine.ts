@@ -5,7 +5,7 @@ import { limits } from '../../base/limits.ts';
 import type { Engine, ModelRequest } from '../engine.ts';
 import { connectionLost } from '../failures.ts';
 import { createClosing, runAnswer } from '../run-answer.ts';
-import { type Schedule, systemSchedule } from '../schedule.ts';
+import { type Schedule, systemSchedule } from '../../base/schedule.ts';
 import { classifyError, type ErrorContext } from './classify-error.ts';
 import { createGovernor, type Governor, type PermitOutcome } from './governor.ts';
 import { readStream } from './read-stream.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { systemSchedule } from '../schedule.ts';
+import { systemSchedule } from '../../base/schedule.ts';
 import { readStream } from './read-stream.ts';
 
 it('[N31] who leaves an answer early gives up the rest of it', async () => {

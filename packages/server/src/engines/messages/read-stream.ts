@@ -2,7 +2,7 @@ import { SseDecoder, type SseItem } from '@fleetloom/protocol/sse';
 import type { Json, JsonObject } from '../../base/json.ts';
 import { limits } from '../../base/limits.ts';
 import { brokenAnswer, classifyComplaint, connectionLost } from '../failures.ts';
-import type { Schedule } from '../schedule.ts';
+import type { Schedule } from '../../base/schedule.ts';
 import { StreamError } from './stream-error.ts';
 import { withTimeout } from './with-timeout.ts';
 

@@ -1,4 +1,4 @@
-import type { Schedule } from '../schedule.ts';
+import type { Schedule } from '../../base/schedule.ts';
 
 /** The promise's outcome, or the error when it takes too long. */
 export async function withTimeout<T>(

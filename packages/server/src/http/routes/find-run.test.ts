@@ -4,7 +4,7 @@ import { limits } from '../../base/limits.ts';
 import type { RunRecord } from '../../frames/record-data.ts';
 import { createLog } from '../../store/log.ts';
 import { createMemoryStore } from '../../store/memory/memory-store.ts';
-import { createManualSchedule } from '../../store/suite/manual-schedule.suite.ts';
+import { createManualSchedule } from '../../base/manual-schedule.suite.ts';
 import { newSession } from '../../store/suite/samples.suite.ts';
 import { createRunFinder } from './find-run.ts';
 

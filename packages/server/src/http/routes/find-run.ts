@@ -3,7 +3,7 @@ import type { RunRecord } from '../../frames/record-data.ts';
 import { runKey } from '../../frames/run-key.ts';
 import type { SessionLog } from '../../store/log.ts';
 import type { SessionRecord } from '../../store/records.ts';
-import { type Schedule, systemSchedule } from '../../store/schedule.ts';
+import { type Schedule, systemSchedule } from '../../base/schedule.ts';
 import type { Store } from '../../store/store.ts';
 import { readBackward, readForward } from '../../views/read-frames.ts';
 import { dataOf } from './read-session.ts';

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createSlots, type FleetEvent, foldSlots } from '@fleetloom/protocol/fleet';
-import { build } from 'vite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildProgram } from '../../../../../test/support/build-program.ts';
 import { repositoryRoot } from '../../../../../test/support/root.ts';
 import { isLong, randomText, timeout } from '../../../../../test/support/seed.ts';
 import { connectTo, ofType, parallel, textOf } from './fleet.suite.ts';
@@ -20,23 +20,7 @@ afterAll(() => {
 });
 
 beforeAll(async () => {
-  mkdirSync(codeFolder, { recursive: true });
-  await build({
-    root: repositoryRoot,
-    configFile: false,
-    logLevel: 'error',
-    ssr: { resolve: { conditions: ['fleetloom-source', 'node', 'import', 'module', 'default'] } },
-    build: {
-      ssr: true,
-      outDir: codeFolder,
-      target: 'node20',
-      minify: false,
-      rolldownOptions: {
-        input: { host: fileURLToPath(new URL('./fleet-host.suite.ts', import.meta.url)) },
-        output: { entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' },
-      },
-    },
-  });
+  await buildProgram(codeFolder, { host: fileURLToPath(new URL('./fleet-host.suite.ts', import.meta.url)) });
 });
 
 /** A server in a process of its own. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limits } from '../../base/limits.ts';
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import { createManualClock } from '../../base/clock.ts';
-import { createManualSchedule } from '../../store/suite/manual-schedule.suite.ts';
+import { createManualSchedule } from '../../base/manual-schedule.suite.ts';
 import { createRetention } from '../../sessions/retention.ts';
 import { createEventStreams } from '../sse/event-streams.ts';
 import {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { encodeEvent } from '@fleetloom/protocol/sse';
 import type { Clock } from '../../base/clock.ts';
 import type { SessionLog } from '../../store/log.ts';
-import { type Schedule, systemSchedule } from '../../store/schedule.ts';
+import { type Schedule, systemSchedule } from '../../base/schedule.ts';
 import type { Store } from '../../store/store.ts';
 import type { EncodedEvent } from '../../views/fleet/encoded-event.ts';
 import { FleetChannels } from '../../views/fleet/fleet-channels.ts';

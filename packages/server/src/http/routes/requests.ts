@@ -4,7 +4,7 @@ import type { RunRecord } from '../../frames/record-data.ts';
 import type { Sessions } from '../../sessions/index.ts';
 import type { SessionLog } from '../../store/log.ts';
 import type { SessionRecord } from '../../store/records.ts';
-import type { Schedule } from '../../store/schedule.ts';
+import type { Schedule } from '../../base/schedule.ts';
 import type { Store } from '../../store/store.ts';
 import { doorError } from '../door-error.ts';
 import { pageQuery, toPageRequest, toWirePage } from '../paging.ts';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
-import { type Cancel, type Schedule, systemSchedule } from '../../store/schedule.ts';
+import { type Cancel, type Schedule, systemSchedule } from '../../base/schedule.ts';
 import { encodeComment } from '@fleetloom/protocol/sse';
 import { doorError } from '../door-error.ts';
 import { encodeWireEvent } from './event-encoder.ts';

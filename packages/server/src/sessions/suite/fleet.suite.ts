@@ -9,7 +9,7 @@ import type { Engine } from '../../engines/engine.ts';
 import { createScriptedEngine } from '../../engines/scripted/engine.ts';
 import { createLog } from '../../store/log.ts';
 import { createMemoryStore } from '../../store/memory/memory-store.ts';
-import type { Schedule } from '../../store/schedule.ts';
+import type { Schedule } from '../../base/schedule.ts';
 import type { Store } from '../../store/store.ts';
 import { type OfferedTool, type Toolbox, type ToolProblem } from '../../tools/toolbox.ts';
 import type { ToolContext, ToolResult } from '../../tools/tool.ts';

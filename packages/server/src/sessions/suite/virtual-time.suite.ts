@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { Schedule } from '../../store/schedule.ts';
+import type { Schedule } from '../../base/schedule.ts';
 
 /** Time that passes only when a test lets it, with everything that waits for it. */
 export interface VirtualTime {

@@ -2,7 +2,7 @@ import type { RandomText } from '../../../../../bench/random-text.ts';
 import { createIds } from '../../base/ids.ts';
 import type { FrameType } from '../../frames/frames.ts';
 import { createLog, type SessionLog } from '../../store/log.ts';
-import type { Schedule } from '../../store/schedule.ts';
+import type { Schedule } from '../../base/schedule.ts';
 import type { Store } from '../../store/store.ts';
 import { isStoreError } from '../../store/store-errors.ts';
 import { createSessions, type Sessions } from '../sessions.ts';

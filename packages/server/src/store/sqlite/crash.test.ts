@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'vite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { isLong, randomText } from '../../../../../test/support/seed.ts';
+import { buildProgram } from '../../../../../test/support/build-program.ts';
 import { repositoryRoot } from '../../../../../test/support/root.ts';
 import type { Store } from '../store.ts';
 import { Database } from './database.ts';
@@ -46,23 +46,10 @@ async function work(sessionId, size) {
 `;
 
 beforeAll(async () => {
-  mkdirSync(codeFolder, { recursive: true });
-  await build({
-    root: repositoryRoot,
-    configFile: false,
-    logLevel: 'error',
-    ssr: { resolve: { conditions: ['fleetloom-source', 'node', 'import', 'module', 'default'] } },
-    build: {
-      ssr: true,
-      outDir: codeFolder,
-      target: 'node20',
-      minify: false,
-      rolldownOptions: {
-        input: ['sqlite/sqlite-store.ts', 'log.ts'].map((file) => join(import.meta.dirname, '..', file)),
-        output: { entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' },
-      },
-    },
-  });
+  await buildProgram(
+    codeFolder,
+    ['sqlite/sqlite-store.ts', 'log.ts'].map((file) => join(import.meta.dirname, '..', file)),
+  );
   writeFileSync(join(codeFolder, 'writer.mjs'), writer);
 });
 

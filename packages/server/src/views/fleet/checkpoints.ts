@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
-import type { Cancel, Schedule } from '../../store/schedule.ts';
+import type { Cancel, Schedule } from '../../base/schedule.ts';
 import { encodeToken } from './fleet-token.ts';
 import type { KnownSessions } from './known-sessions.ts';
 

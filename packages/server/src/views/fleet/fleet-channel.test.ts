@@ -5,7 +5,7 @@ import type { FramePayloads, FrameType } from '../../frames/frames.ts';
 import { createLog, type SessionLog } from '../../store/log.ts';
 import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import type { Store } from '../../store/store.ts';
-import { createManualSchedule } from '../../store/suite/manual-schedule.suite.ts';
+import { createManualSchedule } from '../../base/manual-schedule.suite.ts';
 import { newSession } from '../../store/suite/samples.suite.ts';
 import { FleetChannels } from './fleet-channels.ts';
 import { encodeToken, parseToken } from './fleet-token.ts';

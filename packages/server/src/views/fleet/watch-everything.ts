@@ -3,7 +3,7 @@ import { encodeEvent } from '@fleetloom/protocol/sse';
 import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
 import type { SessionRecord } from '../../store/records.ts';
-import type { Cancel, Schedule } from '../../store/schedule.ts';
+import type { Cancel, Schedule } from '../../base/schedule.ts';
 import type { Store } from '../../store/store.ts';
 import type { EncodedEvent } from './encoded-event.ts';
 import { Checkpoints } from './checkpoints.ts';

@@ -1,5 +1,5 @@
-import type { ManualClock } from '../../base/clock.ts';
-import type { Schedule } from '../schedule.ts';
+import type { ManualClock } from './clock.ts';
+import type { Schedule } from './schedule.ts';
 
 /** Timers that go off when a test says that time has passed. */
 export function createManualSchedule(clock: ManualClock) {

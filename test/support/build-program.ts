@@ -1,0 +1,30 @@
+import { mkdirSync } from 'node:fs';
+import { build } from 'vite';
+import { repositoryRoot } from './root.ts';
+
+/** What to make programs of: by the name of the program, or each by its own. */
+export type Entries = Record<string, string> | string[];
+
+/**
+ * Makes programs that Node can run of our sources, `<name>.mjs` each, for tests that need a process of their own. The folder
+ * has to lie within the repository, because what is not bundled is found from there.
+ */
+export async function buildProgram(folder: string, entries: Entries): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  await build({
+    root: repositoryRoot,
+    configFile: false,
+    logLevel: 'error',
+    ssr: { resolve: { conditions: ['fleetloom-source', 'node', 'import', 'module', 'default'] } },
+    build: {
+      ssr: true,
+      outDir: folder,
+      target: 'node20',
+      minify: false,
+      rolldownOptions: {
+        input: entries,
+        output: { entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' },
+      },
+    },
+  });
+}
