@@ -376,6 +376,10 @@ function findProcesses(name: string): string[] {
 }
 
 async function until(condition: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 500 && !condition(); tries++) await wait(10);
-  expect(condition()).toBe(true);
+  // Looked at once per try: a process that is just being started may be seen in one look and not in the next.
+  for (let tries = 0; tries < 500; tries++) {
+    if (condition()) return;
+    await wait(10);
+  }
+  expect.fail('it did not come true within five seconds');
 }
