@@ -66,7 +66,8 @@ function hangsOn(parent: Agent, agent: Agent): boolean {
   return parent.entries.some((entry) => (entry.type === 'agent' || entry.type === 'call') && entry.agent === agent.key);
 }
 
-function detach(overview: Overview, agent: Agent): void {
+/** Takes an agent off its parent. */
+export function detach(overview: Overview, agent: Agent): void {
   const parent = agent.parent === null ? undefined : overview.agents.get(agent.parent);
   if (!parent) return;
   for (const entry of parent.entries) if (entry.type === 'call' && entry.agent === agent.key) delete entry.agent;

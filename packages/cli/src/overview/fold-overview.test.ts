@@ -155,6 +155,19 @@ describe('the overview', () => {
     expect(requests(`${asked}${JSON.stringify({ type: 'control_cancel_request', request_id: 'r1' })}\n`)).toEqual([]);
   });
 
+  it('[S34] an agent that was taken for two hangs in one place, with all that it asks and did', () => {
+    const line = (fields: object) => wire.call('t9', 'Bash', {}, { parent_tool_use_id: 't1', ...fields });
+    const asked = wire.ask('r1', 't8', 'Bash', {}, { agent_id: 'a1' });
+    const below = wire.task('a2', 't2', 'B', { parent_task_id: 'a1' });
+    const overview = overviewOf(wire.init() + line({}) + asked + below + line({ agent_id: 'a1' }));
+    expect([...overview.agents.keys()]).toEqual([MAIN, 't1', 'a2']);
+    expect(overview.agents.get('t1')).toMatchObject({ parent: MAIN, calls: 2, status: 'running', hasAgents: true });
+    expect([...overview.agents.get('t1')!.openRequests.keys()]).toEqual(['r1']);
+    expect(overview.agents.get('a2')?.parent).toBe('t1');
+    const hung = [...overview.agents.values()].flatMap(({ entries }) => entries).filter(({ type }) => type === 'agent');
+    expect(hung).toEqual([expect.objectContaining({ agent: 't1' }), expect.objectContaining({ agent: 'a2' })]);
+  });
+
   it('[C7] in every recording each agent hangs in exactly one place below main', () => {
     for (const name of listRecordings()) {
       const overview = overviewOf(readRecording(name));

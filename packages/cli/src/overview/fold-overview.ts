@@ -8,6 +8,7 @@ import { abort, replace, retract } from './fold-changes.ts';
 import { noteRaw } from './fold-raw.ts';
 import { give, report, say } from './fold-texts.ts';
 import { endTurn, startTurn } from './fold-turns.ts';
+import { mergeAgents } from './merge-agents.ts';
 import { isFromAnotherTime, type Moment, markFirst, markLast, parseLineTime } from './moment.ts';
 import { type Agent, createAgent, MAIN, type Overview } from './overview.ts';
 
@@ -24,7 +25,9 @@ export function foldOverview(overview: Overview, event: AgentEvent, arrivalMs?: 
     case 'session_meta':
       return startTurn(overview, event, at);
     case 'thread_start':
+      return learn(overview, agent, event, event.depth);
     case 'thread_update':
+      if (event.sameAs !== undefined) return mergeAgents(overview, agent, event.sameAs);
       return learn(overview, agent, event, event.depth);
     case 'run_start':
       return startRun(agent, event);

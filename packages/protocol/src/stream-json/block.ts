@@ -29,12 +29,6 @@ export interface Block {
   said: boolean;
 }
 
-/** What a whole block is, compared with what was known of it. */
-export type Change = { type: 'same' } | { type: 'grown'; suffix: string } | { type: 'changed' };
-
-const SAME: Change = { type: 'same' };
-const CHANGED: Change = { type: 'changed' };
-
 export function createBlock(wire: WireBlock, number: number): Block {
   const text = textOf(wire);
   return {
@@ -65,19 +59,17 @@ export function sameIdentity(block: Block, wire: WireBlock): boolean {
   return block.kind === wire.type && block.id === identifier(wire.id);
 }
 
-/** How `wire` relates to the block that was known. Kinds and tool-call ids that differ are a change. */
-export function compareBlock(block: Block, wire: WireBlock): Change {
-  if (!sameIdentity(block, wire)) return CHANGED;
+/** By what the block has grown, '' where it is the same, undefined where it is another or something in it was changed. */
+export function growthOf(block: Block, wire: WireBlock): string | undefined {
+  if (!sameIdentity(block, wire)) return undefined;
   const text = textOf(wire);
-  if (text === undefined) return sameValue(block, wire) ? SAME : CHANGED;
+  if (text === undefined) return sameValue(block, wire) ? '' : undefined;
   const known = block.text;
-  if (known === text) return SAME;
+  if (known === text) return '';
   const length = known === null ? (block.mark?.length ?? 0) : known.length;
-  if (text.length < length) return CHANGED;
   // slice and compare instead of startsWith: V8 compares flat strings several times faster that way.
   const grown = known === null ? startsWithMark(text, block.mark ?? NOTHING) : text.slice(0, length) === known;
-  if (!grown) return CHANGED;
-  return text.length === length ? SAME : { type: 'grown', suffix: text.slice(length) };
+  return grown ? text.slice(length) : undefined;
 }
 
 /** Takes a whole block over as what is now known. */

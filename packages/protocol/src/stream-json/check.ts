@@ -46,6 +46,15 @@ type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
+/** The value of a JSON text; undefined where it is none. */
+export function fromJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
 /** JSON text; '' where JSON.stringify gives up, e.g. on nesting too deep for it. */
 export function toJson(value: unknown): string {
   try {

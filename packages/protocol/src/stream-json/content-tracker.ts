@@ -1,10 +1,11 @@
-import { type Block, compareBlock, createBlock, sameIdentity, textOf, updateBlock } from './block.ts';
-import { identifier, record, text } from './check.ts';
+import { type Block, createBlock, growthOf, sameIdentity, textOf, updateBlock } from './block.ts';
+import { fromJson, identifier, record, text, toJson } from './check.ts';
 import type { EventSink, Loose } from './event-sink.ts';
 import type { BlockPlace } from './events.ts';
 import { RETRACTABLE_LINES_MAX } from './limits.ts';
 import type { KnownMessage } from './message-memory.ts';
 import type { StreamJsonMessage, WireBlock } from './messages.ts';
+import { keepRecent } from './recent-map.ts';
 import type { ThreadTracker } from './thread-tracker.ts';
 import type { Thread } from './threads.ts';
 
@@ -19,9 +20,8 @@ export class ContentTracker {
   dialect: Dialect = 'unknown';
   /** Some line repeated what an earlier one had. */
   repeats = false;
-  /** Where the blocks of recent lines stand, so that a line can be taken back. A ring; searched only for a retraction. */
+  /** Where the blocks of recent lines stand, so that a line can be taken back, and of some more. */
   readonly lines: SaidLine[] = [];
-  #nextLine = 0;
   readonly #sink: EventSink;
   readonly #threads: ThreadTracker;
 
@@ -39,12 +39,12 @@ export class ContentTracker {
     if (content.length === 0) return;
     thread.hasItems = true;
     const id = identifier(message?.id);
-    const said: SaidLine = { thread, uuid: identifier(line.uuid), id, error: text(line.error), from: 0, to: 0 };
-    const keepMarks = this.dialect === 'snapshots' || said.uuid === undefined;
-    if (id === undefined) this.#anonymous(content, said);
-    else this.#identified(thread.memory.message(id, keepMarks), content, said);
+    const said: SaidLine = { thread, uuid: identifier(line.uuid), id, error: identifier(line.error), from: 0, to: 0 };
+    const keepMarks = this.dialect === 'snapshots' || !said.uuid;
+    if (id) this.#identified(thread.memory.message(id, keepMarks), content, said);
+    else this.#anonymous(content, said);
     if (line.aborted === true) this.#forEachPlace(said, 'block_aborted');
-    if (said.uuid !== undefined) this.remember(said);
+    this.remember(said);
   }
 
   /** A turn is over: streams without ids begin anew. Nothing else is reset, since results can be late. */
@@ -75,14 +75,14 @@ export class ContentTracker {
     }
     const start = content[0] as WireBlock;
     const shorter = content.length < message.blocks.length;
-    if (shorter && this.dialect !== 'unknown') return compareBlock(first, start).type === 'same';
+    if (shorter && this.dialect !== 'unknown') return growthOf(first, start) === '';
     if (this.dialect === 'snapshots') return sameIdentity(first, start);
-    if (content.length >= 2 && compareBlock(first, start).type !== 'changed') {
+    if (content.length >= 2 && growthOf(first, start) !== undefined) {
       this.dialect = 'snapshots';
       return true;
     }
-    if (uuid !== undefined || shorter) return false;
-    return message.blocks.every((block, i) => compareBlock(block, content[i] as WireBlock).type !== 'changed');
+    if (uuid || shorter) return false;
+    return message.blocks.every((block, i) => growthOf(block, content[i] as WireBlock) !== undefined);
   }
 
   #merge(message: KnownMessage, content: WireBlock[], said: SaidLine): void {
@@ -96,7 +96,7 @@ export class ContentTracker {
   /** No message id: the fingerprint of older documentation, with whole blocks instead of 64 characters. */
   #anonymous(content: WireBlock[], said: SaidLine): void {
     const { memory } = said.thread;
-    const alone = said.uuid !== undefined && content.length === 1 && this.dialect !== 'snapshots';
+    const alone = said.uuid && content.length === 1 && this.dialect !== 'snapshots';
     const known = alone ? undefined : memory.findAnonymous(content);
     if (known && content.length >= 2) this.dialect = 'snapshots';
     this.#merge(known ?? memory.openAnonymous(), content, said);
@@ -118,13 +118,13 @@ export class ContentTracker {
       if (block.text && !sameInput(block.text, wire.input)) this.#sink.count(`settled/${block.kind}`);
       updateBlock(block, wire);
     } else {
-      if (compareBlock(block, wire).type === 'changed') this.#sink.count(`settled/${block.kind}`);
+      if (growthOf(block, wire) === undefined) this.#sink.count(`settled/${block.kind}`);
       this.#correct(message, block, wire, said);
     }
     if (block.said) return;
     block.said = true;
     cover(said, block.number);
-    this.say(message, block.number, wire, said.thread, said.error);
+    this.say(message, block.number, wire, said);
   }
 
   /** A block that was not there before. */
@@ -140,18 +140,18 @@ export class ContentTracker {
       message.blocks.push(block);
     }
     cover(said, number);
-    this.say(message, number, wire, said.thread, said.error);
+    this.say(message, number, wire, said);
   }
 
   /** Brings a known block to what the line says, with the smallest event that does. */
   #correct(message: KnownMessage, block: Block, wire: WireBlock, said: SaidLine): void {
-    const change = compareBlock(block, wire);
+    const growth = growthOf(block, wire);
     cover(said, block.number);
-    if (change.type === 'same') return;
+    if (growth === '') return;
     updateBlock(block, wire);
     const { thread, error } = said;
-    if (change.type === 'grown') {
-      this.#sink.delta(thread, deltaType(block.kind), message.id, block.number, change.suffix);
+    if (growth) {
+      this.#sink.delta(thread, deltaType(block.kind), message.id, block.number, growth);
     } else {
       const content = textOf(wire);
       if (wire.type === 'tool_use') this.#threads.made(block.id, thread);
@@ -162,12 +162,11 @@ export class ContentTracker {
   }
 
   /** A whole block, for the first time. */
-  say(message: KnownMessage, number: number, wire: WireBlock, thread: Thread, error?: string): void {
+  say(message: KnownMessage, number: number, wire: WireBlock, { thread, error }: Speaker): void {
     const { id } = message;
     const content = textOf(wire);
     if (content !== undefined) {
-      if (error === undefined || wire.type === 'thinking')
-        this.#sink.delta(thread, deltaType(wire.type), id, number, content);
+      if (!error || wire.type === 'thinking') this.#sink.delta(thread, deltaType(wire.type), id, number, content);
       else this.#sink.emit(thread, { type: 'text_delta', ...placeOf(message, number), content, error });
     } else if (wire.type === 'tool_use') {
       const toolUseId = this.#threads.made(identifier(wire.id), thread);
@@ -195,19 +194,15 @@ export class ContentTracker {
   }
 
   remember(said: SaidLine): void {
-    this.lines[this.#nextLine] = said;
-    this.#nextLine = (this.#nextLine + 1) % RETRACTABLE_LINES_MAX;
-  }
-
-  /** Oldest first. */
-  rememberedLines(): SaidLine[] {
-    return [...this.lines.slice(this.#nextLine), ...this.lines.slice(0, this.#nextLine)];
+    if (said.uuid) keepRecent(this.lines, said, RETRACTABLE_LINES_MAX);
   }
 
   #retract(uuids: unknown): void {
     if (!Array.isArray(uuids)) return;
+    const lines = this.lines.slice(-RETRACTABLE_LINES_MAX);
     for (const uuid of uuids) {
-      const said = this.lines.find((line) => line.uuid !== undefined && line.uuid === identifier(uuid));
+      const id = identifier(uuid);
+      const said = lines.find((line) => id && line.uuid === id);
       if (!said) continue;
       said.uuid = undefined;
       this.#forEachPlace(said, 'retract');
@@ -221,13 +216,16 @@ export class ContentTracker {
   }
 }
 
-/** A line and the blocks it spoke of: numbers `from` up to, not including, `to`. */
-export interface SaidLine {
+interface Speaker {
   thread: Thread;
-  uuid: string | undefined;
-  id: string | undefined;
   /** The program's error code, on its own error lines. */
-  error: string | undefined;
+  error?: string | undefined;
+}
+
+/** A line and the blocks it spoke of: numbers `from` up to, not including, `to`. */
+export interface SaidLine extends Speaker {
+  uuid?: string | undefined;
+  id?: string | undefined;
   from: number;
   to: number;
 }
@@ -239,7 +237,7 @@ export function cover(said: SaidLine, number: number): void {
 
 /** The number that the next block of the message gets. */
 export function nextNumber(message: KnownMessage, { memory }: Thread): number {
-  return message.id === undefined ? memory.anonymousBlocks++ : message.forgotten + message.blocks.length;
+  return message.id ? message.forgotten + message.blocks.length : memory.anonymousBlocks++;
 }
 /** Block types that are passed on untouched without being news: what a server's own tools say, hidden thinking, media. */
 const KNOWN_BLOCKS = /_tool_(use|result)$|^(redacted_thinking|image|document)$/;
@@ -267,16 +265,12 @@ function findStreamed(message: KnownMessage, wire: WireBlock): Block | undefined
   const candidates = message.blocks.filter((block) => block.kind === wire.type && block.index >= 0 && !block.settled);
   return (
     candidates.find((block) => block.open) ??
-    candidates.find((block) => compareBlock(block, wire).type === 'same') ??
-    candidates.find((block) => compareBlock(block, wire).type === 'grown')
+    candidates.find((block) => growthOf(block, wire) === '') ??
+    candidates.find((block) => growthOf(block, wire))
   );
 }
 
 function sameInput(json: string, input: unknown): boolean {
-  try {
-    const whole = JSON.stringify(input);
-    return json === whole || JSON.stringify(JSON.parse(json)) === whole;
-  } catch {
-    return false;
-  }
+  const whole = toJson(input);
+  return json === whole || (toJson(fromJson(json)) || json) === whole;
 }

@@ -1,4 +1,4 @@
-import { toJson } from './check.ts';
+import { fromJson, text, toJson } from './check.ts';
 
 /**
  * The text of a `tool_result`'s (or message's) `content`, whatever its shape: a string as it is, null and undefined as '',
@@ -20,13 +20,7 @@ export function extractContent(content: unknown): string {
  */
 export function parseDoubleEncoded(value: unknown): string {
   if (typeof value !== 'string') return toText(value);
-  if (!/^\s*"/.test(value)) return value;
-  try {
-    const inner: unknown = JSON.parse(value);
-    return typeof inner === 'string' ? inner : value;
-  } catch {
-    return value;
-  }
+  return text(fromJson(value)) ?? value;
 }
 
 /** Results are nested two deep in practice; the number only keeps a hostile line from exhausting the stack. */

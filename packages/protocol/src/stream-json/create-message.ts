@@ -1,3 +1,4 @@
+import { record } from './check.ts';
 import type { PermissionRequest } from './events.ts';
 import type { StreamJsonMessage, WireBlock } from './messages.ts';
 
@@ -21,7 +22,7 @@ export const createMessage = {
 
   /** The first request of a session. Fields that are not named here are written as they are. */
   initialize: ({ requestId, ...fields }: InitializeFields & RequestOptions = {}): string =>
-    request('initialize', fields, requestId === undefined ? {} : { requestId }),
+    request('initialize', fields, { requestId }),
   interrupt: (options?: RequestOptions): string => request('interrupt', {}, options),
   setModel: (model: string, options?: RequestOptions): string => request('set_model', { model }, options),
   setPermissionMode: (mode: string, options?: RequestOptions): string =>
@@ -37,7 +38,7 @@ export const createMessage = {
 
   /** Lets a tool call run, with the input given here: the program demands one even where nothing changes. */
   allow: (requestId: string, { updatedInput, updatedPermissions }: AllowFields): string => {
-    demand(isRecord(updatedInput), 'updatedInput must be the input for the tool');
+    demand(record(updatedInput), 'updatedInput must be the input for the tool');
     return answer(requestId, { behavior: 'allow', updatedInput, updatedPermissions });
   },
   /** Lets the call of a `permission_request` event run, unchanged unless told otherwise. */
@@ -76,7 +77,7 @@ export const createMessage = {
 };
 
 export interface RequestOptions {
-  requestId?: string;
+  requestId?: string | undefined;
 }
 
 export interface InitializeFields {
@@ -148,16 +149,12 @@ function checkId(requestId: string): string {
 }
 
 function requestIdOf(asked: Asked): string {
-  demand(isRecord(asked) && 'input' in asked, WHAT_TO_PASS);
+  demand(record(asked) && 'input' in asked, WHAT_TO_PASS);
   return asked.requestId;
 }
 
 const WHAT_TO_PASS = 'pass the permission_request event or its requestId, not the id of a tool call';
 
-function isRecord(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function demand(holds: boolean, what: string): void {
+function demand(holds: unknown, what: string): void {
   if (!holds) throw new TypeError(`createMessage: ${what}`);
 }

@@ -1,6 +1,7 @@
 import { defined } from './check.ts';
 import type { AgentEvent, EventBody, ToolResult } from './events.ts';
 import { DRIFT_KINDS_MAX } from './limits.ts';
+import { keepLast } from './recent-map.ts';
 import { shortName } from './text-mark.ts';
 import type { Thread } from './threads.ts';
 
@@ -10,11 +11,11 @@ export class EventSink {
   /** Time of the line that is being translated, where it has one. */
   ts: string | undefined;
   #events: AgentEvent[] = [];
-  readonly drift = new Map<string, number>();
+  drift = new Map<string, number>();
 
   /** Fields that are undefined are left out, so that an event carries only what is there. */
   emit(thread: Thread, body: Loose<EventBody>): void {
-    const { streamId: stream_id, depth, key } = thread;
+    const { streamId: stream_id, depth, key } = thread.self;
     this.#push({ seq: this.seq++, stream_id, depth, thread: key, ...body }, false);
   }
 
@@ -99,12 +100,11 @@ export class EventSink {
     this.raw(thread, kind, value);
   }
 
-  /** Drops the first of a list that has grown too long, and counts it. */
-  limit(list: unknown[], max: number, kind: string): boolean {
-    if (list.length <= max) return false;
-    list.shift();
-    this.count(`forgotten/${kind}`);
-    return true;
+  /** Puts an item at the end of a list that has a limit. Whether the first had to go, which is counted. */
+  keepLast<T>(list: T[], item: T, max: number, kind: string): boolean {
+    const isFull = keepLast(list, item, max) !== undefined;
+    if (isFull) this.count(`forgotten/${kind}`);
+    return isFull;
   }
 
   count(kind: string): void {

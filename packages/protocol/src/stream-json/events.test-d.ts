@@ -50,13 +50,14 @@ interface Pinned {
     permissionMode?: string;
   };
   thread_start: { type: 'thread_start'; parent: string } & PinnedFacts;
-  thread_update: { type: 'thread_update'; parent?: string } & PinnedFacts;
+  thread_update: { type: 'thread_update'; parent?: string; sameAs?: string } & PinnedFacts;
   run_start: { type: 'run_start'; run: number; runId?: string; toolUseId?: string; late?: true };
   thread_progress: {
     type: 'thread_progress';
     description?: string;
     toolName?: string;
     usage?: TaskUsage;
+    run?: number;
     late?: true;
   };
   thread_status: {

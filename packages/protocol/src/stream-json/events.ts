@@ -90,6 +90,11 @@ export interface ThreadStart extends ThreadFacts {
 /** Something was learnt about an agent afterwards. Only what is new is set; the envelope has the new depth. */
 export interface ThreadUpdate extends Partial<ThreadFacts> {
   type: 'thread_update';
+  /**
+   * Key of another thread that turned out to be this same agent: what this one had belongs there, and nothing more comes on it.
+   * Happens where an agent is seen by its call on a line, and by its task on a permission request, before anything links them.
+   */
+  sameAs?: string;
 }
 
 /** An agent is started, or started again by a follow-up. */
@@ -109,6 +114,7 @@ export interface ThreadProgress {
   description?: string;
   toolName?: string;
   usage?: TaskUsage;
+  run?: number;
   /** Belongs to a run before the current one. */
   late?: true;
 }

@@ -11,7 +11,9 @@ import {
   text,
   toolResult,
   translate,
+  user,
 } from '../../../../test/support/lines.ts';
+import { liveBytes } from '../../../../test/support/heap.ts';
 import {
   ANONYMOUS_STREAMS_MAX,
   CALL_OWNERS_MAX,
@@ -250,6 +252,52 @@ describe('limits against a stream without end', () => {
     const kinds = (length: number) => Object.keys(feed([{ type: named(length) }], true).drift());
     expect(kinds(NAME_CHARS_MAX)).toEqual([named(NAME_CHARS_MAX)]);
     expect(kinds(NAME_CHARS_MAX + 1)).toEqual([expect.stringMatching(/^n{64}~/)]);
+  });
+
+  it('[S68] facts of an agent are told whole, and remembered as 256 characters or a beginning and a mark', () => {
+    const facts = (length: number) => ({
+      subagent_type: 't'.repeat(length),
+      description: 'd'.repeat(length),
+      prompt: 'p'.repeat(length),
+    });
+    for (const length of [NAME_CHARS_MAX, NAME_CHARS_MAX + 1]) {
+      const translator = new Translator();
+      const started = taskStarted('t', 'c', facts(length));
+      const { subagent_type: agentType, description, prompt } = facts(length);
+      expect(translator.translate(started)[0]).toMatchObject({ type: 'thread_start', agentType, description, prompt });
+      const [, saved] = translator.snapshot().threads;
+      const kept = (fact: string) => (length > NAME_CHARS_MAX ? expect.stringMatching(`^${fact[0]}{64}~`) : fact);
+      expect(saved?.facts).toMatchObject({ agentType: kept(agentType), description: kept(description) });
+      // Known is known: nothing is told a second time.
+      expect(translator.translate({ ...started, run_id: 'r1' }).map(({ type }) => type)).not.toContain('thread_update');
+    }
+  });
+
+  it('[S68] facts, prompts and errors of 600,000 characters each leave nothing behind', () => {
+    const long = (name: string) => name.repeat(300_000);
+    const translator = new Translator();
+    const before = liveBytes();
+    for (let index = 10; index < 40; index++) {
+      const id = `${index}`;
+      const given = { prompt: long(id), description: long(id), subagent_type: long(id), session_id: long(id) };
+      translator.translate(taskStarted(`t${id}`, `c${id}`, given));
+      translator.translate(user(long(id), { parent_tool_use_id: `l${id}`, task_description: long(id) }));
+      translator.translate(line('m', 'x', `u${id}`, { error: long(id) }));
+      translator.translate(init({ model: long(id), session_id: long(id) }));
+    }
+    expect(liveBytes() - before).toBeLessThan(4e6);
+    expect(JSON.stringify(translator.snapshot()).length).toBeLessThan(200_000);
+  });
+
+  it('[S68] the session and its model are told and remembered like ids', () => {
+    const named = (length: number) => feed([init({ model: 'm'.repeat(length), session_id: 's'.repeat(length) })], true);
+    const at = named(NAME_CHARS_MAX);
+    expect([at.sessionId, at.model]).toEqual(['s'.repeat(NAME_CHARS_MAX), 'm'.repeat(NAME_CHARS_MAX)]);
+    const over = named(NAME_CHARS_MAX + 1);
+    expect(over.sessionId).toMatch(/^s{64}~-?\d+~-?\d+$/);
+    expect(over.model).toMatch(/^m{64}~-?\d+~-?\d+$/);
+    const ended = result({ session_id: 's'.repeat(NAME_CHARS_MAX + 1) });
+    expect(over.translate(ended)[0]).toMatchObject({ type: 'turn_complete', sessionId: over.sessionId });
   });
 
   it('[S67] long ids do all that short ones do', () => {

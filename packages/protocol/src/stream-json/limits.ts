@@ -7,8 +7,11 @@
 
 /** Longest line that is parsed. A longer one is reported as `oversize` and reading goes on at the next LF. */
 export const LINE_BYTES_MAX = 64 * 1024 * 1024;
-/** Room in which a line that goes over several chunks is gathered, and which is kept for the next; a longer one is not. */
-export const BLOCK_BYTES = 96 * 1024;
+/**
+ * Room in which a line that goes over several chunks is gathered, and which is kept for the next; a longer line is kept in
+ * copies of it. Their texts are to be too long (128 KiB) for V8's young generation, which would copy each of them twice.
+ */
+export const BLOCK_BYTES = 192 * 1024;
 /** Characters of a bad line that are shown in its report. */
 export const EXCERPT_CHARS_MAX = 120;
 /** How many lines of an agent back a repeated line (same `uuid`) or snapshot is still recognised. */

@@ -13,8 +13,12 @@ import type { StreamJsonMessage } from './messages.ts';
  * }
  */
 export function parseLine(line: string): StreamJsonMessage | null {
-  const message = parseJson(line.charCodeAt(0) === 0xfeff ? line.slice(1) : line);
+  const message = parseJson(withoutBom(line));
   return typeof message === 'object' ? message : null;
+}
+
+export function withoutBom(line: string): string {
+  return line.charCodeAt(0) === 0xfeff ? line.slice(1) : line;
 }
 
 /** The message, or what is wrong with the line. A message is any JSON object; its fields are checked where they are read. */

@@ -79,6 +79,35 @@ describe('long lines', () => {
     }
   });
 
+  it('[S2, S13] cuts no character at the edge of a block, and takes for damaged only what is', () => {
+    const pieces: [string, Uint8Array][] = [
+      ...['a', 'é', '€', '😀', '\ufffd'].map((character) => [character, bytes(character)] as [string, Uint8Array]),
+      ['a lead without its end', Uint8Array.of(0xe2, 0x82)],
+      ['ends without a lead', Uint8Array.of(0x80, 0x80, 0x80, 0x80, 0x80, 0x80)],
+      ['a whole character and ends without a lead', Uint8Array.of(0xf0, 0x9f, 0x98, 0x80, 0x80, 0x80)],
+      ['no UTF-8 at all', Uint8Array.of(0xff, 0xf8, 0xc0, 0xed, 0xa0, 0x80)],
+    ];
+    for (const [name, piece] of pieces) {
+      for (let shift = 0; shift < 6; shift++) {
+        const start = bytes(`{"type":"${'x'.repeat(BLOCK_BYTES - 16 + shift)}`);
+        const parts = [start, ...Array.from({ length: 8 }, () => piece), bytes('y'), bytes('"}\n')];
+        const [whole, cut] = [new StreamJsonReader(), new StreamJsonReader()];
+        const line = Buffer.concat(parts);
+        const [expected] = whole.push(line);
+        const items = parts.flatMap((part) => cut.push(part));
+        expect(JSON.stringify(items) === JSON.stringify([expected]), `${name}, ${shift}`).toBe(true);
+        expect(cut.invalidBytes, `${name}, ${shift}`).toBe(whole.invalidBytes);
+      }
+    }
+  });
+
+  it('[S4, S7] tells a bad line of several blocks as one of a single chunk, without its mark and its CR', () => {
+    const bad = `\ufeff{"type":${'x'.repeat(3 * BLOCK_BYTES)}\r\n`;
+    const [expected] = new StreamJsonReader().push(bytes(bad));
+    expect(expected).toMatchObject({ type: 'malformed', offset: 3, length: bytes(bad).length - 3 - 2 });
+    expect(feed(new StreamJsonReader(), bad, 65_536)).toEqual([expected]);
+  });
+
   it('[S10] keeps the one block and nothing of a chunk', () => {
     const reader = new StreamJsonReader();
     const before = liveBytes();

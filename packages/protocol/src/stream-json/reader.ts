@@ -1,7 +1,8 @@
 import { BLOCK_BYTES, EXCERPT_CHARS_MAX, LINE_BYTES_MAX } from './limits.ts';
 import type { LineIssue, LineItem, StreamJsonMessage } from './messages.ts';
-import { parseJson } from './parse-line.ts';
+import { parseJson, withoutBom } from './parse-line.ts';
 import { type Platform, platform } from './platform.ts';
+import { beginning } from './text-mark.ts';
 
 export interface ReaderOptions {
   /** Longest line that is parsed, in bytes. */
@@ -15,15 +16,15 @@ export interface LineSink {
   message(message: StreamJsonMessage): void;
   issue(issue: LineIssue): void;
   /**
-   * Asked for each line as bytes before it is parsed, where present. True: the sink has taken it.
+   * Asked for each line as bytes before it is parsed, where present: all but its LF. True: the sink has taken it.
    * The bytes are valid only during the call.
    */
   bytes?: ((bytes: Uint8Array, start: number, end: number) => boolean) | undefined;
 }
 
 const LF = 0x0a;
-const CR = 0x0d;
 const EMPTY = new Uint8Array(0);
+const BOM_BYTES = 3;
 
 /**
  * Bytes to messages. A pure push machine: feed chunks cut anywhere, get what they completed; no stream, no clock, no throw.
@@ -37,9 +38,9 @@ export class StreamJsonReader {
   readonly #lineBytesMax: number;
   readonly #platform: Platform;
   /**
-   * A line that goes on in the next chunk: what is in the room comes last, before it what no longer fitted. It is joined once,
-   * at its end: a room that grows would have to be copied, and a list of the pieces themselves would take hundreds of bytes
-   * for each where they come byte by byte. The room is kept for the next line. Over the limit bytes are only counted.
+   * A line that goes on in the next chunk: what is in the room comes last, before it what no longer fitted. Copies of full
+   * rooms, and not the pieces themselves: those would take hundreds of bytes each where they come byte by byte. The room is
+   * kept for the next line. Over the limit bytes are only counted.
    */
   #room: Uint8Array = EMPTY;
   #roomBytes = 0;
@@ -80,51 +81,71 @@ export class StreamJsonReader {
     this.#offset = 0;
   }
 
-  #line(bytes: Uint8Array, lineStart: number, lineEnd: number, sink: LineSink): void {
+  #line(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    sink: LineSink,
+    before?: Uint8Array[],
+    length = end - start,
+  ): void {
     const offset = this.#offset;
-    const length = lineEnd - lineStart;
     this.#offset += length + 1;
     const limit = this.#lineBytesMax;
     if (length > limit) return sink.issue({ type: 'oversize', offset, length, limit });
-    const bom = offset === 0 && startsWithBom(bytes, lineStart) ? 3 : 0;
-    const start = lineStart + bom;
-    const end = lineEnd > start && bytes[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd;
-    if (start === end || sink.bytes?.(bytes, start, end)) return;
+    if (length === 0 || sink.bytes?.(bytes, start, end)) return;
+    let text = this.#text(bytes, start, end);
+    // Part by part: one buffer for a long line would be fetched from the system anew each time, at several times the price.
+    if (before) text = [...before.map((part) => this.#text(part, 0, part.length)), text].join('');
+    const line = offset === 0 ? withoutBom(text) : text;
+    const message = parseJson(line);
+    if (typeof message === 'object') sink.message(message);
+    else if (line.trim()) sink.issue(malformed(message, line, offset, length, line === text ? 0 : BOM_BYTES));
+  }
+
+  #text(bytes: Uint8Array, start: number, end: number): string {
     const text = this.#platform.text(bytes, start, end);
     // V8 answers at once for the many one-byte strings, which cannot hold the character.
     if (text.indexOf('\ufffd') !== -1) this.invalidBytes += countReplaced(text, bytes.subarray(start, end));
-    const message = parseJson(text);
-    if (typeof message === 'object') sink.message(message);
-    else if (text.trim()) sink.issue(malformed(message, text, offset + bom, end - start));
+    return text;
   }
 
   #keep(piece: Uint8Array): void {
     this.#restBytes += piece.length;
     if (this.#room === EMPTY) this.#room = this.#platform.wrap(new Uint8Array(BLOCK_BYTES));
     if (this.#restBytes > this.#lineBytesMax) this.#before = [];
-    else if (this.#roomBytes + piece.length <= BLOCK_BYTES) {
-      this.#room.set(piece, this.#roomBytes);
-      this.#roomBytes += piece.length;
-      return;
-      // Not `slice`, which for Node's Buffer is a view: the owner of a chunk may use it again.
-    } else this.#before.push(new Uint8Array(this.#room.subarray(0, this.#roomBytes)), new Uint8Array(piece));
-    this.#roomBytes = 0;
+    else for (let at = 0; at < piece.length; ) at += this.#fill(piece.subarray(at, at + BLOCK_BYTES - this.#roomBytes));
+  }
+
+  #fill(part: Uint8Array): number {
+    const room = this.#room;
+    room.set(part, this.#roomBytes);
+    this.#roomBytes += part.length;
+    if (this.#roomBytes === BLOCK_BYTES) {
+      const end = lastCharacter(room);
+      // Not `slice`, which for Node's Buffer is a view.
+      this.#before.push(this.#platform.wrap(new Uint8Array(room.subarray(0, end))));
+      room.copyWithin(0, end);
+      this.#roomBytes -= end;
+    }
+    return part.length;
   }
 
   /** A line that began in an earlier chunk is complete. */
   #lastPiece(last: Uint8Array, sink: LineSink): void {
     this.#keep(last);
-    const length = this.#restBytes;
-    const line = this.#before.length === 0 ? this.#room : this.#join(length);
+    const [before, room, length] = [this.#before, this.#room.subarray(0, this.#roomBytes), this.#restBytes];
     this.#before = [];
     this.#roomBytes = this.#restBytes = 0;
-    this.#line(line, 0, length, sink);
+    // Only who wants the bytes gets them in one piece.
+    if (sink.bytes && before.length > 0) this.#line(this.#join([...before, room], length), 0, length, sink);
+    else this.#line(room, 0, room.length, sink, before, length);
   }
 
-  #join(length: number): Uint8Array {
+  #join(parts: Uint8Array[], length: number): Uint8Array {
     const line = this.#platform.wrap(new Uint8Array(length));
     let at = 0;
-    for (const part of [...this.#before, this.#room.subarray(0, this.#roomBytes)]) {
+    for (const part of parts) {
       line.set(part, at);
       at += part.length;
     }
@@ -141,13 +162,21 @@ function collect(read: (sink: LineSink) => void): LineItem[] {
   return items;
 }
 
-function malformed(reason: string, line: string, offset: number, length: number): LineIssue {
-  const max = EXCERPT_CHARS_MAX;
-  return { type: 'malformed', offset, length, reason: reason.slice(0, max), excerpt: line.slice(0, max) };
+function malformed(reason: string, line: string, offset: number, length: number, bomBytes: number): LineIssue {
+  const content = line.replace(/\r$/, '');
+  return {
+    type: 'malformed',
+    offset: offset + bomBytes,
+    length: length - bomBytes - line.length + content.length,
+    reason: beginning(reason, EXCERPT_CHARS_MAX),
+    excerpt: beginning(content, EXCERPT_CHARS_MAX),
+  };
 }
 
-function startsWithBom(bytes: Uint8Array, at: number): boolean {
-  return bytes[at] === 0xef && bytes[at + 1] === 0xbb && bytes[at + 2] === 0xbf;
+/** Where the last character begins, so that none is cut; the end where there is none, which is no UTF-8 anyway. */
+function lastCharacter(bytes: Uint8Array): number {
+  const at = bytes.subarray(-4).findLastIndex((byte) => (byte & 0xc0) !== 0x80);
+  return bytes.length - (at === -1 ? 0 : 4 - at);
 }
 
 /** U+FFFD in the text that did not stand in the bytes as such (EF BF BD). */

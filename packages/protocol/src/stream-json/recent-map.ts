@@ -4,14 +4,15 @@
  */
 export class RecentMap<K, V> {
   readonly #capacity: number;
-  #young = new Map<K, V>();
-  #old = new Map<K, V>();
+  #young = new Map<K | undefined, V>();
+  #old = new Map<K | undefined, V>();
 
   constructor(capacity: number) {
     this.#capacity = capacity;
   }
 
-  get(key: K): V | undefined {
+  /** By a key that may be missing: then there is nothing. */
+  get(key: K | undefined): V | undefined {
     return this.#young.get(key) ?? this.#old.get(key);
   }
 
@@ -24,6 +25,18 @@ export class RecentMap<K, V> {
 
   /** The newest entries, oldest first. */
   newest(count: number): [K, V][] {
-    return [...this.#old, ...this.#young].slice(-count);
+    // The cast is what `set` says: there is no entry without a key.
+    return [...this.#old, ...this.#young].slice(-count) as [K, V][];
   }
+}
+
+/** Puts an item at the end of a list that keeps its last `max`; returns the one that had to go. */
+export function keepLast<T>(list: T[], item: T, max: number): T | undefined {
+  list.push(item);
+  return list.length > max ? list.shift() : undefined;
+}
+
+/** The same without looking each time: the list has its last `max` items and less than as many again before them. */
+export function keepRecent<T>(list: T[], item: T, max: number): void {
+  if (list.push(item) === 2 * max) list.splice(0, max);
 }

@@ -1,8 +1,9 @@
 import { type Block, markOf } from './block.ts';
-import type { Dialect } from './content-tracker.ts';
+import type { Dialect, SaidLine } from './content-tracker.ts';
 import {
   SNAPSHOT_ANONYMOUS_STREAMS,
   SNAPSHOT_CALL_OWNERS,
+  SNAPSHOT_LINES_PER_THREAD,
   SNAPSHOT_MESSAGES,
   SNAPSHOT_MESSAGES_PER_THREAD,
   SNAPSHOT_RETRACTABLE_LINES,
@@ -13,7 +14,7 @@ import { Thread } from './threads.ts';
 import type { TranslatorState } from './translator.ts';
 import type { TurnState } from './turn-tracker.ts';
 
-export const SNAPSHOT_VERSION = 2;
+export const SNAPSHOT_VERSION = 3;
 
 /**
  * A translator's state between two lines, as a JSON value. Texts are in it as marks, so that 25 live agents fit into 64 KB;
@@ -29,9 +30,8 @@ export interface TranslatorSnapshot {
   /** Call id and stream of who made it. */
   owners: [string, number][];
   requests: [string, number][];
-  /** Uuid, stream, message id, first block, end. */
-  lines: [string, number, string | null, number, number][];
-  drift: Record<string, number>;
+  lines: (Omit<SaidLine, 'thread'> & { thread: number })[];
+  drift: [string, number][];
 }
 
 interface SavedThread
@@ -68,13 +68,12 @@ export function saveState(state: TranslatorState): TranslatorSnapshot {
     turns: turns.state,
     nextStreamId: threads.registry.nextStreamId,
     threads: saved.map((thread) => saveThread(thread, saved.length)),
-    owners: threads.registry.owners.newest(SNAPSHOT_CALL_OWNERS).map(([id, { streamId }]) => [id, streamId]),
-    requests: [...requests].map(([id, { streamId }]) => [id, streamId]),
-    lines: content
-      .rememberedLines()
+    owners: toStreams(threads.registry.owners.newest(SNAPSHOT_CALL_OWNERS)),
+    requests: toStreams([...requests]),
+    lines: content.lines
       .slice(-SNAPSHOT_RETRACTABLE_LINES)
-      .map(({ uuid, thread, id, from, to }) => [uuid ?? '', thread.streamId, id ?? null, from, to]),
-    drift: Object.fromEntries(sink.drift),
+      .map((line) => ({ ...line, thread: line.thread.self.streamId })),
+    drift: [...sink.drift],
   });
 }
 
@@ -87,12 +86,12 @@ export function restoreState(snapshot: TranslatorSnapshot, state: TranslatorStat
   const { sink, threads, content, turns, requests } = state;
   const copy = structuredClone(snapshot);
   sink.seq = copy.seq;
-  for (const [kind, count] of Object.entries(copy.drift)) sink.drift.set(kind, count);
+  sink.drift = new Map(copy.drift);
   content.dialect = copy.dialect;
   turns.state = copy.turns;
   threads.registry.nextStreamId = copy.nextStreamId;
-  const list = copy.threads.map(({ key, streamId, depth }) => new Thread(key, streamId, depth));
-  const byStream = new Map([...list, threads.main].map((thread) => [thread.streamId, thread]));
+  const byStream = new Map(copy.threads.map(({ key, streamId }) => [streamId, new Thread(key, streamId)]));
+  byStream.set(0, threads.main);
   // An agent that is too old for a snapshot may still be named in it: the main one stands in.
   const at = (streamId: number) => byStream.get(streamId) ?? threads.main;
   for (const saved of copy.threads) {
@@ -102,9 +101,11 @@ export function restoreState(snapshot: TranslatorSnapshot, state: TranslatorStat
   }
   for (const [id, thread] of copy.owners) threads.registry.owners.set(id, at(thread));
   for (const [id, thread] of copy.requests) requests.set(id, at(thread));
-  for (const [uuid, thread, id, from, to] of copy.lines) {
-    content.remember({ uuid, thread: at(thread), id: id ?? undefined, error: undefined, from, to });
-  }
+  for (const line of copy.lines) content.lines.push({ ...line, thread: at(line.thread) });
+}
+
+function toStreams(threads: [string, Thread][]): [string, number][] {
+  return threads.map(([id, thread]) => [id, thread.self.streamId]);
 }
 
 function saveThread({ memory, parent, ...own }: Thread, threads: number): SavedThread {
@@ -112,15 +113,14 @@ function saveThread({ memory, parent, ...own }: Thread, threads: number): SavedT
   // Where there are no ids of agents, all of them speak on the main thread: then more of its messages are live.
   const count = Math.max(SNAPSHOT_MESSAGES_PER_THREAD, SNAPSHOT_MESSAGES / threads);
   const messages = [...memory.newestMessages(count), ...memory.anonymous.slice(-SNAPSHOT_ANONYMOUS_STREAMS)];
-  const facts = { ...own.facts };
-  if (facts.prompt) facts.prompt = ' '; // it can be long, and has been said: only that it is known matters
   return {
     ...own,
-    facts,
+    // Of the prompt only that it is known matters: it has been said.
+    facts: { ...own.facts, ...(own.facts.prompt && { prompt: ' ' }) },
     lines,
     anonymousBlocks,
     parent: parent?.streamId,
-    lineHashes: memory.seen.newest(),
+    lineHashes: memory.seen.newest.slice(-SNAPSHOT_LINES_PER_THREAD),
     messages: messages.map((message) => ({ ...message, blocks: message.blocks.map(saveBlock) })),
     live: live ? messages.indexOf(live) : -1,
   };
@@ -132,7 +132,7 @@ function restoreThread(saved: SavedThread, thread: Thread, parent: Thread | unde
   const messages = savedMessages.map((message) => ({ ...message, blocks: message.blocks.map(restoreBlock) }));
   Object.assign(thread.memory, { lines, anonymousBlocks, live: messages[live] });
   thread.memory.restore(messages);
-  thread.memory.seen.restore(lineHashes);
+  for (const hash of lineHashes) thread.memory.seen.add(hash);
 }
 
 /** A block as its mark. A call whose input still streams is parsed at its end, so its pieces are kept themselves. */

@@ -1,5 +1,5 @@
 import { type Block, createBlock, growBlock, textOf, updateBlock } from './block.ts';
-import { identifier, number, record, text } from './check.ts';
+import { fromJson, identifier, number, record, text } from './check.ts';
 import { type ContentTracker, deltaType, nextNumber, placeOf, toWireBlock } from './content-tracker.ts';
 import type { EventSink } from './event-sink.ts';
 import type { KnownMessage } from './message-memory.ts';
@@ -51,8 +51,7 @@ export class StreamTracker {
 
   #goLive(thread: Thread, id: string | undefined): KnownMessage {
     const { memory } = thread;
-    const message =
-      id === undefined ? memory.openAnonymous() : memory.message(id, this.#content.dialect === 'snapshots');
+    const message = id ? memory.message(id, this.#content.dialect === 'snapshots') : memory.openAnonymous();
     message.streamed = true;
     memory.live = message;
     thread.hasItems = true;
@@ -123,7 +122,7 @@ export class StreamTracker {
     if (!wire) return; // the input is no whole JSON, or known only by its mark: the whole line will tell it
     if (textOf(wire) === undefined) updateBlock(block, wire);
     block.said = true;
-    this.#content.say(message, block.number, wire, thread);
+    this.#content.say(message, block.number, wire, { thread });
   }
 
   #messageStop(thread: Thread, abandoned: Record<string, unknown> | undefined): void {
@@ -158,12 +157,8 @@ function streamedWire(block: Block): WireBlock | undefined {
   if (block.kind === 'text' || block.kind === 'thinking') return { type: block.kind, text: '' };
   const start = toWireBlock(block.value);
   if (!start || !block.text) return start;
-  try {
-    const input: unknown = JSON.parse(block.text);
-    return { ...start, input };
-  } catch {
-    return undefined;
-  }
+  const input = fromJson(block.text);
+  return input === undefined ? undefined : { ...start, input };
 }
 
 /** Kinds whose input comes as pieces of JSON text. */

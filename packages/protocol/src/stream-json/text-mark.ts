@@ -33,7 +33,12 @@ export function extendMark(mark: TextMark, more: string): TextMark {
 export function shortName(name: string): string {
   if (name.length <= NAME_CHARS_MAX) return name;
   const { h1, h2 } = markText(name);
-  return `${name.slice(0, 64)}~${h1}~${h2}`;
+  return `${beginning(name, 64)}~${h1}~${h2}`;
+}
+
+/** The first characters, put together anew: V8 makes of a slice a view of the long text, which would be kept for it. */
+export function beginning(text: string, length: number): string {
+  return text.slice(0, length).split('').join('');
 }
 
 /** Whether `text` begins with the marked text. */

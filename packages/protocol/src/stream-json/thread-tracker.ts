@@ -1,8 +1,17 @@
 import { defined, identifier, nonEmpty, number, record, text } from './check.ts';
-import type { EventSink } from './event-sink.ts';
-import { UNRESOLVED, type TaskUsage, type ThreadFacts, type ThreadStatus } from './events.ts';
+import type { EventSink, Loose } from './event-sink.ts';
+import {
+  UNRESOLVED,
+  type TaskUsage,
+  type ThreadFacts,
+  type ThreadProgress,
+  type ThreadReport,
+  type ThreadStatus,
+  type ThreadStatusChange,
+} from './events.ts';
 import { DEPTH_MAX, RUNS_PER_THREAD } from './limits.ts';
 import type { StreamJsonMessage } from './messages.ts';
+import { shortName } from './text-mark.ts';
 import { type Run, type Thread, ThreadRegistry } from './threads.ts';
 
 /**
@@ -26,20 +35,19 @@ export class ThreadTracker {
     const thread = this.route(message);
     thread.memory.lines++;
     const uuid = identifier(message.uuid);
-    return uuid !== undefined && thread.memory.seen.saw(uuid) ? undefined : thread;
+    return uuid && thread.memory.seen.saw(uuid) ? undefined : thread;
   }
 
   /** The thread of an assistant, user or stream_event line. */
   route(message: StreamJsonMessage): Thread {
     const callId = identifier(message.parent_tool_use_id);
     const taskId = identifier(message.agent_id);
-    if (callId === undefined && taskId === undefined) return this.main;
+    if (!callId && !taskId) return this.main;
     // Nearly every line is of an agent of which all is known.
-    const known = callId === undefined ? undefined : this.registry.byCall(callId);
-    const thread =
-      known?.parent && (taskId === undefined || known.facts.taskId === taskId) ? known : this.child(callId, taskId);
+    const known = this.registry.byCall.get(callId);
+    const thread = known?.parent && (!taskId || known.facts.taskId === taskId) ? known : this.child(callId, taskId);
     const agentType = nonEmpty(message.subagent_type);
-    if (agentType !== undefined && thread.facts.agentType === undefined) {
+    if (agentType && !thread.facts.agentType) {
       this.#learn(thread, { agentType, description: nonEmpty(message.task_description) });
     }
     return thread;
@@ -47,23 +55,34 @@ export class ThreadTracker {
 
   /** The thread with these ids, opened if it is new. Either id may be missing; never two threads for one pair. */
   child(callId: string | undefined, taskId: string | undefined, facts: Learnt = {}): Thread {
-    const known = this.registry.find(callId, taskId);
+    const { byCall, byTask } = this.registry;
+    this.#merge(byTask.get(taskId), byCall.get(callId));
+    const known = byTask.get(taskId) ?? byCall.get(callId);
     const thread = known ?? this.registry.create(callId, taskId);
     // The first call that is bound stays: its id is the one on message lines.
-    const news = { ...facts, taskId, toolUseId: this.registry.byCall(callId ?? '') ? undefined : callId };
+    const news = { ...facts, taskId, toolUseId: byCall.has(callId) ? undefined : callId };
     if (known) this.#learn(thread, news);
     else this.#open(thread, news);
     this.registry.bind(thread);
-    if (!thread.parent) this.#adopt(thread, this.#ownerOf(callId));
+    if (!thread.parent) this.#adopt(thread, this.registry.ownerOf(callId));
     return thread;
+  }
+
+  /** What is known by its task alone is the agent of these lines, which goes on under the key that it has there. */
+  #merge(task: Thread | undefined, lines: Thread | undefined): void {
+    if (!task || !lines || task.facts.toolUseId || lines.facts.taskId || isAncestor(task, lines)) return;
+    this.#sink.emit(task, { type: 'thread_update', sameAs: lines.key });
+    this.registry.merge(task, lines);
+    if (!lines.parent) this.#adopt(lines, task.parent, task.depth);
+    for (const child of this.registry.children(task)) this.#adopt(child, lines);
   }
 
   /** A call was made: its caller is known from now on, and is the parent of the agent it spawned. Returns its id. */
   made(callId: string | undefined, caller: Thread): string {
-    if (callId === undefined) return '';
+    if (!callId) return '';
     this.registry.owners.set(callId, caller);
-    const spawned = this.registry.byCall(callId);
-    if (spawned && spawned.parent === undefined) this.#adopt(spawned, caller);
+    const spawned = this.registry.byCall.get(callId);
+    if (spawned && !spawned.parent) this.#adopt(spawned, caller);
     return callId;
   }
 
@@ -72,18 +91,18 @@ export class ThreadTracker {
     const report = record(structured);
     const taskId = identifier(report?.agentId);
     const status = text(report?.status);
-    const thread = taskId === undefined ? this.registry.byCall(callId) : this.child(callId, taskId);
+    const thread = taskId ? this.child(callId, taskId) : this.registry.byCall.get(callId);
     if (!thread || thread === this.main || status === 'async_launched') return;
-    if (taskId !== undefined && status === 'completed') this.#end(thread, thread.currentRun, 'completed', 'report');
+    if (taskId && status === 'completed') this.#end(thread, thread.currentRun, 'completed', 'report');
     else if (thread.runs.length === 0) this.#end(thread, undefined, isError ? 'failed' : 'completed', 'result');
   }
 
   /** `system/task_*`. False where the line is none, or about no agent of this stream (a shell task, one of another process). */
   task(message: StreamJsonMessage): boolean {
     const taskId = identifier(message.task_id);
-    if (taskId === undefined) return false;
+    if (!taskId) return false;
     if (message.subtype === 'task_started') return this.#started(message, taskId);
-    const thread = this.registry.byTask(taskId);
+    const thread = this.registry.byTask.get(taskId);
     if (!thread) return false;
     const run = findRun(thread, identifier(message.run_id), identifier(message.tool_use_id));
     if (message.subtype === 'task_progress') this.#progress(thread, run, message);
@@ -97,22 +116,22 @@ export class ThreadTracker {
     if (message.task_type !== undefined && message.task_type !== 'local_agent') return false;
     const callId = identifier(message.tool_use_id);
     const runId = identifier(message.run_id);
-    const known = this.registry.byTask(taskId);
-    if (known && runId !== undefined && known.runs.some((run) => run.runId === runId)) return true;
+    const known = this.registry.byTask.get(taskId);
+    if (runId && known?.runs.some((run) => run.runId === runId)) return true;
     // A follow-up carries the id of the message that caused it; the agent's lines keep the id of the first call.
-    const again = known !== undefined && known.runs.length > 0;
+    const again = known?.currentRun && known;
     const above = identifier(message.parent_task_id);
     const facts: Learnt = {
-      parent: this.#ownerOf(callId) ?? (above ? this.child(undefined, above) : undefined),
+      parent: this.registry.ownerOf(callId) ?? (above ? this.child(undefined, above) : undefined),
       depth: number(message.spawn_depth),
       agentType: nonEmpty(message.subagent_type),
       description: nonEmpty(message.description),
       prompt: text(message.prompt),
       background: flag(message.is_backgrounded),
     };
-    const thread = again ? known : this.child(callId, taskId, facts);
-    thread.runs.push({ runId, toolUseId: callId, status: 'running', reported: false });
-    if (this.#sink.limit(thread.runs, RUNS_PER_THREAD, 'run')) thread.runsBefore++;
+    const thread = again ?? this.child(callId, taskId, facts);
+    const run: Run = { runId, toolUseId: callId, status: 'running', reported: false };
+    if (this.#sink.keepLast(thread.runs, run, RUNS_PER_THREAD, 'run')) thread.runsBefore++;
     // 2.1.50 tells of its agents only at the end of the turn, when their calls have long returned.
     const late = !again && thread.status !== 'running' ? (true as const) : undefined;
     if (!late) thread.status = 'running';
@@ -131,12 +150,11 @@ export class ThreadTracker {
   }
 
   #progress(thread: Thread, run: Run | undefined, message: StreamJsonMessage): void {
-    this.#sink.emit(thread, {
+    this.#tell(thread, run, {
       type: 'thread_progress',
       description: nonEmpty(message.description),
       toolName: nonEmpty(message.last_tool_name),
       usage: toUsage(message.usage),
-      late: lateness(thread, run),
     });
   }
 
@@ -154,9 +172,7 @@ export class ThreadTracker {
     if (run) run.reported = true;
     const summary = text(message.summary);
     const usage = toUsage(message.usage);
-    if (summary === undefined && usage === undefined) return;
-    const late = lateness(thread, run);
-    this.#sink.emit(thread, { type: 'thread_report', run: runNumber(thread, run), summary, usage, late });
+    if (summary !== undefined || usage) this.#tell(thread, run, { type: 'thread_report', summary, usage });
   }
 
   /** Says a status once per run; a status of an earlier run does not touch the agent's own. */
@@ -165,25 +181,23 @@ export class ThreadTracker {
     if ((run ?? thread).status === status && (late || thread.status === status)) return;
     if (run) run.status = status;
     if (!late) thread.status = status;
-    this.#sink.emit(thread, { type: 'thread_status', status, source, run: runNumber(thread, run), error, late });
-    if (status !== 'running') this.registry.ended(thread);
+    this.#tell(thread, run, { type: 'thread_status', status, source, error });
+    this.registry.ended(thread);
+  }
+
+  #tell(thread: Thread, run: Run | undefined, told: Loose<ThreadProgress | ThreadStatusChange | ThreadReport>): void {
+    this.#sink.emit(thread, { ...told, run: runNumber(thread, run), late: lateness(thread, run) });
   }
 
   #open(thread: Thread, { parent, depth, ...facts }: Learnt): void {
-    Object.assign(thread.facts, defined(facts));
-    thread.parent = parent ?? this.#ownerOf(facts.toolUseId);
+    thread.parent = parent ?? this.registry.ownerOf(facts.toolUseId);
     thread.depth = toDepth(depth ?? (thread.parent?.depth ?? 0) + 1);
-    this.#sink.emit(thread, { type: 'thread_start', parent: thread.parent?.key ?? UNRESOLVED, ...thread.facts });
+    const news = takeNews(thread, facts);
+    this.#sink.emit(thread, { type: 'thread_start', parent: thread.parent?.key ?? UNRESOLVED, ...news });
   }
 
-  /** Takes over what was not known before, and says it. Only whether it runs in the background can change. */
   #learn(thread: Thread, { parent, depth, ...facts }: Learnt): void {
-    const known: Record<string, unknown> = thread.facts;
-    const news: Record<string, unknown> = {};
-    for (const [name, fact] of Object.entries(facts)) {
-      const changed = known[name] === undefined || (name === 'background' && known[name] !== fact);
-      if (fact !== undefined && changed) news[name] = known[name] = fact;
-    }
+    const news = takeNews(thread, facts);
     if (Object.keys(news).length > 0) this.#sink.emit(thread, { type: 'thread_update', ...news });
     if (!thread.parent) this.#adopt(thread, parent, depth);
   }
@@ -203,10 +217,18 @@ export class ThreadTracker {
       this.#sink.emit(child, { type: 'thread_update' });
     }
   }
+}
 
-  #ownerOf(callId: string | undefined): Thread | undefined {
-    return callId === undefined ? undefined : this.registry.owners.get(callId);
+/** What was not known before; only whether it runs in the background can change. It is told whole, and not kept if it is long. */
+function takeNews({ facts: known }: Thread, facts: Facts): Facts {
+  const news: Record<string, unknown> = {};
+  for (const [name, fact] of Object.entries(facts)) {
+    const before = known[name as keyof Facts];
+    if (fact === undefined || (before !== undefined && (name !== 'background' || before === fact))) continue;
+    news[name] = fact;
+    Object.assign(known, { [name]: typeof fact === 'string' ? shortName(fact) : fact });
   }
+  return news;
 }
 
 /** Bounded, since every agent below is told of a change: a hostile chain would be told of for hours. */
@@ -215,28 +237,26 @@ function toDepth(depth: number): number {
 }
 
 /** Facts as a line tells them: what it does not tell is undefined. */
-type Learnt = { [Name in keyof Omit<ThreadFacts, 'parent'>]?: ThreadFacts[Name] | undefined } & {
-  parent?: Thread | undefined;
-  depth?: number | undefined;
-};
+type Facts = { [Name in keyof Thread['facts']]?: ThreadFacts[Name] | undefined };
+type Learnt = Facts & { parent?: Thread | undefined; depth?: number | undefined };
 
 type Source = 'task' | 'report' | 'result';
 
 /** The run that a task line speaks of: by its own id, else by the call that started it, else the current one. */
 function findRun(thread: Thread, runId: string | undefined, callId: string | undefined): Run | undefined {
   return (
-    thread.runs.find((run) => runId !== undefined && run.runId === runId) ??
-    thread.runs.find((run) => callId !== undefined && run.toolUseId === callId) ??
+    thread.runs.find((run) => runId && run.runId === runId) ??
+    thread.runs.find((run) => callId && run.toolUseId === callId) ??
     thread.currentRun
   );
 }
 
 function lateness(thread: Thread, run: Run | undefined): true | undefined {
-  return run !== undefined && run !== thread.currentRun ? true : undefined;
+  return run && run !== thread.currentRun ? true : undefined;
 }
 
 function runNumber(thread: Thread, run: Run | undefined): number | undefined {
-  return run === undefined ? undefined : thread.runsBefore + thread.runs.indexOf(run);
+  return run && thread.runsBefore + thread.runs.indexOf(run);
 }
 
 function flag(value: unknown): boolean | undefined {

@@ -1,7 +1,7 @@
 import type { ThreadFacts, ThreadStatus } from './events.ts';
 import { CALL_OWNERS_MAX, ENDED_THREADS_MAX, THREADS_MAX } from './limits.ts';
 import { MessageMemory } from './message-memory.ts';
-import { RecentMap } from './recent-map.ts';
+import { keepLast, RecentMap } from './recent-map.ts';
 
 /** One start of an agent: the first, or a follow-up. */
 export interface Run {
@@ -18,21 +18,27 @@ export class Thread {
   readonly streamId: number;
   /** Undefined for the main agent, and for a sub-agent whose spawning call has not been seen. */
   parent: Thread | undefined;
-  depth: number;
+  depth = 0;
   /** What was learnt about it so far. `toolUseId` is the id on its message lines: that of the call which spawned it. */
-  readonly facts: Omit<ThreadFacts, 'parent'> = {};
+  facts: Omit<ThreadFacts, 'parent'> = {};
   status: ThreadStatus = 'running';
   /** The last ones, and how many there were before them. */
   runs: Run[] = [];
   runsBefore = 0;
   /** Something was said in it, so that a further text given to it is no longer its prompt. */
   hasItems = false;
-  readonly memory = new MessageMemory();
+  memory = new MessageMemory();
+  /** Set where another thread turned out to be the same agent. */
+  sameAs: Thread | undefined;
 
-  constructor(key: string, streamId: number, depth: number) {
+  constructor(key: string, streamId: number) {
     this.key = key;
     this.streamId = streamId;
-    this.depth = depth;
+  }
+
+  /** Whoever holds on to a thread that turned out to be another speaks of that one. */
+  get self(): Thread {
+    return this.sameAs ?? this;
   }
 
   get currentRun(): Run | undefined {
@@ -43,7 +49,6 @@ export class Thread {
   release(): void {
     if (this.status === 'running') return;
     this.memory.release();
-    delete this.facts.prompt;
   }
 }
 
@@ -52,32 +57,25 @@ export class Thread {
  * permission requests, and either may come first.
  */
 export class ThreadRegistry {
-  readonly main = new Thread('main', 0, 0);
+  readonly main = new Thread('main', 0);
   /** Every known thread, in order of first sight. */
   readonly all = new Map<string, Thread>([['main', this.main]]);
-  readonly #byCall = new Map<string, Thread>();
-  readonly #byTask = new Map<string, Thread>();
+  /** By an id that may be missing: then there is none. */
+  readonly byCall = new Map<string | undefined, Thread>();
+  readonly byTask = new Map<string | undefined, Thread>();
   /** Who made which call. */
   readonly owners = new RecentMap<string, Thread>(CALL_OWNERS_MAX);
   #ended: Thread[] = [];
   nextStreamId = 1;
 
-  find(callId: string | undefined, taskId: string | undefined): Thread | undefined {
-    return (taskId && this.#byTask.get(taskId)) || (callId && this.#byCall.get(callId)) || undefined;
-  }
-
-  byTask(taskId: string): Thread | undefined {
-    return this.#byTask.get(taskId);
-  }
-
-  byCall(callId: string): Thread | undefined {
-    return this.#byCall.get(callId);
+  ownerOf(callId: string | undefined): Thread | undefined {
+    return this.owners.get(callId)?.self;
   }
 
   create(callId: string | undefined, taskId: string | undefined): Thread {
     const key = taskId ?? callId ?? '';
     // A key can be taken when an id of the wire is called `main`, or names both a call and a task.
-    const thread = new Thread(this.all.has(key) ? `${key}#${this.nextStreamId}` : key, this.nextStreamId++, 1);
+    const thread = new Thread(this.all.has(key) ? `${key}#${this.nextStreamId}` : key, this.nextStreamId++);
     this.all.set(thread.key, thread);
     this.#limitThreads();
     return thread;
@@ -86,8 +84,20 @@ export class ThreadRegistry {
   /** Binds the ids of a thread that are not yet bound to one. */
   bind(thread: Thread): void {
     const { toolUseId, taskId } = thread.facts;
-    if (toolUseId && !this.#byCall.has(toolUseId)) this.#byCall.set(toolUseId, thread);
-    if (taskId && !this.#byTask.has(taskId)) this.#byTask.set(taskId, thread);
+    if (toolUseId && !this.byCall.has(toolUseId)) this.byCall.set(toolUseId, thread);
+    if (taskId && !this.byTask.has(taskId)) this.byTask.set(taskId, thread);
+  }
+
+  /** `to` takes over what was told of the other by its task id. */
+  merge(from: Thread, to: Thread): void {
+    const { taskId, ...facts } = from.facts;
+    from.sameAs = to;
+    this.all.delete(from.key);
+    this.byTask.set(taskId, to);
+    to.facts = { ...facts, ...to.facts };
+    to.runs = from.runs;
+    to.runsBefore = from.runsBefore;
+    if (to.status === 'running') to.status = from.status;
   }
 
   children(parent: Thread): Thread[] {
@@ -96,8 +106,8 @@ export class ThreadRegistry {
 
   /** A thread has ended. Its memory is kept for late lines and follow-ups until enough others have ended after it. */
   ended(thread: Thread): void {
-    this.#ended = [...this.#ended.filter((other) => other !== thread), thread];
-    if (this.#ended.length > ENDED_THREADS_MAX) this.#ended.shift()?.release();
+    this.#ended = this.#ended.filter((other) => other !== thread);
+    keepLast(this.#ended, thread, ENDED_THREADS_MAX)?.release();
   }
 
   /** Puts a thread of a snapshot back. */
@@ -111,7 +121,7 @@ export class ThreadRegistry {
     const [, oldest] = this.all.values();
     if (this.all.size <= THREADS_MAX || !oldest) return;
     this.all.delete(oldest.key);
-    this.#byCall.delete(oldest.facts.toolUseId ?? '');
-    this.#byTask.delete(oldest.facts.taskId ?? '');
+    this.byCall.delete(oldest.facts.toolUseId);
+    this.byTask.delete(oldest.facts.taskId);
   }
 }

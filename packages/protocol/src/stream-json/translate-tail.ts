@@ -1,5 +1,5 @@
 import { growBlock, sameIdentity, textOf } from './block.ts';
-import { identifier, nonEmpty, text } from './check.ts';
+import { identifier, text } from './check.ts';
 import { cover, deltaType, type SaidLine, toWireBlock } from './content-tracker.ts';
 import type { KnownMessage } from './message-memory.ts';
 import type { StreamJsonMessage, WireBlock } from './messages.ts';
@@ -47,15 +47,15 @@ export function translateTail(state: TranslatorState, tail: Tail, before: LastSa
   if (content.dialect !== 'snapshots' && line.uuid !== undefined) return false;
   sink.ts = text(line.timestamp);
   if (threads.freshLine(line)) say(state, thread, message, tail);
-  turns.state.sessionId ??= nonEmpty(line.session_id);
+  turns.state.sessionId ??= identifier(line.session_id);
   return true;
 }
 
 function find({ threads }: TranslatorState, line: StreamJsonMessage): { thread?: Thread; message?: KnownMessage } {
   const callId = identifier(line.parent_tool_use_id);
-  const thread = callId === undefined ? threads.main : threads.registry.byCall(callId);
+  const thread = callId ? threads.registry.byCall.get(callId) : threads.main;
   const id = identifier(line.message?.id);
-  const message = id === undefined ? undefined : thread?.memory.peek(id);
+  const message = id ? thread?.memory.peek(id) : undefined;
   return thread && message ? { thread, message } : {};
 }
 
@@ -86,7 +86,7 @@ function say({ sink, content }: TranslatorState, thread: Thread, message: KnownM
     thread,
     uuid: identifier(line.uuid),
     id,
-    error: text(line.error),
+    error: identifier(line.error),
     from: forgotten,
     to: forgotten + known,
   };
@@ -100,5 +100,5 @@ function say({ sink, content }: TranslatorState, thread: Thread, message: KnownM
     growBlock(last, suffix);
     sink.delta(thread, deltaType(last.kind), id, last.number, suffix);
   });
-  if (said.uuid !== undefined) content.remember(said);
+  content.remember(said);
 }

@@ -83,6 +83,19 @@ describe('one block per line', () => {
     ]);
   });
 
+  it('[S19] takes no two lines for one whose ids differ in a single digit, whichever it is', () => {
+    const digits = '00000000-0000-0000-0000-000000000000'.split('');
+    const uuid = digits.join('');
+    const places = digits.flatMap((digit, at) => (digit === '0' ? [at] : []));
+    const ids = places.flatMap((at) =>
+      '123456789abcdef'.split('').map((digit) => digits.toSpliced(at, 1, digit).join('')),
+    );
+    const lines = [uuid, ...ids, 'a', 'b', 'ab', 'abc', 'abcde'].map((id) =>
+      assistant('m1', [text('x')], { uuid: id }),
+    );
+    expect(translate([...lines, ...lines]).length).toBe(lines.length);
+  });
+
   it('[S19] says user and result lines once too', () => {
     const user = { type: 'user', uuid: 'u1', message: { content: 'Hello' } };
     const result = { type: 'result', uuid: 'u2', result: 'done' };

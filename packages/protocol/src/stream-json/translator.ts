@@ -122,7 +122,7 @@ export class Translator implements LineSink {
       default:
         this.#other(message);
     }
-    turns.state.sessionId ??= nonEmpty(message.session_id);
+    turns.state.sessionId ??= identifier(message.session_id);
   }
 
   /** The stream has repeated earlier blocks in a later line, as older documentation describes it. */
@@ -173,7 +173,7 @@ export class Translator implements LineSink {
     const { sink, threads } = this.#state;
     const role = roleOf(message, thread, thread === threads.main);
     // Not said as a fact: the line itself is said as the prompt.
-    if (role === 'prompt' && content !== '') thread.facts.prompt ??= content;
+    if (role === 'prompt' && content !== '') thread.facts.prompt ??= shortName(content);
     thread.hasItems = true;
     sink.emit(thread, { type: 'prompt', role, content, media });
   }
@@ -183,7 +183,7 @@ export class Translator implements LineSink {
     const toolUseId = identifier(block.tool_use_id) ?? '';
     const isError = block.is_error === true;
     const structured = message.tool_use_result;
-    const caller = threads.registry.owners.get(toolUseId) ?? thread;
+    const caller = threads.registry.ownerOf(toolUseId) ?? thread;
     caller.hasItems = true;
     const { content } = block;
     const output = extractContent(content);
@@ -195,14 +195,11 @@ export class Translator implements LineSink {
     const { sink, threads, requests } = this.#state;
     const request = record(message.request);
     const requestId = nonEmpty(message.request_id);
-    if (request?.subtype !== 'can_use_tool' || requestId === undefined) return this.#other(message);
+    if (request?.subtype !== 'can_use_tool' || !requestId) return this.#other(message);
     const taskId = identifier(request.agent_id);
     const toolUseId = identifier(request.tool_use_id);
     // By agent id first: 2.1.197 asks before it prints the call, and for nested agents it never prints it.
-    const thread =
-      taskId !== undefined
-        ? threads.child(undefined, taskId)
-        : (toolUseId && threads.registry.owners.get(toolUseId)) || threads.main;
+    const thread = taskId ? threads.child(undefined, taskId) : (threads.registry.ownerOf(toolUseId) ?? threads.main);
     requests.set(shortName(requestId), thread);
     if (requests.size > OPEN_REQUESTS_MAX) requests.delete(requests.keys().next().value as string);
     const toolName = text(request.tool_name) ?? 'unknown';
@@ -224,7 +221,7 @@ export class Translator implements LineSink {
     const { sink, threads } = this.#state;
     const kind = kindOf(message);
     if (!KNOWN_KINDS.test(kind)) sink.count(kind);
-    const caller = threads.registry.owners.get(callOf(message) ?? '');
+    const caller = threads.registry.ownerOf(callOf(message));
     const thread = identifier(message.parent_tool_use_id) ? threads.route(message) : (caller ?? threads.main);
     sink.raw(thread, kind, message);
   }

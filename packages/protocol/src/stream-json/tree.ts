@@ -140,8 +140,11 @@ export function foldEvent(tree: AgentTree, event: AgentEvent): void {
       tree.turns.push({ open: true });
       break;
     case 'thread_start':
-    case 'thread_update':
       learn(thread, event);
+      break;
+    case 'thread_update':
+      if (event.sameAs === undefined) learn(thread, event);
+      else mergeThreads(tree, thread, event.sameAs);
       break;
     case 'run_start':
       thread.runs.push({ runId: event.runId ?? null, toolUseId: event.toolUseId ?? null, status: 'running' });
@@ -237,12 +240,17 @@ const placesOf = new WeakMap<TreeThread, Map<string, TreeItem>>();
 /** Threads by key, so that a stream with thousands of agents folds in linear time. */
 const threadsOf = new WeakMap<AgentTree, Map<string, TreeThread>>();
 
-function threadOf(tree: AgentTree, event: AgentEvent): TreeThread {
+function threadsByKey(tree: AgentTree): Map<string, TreeThread> {
   let byKey = threadsOf.get(tree);
   if (!byKey) {
     byKey = new Map(tree.threads.map((thread) => [thread.key, thread]));
     threadsOf.set(tree, byKey);
   }
+  return byKey;
+}
+
+function threadOf(tree: AgentTree, event: AgentEvent): TreeThread {
+  const byKey = threadsByKey(tree);
   let thread = byKey.get(event.thread);
   if (!thread) {
     thread = {
@@ -271,6 +279,26 @@ function learn(thread: TreeThread, facts: Partial<ThreadFacts>): void {
   thread.type = facts.agentType ?? thread.type;
   thread.description = facts.description ?? thread.description;
   thread.prompt = facts.prompt ?? thread.prompt;
+}
+
+/** Two threads turned out to be one agent: all of the first is put to the other, what was seen earlier before the rest. */
+function mergeThreads(tree: AgentTree, from: TreeThread, key: string): void {
+  const byKey = threadsByKey(tree);
+  const to = byKey.get(key);
+  if (!to || to === from) return;
+  byKey.set(from.key, to);
+  tree.threads.splice(tree.threads.indexOf(from), 1);
+  const [first, second] = from.streamId < to.streamId ? [from, to] : [to, from];
+  to.items = [...first.items, ...second.items];
+  to.runs = [...from.runs, ...to.runs];
+  for (const fact of ['parent', 'taskId', 'type', 'description', 'prompt'] as const) to[fact] ??= from[fact];
+  for (const status of ['status', 'toldStatus'] as const) {
+    if (to[status] === 'running' && from[status]) to[status] = from[status];
+  }
+  if (from.usage) to.usage = addUsage(to.usage, from.usage);
+  if (from.progress !== undefined) to.progress ??= from.progress;
+  for (const thread of tree.threads) if (thread.parent === from.key) thread.parent = to.key;
+  for (const permission of tree.permissions) if (permission.thread === from.key) permission.thread = to.key;
 }
 
 function places(thread: TreeThread): Map<string, TreeItem> {

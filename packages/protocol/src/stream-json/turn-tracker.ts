@@ -1,4 +1,4 @@
-import { nonEmpty, number, record, strings, text } from './check.ts';
+import { identifier, nonEmpty, number, record, strings, text } from './check.ts';
 import { parseDoubleEncoded } from './content.ts';
 import type { EventSink } from './event-sink.ts';
 import type { TurnUsage } from './events.ts';
@@ -46,15 +46,14 @@ export class TurnTracker {
 
   init(line: StreamJsonMessage, main: Thread): void {
     const { state } = this;
-    state.sessionId = nonEmpty(line.session_id) ?? state.sessionId;
-    state.model = nonEmpty(line.model) ?? state.model;
+    state.sessionId = identifier(line.session_id) ?? state.sessionId;
+    state.model = identifier(line.model) ?? state.model;
     const turn = state.next++;
-    state.open.push(turn);
-    this.#sink.limit(state.open, OPEN_TURNS_MAX, 'turn');
+    this.#sink.keepLast(state.open, turn, OPEN_TURNS_MAX, 'turn');
     this.#sink.emit(main, {
       type: 'session_meta',
-      model: nonEmpty(line.model) ?? 'unknown',
-      sessionId: nonEmpty(line.session_id),
+      model: identifier(line.model) ?? 'unknown',
+      sessionId: identifier(line.session_id),
       turn,
       cwd: nonEmpty(line.cwd),
       tools: strings(line.tools),
@@ -69,13 +68,13 @@ export class TurnTracker {
     const isError = line.is_error === true || (nonEmpty(line.subtype)?.startsWith('error') ?? false);
     const result = this.#resultText(line.result);
     const errors = strings(line.errors);
-    const sessionId = nonEmpty(line.session_id);
+    const sessionId = identifier(line.session_id);
     if (isError) {
       const message = errors?.join('\n') || result || nonEmpty(line.subtype) || 'the turn failed';
       this.#sink.emit(main, { type: 'error', message, sessionId });
     }
     const totalCostUsd = number(line.total_cost_usd);
-    const usage = this.#usage(record(line.modelUsage));
+    const { usage, contextWindow } = this.#usage(record(line.modelUsage));
     const mainUsage = record(line.usage);
     this.#sink.emit(main, {
       type: 'turn_complete',
@@ -89,7 +88,7 @@ export class TurnTracker {
       totalCostUsd,
       inputTokens: usage && usage.inputTokens + usage.cacheReadTokens + usage.cacheCreationTokens,
       outputTokens: usage?.outputTokens,
-      contextWindow: contextWindow(record(line.modelUsage)),
+      contextWindow,
       usage,
       mainUsage: mainUsage && toUsage(mainUsage, MAIN_USAGE),
       durationMs: number(line.duration_ms),
@@ -122,20 +121,22 @@ export class TurnTracker {
     return total - before;
   }
 
-  #usage(models: Record<string, unknown> | undefined): TurnUsage | undefined {
-    if (!models) return undefined;
-    const sum: TurnUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheCreationTokens: 0 };
+  #usage(models: Record<string, unknown> | undefined): { usage?: TurnUsage; contextWindow?: number | undefined } {
+    if (!models) return {};
+    let contextWindow = 0;
+    const usage: TurnUsage = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheCreationTokens: 0 };
     for (const [name, value] of Object.entries(models)) {
       const entry = record(value);
       if (!entry) continue;
+      contextWindow = Math.max(contextWindow, number(entry.contextWindow) ?? 0);
       const now = toUsage(entry, ['inputTokens', 'outputTokens', 'cacheReadInputTokens', 'cacheCreationInputTokens']);
       const before = this.#takeTotals(name, now);
       const restarted = !before || now.outputTokens < before.outputTokens || now.inputTokens < before.inputTokens;
-      for (const part of Object.keys(sum) as (keyof TurnUsage)[]) {
-        sum[part] += now[part] - (restarted ? 0 : before[part]);
+      for (const part of Object.keys(usage) as (keyof TurnUsage)[]) {
+        usage[part] += now[part] - (restarted ? 0 : before[part]);
       }
     }
-    return sum;
+    return { usage, contextWindow: contextWindow || undefined };
   }
 
   /** What the totals of the model were; they are `now` from here on. */
@@ -145,15 +146,9 @@ export class TurnTracker {
     const known = models.find(([model]) => model === short);
     const before = known?.[1];
     if (known) known[1] = now;
-    else models.push([short, now]);
-    this.#sink.limit(models, MODELS_MAX, 'model');
+    else this.#sink.keepLast(models, [short, now], MODELS_MAX, 'model');
     return before;
   }
-}
-
-function contextWindow(models: Record<string, unknown> | undefined): number | undefined {
-  const windows = Object.values(models ?? {}).map((entry) => number(record(entry)?.contextWindow) ?? 0);
-  return windows.reduce((widest, window) => Math.max(widest, window), 0) || undefined;
 }
 
 /** The four numbers of a usage under the names that the wire has for them here. */
