@@ -80,6 +80,38 @@ export async function openBareServer(frames: readonly string[]): Promise<BareSer
   };
 }
 
+/**
+ * How long pieces at such a pace take from a timer to a client with nothing but Node in between, in the order in which they
+ * were sent: what this machine is good for at this moment.
+ */
+export async function measureBareDelays(agents: number, { deltas, perSecond }: Required<BenchWork>): Promise<number[]> {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    void Promise.all(Array.from({ length: agents }, () => speak(response))).then(() => response.end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const delaysMs: number[] = [];
+  const decoder = new SseDecoder();
+  for await (const chunk of await send((server.address() as AddressInfo).port, 'GET', '/')) {
+    const now = performance.now();
+    for (const item of decoder.push(chunk as Buffer)) {
+      if (item.type === 'event') delaysMs.push(now - Number(item.data));
+    }
+  }
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return delaysMs;
+
+  async function speak(response: ServerResponse): Promise<void> {
+    const startAt = performance.now();
+    for (let index = 0; index < deltas; index++) {
+      const dueAt = startAt + (index * 1_000) / perSecond;
+      const waitMs = dueAt - performance.now();
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      response.write(`data: ${performance.now()}\n\n`);
+    }
+  }
+}
+
 async function writeFrames(response: ServerResponse, frames: readonly string[], count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     const hasRoom = response.write(frames[index % frames.length]!);

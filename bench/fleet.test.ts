@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BenchDoor, openBareServer, openBenchDoor, toFrames } from './fleet-door.ts';
+import { type BenchDoor, measureBareDelays, openBareServer, openBenchDoor, toFrames } from './fleet-door.ts';
 import { DELTA } from './sessions-fleet.ts';
 
 let door: BenchDoor;
@@ -18,6 +18,12 @@ describe('what the bench of the fleet door measures', () => {
   it('[X6] every delta has one delay, from the engine to the client', async () => {
     const { delaysMs } = await door.runAndLook(3, { deltas: 40, perSecond: 400 });
     expect(delaysMs).toHaveLength(3 * 40);
+    expect(Math.min(...delaysMs)).toBeGreaterThan(0);
+  });
+
+  it('[X6] every piece of the bare speakers has one delay', async () => {
+    const delaysMs = await measureBareDelays(3, { deltas: 20, perSecond: 400 });
+    expect(delaysMs).toHaveLength(3 * 20);
     expect(Math.min(...delaysMs)).toBeGreaterThan(0);
   });
 

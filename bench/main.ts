@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import { claudeCode } from './claude-code.ts';
+import { dashboard } from './dashboard.ts';
 import { fleet } from './fleet.ts';
 import type { Bench, Row } from './harness.ts';
 import { http } from './http.ts';
@@ -11,7 +13,7 @@ import { streamJson } from './stream-json.ts';
 //
 // A figure that misses its goal is no failure of the run: machines differ, and tests are elsewhere. Only a crash is.
 
-const benches: Bench[] = [streamJson, store, sessions, fleet, http];
+const benches: Bench[] = [streamJson, store, sessions, fleet, http, claudeCode, dashboard];
 const all = benches.flatMap(({ name, cases }) => cases.map((entry) => ({ bench: name, ...entry })));
 type Case = (typeof all)[number];
 

@@ -144,13 +144,14 @@ describe('going on', () => {
         fc.array(fc.nat(900), { minLength: 1, maxLength: 12 }),
         fc.array(fc.nat(9), { minLength: 60, maxLength: 60 }),
         async (cuts, pace) => {
-          const server = growing(log, cuts, pace);
-          const url = await start(server);
+          // Closed each time: there are thousands of them in a long run.
+          const server = await serve(growing(log, cuts, pace));
           let slots = createSlots();
-          for await (const event of watchFleet({ url, ...quick() })) {
+          for await (const event of watchFleet({ url: server.origin, ...quick() })) {
             slots = foldSlots(slots, event);
             if (event.cursor === '60') break;
           }
+          await server.close();
           expect(slots).toEqual(expected);
         },
       ),

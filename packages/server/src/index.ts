@@ -4,6 +4,16 @@ export { type ErrorKind, FleetloomError, type FleetloomErrorFields } from './bas
 export { createIds, type Id, type IdPrefix, type Ids, type IdSources } from './base/ids.ts';
 export type { Json, JsonObject } from './base/json.ts';
 export { limits } from './base/limits.ts';
+export type { Capabilities } from './engines/claude-code/capabilities.ts';
+export {
+  type ClaudeProgram,
+  findClaudeProgram,
+  type FindProgramOptions,
+  type FoundProgram,
+  type ProgramProblem,
+} from './engines/claude-code/find-program.ts';
+export { whyNoGateway } from './engines/claude-code/gateway/unusable.ts';
+export type { Upstream } from './engines/claude-code/gateway/upstream.ts';
 export {
   type AskOptions,
   createScriptedHandler,
@@ -59,3 +69,4 @@ export { type Appended, type Change, commitOne, type Outcome, type SubmitChange,
 export type { RateLimit } from './http/rate-limit.ts';
 export type { DoorLog, RequestLogEntry } from './http/request-log.ts';
 export { type FleetloomServer, type ServerOptions, startServer } from './server.ts';
+export { checkToolPrograms, type ToolPrograms } from './tools/tool-programs.ts';

@@ -29,7 +29,7 @@ export async function withServer(
     const server = await startServer({ dataDirectory: directory, onProblem, ...options });
     open.add(server);
     const key = known ?? server.firstKey ?? 'any';
-    const client = new Anthropic({ baseURL: server.url, apiKey: key, maxRetries: 0 });
+    const client = connect(server.url, key);
     const restart = async () => {
       await server.close();
       open.delete(server);
@@ -45,6 +45,11 @@ export async function withServer(
     await rm(directory, { recursive: true, force: true });
   }
   if (problems.length > 0) throw new AggregateError(problems, 'the server had problems that nobody was told of');
+}
+
+/** The official client, which says at once what goes wrong. */
+export function connect(url: string, key = 'any'): Anthropic {
+  return new Anthropic({ baseURL: url, apiKey: key, maxRetries: 0 });
 }
 
 /** A system prompt that makes a scripted model play these turns. */

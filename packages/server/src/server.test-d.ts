@@ -23,6 +23,8 @@ export function starts(): Promise<FleetloomServer>[] {
   return [
     startServer({ dataDirectory: 'data', isOpen: true }),
     startServer({ dataDirectory: 'data', models: { credential: { apiKey: 'k' }, baseURL: 'http://127.0.0.1:1' } }),
+    startServer({ dataDirectory: 'data', claudeCode: { program: '/usr/bin/claude', usesOwnLogin: true } }),
+    startServer({ dataDirectory: 'data', claudeCode: false }),
     // @ts-expect-error: it has to keep everything somewhere
     startServer({ isOpen: true }),
     // @ts-expect-error: models need a key or a token

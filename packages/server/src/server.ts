@@ -5,11 +5,15 @@ import { createAgents } from './agents/agents.ts';
 import { systemClock } from './base/clock.ts';
 import { createIds } from './base/ids.ts';
 import { chooseEngine } from './engines/choose-engine.ts';
+import { createClaudeCodeEngine } from './engines/claude-code/claude-code-engine.ts';
+import type { Upstream } from './engines/claude-code/gateway/upstream.ts';
 import { contextWindowOf } from './engines/context-window.ts';
 import { costOf } from './engines/cost-of.ts';
 import type { Engine } from './engines/engine.ts';
 import { knownModels } from './engines/known-models.ts';
 import { createMessagesEngine } from './engines/messages/messages-engine.ts';
+import { createNoProgramEngine } from './engines/no-program.ts';
+import type { ProgramEngine } from './engines/program.ts';
 import { createScriptedEngine } from './engines/scripted/engine.ts';
 import { createScriptedHandler } from './engines/scripted/http/handler.ts';
 import { createScriptedModel, type ScriptedModel } from './engines/scripted/model.ts';
@@ -21,10 +25,11 @@ import { type KeyStore, openKeyStore } from './http/auth/key-store.ts';
 import { createSessionTokens, type SessionTokens } from './http/auth/session-tokens.ts';
 import { openSigningKey } from './http/auth/signing-key.ts';
 import { createCatchUp } from './http/catch-up.ts';
+import { createDashboard } from './http/dashboard/dashboard.ts';
 import { openFileStore } from './http/files/file-store.ts';
 import { createSessionOutputs } from './http/files/session-outputs.ts';
 import { createSessionResources } from './http/files/session-resources.ts';
-import { showFiles } from './http/files/show-files.ts';
+import { showFiles, showFilesToPrograms } from './http/files/show-files.ts';
 import { createDoor } from './http/door.ts';
 import { createMetrics } from './http/metrics/metrics.ts';
 import type { RateLimit } from './http/rate-limit.ts';
@@ -42,17 +47,19 @@ import { createOrchestrateRoutes } from './http/routes/orchestrate.ts';
 import { createRequestRoutes } from './http/routes/requests.ts';
 import { createFleetRoutes } from './http/routes/fleet.ts';
 import { createFleetFeeds } from './http/routes/fleet-feeds.ts';
+import { createImportRoutes } from './http/routes/imports.ts';
 import { createEventRoutes } from './http/routes/session-events.ts';
 import { createResourceRoutes } from './http/routes/session-resources.ts';
 import { createSessionRoutes } from './http/routes/sessions.ts';
 import { createThreadRoutes } from './http/routes/threads.ts';
 import { createWorkRoutes } from './http/routes/work.ts';
-import { createRetention, createSessions, type KeepDeltas, type ModelFacts } from './sessions/index.ts';
+import { createImports, createRetention, createSessions, type KeepDeltas, type ModelFacts } from './sessions/index.ts';
 import { createWorkspaces } from './sessions/workspaces.ts';
 import { createLog } from './store/log.ts';
 import { systemSchedule } from './base/schedule.ts';
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
 import { createToolbox } from './tools/create-toolbox.ts';
+import { createShownUrls } from './views/shown-urls.ts';
 
 export interface ServerOptions {
   /** Where everything is kept: the database, keys and workspaces. Made if it is not there. */
@@ -70,6 +77,8 @@ export interface ServerOptions {
   };
   /** Answers all model requests, whatever the model is called, instead of the engines that models have. */
   readonly engine?: Engine | undefined;
+  /** The claude program, which runs sessions whose model is `claude-code/…`. False: it is not used. */
+  readonly claudeCode?: ClaudeCodeChoice | false | undefined;
   /** Who coordinates when a request to `/v1/orchestrate` does not say: an id or a name. */
   readonly defaultAgent?: string | undefined;
   /** A directory of scripts for the scripted model. */
@@ -82,9 +91,20 @@ export interface ServerOptions {
   readonly keepDeltas?: KeepDeltas | undefined;
   /** How many requests each key may make. As many as it likes unless it is said. */
   readonly rateLimit?: RateLimit | undefined;
+  /** Where the built dashboard is; by default what came with this package. */
+  readonly dashboardDirectory?: string | undefined;
   readonly log?: DoorLog | undefined;
   /** Told of what nobody asked for. */
   readonly onProblem?: ((problem: unknown) => void) | undefined;
+}
+
+export interface ClaudeCodeChoice {
+  /** Where it is, by a path or a name on PATH. By default `claude`. */
+  readonly program?: string | undefined;
+  /** What it finds in its environment; by default what this process has. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** It uses whatever login it has itself, instead of the key of this server or, without one, the scripted model. */
+  readonly usesOwnLogin?: boolean | undefined;
 }
 
 export interface FleetloomServer {
@@ -93,6 +113,8 @@ export interface FleetloomServer {
   readonly port: number;
   /** The first key, told only when it was made. */
   readonly firstKey: string | undefined;
+  /** A link that opens the dashboard in one browser, once and soon. Without keys just its address. */
+  dashboardUrl(): Promise<string>;
   /** Lets requests finish, stops all work where it is and closes the database. The next start goes on with it. */
   close(): Promise<void>;
 }
@@ -120,14 +142,17 @@ export async function startServer(options: ServerOptions): Promise<FleetloomServ
   const resourcesDirectory = join(dataDirectory, 'resources');
   const resources = createSessionResources({ directory: resourcesDirectory, files, openWorkspace, clock, ids });
   const engine = metrics.measureEngine(showFiles(options.engine ?? createEngine(options, scripted), files));
+  const programs = showFilesToPrograms(createPrograms(options, scripted, onProblem), files);
   const agents = createAgents({ store, clock, ids });
   const environments = createEnvironments({ store, clock, ids });
   const sessions = createSessions({
     store,
     log,
     engine,
+    programs,
     models: modelFacts,
-    openToolbox: () => createToolbox(pickTools(options)),
+    openToolbox: (sessionId, { networking }) =>
+      createToolbox({ ...pickTools(options), networking, readShownUrls: createShownUrls(store, sessionId) }),
     openWorkspace,
     clock,
     ids,
@@ -140,8 +165,10 @@ export async function startServer(options: ServerOptions): Promise<FleetloomServ
   const feeds = createEventFeeds({ store, log, catchUp, clock, ids, onMishap: onProblem });
   const fleetFeeds = createFleetFeeds({ store, log, clock, onMishap: onProblem });
   const findCrew = createCrewFinder({ store, agents, environments, ids, defaultAgent: options.defaultAgent });
-  const tokens = createSessionTokens({ signingKey: await openSigningKey(join(dataDirectory, 'signing-key')), clock });
+  const signingKey = await openSigningKey(join(dataDirectory, 'signing-key'));
+  const tokens = createSessionTokens({ signingKey, clock });
   const { access, keys, firstKey } = await openAccess(options, tokens);
+  const dashboard = createDashboard({ directory: options.dashboardDirectory, keys, signingKey, clock });
   const workQueue = createWorkQueue({ store, clock, ids });
   const door = await createDoor({
     routes: [
@@ -157,11 +184,18 @@ export async function startServer(options: ServerOptions): Promise<FleetloomServ
       ...createFileRoutes({ files, outputs: createSessionOutputs({ store, openWorkspace }), clock }),
       ...createThreadRoutes({ store, sessions, clock, feeds }),
       ...createExportRoutes({ store }),
+      ...createImportRoutes({
+        imports: createImports({ store, log, ids, models: modelFacts }),
+        environments,
+        clock,
+        ids,
+      }),
       ...createFleetRoutes({ store, feeds: fleetFeeds }),
       ...createOrchestrateRoutes({ store, sessions, findCrew, files, clock, feeds: fleetFeeds }),
       ...createRequestRoutes({ store, log, sessions, feeds: fleetFeeds }),
     ],
-    access,
+    dashboard,
+    access: access === 'open' || dashboard.sessions === undefined ? access : anyOf(dashboard.sessions, access),
     keys: store.keys,
     host: options.host,
     port: options.port,
@@ -193,6 +227,8 @@ export async function startServer(options: ServerOptions): Promise<FleetloomServ
     workspaces: async () => listWorkspaces((await keys?.list()) ?? []),
     onProblem: (_, error) => onProblem(error),
   });
+  // What a server that was killed has left must not go on beside what is begun now.
+  await programs.reap();
   await sessions.start();
   retention.start();
 
@@ -200,11 +236,13 @@ export async function startServer(options: ServerOptions): Promise<FleetloomServ
     url: door.url,
     port: door.port,
     firstKey,
+    dashboardUrl: () => dashboard.makeLink(door.url),
     close: async () => {
       retention.close();
       workQueue.close();
       await door.close();
       await sessions.close();
+      await programs.close();
       await engine.close();
       await log.close();
       await store.close();
@@ -222,6 +260,23 @@ const SCRIPTED_PATH = '/scripted';
 function createEngine({ models }: ServerOptions, model: ScriptedModel): Engine {
   const scripted = createScriptedEngine({ model });
   return chooseEngine({ scripted, messages: models === undefined ? undefined : createMessagesEngine(models) });
+}
+
+function createPrograms(
+  { claudeCode, models, dataDirectory }: ServerOptions,
+  model: ScriptedModel,
+  onProblem: (problem: unknown) => void,
+): ProgramEngine {
+  if (claudeCode === false) return createNoProgramEngine('this server runs no programs: choose another model');
+  const directory = join(dataDirectory, 'programs');
+  const { usesOwnLogin = false, ...choice } = claudeCode ?? {};
+  const baseURL = models?.baseURL ?? 'https://api.anthropic.com';
+  const credential = usesOwnLogin ? 'program' : models?.credential;
+  const upstream: Upstream =
+    credential === undefined
+      ? { type: 'handler', handle: createScriptedHandler({ model }) }
+      : { type: 'endpoint', baseURL, credential };
+  return createClaudeCodeEngine({ directory, upstream, onProblem, ...choice });
 }
 
 /** An endpoint of somebody's own has models that only it knows. */

@@ -13,7 +13,7 @@ export interface Approval {
   readonly threadId: string | null;
   readonly agent: string;
   readonly depth: number;
-  /** `withdrawn`: the turn that asked ended without an answer. */
+  /** `withdrawn`: nobody has to answer any more, because the turn that asked was stopped or is over. */
   readonly state: 'open' | 'resolved' | 'withdrawn';
   readonly askedAt: number | null;
   readonly resolvedAt: number | null;
@@ -57,7 +57,8 @@ export function resolveApproval(
 ): readonly Approval[] {
   const { ts: resolvedAt } = event;
   const [result, by] = [event.result ?? null, event.by ?? null];
-  const resolved: Approval = { ...answered, state: 'resolved', resolvedAt, result, by };
+  const state = result === 'withdrawn' ? 'withdrawn' : 'resolved';
+  const resolved: Approval = { ...answered, state, resolvedAt, result, by };
   return keepNewest(approvals.map((approval) => (approval === answered ? resolved : approval)));
 }
 

@@ -13,6 +13,10 @@ export type RunEvent = RequestReceived | RunError | Done;
 export type StreamEvent =
   | StreamStart
   | AgentStart
+  | RequestQueued
+  | RequestAdmitted
+  | RequestRetrying
+  | ContextCompacted
   | TextDelta
   | TextRetract
   | ThinkingDelta
@@ -76,6 +80,43 @@ export interface AgentStart extends StreamEventBase {
   readonly iteration: number;
 }
 
+/** The model request of an `agent_start` has to wait before it is made. `request_admitted` follows, or the turn's end. */
+export interface RequestQueued extends StreamEventBase {
+  readonly type: 'request_queued';
+  /** `concurrency`: as many as may be are under way. `paused`: the endpoint has asked for a pause. Others may come. */
+  readonly reason: string;
+  /** How many requests were before it. */
+  readonly ahead: number;
+  /** When the pause ends, in milliseconds since 1970, where that is known. */
+  readonly until?: number;
+}
+
+/** The wait of a request is over: it is made now. */
+export interface RequestAdmitted extends StreamEventBase {
+  readonly type: 'request_admitted';
+}
+
+/** A model request failed and will be made again: the next `agent_start` is that attempt. */
+export interface RequestRetrying extends StreamEventBase {
+  readonly type: 'request_retrying';
+  /** E.g. `model_rate_limited_error`. */
+  readonly code: string;
+  /** E.g. `rate_limited`, `overloaded`, `connection_lost`, `restarted`. */
+  readonly reason?: string;
+  /** What went wrong; it begins with the HTTP status where there was one. */
+  readonly message: string;
+  /** The number of the attempt to come, and of the last one there would be. */
+  readonly attempt: number;
+  readonly attempts_max?: number;
+  /** When it begins, in milliseconds since 1970. */
+  readonly retry_at: number;
+}
+
+/** What the agent remembers was summed up, because its window was nearly full. */
+export interface ContextCompacted extends StreamEventBase {
+  readonly type: 'context_compacted';
+}
+
 export interface TextDelta extends StreamEventBase {
   readonly type: 'text';
   readonly delta: string;
@@ -130,9 +171,9 @@ export interface ApprovalResolved extends StreamEventBase {
   readonly tool_use_id: string;
   readonly tool: string;
   readonly input: unknown;
-  /** E.g. `allow` or `deny`. */
+  /** `allow` or `deny`; `withdrawn` where nobody has to answer any more. */
   readonly result?: string;
-  /** Who answered. */
+  /** Who answered: the name of a key, `client` where nobody has one; or what withdrew it: `cancel`, `archive`, `limit`, `error`. */
   readonly by?: string;
 }
 
@@ -151,6 +192,9 @@ export interface TokenUsage extends StreamEventBase {
   readonly cache_read_tokens: number;
   readonly cache_create_tokens: number;
   readonly cost_usd?: number;
+  /** Of an answer: how many tokens of the window its request and it fill, and how many there are. */
+  readonly context_tokens?: number;
+  readonly context_window?: number;
 }
 
 /** Closes a turn, exactly once. */

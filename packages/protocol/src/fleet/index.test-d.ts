@@ -9,6 +9,7 @@ import {
   type CommandSegment,
   type CommandStep,
   type ConnectionEvent,
+  type ContextCompacted,
   createFleet,
   createGate,
   createSlots,
@@ -49,17 +50,22 @@ import {
   quoteResult,
   type RefusalReason,
   type RefusedCommand,
+  type RequestAdmitted,
+  type RequestQueued,
   type RequestReceived,
+  type RequestRetrying,
   type Run,
   type RunError,
   type RunEvent,
   type SessionSlots,
   type Slot,
+  type SlotContext,
   type SlotFile,
   type SlotPhase,
   type SlotRow,
   type SlotsOptions,
   type SlotTool,
+  type SlotWait,
   type StreamEnd,
   type StreamError,
   type StreamEvent,
@@ -95,6 +101,10 @@ expectTypeOf<StreamEvent>().toExtend<StreamEventBase>();
 expectTypeOf<StreamEvent>().toEqualTypeOf<
   | StreamStart
   | AgentStart
+  | RequestQueued
+  | RequestAdmitted
+  | RequestRetrying
+  | ContextCompacted
   | TextDelta
   | TextRetract
   | ThinkingDelta
@@ -119,6 +129,13 @@ export function narrows(event: FleetEvent): string | number | boolean | undefine
       return event.parent_stream_id ?? event.task;
     case 'agent_start':
       return event.iteration;
+    case 'request_queued':
+      return event.until ?? event.ahead;
+    case 'request_admitted':
+    case 'context_compacted':
+      return event.stream_id;
+    case 'request_retrying':
+      return event.attempts_max ?? event.retry_at;
     case 'text':
     case 'thinking':
       return event.delta;
@@ -138,7 +155,7 @@ export function narrows(event: FleetEvent): string | number | boolean | undefine
     case 'sub_agent_response':
       return event.content;
     case 'token_usage':
-      return event.cost_usd;
+      return event.context_window ?? event.cost_usd;
     case 'stream_end':
       return event.stop_reason;
     case 'error':
@@ -187,6 +204,10 @@ expectTypeOf<Run['approvals']>().toEqualTypeOf<readonly Approval[]>();
 expectTypeOf<Run['totals']>().toEqualTypeOf<FleetTotals>();
 expectTypeOf<Slot['state']>().toEqualTypeOf<'running' | 'needs_approval' | 'ok' | 'failed' | 'lost'>();
 expectTypeOf<Slot['phase']>().toEqualTypeOf<SlotPhase>();
+expectTypeOf<Slot['waits']>().toEqualTypeOf<SlotWait | null>();
+expectTypeOf<SlotWait['type']>().toEqualTypeOf<'queued' | 'retrying'>();
+expectTypeOf<Slot['context']>().toEqualTypeOf<SlotContext | null>();
+expectTypeOf<SlotContext>().toEqualTypeOf<{ readonly tokens: number; readonly window: number }>();
 expectTypeOf<Slot['tools']>().toEqualTypeOf<readonly SlotTool[]>();
 expectTypeOf<Slot['files']>().toEqualTypeOf<readonly SlotFile[]>();
 expectTypeOf<Slot['text']>().toEqualTypeOf<TextTail>();

@@ -9,6 +9,7 @@ export type {
   ApprovalRequired,
   ApprovalResolved,
   ConnectionEvent,
+  ContextCompacted,
   Done,
   FileWritten,
   FleetEvent,
@@ -16,7 +17,10 @@ export type {
   GapTold,
   KnownFleetEvent,
   Over,
+  RequestAdmitted,
+  RequestQueued,
   RequestReceived,
+  RequestRetrying,
   RunError,
   RunEvent,
   StreamEnd,
@@ -41,7 +45,7 @@ export { nowDoing } from './now-doing.ts';
 export { type CommandSegment, type ParsedCommands, parseCommands, quoteResult } from './parse-commands.ts';
 export { type FleetFrame, isFleetEvent, parseFleetEvent } from './parse-fleet-event.ts';
 export type { GapReason, Run } from './run.ts';
-export type { Slot, SlotFile, SlotPhase, SlotTool } from './slot.ts';
+export type { Slot, SlotContext, SlotFile, SlotPhase, SlotTool, SlotWait } from './slot.ts';
 export {
   createSlots,
   currentRun,

@@ -18,6 +18,9 @@ export function nowDoing(slot: Slot): string {
     case 'starting':
     case 'requesting':
       return 'waiting for the model';
+    case 'queued':
+    case 'retrying':
+      return describeWait(slot.waits);
     case 'thinking':
       return 'thinking';
     case 'writing':
@@ -31,11 +34,24 @@ export function nowDoing(slot: Slot): string {
   }
 }
 
+/** Without the time that is left: who draws it knows what time it is. */
+function describeWait(waits: Slot['waits']): string {
+  if (waits === null) return 'waiting for the model';
+  if (waits.type === 'retrying') return `attempt ${waits.attempt} follows: ${beginningOf(waits.message)}`;
+  return waits.reason === 'paused' ? 'queued: the endpoint asked for a pause' : 'queued: over the concurrency cap';
+}
+
 function describeTools(tools: Slot['tools']): string {
   const newest = tools.at(-1);
   if (newest === undefined) return '';
   const what = newest.label === '' ? newest.tool : `${newest.tool}: ${newest.label}`;
   return tools.length === 1 ? what : `${what} and ${tools.length - 1} more`;
+}
+
+function beginningOf(text: string): string {
+  return Array.from(text.slice(0, 4 * limits.doingCharsMax).replace(/\s+/g, ' '))
+    .slice(0, limits.doingCharsMax)
+    .join('');
 }
 
 function endOf(text: string): string {

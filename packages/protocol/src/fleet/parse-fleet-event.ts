@@ -56,6 +56,11 @@ const kinds = {
   flag: { is: (value) => typeof value === 'boolean', name: 'true or false' },
   value: { is: (value) => value !== undefined, name: 'there', missing: null },
   textIfAny: { is: (value) => value === undefined || isText(value), name: 'text', missing: undefined },
+  countIfAny: {
+    is: (value) => value === undefined || isCount(value),
+    name: 'a whole number from 0',
+    missing: undefined,
+  },
   numberIfAny: { is: (value) => value === undefined || isNumber(value), name: 'a number', missing: undefined },
   textOrNull: { is: (value) => value === null || isText(value), name: 'text', missing: null },
   countOrNull: { is: (value) => value === null || isCount(value), name: 'a whole number from 0', missing: null },
@@ -70,6 +75,7 @@ const stream = { stream_id: 'count', depth: 'count', agent: 'text', thread_id: '
 const toolUse = { ...stream, tool: 'text', tool_use_id: 'text' } as const;
 const usage = { input_tokens: 'count', output_tokens: 'count', cost_usd: 'numberIfAny' } as const;
 const cache = { cache_read_tokens: 'countOrZero', cache_create_tokens: 'countOrZero' } as const;
+const context = { context_tokens: 'countIfAny', context_window: 'countIfAny' } as const;
 const place = { parent_stream_id: 'countOrNull', child_index: 'countOrNull' } as const;
 const run = { request_id: 'text', session_id: 'text' } as const;
 const fault = { message: 'text', code: 'text' } as const;
@@ -79,6 +85,17 @@ const shapeTables = {
   request_received: { ...run, agent: 'text', message: 'text' },
   stream_start: { ...stream, ...place, task: 'text', model: 'text' },
   agent_start: { ...stream, model: 'text', iteration: 'count' },
+  request_queued: { ...stream, reason: 'text', ahead: 'count', until: 'numberIfAny' },
+  request_admitted: stream,
+  request_retrying: {
+    ...stream,
+    ...fault,
+    reason: 'textIfAny',
+    attempt: 'count',
+    attempts_max: 'countIfAny',
+    retry_at: 'number',
+  },
+  context_compacted: stream,
   text: { ...stream, delta: 'text' },
   text_retract: { ...stream, from: 'count' },
   thinking: { ...stream, delta: 'text' },
@@ -88,7 +105,7 @@ const shapeTables = {
   approval_required: { ...toolUse, input: 'value' },
   approval_resolved: { ...toolUse, input: 'value', result: 'textIfAny', by: 'textIfAny' },
   sub_agent_response: { ...stream, content: 'text' },
-  token_usage: { ...stream, ...usage, ...cache, model: 'text' },
+  token_usage: { ...stream, ...usage, ...cache, ...context, model: 'text' },
   stream_end: { ...stream, ok: 'flag', stop_reason: 'text', error: 'textIfAny' },
   error: fault,
   done: {

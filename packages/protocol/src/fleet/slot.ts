@@ -1,4 +1,4 @@
-import type { StreamEvent, StreamEventBase, StreamStart, ToolCall, ToolStart } from './events.ts';
+import type { StreamEvent, StreamEventBase, StreamStart, TokenUsage, ToolCall, ToolStart } from './events.ts';
 import { limits } from './limits.ts';
 import { appendText, emptyText, retractText, settleText, type TextTail } from './text-tail.ts';
 import { toLabel } from './to-label.ts';
@@ -19,6 +19,8 @@ export interface Slot {
   readonly state: 'running' | 'needs_approval' | 'ok' | 'failed' | 'lost';
   /** What it did last. `children`: it waits for those it has started. `between`: a tool is done, nothing has begun. */
   readonly phase: SlotPhase;
+  /** What its model request waits for, in the phases `queued` and `retrying`. */
+  readonly waits: SlotWait | null;
   /** When the phase or the state last changed. */
   readonly since: number | null;
   readonly startedAt: number | null;
@@ -39,11 +41,49 @@ export interface Slot {
   readonly openChildren: number;
   /** Its own, without those it delegated to; `layoutRun` adds them up. */
   readonly usage: FleetUsage;
+  /** How full its newest answer left the window of its model. Null before one, and after the window was cleared. */
+  readonly context: SlotContext | null;
   readonly stopReason: string | null;
   readonly error: string | null;
 }
 
-export type SlotPhase = 'starting' | 'requesting' | 'thinking' | 'writing' | 'tool' | 'children' | 'between';
+export type SlotPhase =
+  | 'starting'
+  | 'requesting'
+  /** The request waits for its endpoint. */
+  | 'queued'
+  /** The request failed and is made again. */
+  | 'retrying'
+  | 'thinking'
+  | 'writing'
+  | 'tool'
+  | 'children'
+  | 'between';
+
+export type SlotWait =
+  | {
+      readonly type: 'queued';
+      readonly reason: string;
+      readonly ahead: number;
+      /** Milliseconds since 1970. */
+      readonly until: number | null;
+    }
+  | {
+      readonly type: 'retrying';
+      readonly code: string;
+      readonly reason: string | null;
+      readonly message: string;
+      /** The attempt to come. */
+      readonly attempt: number;
+      readonly attemptsMax: number | null;
+      readonly until: number;
+    };
+
+export interface SlotContext {
+  readonly tokens: number;
+  /** How many fit. */
+  readonly window: number;
+}
 
 export interface SlotTool {
   readonly toolUseId: string;
@@ -74,6 +114,7 @@ export function openSlot(event: StreamEventBase): Slot {
     task: null,
     state: 'running',
     phase: 'starting',
+    waits: null,
     since: event.ts,
     startedAt: null,
     endedAt: null,
@@ -89,6 +130,7 @@ export function openSlot(event: StreamEventBase): Slot {
     openApprovals: 0,
     openChildren: 0,
     usage: noUsage,
+    context: null,
     stopReason: null,
     error: null,
   };
@@ -106,12 +148,25 @@ export function foldSlot(slot: Slot, event: StreamEvent, textCharsMax: number): 
       const { model, iteration } = event;
       return { ...enter(slot, 'requesting', event), model, iteration, text: settleText(slot.text) };
     }
+    case 'request_queued': {
+      const { reason, ahead, until = null } = event;
+      return { ...enter(slot, 'queued', event), waits: { type: 'queued', reason, ahead, until } };
+    }
+    case 'request_admitted':
+      return slot.phase === 'queued' ? enter(slot, 'requesting', event) : touch(slot, event);
+    case 'request_retrying': {
+      const { code, reason = null, message, attempt, attempts_max: attemptsMax = null, retry_at: until } = event;
+      const waits = { type: 'retrying', code, reason, message, attempt, attemptsMax, until } as const;
+      return { ...enter(slot, 'retrying', event), waits };
+    }
+    case 'context_compacted':
+      return { ...touch(slot, event), context: null };
     case 'text': {
       // Nearly all events are these: one copy of the slot, not one for each step.
       const { ts, delta } = event;
       const text = appendText(slot.text, delta, textCharsMax);
       const since = slot.phase === 'writing' ? slot.since : (ts ?? slot.since);
-      return { ...slot, phase: 'writing', since, lastAt: ts ?? slot.lastAt, text };
+      return { ...slot, phase: 'writing', waits: null, since, lastAt: ts ?? slot.lastAt, text };
     }
     case 'text_retract':
       return { ...touch(slot, event), text: retractText(slot.text, event.from) };
@@ -129,7 +184,7 @@ export function foldSlot(slot: Slot, event: StreamEvent, textCharsMax: number): 
       return { ...touch(slot, event), text };
     }
     case 'token_usage':
-      return { ...touch(slot, event), usage: addUsage(slot.usage, toUsage(event)) };
+      return { ...touch(slot, event), usage: addUsage(slot.usage, toUsage(event)), context: toContext(slot, event) };
     case 'error':
       return { ...touch(slot, event), error: event.message };
     case 'stream_end': {
@@ -148,7 +203,7 @@ export function closeSlot(slot: Slot, state: 'ok' | 'failed' | 'lost', time: num
   const tools = slot.tools.some(isRunning)
     ? slot.tools.map((tool) => (isRunning(tool) ? { ...tool, state: 'lost' as const } : tool))
     : slot.tools;
-  return { ...slot, state, tools, endedAt: time, since: time ?? slot.since, openApprovals: 0 };
+  return { ...slot, state, tools, waits: null, endedAt: time, since: time ?? slot.since, openApprovals: 0 };
 }
 
 export function isOpen(slot: Slot): boolean {
@@ -158,7 +213,7 @@ export function isOpen(slot: Slot): boolean {
 /** The same slot in another phase, since now unless it was in it before. */
 function enter(slot: Slot, phase: SlotPhase, { ts }: { readonly ts: number | null }): Slot {
   const since = slot.phase === phase ? slot.since : (ts ?? slot.since);
-  return { ...slot, phase, since, lastAt: ts ?? slot.lastAt };
+  return { ...slot, phase, waits: null, since, lastAt: ts ?? slot.lastAt };
 }
 
 /** One more approval to wait for, or (-1) one less. */
@@ -173,15 +228,23 @@ export function awaitApproval(slot: Slot, change: 1 | -1, event: { readonly ts: 
 /** One more child that runs, or (-1) one less. */
 export function countChild(slot: Slot, change: 1 | -1, event: { readonly ts: number | null }): Slot {
   const openChildren = Math.max(0, slot.openChildren + change);
-  const waits: SlotPhase = openChildren > 0 ? 'children' : slot.tools.some(isRunning) ? 'tool' : 'between';
+  const next: SlotPhase = openChildren > 0 ? 'children' : slot.tools.some(isRunning) ? 'tool' : 'between';
   // A child that ends does not interrupt what its parent does meanwhile.
-  const phase = change === 1 || slot.phase === 'children' ? waits : slot.phase;
-  const since = phase === slot.phase ? slot.since : (event.ts ?? slot.since);
-  return { ...slot, openChildren, phase, since };
+  const phase = change === 1 || slot.phase === 'children' ? next : slot.phase;
+  if (phase === slot.phase) return { ...slot, openChildren };
+  return { ...slot, openChildren, phase, waits: null, since: event.ts ?? slot.since };
 }
 
 function touch(slot: Slot, { ts }: { readonly ts: number | null }): Slot {
   return ts === null || ts === slot.lastAt ? slot : { ...slot, lastAt: ts };
+}
+
+/** Requests that failed, and summaries, do not say it: the newest answer counts. */
+function toContext(
+  { context }: Slot,
+  { context_tokens: tokens, context_window: window }: TokenUsage,
+): SlotContext | null {
+  return tokens === undefined || window === undefined ? context : { tokens, window };
 }
 
 function toRunningTool({ tool, tool_use_id: toolUseId, input, ts: startedAt }: ToolStart): SlotTool {

@@ -115,6 +115,68 @@ describe('the consumer rule', () => {
     ]);
   });
 
+  it('[F50] a slot tells what its request waits for and until when, and nothing once that is over', () => {
+    const story = new Story().request().start(0).say('agent_start', 0, { model: 'm', iteration: 1 });
+    const seen: unknown[] = [];
+    const look = () => {
+      const slot = slotOf(fold(story), 0);
+      seen.push([slot.phase, slot.since, slot.waits, nowDoing(slot)]);
+    };
+    story.say('request_queued', 0, { reason: 'concurrency', ahead: 4 });
+    look();
+    story.say('request_admitted', 0, {});
+    look();
+    const fault = { code: 'model_rate_limited_error', reason: 'rate_limited', message: '429 slow\ndown' };
+    story.say('request_retrying', 0, { ...fault, attempt: 2, attempts_max: 6, retry_at: at(90) });
+    look();
+    story.say('agent_start', 0, { model: 'm', iteration: 2 });
+    story.say('request_queued', 0, { reason: 'paused', ahead: 0, until: at(99) });
+    look();
+    story.say('text', 0, { delta: 'Hi' });
+    look();
+    const retrying = { type: 'retrying', ...fault, attempt: 2, attemptsMax: 6, until: at(90) };
+    expect(seen).toEqual([
+      [
+        'queued',
+        at(4),
+        { type: 'queued', reason: 'concurrency', ahead: 4, until: null },
+        'queued: over the concurrency cap',
+      ],
+      ['requesting', at(5), null, 'waiting for the model'],
+      ['retrying', at(6), retrying, 'attempt 2 follows: 429 slow down'],
+      [
+        'queued',
+        at(8),
+        { type: 'queued', reason: 'paused', ahead: 0, until: at(99) },
+        'queued: the endpoint asked for a pause',
+      ],
+      ['writing', at(9), null, 'Hi'],
+    ]);
+    story.say('request_retrying', 0, { ...fault, attempt: 2, retry_at: at(90) }).start(1, { parent: 0 });
+    expect(slotOf(fold(story), 0)).toMatchObject({ phase: 'children', waits: null });
+    story.end(1).say('request_retrying', 0, { ...fault, attempt: 2, retry_at: at(90) });
+    expect(slotOf(fold(story), 0).waits).toMatchObject({ attemptsMax: null });
+    // A late word of an admission that belongs to nothing changes no phase.
+    expect(slotOf(fold(story.say('request_admitted', 0, {})), 0).phase).toBe('retrying');
+    expect(slotOf(fold(story.end(0)), 0)).toMatchObject({ state: 'ok', waits: null });
+  });
+
+  it('[F51] a slot knows how full its newest answer left the window, until that is cleared', () => {
+    const usage = { model: 'm', input_tokens: 1, output_tokens: 1, cache_read_tokens: 0, cache_create_tokens: 0 };
+    const story = new Story().request().start(0);
+    const contextOf = () => slotOf(fold(story), 0).context;
+    expect(contextOf()).toBeNull();
+    story.say('token_usage', 0, { ...usage, context_tokens: 150, context_window: 200 });
+    expect(contextOf()).toEqual({ tokens: 150, window: 200 });
+    // A request that failed, or a summary, has none.
+    story.say('token_usage', 0, usage);
+    expect(contextOf()).toEqual({ tokens: 150, window: 200 });
+    story.say('context_compacted', 0, {});
+    expect(contextOf()).toBeNull();
+    story.say('token_usage', 0, { ...usage, context_tokens: 20, context_window: 200 }).end(0);
+    expect(contextOf()).toEqual({ tokens: 20, window: 200 });
+  });
+
   it('[F6] a master that goes on while its children run is not said to wait for them', () => {
     const story = new Story().request().start(0).start(1, { parent: 0 }).say('text', 0, { delta: 'meanwhile' });
     expect(slotOf(fold(story), 0)).toMatchObject({ phase: 'writing', openChildren: 1 });
@@ -356,6 +418,13 @@ describe('approvals', () => {
   it('[F10] a turn that ends withdraws what it asked, unless it ended to get the answer', () => {
     expect(runOf(fold(asking().end(1))).approvals).toMatchObject([{ state: 'withdrawn' }]);
     expect(openApprovals(fold(asking().end(1, { stop_reason: 'requires_action' })))).toHaveLength(1);
+  });
+
+  it('[F52] an ask that nobody has to answer any more is withdrawn, with what withdrew it', () => {
+    const state = fold(asking().answer(1, 'toolu_1', { result: 'withdrawn', by: 'cancel' }));
+    expect(openApprovals(state)).toEqual([]);
+    expect(slotOf(state, 1)).toMatchObject({ state: 'running', openApprovals: 0 });
+    expect(runOf(state).approvals).toMatchObject([{ state: 'withdrawn', result: 'withdrawn', by: 'cancel' }]);
   });
 
   it('[F10] an approval of an earlier run is answered there', () => {

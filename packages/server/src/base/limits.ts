@@ -155,6 +155,8 @@ export const limits = {
   webFetchCacheEntriesMax: 32,
   webFetchCacheCharsMax: 4 * 1024 * 1024,
   webFetchCacheMs: 15 * 60_000,
+  /** Addresses that a session was shown, remembered for agents that may fetch only such. The oldest are forgotten. */
+  shownUrlsMax: 10_000,
   mcpConnectMs: 10_000,
   mcpCallMs: 300_000,
   /** How long a server that failed is left alone. */
@@ -182,8 +184,11 @@ export const limits = {
   cancelWaitMs: 1_000,
   /** Agents of a workspace that an orchestrated request may delegate to. */
   crewMax: 100,
-  /** How long after a send the first stream begins with what the send has led to. */
-  catchUpMs: 10_000,
+  /**
+   * How long after a send the first stream begins with what the send has led to. Two seconds are enough for any client
+   * that does nothing else meanwhile; a busy machine takes longer.
+   */
+  catchUpMs: 5_000,
 
   // Views.
   /** What a reader of a fleet stream is given at a time. A single event may be larger. */
@@ -217,6 +222,8 @@ export const limits = {
   liveChildrenMax: 25,
   /** The same where every delegation is a thread of its own: those at work. Sixteen with sixteen each, and who sent them. */
   busyChildrenMax: 272,
+  /** What one answer, result, summary or event of a client brings into a session. A frame has room for it and our words. */
+  contentBytesMax: 33 * 1024 * 1024,
   /** Tasks of one call of `delegate`. */
   delegateTasksMax: 16,
   /** The beginning of a text where only a hint of it is wanted. */
@@ -300,4 +307,53 @@ export const limits = {
   mountPathCharsMax: 1_024,
   /** Files that are listed of what one session has put out. */
   outputFilesMax: 10_000,
+
+  // The dashboard.
+  /** How long a login link works. */
+  loginCodeMs: 10 * 60_000,
+  /** Login links that wait to be used; the oldest goes first. */
+  loginCodesMax: 100,
+  /** What the sign-in form sends: a key, and its field. */
+  loginBodyBytesMax: 4 * 1024,
+  /** How long a browser stays signed in. */
+  webSessionMs: 30 * 24 * 60 * 60 * 1_000,
+
+  // The gateway of the claude program, and the search for it.
+  /** Requests of one session under way at a time: more than agents that work at once, and each has one. */
+  gatewayRequestsMax: 256,
+  /** What waits to be unpacked of one answer that passes by. Then it passes unread. */
+  gatewayTapBytesMax: 4 * 1024 * 1024,
+  /** The beginning of a refusal, where the reason is. */
+  gatewayRefusalBytesMax: 16 * 1024,
+  /** How long the program may take to say its version. It is a large file, which a busy machine reads slowly. */
+  claudeVersionMs: 20_000,
+
+  // Sessions that are imported.
+  /** How long a session that is followed belongs to who follows it, without a word from there. */
+  importLeaseMs: 60_000,
+  /** Frames that are written at a time. */
+  importFramesMax: 1_000,
+  /** How long it is known what was imported: ten years. */
+  importKeyMs: 10 * 365 * 24 * 60 * 60 * 1_000,
+  /** Steps of one request. */
+  importStepsMax: 2_000,
+  /** How the program names a conversation or an agent. */
+  importNameCharsMax: 128,
+
+  // Programs that run whole sessions.
+  /** What a program has said and nobody has read. Then it has to wait. */
+  programQueueBytesMax: 4 * 1024 * 1024,
+  /** What a program was told and has not read. Then it has hung, and is ended. */
+  programInputCharsMax: 64 * 1024 * 1024,
+  /** What the gateway saw of a sub-agent before its lines have come so far. Then it is told block by block. */
+  programTappedEventsMax: 10_000,
+  /** The end of what a program complains about. */
+  programStderrChars: 4_000,
+  /** How long a program that is closed may take to end by itself, and after it was told to. */
+  programEndMs: 5_000,
+  programTermMs: 3_000,
+  /** How long a turn is waited for that a program should begin by itself. */
+  programExpectMs: 10_000,
+  /** How long a program may take to stop what it was told to stop. */
+  programStopMs: 15_000,
 } as const;

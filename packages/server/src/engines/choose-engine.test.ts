@@ -12,10 +12,10 @@ it('[N34] the name of the model says which engine answers', async () => {
   expect(failureOf(await ask(engine, choosing('qwen/scripted/echo'))).message).toBe('messages');
 });
 
-it('[N34] the claude program is not there yet, and no turn could ever work', async () => {
+it('[N34] the claude program runs whole sessions, and answers no single request', async () => {
   const engine = chooseEngine({ scripted: createScriptedEngine(), messages: createNamed('messages') });
   const failure = failureOf(await ask(engine, choosing('claude-code/sonnet')));
-  expect(failure).toMatchObject({ consequence: 'session', retryAfterMs: null });
+  expect(failure).toMatchObject({ consequence: 'turn', retryAfterMs: null });
   expect(failure.message).toContain('claude-code/sonnet');
 });
 

@@ -18,7 +18,7 @@ export function chooseEngine({ scripted, messages }: EngineChoice): Engine {
     request: (request, signal) => {
       const { id } = request.model;
       if (id.startsWith(SCRIPTED)) return scripted.request(request, signal);
-      if (id.startsWith(CLAUDE_CODE)) return refuse(notYet(id));
+      if (id.startsWith(CLAUDE_CODE)) return refuse(wholeSession(id));
       return messages === undefined ? refuse(noKey(id)) : messages.request(request, signal);
     },
     close: async () => {
@@ -34,9 +34,9 @@ async function* refuse(failure: EngineFailure): AsyncGenerator<EngineEvent, void
   yield { type: 'failed', failure, usage: null };
 }
 
-function notYet(id: string): EngineFailure {
-  const message = `${id}: agents that are the claude program are not available yet: choose another model`;
-  return { reason: 'request_failed', message, consequence: 'session', retryAfterMs: null };
+function wholeSession(id: string): EngineFailure {
+  const message = `${id} runs whole sessions: give this model to the session's own agent, and another one to this one`;
+  return { reason: 'request_failed', message, consequence: 'turn', retryAfterMs: null };
 }
 
 function noKey(id: string): EngineFailure {

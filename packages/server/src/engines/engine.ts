@@ -23,6 +23,8 @@ export interface ModelRequest {
   readonly tools: readonly ToolDefinition[];
   /** Who asks, for logs and caches: two threads of the same agent are told apart by it. */
   readonly thread: { readonly id: string; readonly agentName: string };
+  /** Told what was used up so far, each time that more is known: whoever stops the request pays for it all the same. */
+  readonly onUsage?: (usage: Usage) => void;
 }
 
 export interface ModelChoice {
@@ -39,6 +41,9 @@ export interface ToolDefinition {
 }
 
 export type EngineEvent =
+  /** The request has to wait before it is made; then comes `admitted`. Both come before anything of the answer. */
+  | ({ readonly type: 'queued' } & QueueState)
+  | { readonly type: 'admitted' }
   /** A block begins. `index` counts from 0 without gaps; blocks do not overlap. `other`: of a kind that we do not know. */
   | {
       readonly type: 'block_started';
@@ -61,6 +66,15 @@ export type EngineEvent =
     }
   /** No answer. What was said before is void: the next request begins anew. Tokens may have been used all the same. */
   | { readonly type: 'failed'; readonly failure: EngineFailure; readonly usage: Usage | null };
+
+/** Why a request waits: as many as may be are under way, or the endpoint has asked for a pause. */
+export interface QueueState {
+  readonly reason: 'concurrency' | 'paused';
+  /** How many wait before it. */
+  readonly ahead: number;
+  /** How long the pause lasts; null where nobody knows. */
+  readonly waitMs: number | null;
+}
 
 /** Why the model stopped. `tool_use` promises at least one call; the others may come with calls too. */
 export interface Stop {

@@ -25,6 +25,25 @@ it('[N9] the signal also counts between two events that came at once', async () 
   expect(failureOf(events).reason).toBe('interrupted');
 });
 
+it('[N42] what was used up is told as soon as it is known, and with the failure when the request is stopped', async () => {
+  const told: unknown[] = [];
+  const controller = new AbortController();
+  const begun = { type: 'message_start', message: { model: 'm', usage: { input_tokens: 9, output_tokens: 1 } } };
+  const source = {
+    model: 'm',
+    open: fromList([begun, ...answer.slice(1)]),
+    classify: mishap,
+    onUsage: (usage: { readonly inputTokens: number }) => told.push(usage.inputTokens),
+  };
+  const events: EngineEvent[] = [];
+  for await (const event of runAnswer(source, [controller.signal])) {
+    events.push(event);
+    if (event.type === 'block_started') controller.abort();
+  }
+  expect(told).toEqual([9]);
+  expect(events.at(-1)).toMatchObject({ type: 'failed', usage: { inputTokens: 9, outputTokens: 1 } });
+});
+
 it('[N1] nothing is thrown, whatever the source throws and whenever', async () => {
   const boom = () => {
     throw new Error('boom');

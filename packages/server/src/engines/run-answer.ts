@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Json } from '../base/json.ts';
 import { AnswerFold } from './answer-fold.ts';
-import type { EngineEvent, EngineFailure } from './engine.ts';
+import type { EngineEvent, EngineFailure, Usage } from './engine.ts';
 import { connectionLost, interrupted } from './failures.ts';
 
 export interface AnswerSource {
@@ -11,9 +11,20 @@ export interface AnswerSource {
    * The events of a streamed Messages answer. May throw whatever it likes; ends soon after the signal. Its end without a
    * message_stop is a lost connection, however whole the answer looked.
    */
-  open: (signal: AbortSignal) => AsyncIterable<Json>;
+  open: (signal: AbortSignal) => AsyncIterable<Json | AnswerWait>;
   /** What something that `open` threw means. */
   classify: (error: unknown) => EngineFailure;
+  /** Told what was used up so far, each time that more is known. */
+  onUsage?: ((usage: Usage) => void) | undefined;
+}
+
+/** What a source tells before the answer begins: that it has to wait, and that it does not any more. */
+export class AnswerWait {
+  readonly event: Extract<EngineEvent, { type: 'queued' | 'admitted' }>;
+
+  constructor(event: AnswerWait['event']) {
+    this.event = event;
+  }
 }
 
 /**
@@ -52,14 +63,21 @@ export function createClosing(): { readonly signal: AbortSignal; close: () => vo
 async function* answer(asked: AnswerSource, signal: AbortSignal): AsyncGenerator<EngineEvent, void> {
   const { model, open, classify } = asked;
   const fold = new AnswerFold(model);
-  let source: AsyncIterator<Json> | undefined;
+  let source: AsyncIterator<Json | AnswerWait> | undefined;
   try {
     while (!signal.aborted) {
       source ??= open(signal)[Symbol.asyncIterator]();
       const read = await untilAborted(source.next(), signal);
       if (read === undefined) break;
       if (read.done === true) return yield fail(connectionLost('the answer ended before its end was told'));
-      for (const event of fold.push(read.value)) {
+      if (read.value instanceof AnswerWait) {
+        yield read.value.event;
+        continue;
+      }
+      const before = fold.usage;
+      const events = fold.push(read.value);
+      if (fold.usage !== null && fold.usage !== before) asked.onUsage?.(fold.usage);
+      for (const event of events) {
         if (signal.aborted) break;
         if (isLast(event)) leave();
         yield event;

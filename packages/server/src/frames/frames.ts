@@ -1,4 +1,4 @@
-import type { AgentSnapshot, SessionAgent } from '@fleetloom/protocol/managed-agents';
+import type { AgentSnapshot, Networking, SessionAgent } from '@fleetloom/protocol/managed-agents';
 import type { AssistantBlock, InputBlock, Message, ResultBlock, TextBlock } from '../base/content.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import type { Frame, NewFrame } from '../store/frame.ts';
@@ -41,7 +41,11 @@ export interface FramePayloads {
     depth: number;
     /** The call of `delegate` that waits for its first turn, and which of its tasks this is. */
     joined_by: { readonly tool_use_id: string; readonly index: number } | null;
+    /** How the program that runs the session names it. */
+    program_key?: string;
   };
+  /** The program that runs the session is there, and names the conversation so: with that it can go on later. */
+  'program.opened': { conversation: string; version: string | null };
   'session.thread_status_running': ThreadStatus;
   'session.thread_status_idle': ThreadStatus & { stop_reason: StopReason; stop_details: StopDetails | null };
   'session.thread_status_rescheduled': ThreadStatus;
@@ -80,7 +84,14 @@ export interface FramePayloads {
   'user.message': { id: string; content: readonly InputBlock[]; is_processed: boolean };
   'system.message': { id: string; content: readonly TextBlock[]; is_processed: boolean };
   'user.interrupt': { id: string; session_thread_id: string | null };
-  'user.tool_confirmation': { id: string; tool_use_id: string; result: 'allow' | 'deny'; deny_message: string | null };
+  'user.tool_confirmation': {
+    id: string;
+    tool_use_id: string;
+    result: 'allow' | 'deny';
+    deny_message: string | null;
+    /** Who said so: the name of a key. */
+    by?: string;
+  };
   'user.custom_tool_result': {
     id: string;
     custom_tool_use_id: string;
@@ -134,7 +145,13 @@ export interface FramePayloads {
     model_usage: UsageTotals;
     stop_reason: string | null;
     stop_details: StopDetails | null;
+    /** Of an answer: how many tokens its model can be told at a time. */
+    context_window?: number;
   };
+  /** The request waits until its endpoint can take one more. It changes nothing, as all deltas. */
+  'delta.queued': { reason: QueueReason; ahead: number; until: number | null };
+  /** It is made now. */
+  'delta.admitted': Record<string, never>;
   /** A block began to grow. The event with this id comes when the request ends well. */
   'delta.started': { id: string; block: 'text' | 'thinking' };
   'delta.text': { id: string; text: string };
@@ -163,7 +180,12 @@ export function toSessionFrame(frame: Frame): SessionFrame {
 
 export interface SessionCreated {
   readonly agent: SessionAgent;
-  readonly environment: { readonly id: string; readonly type: 'cloud' | 'self_hosted' };
+  readonly environment: {
+    readonly id: string;
+    readonly type: 'cloud' | 'self_hosted';
+    /** What its tools may reach: as it was when the session was made, whatever becomes of the environment. */
+    readonly networking?: Networking;
+  };
   readonly primary_thread_id: string;
   readonly title: string | null;
   readonly metadata: JsonObject;
@@ -176,6 +198,8 @@ export interface SessionCreated {
   readonly text_commands?: boolean;
   /** Who may be delegated to: the members of the roster, in its order. */
   readonly members: readonly AgentSnapshot[];
+  /** It happened, or happens, elsewhere and is only told here: nobody can say anything to it. */
+  readonly is_read_only?: boolean;
 }
 
 /** What a session may use up. Null where there is no bound. */
@@ -200,6 +224,9 @@ export interface StopDetails {
 }
 
 export type TurnEnd = 'end_turn' | 'cancelled' | 'error' | 'refusal' | 'limit';
+
+/** `concurrency`: as many as may be are under way. `paused`: the endpoint has asked for a pause. */
+export type QueueReason = 'concurrency' | 'paused';
 
 export type RequestPurpose = 'turn' | 'compaction';
 
@@ -227,7 +254,11 @@ interface ToolResultPayload {
   readonly duration_ms: number;
   /** The ask that nobody has to answer any more. */
   readonly closes_ask: string | null;
+  /** What closed it. */
+  readonly closed_by?: AskClosedBy;
 }
+
+export type AskClosedBy = 'cancel' | 'archive' | 'limit' | 'error';
 
 interface Letter {
   readonly id: string;

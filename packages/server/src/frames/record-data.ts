@@ -20,6 +20,8 @@ export interface SessionData {
   readonly run: RunRecord | null;
   /** Messages of users that the agent has not taken up. */
   readonly waiting_ids: readonly string[];
+  /** It is only told here. */
+  readonly is_read_only?: boolean;
 }
 
 /** What the record of a thread says beside its columns. */

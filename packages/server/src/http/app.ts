@@ -2,6 +2,8 @@ import { OpenAPIHono } from '@hono/zod-openapi';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { sendAnswer } from './answer.ts';
 import { doorError } from './door-error.ts';
+import type { Dashboard } from './dashboard/dashboard.ts';
+import { mountDashboard } from './dashboard/mount-dashboard.ts';
 import { type Exchange, pathOf } from './exchange.ts';
 import { mountRoute, type RouteServices } from './mount-route.ts';
 import { type Mount, mountOther } from './mount-other.ts';
@@ -15,6 +17,8 @@ export interface AppOptions extends RouteServices {
   readonly routes: readonly AnyRoute[];
   /** Whole other APIs below a path, which answer by themselves. */
   readonly mounts: readonly Mount[];
+  /** The pages for people. */
+  readonly dashboard?: Dashboard | undefined;
   /** Whether the server can do what it is for. */
   readonly isReady: () => boolean | Promise<boolean>;
 }
@@ -27,6 +31,7 @@ export function createApp(options: AppOptions): App {
     registerRoute(app, route);
   }
   for (const mount of options.mounts) mountOther(app, mount, options);
+  if (options.dashboard !== undefined) mountDashboard(app, options.dashboard, options);
   // Without a key: whoever starts or balances servers has none, and they tell nothing.
   let openApi: object | undefined;
   mountPublic(app, '/openapi.json', async () => ({ status: 200, body: (openApi ??= toOpenApi(app)) }));

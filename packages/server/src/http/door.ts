@@ -6,6 +6,7 @@ import type { Store } from '../store/store.ts';
 import { createApp } from './app.ts';
 import type { Access } from './auth/authenticate.ts';
 import { isLoopbackHost, type SiteRules } from './check-site.ts';
+import type { Dashboard } from './dashboard/dashboard.ts';
 import { doorError } from './door-error.ts';
 import { createListener } from './listener.ts';
 import type { Mount } from './mount-other.ts';
@@ -20,6 +21,8 @@ export interface DoorOptions {
   readonly routes: readonly AnyRoute[];
   /** Whole other APIs below a path of their own. */
   readonly mounts?: readonly Mount[] | undefined;
+  /** The pages for people, at `/`. */
+  readonly dashboard?: Dashboard | undefined;
   /** Where keys are looked up. `open` lets everybody in, and is possible only on loopback. */
   readonly access: Access;
   /** Where answers are kept for clients that repeat a request. */
@@ -76,6 +79,7 @@ export async function createDoor(options: DoorOptions): Promise<Door> {
   const app = createApp({
     routes: options.routes,
     mounts: options.mounts ?? [],
+    dashboard: options.dashboard,
     access,
     countRequest: rateLimit === undefined ? () => {} : createRateLimiter(rateLimit, clock),
     replays: createReplays({ keys: options.keys, clock, onMishap: (error) => onMishap(error, '') }),

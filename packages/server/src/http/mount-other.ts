@@ -19,7 +19,7 @@ export function mountOther(app: App, mount: Mount, services: RouteServices): voi
   app.on(METHODS, [mount.path, `${mount.path}/*`], async ({ env: { exchange } }) => {
     exchange.route = mount.name;
     try {
-      const credential = await authenticate(services.access, exchange.incoming.headers);
+      const credential = await authenticate(services.access, exchange.incoming.headers, exchange.incoming.method);
       exchange.credential = credential;
       services.countRequest(credential.id);
       if (credential.kind !== 'api') throw doorError('key_not_allowed', `${mount.name} is not for workers`);

@@ -55,7 +55,7 @@ async function answerRoute(
 ): Promise<Answer | undefined> {
   const { incoming, outgoing } = exchange;
   exchange.route = route.name;
-  const credential = await authenticate(services.access, incoming.headers);
+  const credential = await authenticate(services.access, incoming.headers, incoming.method);
   exchange.credential = credential;
   outgoing.setHeader('anthropic-workspace-id', credential.workspaceId);
   services.countRequest(credential.id);

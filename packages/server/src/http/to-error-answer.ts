@@ -71,6 +71,8 @@ const statusOfCode: Readonly<Record<string, ErrorStatus | undefined>> = {
   key_taken: 409,
   session_archived: 409,
   session_terminated: 409,
+  session_read_only: 409,
+  session_elsewhere: 503,
   work_not_queued: 409,
   work_stopped: 409,
   heartbeat_precondition_failed: 412,

@@ -2,14 +2,14 @@ import type { SessionLog } from '../store/log.ts';
 import { limits } from '../base/limits.ts';
 import type { Cancel, Schedule } from '../base/schedule.ts';
 import type { Change } from '../store/write.ts';
-import type { ToolProblem } from '../tools/toolbox.ts';
 import { timeLeftMs } from './budget.ts';
 import { type Command, decide } from './decide.ts';
 import type { Sources } from './draft.ts';
-import type { NewSessionFrame } from '../frames/frames.ts';
+import type { NewSessionFrame, UsageTotals } from '../frames/frames.ts';
+import { ProgramDriver, type ProgramDriverOptions } from './program/program-driver.ts';
 import { type RequestRunner, runRequest } from './run-request.ts';
 import { runTool, type ToolRunner } from './run-tool.ts';
-import { type SessionState, threadOf } from './state.ts';
+import { type SessionState, type ThreadState, threadOf } from './state.ts';
 import { toChanges } from './to-changes.ts';
 
 export interface ActorOptions {
@@ -18,8 +18,10 @@ export interface ActorOptions {
   readonly log: SessionLog;
   readonly sources: Sources;
   readonly schedule: Schedule;
-  readonly requests: Omit<RequestRunner, 'writeDelta' | 'onProblems'>;
+  readonly requests: Omit<RequestRunner, 'writeDelta' | 'onUsage' | 'onProblems'>;
   readonly tools: ToolRunner;
+  /** Runs the whole session, if its agent is a program. */
+  readonly program: Pick<ProgramDriverOptions, 'engine' | 'openWorkspace'> | null;
   /** Somebody else owns the session, or the log is closed: nothing may be done for it here any more. */
   readonly onLost: (error: unknown) => void;
 }
@@ -30,12 +32,27 @@ export interface ActorOptions {
  */
 export class SessionActor {
   readonly #options: ActorOptions;
+  readonly #requests: RequestRunner;
+  readonly #driver: ProgramDriver | null;
+  readonly #sources: Sources;
+  /** What requests under way have used up. */
+  readonly #spent = new Map<string, UsageTotals>();
   readonly #work = new Map<string, AbortController>();
   #isLost = false;
+  #ended: Promise<void> | undefined;
   #cancelTime: Cancel = () => {};
 
   constructor(options: ActorOptions) {
     this.#options = options;
+    this.#sources = { ...options.sources, spentOn: (startId) => this.#spent.get(startId) };
+    this.#requests = {
+      ...options.requests,
+      writeDelta: (frame) => this.#write([frame], []).catch((error: unknown) => this.#lose(error)),
+      onUsage: (startId, spent) => void this.#spent.set(startId, spent),
+      onProblems: (threadId, startId, problems) =>
+        this.dispatch({ type: 'tool_problems', threadId, startId, problems }),
+    };
+    this.#driver = options.program === null ? null : this.#createDriver(options.program);
   }
 
   get state(): SessionState {
@@ -62,11 +79,12 @@ export class SessionActor {
   async dispatch(command: Command, changes: readonly Change[] = []): Promise<void> {
     if (this.#isLost) return;
     try {
-      const draft = decide(this.state, command, this.#options.sources);
+      const draft = decide(this.state, command, this.#sources);
       this.#stopUnwanted();
       if (draft.frames.length === 0 && changes.length === 0) return;
       await this.#write(draft.frames, [...toChanges(draft), ...changes]);
       for (const frame of draft.frames) this.#begin(frame);
+      if (!this.#isLost) this.#driver?.begin(draft.frames);
     } catch (error) {
       this.#lose(error);
     }
@@ -84,9 +102,29 @@ export class SessionActor {
   /** Stops everything without a word in the log: whoever opens the session next recovers it. */
   drop(): void {
     this.#isLost = true;
+    this.#ended ??= this.#driver?.drop();
     for (const work of this.#work.values()) work.abort();
     this.#work.clear();
     this.#cancelTime();
+  }
+
+  /** After `drop`: nothing that it has started is left. */
+  async ended(): Promise<void> {
+    await this.#ended;
+  }
+
+  #createDriver(program: NonNullable<ActorOptions['program']>): ProgramDriver {
+    const { nextEventId, clock, schedule, writeDelta, models } = this.#requests;
+    return new ProgramDriver({
+      ...program,
+      state: this.state,
+      nextEventId,
+      clock,
+      schedule,
+      writeDelta,
+      costNanoUsd: (model, usage, speed) => models.costNanoUsd(model, usage, speed),
+      dispatch: (events) => this.dispatch({ type: 'program', events }),
+    });
   }
 
   async #write(frames: readonly NewSessionFrame[], changes: readonly Change[]): Promise<void> {
@@ -107,7 +145,8 @@ export class SessionActor {
     if (this.#isLost) return;
     if (type === 'span.model_request_start') void this.#request(threadId!, payload.id);
     else if (type === 'run.started') this.#watchTime();
-    else if (type === 'tool.started') void this.#tool(threadId!, payload.tool_use_id);
+    // What a program has started, it runs itself.
+    else if (type === 'tool.started' && this.#driver === null) void this.#tool(threadId!, payload.tool_use_id);
     else if (type === 'session.error' && payload.retry_at !== null) this.#wait(threadId!, payload.retry_at);
     else if (type === 'session.thread_status_terminated') this.#options.tools.onThreadEnd(payload.session_thread_id);
   }
@@ -124,23 +163,18 @@ export class SessionActor {
   }
 
   async #request(threadId: string, startId: string): Promise<void> {
-    if (!isWanted(this.state, startId)) return;
-    const signal = this.#start(startId);
-    const runner = {
-      ...this.#options.requests,
-      writeDelta: (frame: NewSessionFrame) => this.#write([frame], []).catch((error: unknown) => this.#lose(error)),
-      onProblems: (problems: readonly ToolProblem[]) =>
-        this.dispatch({ type: 'tool_problems', threadId, startId, problems }),
-    };
-    const command = await runRequest(runner, this.state, threadId, startId, signal);
+    if (!isWanted(this.state, threadId, startId)) return;
+    const signal = this.#start(threadId, startId);
+    const command = await runRequest(this.#requests, this.state, threadId, startId, signal);
     this.#work.delete(startId);
+    this.#spent.delete(startId);
     await this.dispatch(command);
   }
 
   async #tool(threadId: string, toolUseId: string): Promise<void> {
     const call = threadOf(this.state, threadId).calls.get(toolUseId);
     if (call?.progress.type !== 'running') return;
-    const result = await runTool(this.#options.tools, this.state, threadId, call, this.#start(toolUseId));
+    const result = await runTool(this.#options.tools, this.state, threadId, call, this.#start(threadId, toolUseId));
     this.#work.delete(toolUseId);
     await this.dispatch({ type: 'tool_finished', threadId, toolUseId, result });
   }
@@ -148,7 +182,7 @@ export class SessionActor {
   #wait(threadId: string, at: number): void {
     const { schedule, sources } = this.#options;
     const id = waitId(threadId, at);
-    if (!isWanted(this.state, id)) return;
+    if (!isWanted(this.state, threadId, id)) return;
     const cancel = schedule(
       () => {
         this.#work.delete(id);
@@ -156,19 +190,20 @@ export class SessionActor {
       },
       Math.max(0, at - sources.clock.now()),
     );
-    this.#start(id).addEventListener('abort', cancel);
+    this.#start(threadId, id).addEventListener('abort', cancel);
   }
 
-  #start(id: string): AbortSignal {
+  #start(threadId: string, id: string): AbortSignal {
     const work = new AbortController();
     this.#work.set(id, work);
-    if (!isWanted(this.state, id)) work.abort();
+    if (!isWanted(this.state, threadId, id)) work.abort();
     return work.signal;
   }
 
   #stopUnwanted(): void {
-    const wanted = toWanted(this.state);
+    const wanted = new Set([...this.state.threads.values()].flatMap(toWanted));
     for (const [id, work] of this.#work) if (!wanted.has(id)) work.abort();
+    this.#driver?.stopUnwanted();
   }
 }
 
@@ -176,20 +211,17 @@ function waitId(threadId: string, at: number): string {
   return `${threadId} ${at}`;
 }
 
-function isWanted(state: SessionState, id: string): boolean {
-  return toWanted(state).has(id);
+function isWanted(state: SessionState, threadId: string, id: string): boolean {
+  return toWanted(threadOf(state, threadId)).includes(id);
 }
 
-/** What the state still waits for: requests, tools that nobody stopped, and ends of waits. */
-function toWanted(state: SessionState): ReadonlySet<string> {
-  const wanted = new Set<string>();
-  for (const { id: threadId, turn, calls } of state.threads.values()) {
-    if (turn === null) continue;
-    const { phase } = turn;
-    if (phase.type === 'requesting') wanted.add(phase.startId);
-    if (phase.type === 'waiting') wanted.add(waitId(threadId, phase.at));
-    if (turn.stopping !== null) continue;
-    for (const { id, progress } of calls.values()) if (progress.type === 'running') wanted.add(id);
-  }
+/** What a thread still waits for: a request, the end of a wait, tools that nobody stopped. */
+function toWanted({ id: threadId, turn, calls }: ThreadState): string[] {
+  if (turn === null) return [];
+  const { phase, stopping } = turn;
+  const running = stopping === null ? [...calls.values()].filter(({ progress }) => progress.type === 'running') : [];
+  const wanted = running.map(({ id }) => id);
+  if (phase.type === 'requesting') wanted.push(phase.startId);
+  if (phase.type === 'waiting') wanted.push(waitId(threadId, phase.at));
   return wanted;
 }

@@ -8,6 +8,7 @@ import { cancelTurn, closeTurn, failTurn } from './end-turn.ts';
 import { resultsOf } from './fold-thread.ts';
 import { giveInterruption, giveResult } from './give-result.ts';
 import type { RequestPurpose } from '../frames/frames.ts';
+import { advanceProgram } from './program/advance-program.ts';
 import { announceRunning } from './start-turn.ts';
 import { type Call, endTurn, type OpenTurn, openCallsOf, type ThreadState, textAnswer } from './state.ts';
 import { toUsage } from './usage.ts';
@@ -17,6 +18,7 @@ export function advance(draft: Draft, thread: ThreadState): void {
   const { turn } = thread;
   if (turn === null) return;
   if (turn.phase.type === 'due') return request(draft, thread, turn, turn.phase.purpose);
+  if (turn.phase.type === 'program') return advanceProgram(draft, thread);
   if (turn.phase.type !== 'calling') return;
   if (isAtWork(openCallsOf(thread))) announceRunning(draft, thread);
   for (const call of openCallsOf(thread)) takeFurther(draft, thread, turn, call);

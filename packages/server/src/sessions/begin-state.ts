@@ -12,6 +12,7 @@ export function beginState(sessionId: string, frame: NewSessionFrame): SessionSt
     depth: 0,
     agentName: created.agent.name,
     member: null,
+    programKey: null,
     joinedBy: null,
     time,
   });
@@ -26,6 +27,7 @@ export function beginState(sessionId: string, frame: NewSessionFrame): SessionSt
     stop: endTurn,
     isArchived: false,
     threads: new Map([[primary.id, primary]]),
+    conversation: null,
     run: null,
     newestRun: null,
     usage: noUsage,

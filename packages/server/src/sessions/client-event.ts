@@ -16,6 +16,8 @@ export type ClientEvent =
       readonly tool_use_id: string;
       readonly result: 'allow' | 'deny';
       readonly deny_message: string | null;
+      /** Who says so. */
+      readonly by?: string;
     }
   | {
       readonly type: 'user.custom_tool_result';

@@ -7,6 +7,7 @@ import { beginState } from './begin-state.ts';
 import type { ClientEvent } from './client-event.ts';
 import { Draft, type Sources } from './draft.ts';
 import { toSessionData } from './record-data.ts';
+import { checkSize } from './send-events.ts';
 import { type Refusal, refuseRun } from './refuse-run.ts';
 import { toChanges, toCreation } from './to-changes.ts';
 import { toWorkChange } from './to-work-change.ts';
@@ -29,6 +30,8 @@ export interface CreateSession {
   /** Whom agents may delegate to, if it is not the roster of the agent. */
   readonly members?: readonly AgentSnapshot[];
   readonly events?: readonly Extract<ClientEvent, { type: 'user.message' }>[];
+  /** It happens elsewhere and is only told here. */
+  readonly isReadOnly?: boolean;
   /** It only tells why what was asked for cannot begin. */
   readonly refusal?: Refusal;
   /** Keeps the answer for a client that repeats the request, in the same write. */
@@ -53,6 +56,7 @@ export async function createSession(log: SessionLog, sources: Sources, request: 
     data: toSessionData(state),
   };
   const threads = [...state.threads.values()].map((thread) => toCreation(state, thread));
+  events.forEach(checkSize);
   const inputs = events.map((event) => ({
     type: 'enqueue_input' as const,
     input: { id: ids.next('sevt'), threadId: null, time: first.time, data: { event } },
@@ -92,6 +96,7 @@ function toFirstFrame(
     text_commands: hasTextCommands,
     ends_at_budget: endsAtBudget,
     members: request.members ?? toRoster(agent.multiagent),
+    ...(request.isReadOnly === true ? { is_read_only: true } : {}),
   };
   return { threadId: null, turn: null, time: clock.now(), type: 'session.created', payload };
 }

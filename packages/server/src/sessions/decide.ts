@@ -2,18 +2,20 @@ import type { ToolResult } from '../tools/tool.ts';
 import type { ToolProblem } from '../tools/toolbox.ts';
 import { isOverBudget } from './budget.ts';
 import type { ClientInput } from './client-event.ts';
+import { toKeepable } from './content-size.ts';
 import { Draft, type Sources } from './draft.ts';
 import { endSession } from './end-session.ts';
 import { terminate } from './end-turn.ts';
 import type { FramePayloads } from '../frames/frames.ts';
 import { giveInterruption, giveResult } from './give-result.ts';
 import { interrupt } from './interrupt.ts';
+import { type TakenEvent, takeProgramEvent } from './program/take-program-event.ts';
 import { recover } from './recover.ts';
 import { settle } from './settle.ts';
-import { type SessionState, type ThreadState, threadOf } from './state.ts';
+import { primaryOf, type SessionState, type ThreadState, threadOf } from './state.ts';
 import { type Answered, takeAnswer } from './take-answer.ts';
 import { type Summarised, takeSummary } from './take-summary.ts';
-import { type Failed, takeFailure } from './take-failure.ts';
+import { type Failed, loseSession, takeFailure } from './take-failure.ts';
 import { takeInputs } from './take-inputs.ts';
 
 /** Everything that can happen to a session from outside. What it makes of it is frames. */
@@ -35,13 +37,20 @@ export type Command =
       readonly startId: string;
       readonly problems: readonly ToolProblem[];
     }
+  /** The program that runs the session has done something. */
+  | { readonly type: 'program'; readonly events: readonly TakenEvent[] }
   | { readonly type: 'update'; readonly changes: Omit<FramePayloads['session.updated'], 'id'> }
   | { readonly type: 'archive' }
   | { readonly type: 'archive_thread'; readonly threadId: string }
   /** The time of a run may be up. */
   | { readonly type: 'time' }
+  /** What it came to cannot be written, and would come again. */
+  | { readonly type: 'unwritable'; readonly message: string }
   /** The first thing after a session was read from its log. */
   | { readonly type: 'recover' };
+
+/** Everything but what clients send. */
+export type Happening = Exclude<Command, { type: 'inputs' }>;
 
 /**
  * The session as a state machine: a state and something that happens give frames and the next state. It asks nobody and
@@ -63,12 +72,12 @@ function archiveEnded(draft: Draft, { type }: Command): Draft {
   return draft;
 }
 
-function settleAfter(draft: Draft, command: Exclude<Command, { type: 'inputs' }>): void {
-  apply(draft, command);
+function settleAfter(draft: Draft, command: Happening): void {
+  apply(draft, toKeepable(command));
   settle(draft);
 }
 
-function apply(draft: Draft, command: Exclude<Command, { type: 'inputs' }>): void {
+function apply(draft: Draft, command: Happening): void {
   switch (command.type) {
     case 'answered':
       return ifRequesting(draft, command.threadId, command.answered, (thread) =>
@@ -90,6 +99,9 @@ function apply(draft: Draft, command: Exclude<Command, { type: 'inputs' }>): voi
       return ifRequesting(draft, command.threadId, command, (thread) => {
         for (const problem of command.problems) tellProblem(draft, thread, problem);
       });
+    case 'program':
+      for (const event of command.events) takeProgramEvent(draft, event);
+      return;
     case 'update':
       return void draft.event(null, 'session.updated', command.changes);
     case 'archive':
@@ -98,6 +110,8 @@ function apply(draft: Draft, command: Exclude<Command, { type: 'inputs' }>): voi
       return archiveThread(draft, threadOf(draft.state, command.threadId));
     case 'time':
       return checkTime(draft);
+    case 'unwritable':
+      return loseSession(draft, primaryOf(draft.state), { type: 'unknown_error', message: command.message });
     case 'recover':
       return recover(draft);
   }
@@ -107,7 +121,7 @@ function apply(draft: Draft, command: Exclude<Command, { type: 'inputs' }>): voi
 function checkTime(draft: Draft): void {
   const { state, now } = draft;
   const isUp = state.run !== null && state.created.ends_at_budget === true && isOverBudget(state, now);
-  if (isUp) interrupt(draft, [...state.threads.values()]);
+  if (isUp) interrupt(draft, [...state.threads.values()], 'limit');
 }
 
 /** What comes of a request that was dropped in the meantime is dropped too. */

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { ResultBlock } from '../base/content.ts';
-import type { Json } from '../base/json.ts';
+import type { Json, JsonObject } from '../base/json.ts';
 import { limits } from '../base/limits.ts';
-import type { ModelRequest } from '../engines/engine.ts';
+import type { EngineEvent, ModelRequest } from '../engines/engine.ts';
 import type { SessionFrame } from '../frames/frames.ts';
 import type { ToolContext } from '../tools/tool.ts';
 import {
@@ -19,7 +19,7 @@ import {
   sends,
   snapshot,
 } from './suite/fleet.suite.ts';
-import { createPlainEngine } from './suite/plain-engine.suite.ts';
+import { createPlainEngine, type PlainAnswer, someUsage } from './suite/plain-engine.suite.ts';
 import { onEachStore } from './suite/stores.suite.ts';
 
 const bash = { bash: { kind: 'builtin' as const } };
@@ -342,6 +342,46 @@ it('[R50] a follow-up finds the thread with its history, and its report comes as
   expect(threads.size).toBe(2);
   expect(threads.get(child)!.history).toHaveLength(4);
 });
+
+it('[R223] a turn that begins with a letter that had waited knows the turn that wrote it', async () => {
+  const { open, opened } = createGate();
+  const engine = createPlainEngine(({ thread, messages }) => {
+    if (thread.agentName === 'worker') return afterGate(opened, `Answer ${messages.length}.`);
+    const last = JSON.stringify(messages.at(-1));
+    const input = { agent: 'worker', message: `Task ${messages.length}.` };
+    const child = /in thread (\w+)\./.exec(last)?.[1];
+    if (messages.length === 1) return calling('send_to_agent', input);
+    if (messages.length === 3) return calling('send_to_agent', { ...input, thread_id: child! });
+    // Its own turn ends while the worker still has a letter to read.
+    if (messages.length === 5) open();
+    return { content: [{ type: 'text', text: 'Sent.' }] };
+  });
+  const fleet = await openFleet({ engine });
+  const id = await fleet.begin(lead, 'Go');
+  await fleet.rest(id);
+  const turns = (await fleet.frames(id)).flatMap((frame) => (frame.type === 'turn.started' ? [frame] : []));
+  const worker = turns.filter(({ payload }) => payload.agent_name === 'worker');
+  expect(worker.map(({ turn, payload }) => [turn!.depth, payload.parent_stream_id, payload.task])).toEqual([
+    [1, 0, 'Task 1.'],
+    [1, 0, expect.stringContaining('Message from the coordinator')],
+  ]);
+  // Reports wake the coordinator, and nobody called it.
+  const woken = turns.filter(({ payload }) => payload.agent_name === 'lead').slice(1);
+  expect(woken.length).toBeGreaterThan(0);
+  expect(new Set(woken.map(({ payload }) => payload.parent_stream_id))).toEqual(new Set([null]));
+});
+
+function calling(name: string, input: JsonObject): PlainAnswer {
+  return { content: [{ type: 'tool_use', id: 'toolu_1', name, input }], reason: 'tool_use' };
+}
+
+async function* afterGate(opened: Promise<void>, text: string): AsyncGenerator<EngineEvent> {
+  await opened;
+  const stop = { reason: 'end_turn' as const, category: null, explanation: null };
+  yield { type: 'block_started', index: 0, block: 'text' };
+  yield { type: 'delta', index: 0, text };
+  yield { type: 'finished', content: [{ type: 'text', text }], stop, usage: someUsage, model: 'plain' };
+}
 
 /** Whatever the script of the first message says, the next answer of the plain model calls for a follow-up. */
 async function followUp(fleet: Fleet, id: string, seq: number, child: string) {

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
+import type { QueueState } from '../engines/engine.ts';
 import { DeltaCoalescer } from '../store/delta-coalescer.ts';
 import type { Turn } from '../store/frame.ts';
 import type { Schedule } from '../base/schedule.ts';
@@ -15,7 +16,7 @@ export interface DeltaWriterOptions {
   readonly writeDelta: (frame: NewSessionFrame) => Promise<unknown>;
 }
 
-type DeltaType = 'delta.started' | 'delta.text' | 'delta.thinking';
+type DeltaType = 'delta.queued' | 'delta.admitted' | 'delta.started' | 'delta.text' | 'delta.thinking';
 
 /** Writes an answer while it grows. Each block that people can read gets the id that its event will have. */
 export class DeltaWriter {
@@ -31,6 +32,15 @@ export class DeltaWriter {
     const { clock, schedule } = options;
     const onDelta = (id: string, text: string) => this.#write(this.#types.get(id)!, { id, text });
     this.#coalescer = new DeltaCoalescer({ onDelta, clock, schedule });
+  }
+
+  /** The request has to wait before it is made. */
+  queue({ reason, ahead, waitMs }: QueueState): void {
+    this.#write('delta.queued', { reason, ahead, until: waitMs === null ? null : this.#options.clock.now() + waitMs });
+  }
+
+  admit(): void {
+    this.#write('delta.admitted', {});
   }
 
   begin(index: number, block: 'text' | 'thinking' | 'tool_use' | 'other'): void {

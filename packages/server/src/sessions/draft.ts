@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import type { Turn } from '../store/frame.ts';
 import { evolve } from './evolve.ts';
-import type { FramePayloads, FrameType, NewSessionFrame } from '../frames/frames.ts';
+import type { FramePayloads, FrameType, NewSessionFrame, UsageTotals } from '../frames/frames.ts';
 import type { SessionState, ThreadState } from './state.ts';
 
 /** Where time and ids come from, so that any run can be replayed exactly. */
@@ -10,6 +10,8 @@ export interface Sources {
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: Ids;
   readonly models: { windowTokens(model: string): number };
+  /** What a model request that is under way has used up, as far as its engine has told. */
+  readonly spentOn?: (startId: string) => UsageTotals | undefined;
 }
 
 /** The types whose payload begins with the id of their event. */
@@ -25,10 +27,12 @@ export class Draft {
   readonly now: number;
   /** How much a model can be told at a time. */
   readonly windowTokens: (model: string) => number;
+  readonly spentOn: NonNullable<Sources['spentOn']>;
   readonly #ids: Ids;
 
-  constructor(state: SessionState, { clock, ids, models }: Sources) {
+  constructor(state: SessionState, { clock, ids, models, spentOn = () => undefined }: Sources) {
     this.state = state;
+    this.spentOn = spentOn;
     this.windowTokens = (model) => models.windowTokens(model);
     this.now = Math.max(clock.now(), state.updatedAt);
     this.#ids = ids;

@@ -3,7 +3,7 @@ import type { Draft } from './draft.ts';
 import { dropRequest } from './drop-request.ts';
 import type { SessionError, TurnEnd } from '../frames/frames.ts';
 import { giveInterruption } from './give-result.ts';
-import { endTurn as plainEnd, openCallsOf, type Stopped, type ThreadState, threadOf } from './state.ts';
+import { endTurn as plainEnd, isProgram, openCallsOf, type Stopped, type ThreadState, threadOf } from './state.ts';
 
 export interface TurnOutcome {
   readonly end: TurnEnd;
@@ -43,7 +43,8 @@ export function cancelTurn(draft: Draft, thread: ThreadState, { isReported }: Pi
 export function terminate(draft: Draft, thread: ThreadState, ending: TurnOutcome & { isArchived: boolean }): void {
   if (thread.turn !== null) {
     dropRequest(draft, thread);
-    for (const call of openCallsOf(thread)) giveInterruption(draft, thread, call);
+    const by = ending.end === 'error' ? 'error' : 'archive';
+    for (const call of openCallsOf(thread)) giveInterruption(draft, thread, call, by);
     end(draft, thread, ending);
   }
   showTerminated(draft, thread, ending);
@@ -78,7 +79,8 @@ function report(draft: Draft, thread: ThreadState, { end, error }: TurnOutcome):
     from_session_thread_id: thread.id,
     from_agent_name: thread.agentName,
     content,
-    is_processed: false,
+    // A program tells its agents itself.
+    is_processed: isProgram(draft.state),
     answers_call: call?.progress.type === 'joining' ? call.id : null,
     is_error: isError,
   });

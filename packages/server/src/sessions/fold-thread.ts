@@ -8,6 +8,7 @@ import {
   endTurn,
   noUsage,
   type OpenTurn,
+  type Phase,
   type Progress,
   type Stopwatch,
   type ThreadState,
@@ -17,12 +18,21 @@ import {
 
 // The small steps that evolve is made of.
 
+/** Field by field, as is a turn: many are made at once, and spreading an object takes ten times as long. */
 export function toThread(
-  made: Pick<ThreadState, 'id' | 'parentId' | 'depth' | 'agentName' | 'member' | 'joinedBy'> & { time: number },
+  made: Pick<ThreadState, 'id' | 'parentId' | 'depth' | 'agentName' | 'member' | 'programKey' | 'joinedBy'> & {
+    time: number;
+  },
 ): ThreadState {
-  const { time, ...rest } = made;
   return {
-    ...rest,
+    id: made.id,
+    parentId: made.parentId,
+    depth: made.depth,
+    agentName: made.agentName,
+    member: made.member,
+    programKey: made.programKey,
+    calledBy: null,
+    joinedBy: made.joinedBy,
     status: 'idle',
     stop: endTurn,
     isArchived: false,
@@ -34,17 +44,20 @@ export function toThread(
     usage: noUsage,
     answerUsage: null,
     active: { totalMs: 0, since: null },
-    createdAt: time,
+    createdAt: made.time,
     startedAt: null,
-    updatedAt: time,
+    updatedAt: made.time,
   };
 }
 
-export function toOpenTurn(turn: Turn, startedAt: number): OpenTurn {
+export function toOpenTurn(thread: ThreadState, turn: Turn, startedAt: number, phase: Phase): OpenTurn {
   return {
-    ...turn,
+    streamId: turn.streamId,
+    depth: turn.depth,
+    run: turn.run,
     startedAt,
-    phase: { type: 'due', purpose: 'turn' },
+    historyFrom: thread.history.length,
+    phase,
     iteration: 0,
     failures: 0,
     compactions: 0,
@@ -96,10 +109,24 @@ export function finishCall(thread: ThreadState, id: string, answer: Answer): voi
   if (call !== undefined) call.progress = { type: 'done', ...answer };
 }
 
+/** Calls of a program may outlast the answer that made them. */
+export function forgetDone(thread: ThreadState): void {
+  for (const { id, progress } of thread.calls.values()) if (progress.type === 'done') thread.calls.delete(id);
+}
+
 /** What the calls of the last answer gave becomes part of what the model is told. */
 export function tellResults(thread: ThreadState): void {
   thread.history.push(...resultsOf(thread));
   thread.calls = new Map();
+}
+
+/**
+ * The model refused: it would refuse whatever comes next as long as it is told what it has refused, so nothing of the
+ * turn is told to it again.
+ */
+export function forgetTurn(thread: ThreadState): void {
+  thread.history = thread.history.slice(0, thread.turn!.historyFrom);
+  thread.answerUsage = null;
 }
 
 /** In the order of the calls; those of commands behind the others, as the wire wants it. */

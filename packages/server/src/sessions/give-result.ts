@@ -1,4 +1,6 @@
 import { resultAskId } from './ask-id.ts';
+import type { AskClosedBy } from '../frames/frames.ts';
+import { toKeepableAnswer } from './content-size.ts';
 import type { Draft } from './draft.ts';
 import { type Answer, type Call, type ThreadState, textAnswer } from './state.ts';
 
@@ -6,21 +8,28 @@ import { type Answer, type Call, type ThreadState, textAnswer } from './state.ts
 const interruption = 'Tool execution was interrupted before completion. Please retry.';
 
 /** Writes what a call gave. Results that clients bring are frames of their own. */
-export function giveResult(draft: Draft, thread: ThreadState, call: Call, answer: Answer, isInterrupted = false): void {
+export function giveResult(draft: Draft, thread: ThreadState, call: Call, answer: Answer, stop?: Stop): void {
+  const closesAsk = openAskOf(call);
+  const { content, isError } = toKeepableAnswer(answer);
   const result = {
-    content: answer.content,
-    is_error: answer.isError,
-    is_interrupted: isInterrupted,
+    content,
+    is_error: isError,
+    is_interrupted: stop !== undefined,
     duration_ms: 'since' in call.progress ? draft.now - call.progress.since : 0,
-    closes_ask: openAskOf(call),
+    closes_ask: closesAsk,
+    ...(closesAsk === null || stop?.by === undefined ? {} : { closed_by: stop.by }),
   };
   if (call.kind === 'mcp') draft.event(thread, 'agent.mcp_tool_result', { mcp_tool_use_id: call.id, ...result });
   else draft.event(thread, 'agent.tool_result', { tool_use_id: call.id, ...result });
 }
 
 /** It was stopped: what it had done by then is not known. */
-export function giveInterruption(draft: Draft, thread: ThreadState, call: Call): void {
-  giveResult(draft, thread, call, textAnswer(interruption, true), true);
+export function giveInterruption(draft: Draft, thread: ThreadState, call: Call, by?: AskClosedBy): void {
+  giveResult(draft, thread, call, textAnswer(interruption, true), { by });
+}
+
+interface Stop {
+  readonly by: AskClosedBy | undefined;
 }
 
 /** Only one that is stopped gets a result from us while somebody outside is still to answer. */

@@ -1,6 +1,8 @@
 /** Sessions: agents at work, as a state machine on the log. */
 export type { ClientEvent, ClientInput } from './client-event.ts';
 export type { CreateSession } from './create-session.ts';
+export type { ImportedStep } from './imports/imported-step.ts';
+export { createImports, type Imports } from './imports/imports.ts';
 export type { FramePayloads, FrameType, SessionFrame } from '../frames/frames.ts';
 export { toSessionFrame } from '../frames/frames.ts';
 export { readState } from './read-state.ts';

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { createManualClock } from '../base/clock.ts';
+import type { EngineEvent } from '../engines/engine.ts';
+import { interrupted } from '../engines/failures.ts';
 import { limits } from '../base/limits.ts';
 import { createManualSchedule } from '../base/manual-schedule.suite.ts';
 import {
@@ -17,6 +19,8 @@ import {
   workspaceId,
 } from './suite/fleet.suite.ts';
 import { onEachStore } from './suite/stores.suite.ts';
+import { createPlainEngine } from './suite/plain-engine.suite.ts';
+import { noUsage } from './state.ts';
 
 const wire = 'Tool execution was interrupted before completion. Please retry.';
 
@@ -31,6 +35,36 @@ function createStoppable() {
       });
     });
   return { stopped, tool: { kind: 'builtin' as const, run } };
+}
+
+it('[R221] what a request had used up by the time it was stopped is counted, as far as its engine has told', async () => {
+  const fleet = await openFleet();
+  const usage = { input_tokens: 100, output_tokens: 10, cache_read_input_tokens: 5 };
+  const child = { usage, turns: [[{ say: 'Once upon a time', chunks: 2 }, hang]] };
+  const id = await fleet.begin(lead, { usage, turns: [[delegates(child)]] });
+  await fleet.until(id, ({ type }) => type === 'delta.text');
+  await fleet.send(id, interruption());
+  await fleet.rest(id);
+  const ends = await fleet.payloads(id, 'span.model_request_end');
+  expect(ends).toMatchObject([
+    { is_error: false, model_usage: { input_tokens: 100, cost_nano_usd: 7 } },
+    { is_error: true, model_usage: { input_tokens: 100, cache_read_input_tokens: 5, cost_nano_usd: 7 } },
+  ]);
+  expect((await fleet.state(id)).usage).toMatchObject({ input_tokens: 200, cost_nano_usd: 14 });
+});
+
+it('[R221] nothing is counted of a request whose engine has told nothing', async () => {
+  const fleet = await openFleet({ engine: createPlainEngine((_, signal) => saysNothing(signal)) });
+  const id = await fleet.begin(solo, 'Go');
+  await fleet.until(id, ({ type }) => type === 'span.model_request_start');
+  await fleet.send(id, interruption());
+  await fleet.rest(id);
+  expect((await fleet.state(id)).usage).toEqual(noUsage);
+});
+
+async function* saysNothing(signal: AbortSignal): AsyncGenerator<EngineEvent> {
+  await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  yield { type: 'failed', failure: interrupted(), usage: null };
 }
 
 onEachStore((openStore) => {

@@ -2,6 +2,8 @@ import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import type { Engine } from '../engines/engine.ts';
+import { createNoProgramEngine } from '../engines/no-program.ts';
+import type { ProgramEngine } from '../engines/program.ts';
 import type { SessionLog } from '../store/log.ts';
 import type { Schedule } from '../base/schedule.ts';
 import type { Store } from '../store/store.ts';
@@ -12,15 +14,17 @@ import { readState } from './read-state.ts';
 import { toRetryDelay } from './retry-delay.ts';
 import type { ModelFacts } from './run-request.ts';
 import { sessionError } from './session-errors.ts';
-import type { SessionState } from './state.ts';
+import { isProgram, type SessionState } from './state.ts';
 
 /** What sessions work with. */
 export interface SessionParts {
   readonly store: Store;
   readonly log: SessionLog;
   readonly engine: Engine;
+  /** Runs sessions whose agent is a program, if there is one. */
+  readonly programs?: ProgramEngine | undefined;
   readonly models: ModelFacts;
-  readonly openToolbox: (sessionId: string) => Toolbox;
+  readonly openToolbox: (sessionId: string, environment: SessionState['created']['environment']) => Toolbox;
   /** Makes the directory of the session if it is not there, and gives its path. */
   readonly openWorkspace: (sessionId: string) => Promise<string>;
   readonly clock: Clock;
@@ -47,13 +51,18 @@ export async function openSession(
   if (!lease.ok) return undefined;
   const state = await readState(store, sessionId);
   if (state === undefined) throw sessionError('session_not_found', `there is no session ${sessionId}`);
-  const toolbox = parts.openToolbox(sessionId);
+  const toolbox = parts.openToolbox(sessionId, state.created.environment);
   const actor = createActor(parts, { state, fence: lease.fence, toolbox, ...events });
-  await actor.recover();
+  const { unwritable } = events;
+  // Whoever went on with it would come to the same, and pay for it again.
+  if (unwritable === undefined) await actor.recover();
+  else await actor.dispatch({ type: 'unwritable', message: unwritable });
   return { actor, toolbox };
 }
 
 export interface OpenedEvents {
+  /** Why what this session last came to could not be written, if that was so. */
+  readonly unwritable?: string | undefined;
   /** It belongs to somebody else now, or cannot be written any more. */
   readonly onLost: (error: unknown) => void;
   /** Something went wrong that nobody waits for. */
@@ -90,6 +99,9 @@ function createActor(parts: SessionParts, { state, fence, toolbox, onLost, onPro
       openWorkspace,
       onThreadEnd: (threadId) => void toolbox.closeThread(threadId).catch(onProblem),
     },
+    program: isProgram(state) ? { engine: parts.programs ?? noPrograms, openWorkspace } : null,
     onLost,
   });
 }
+
+const noPrograms = createNoProgramEngine('this server runs no programs: choose another model');

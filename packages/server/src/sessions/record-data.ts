@@ -18,6 +18,7 @@ export function toSessionData(state: SessionState): SessionData {
     waiting_ids: primaryOf(state)
       .inbox.filter(({ type }) => type !== 'letter')
       .map(({ id }) => id),
+    ...(state.created.is_read_only === true ? { is_read_only: true } : {}),
   };
 }
 

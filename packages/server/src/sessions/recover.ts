@@ -1,7 +1,8 @@
 import type { Draft } from './draft.ts';
 import { dropRequest } from './drop-request.ts';
 import { giveInterruption } from './give-result.ts';
-import { openCallsOf, type ThreadState } from './state.ts';
+import { loseProgram } from './program/lose-program.ts';
+import { isProgram, openCallsOf, type ThreadState } from './state.ts';
 
 /**
  * What was under way when the last owner died. Model requests are repeated, as they change nothing outside. A tool that
@@ -9,6 +10,7 @@ import { openCallsOf, type ThreadState } from './state.ts';
  * outside still waits.
  */
 export function recover(draft: Draft): void {
+  if (isProgram(draft.state)) return loseProgram(draft, isReadOnly(draft) ? unfollowed : restarted);
   for (const thread of draft.state.threads.values()) recoverThread(draft, thread);
 }
 
@@ -23,3 +25,13 @@ function recoverThread(draft: Draft, thread: ThreadState): void {
   }
   for (const call of openCallsOf(thread)) if (call.progress.type === 'running') giveInterruption(draft, thread, call);
 }
+
+function isReadOnly({ state }: Draft): boolean {
+  return state.created.is_read_only === true;
+}
+
+/** It may go on where it is; if somebody tells of it again, it does here too. */
+const unfollowed = 'nobody follows it any more';
+
+/** The program went with the server. What its agents know is on disk, and the next message finds it there. */
+const restarted = 'the server was restarted during this turn: send a message to go on';

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { readSummary, toCompacted, toSummaryRequest } from '../engines/compaction.ts';
-import type { Engine, EngineEvent, ModelRequest, Usage } from '../engines/engine.ts';
+import type { Engine, EngineEvent, ModelChoice, ModelRequest, Usage } from '../engines/engine.ts';
 import { mishap } from '../engines/failures.ts';
 import type { Turn } from '../store/frame.ts';
 import type { Schedule } from '../base/schedule.ts';
@@ -9,8 +9,9 @@ import { agentOf } from './agent-of.ts';
 import type { Command } from './decide.ts';
 import { delegationTools } from './delegation-tools.ts';
 import { DeltaWriter } from './delta-writer.ts';
-import type { NewSessionFrame, RequestPurpose } from '../frames/frames.ts';
+import type { NewSessionFrame, RequestPurpose, UsageTotals } from '../frames/frames.ts';
 import { type SessionState, type ThreadState, threadOf } from './state.ts';
+import { toTotals } from './take-answer.ts';
 
 export interface RequestRunner {
   readonly engine: Engine;
@@ -23,8 +24,10 @@ export interface RequestRunner {
   readonly schedule: Schedule;
   /** Resolves when it is durable. */
   readonly writeDelta: (frame: NewSessionFrame) => Promise<unknown>;
+  /** Told what a request has used up so far. */
+  readonly onUsage: (startId: string, spent: UsageTotals) => void;
   /** Told of tools that cannot be offered. */
-  readonly onProblems: (problems: ToolOffer['problems']) => Promise<void>;
+  readonly onProblems: (threadId: string, startId: string, problems: ToolOffer['problems']) => Promise<void>;
 }
 
 /** What agents of the session may use; it may have to ask servers for it. */
@@ -51,13 +54,18 @@ export async function runRequest(
   const asking = toAsking(runner, state, thread);
   try {
     const offer = await runner.offers.get(state, thread);
-    if (offer.problems.length > 0) await runner.onProblems(offer.problems);
-    const request = { ...asking.request, tools: toDefinitions(delegationTools(state, thread), offer) };
-    const deltas = new DeltaWriter({ ...runner, threadId, turn: asking.turn, signal });
+    if (offer.problems.length > 0) await runner.onProblems(threadId, startId, offer.problems);
+    const request = {
+      ...asking.request,
+      tools: toDefinitions(delegationTools(state, thread), offer),
+      onUsage: (usage: Usage) => runner.onUsage(startId, toSpent(runner, asking.request.model, usage)),
+    };
+    const { nextEventId, clock, schedule, writeDelta } = runner;
+    const deltas = new DeltaWriter({ threadId, turn: asking.turn, signal, nextEventId, clock, schedule, writeDelta });
     const isSummary = asking.purpose === 'compaction';
     const events = runner.engine.request(isSummary ? toSummaryRequest(request, asking.window) : request, signal);
     // A summary is not what the agent says to anybody, so nobody watches it grow.
-    const last = await follow(events, isSummary ? null : deltas);
+    const last = await follow(events, deltas, isSummary);
     if (last.type === 'failed') return toFailed(runner, asking, threadId, startId, last);
     const costNanoUsd = runner.models.costNanoUsd(last.model, last.usage, request.model.speed);
     if (isSummary) return toSummarised(asking, threadId, startId, last, costNanoUsd);
@@ -67,6 +75,10 @@ export async function runRequest(
     // Engines and toolboxes do not throw. One that does all the same must not take the session with it.
     return toFailed(runner, asking, threadId, startId, { type: 'failed', failure: mishap(error), usage: null });
   }
+}
+
+function toSpent({ models }: RequestRunner, { id, speed }: ModelChoice, usage: Usage): UsageTotals {
+  return toTotals(usage, models.costNanoUsd(id, usage, speed));
 }
 
 /** What is asked, as it was when the request was decided: the state goes on while it is under way. */
@@ -97,15 +109,18 @@ function toAsking({ models }: RequestRunner, state: SessionState, thread: Thread
 
 type LastEvent = Extract<EngineEvent, { type: 'finished' | 'failed' }>;
 
-/** Writes what grows, and gives back how it ended. */
-async function follow(events: AsyncIterable<EngineEvent>, deltas: DeltaWriter | null): Promise<LastEvent> {
+/** Writes what it waits for and what grows, and gives back how it ended. */
+async function follow(events: AsyncIterable<EngineEvent>, deltas: DeltaWriter, isSummary: boolean): Promise<LastEvent> {
   let last: LastEvent | undefined;
   for await (const event of events) {
-    if (event.type === 'block_started') deltas?.begin(event.index, event.block);
-    else if (event.type === 'delta') await deltas?.grow(event.index, event.text);
-    else last = event;
+    if (event.type === 'queued') deltas.queue(event);
+    else if (event.type === 'admitted') deltas.admit();
+    else if (event.type === 'finished' || event.type === 'failed') last = event;
+    else if (isSummary) continue;
+    else if (event.type === 'block_started') deltas.begin(event.index, event.block);
+    else if (event.type === 'delta') await deltas.grow(event.index, event.text);
   }
-  deltas?.flush();
+  deltas.flush();
   return last ?? endedWithoutWord;
 }
 

@@ -6,6 +6,7 @@ import { isStoreError } from '../store/store-errors.ts';
 import { commitOne, type SubmitChange } from '../store/write.ts';
 import { resultAskId } from './ask-id.ts';
 import type { ClientEvent, ClientInput } from './client-event.ts';
+import { findProblem } from './content-size.ts';
 import type { SessionData } from '../frames/record-data.ts';
 import { sessionError } from './session-errors.ts';
 import { toWorkChange } from './to-work-change.ts';
@@ -32,10 +33,14 @@ export interface Sent extends ClientInput {
 export async function sendEvents(request: SendRequest): Promise<readonly Sent[]> {
   const { store, clock, ids, session, events } = request;
   checkOpen(session);
+  if (dataOf(session).is_read_only === true) {
+    throw sessionError('session_read_only', `${session.id} was imported and can only be read`);
+  }
   const time = clock.now();
   const sent: Sent[] = [];
   const changes: SubmitChange[] = [];
   for (const [index, event] of events.entries()) {
+    checkSize(event, index);
     const id = ids.next('sevt');
     const ask = await findAsk(request, event, index);
     if (ask !== undefined) {
@@ -64,6 +69,12 @@ export async function sendEvents(request: SendRequest): Promise<readonly Sent[]>
 function checkOpen({ id, archivedAt, status }: SessionRecord): void {
   if (archivedAt !== null) throw sessionError('session_archived', `${id} is archived`);
   if (status === 'terminated') throw sessionError('session_terminated', `${id} has ended for good`);
+}
+
+/** What is taken up has to fit into the log. */
+export function checkSize(event: ClientEvent, index: number): void {
+  const problem = findProblem(`events[${index}]`, event);
+  if (problem !== null) throw sessionError('event_too_large', problem);
 }
 
 /** The ask that an event answers. */

@@ -38,8 +38,9 @@ export const sessionHandlers: FrameHandlers = {
 
   'session.thread_created': (state, payload, { threadId: parentId, time }) => {
     const { session_thread_id: id, agent_name: agentName, member, depth, joined_by: join } = payload;
+    const programKey = payload.program_key ?? null;
     const joinedBy = join === null ? null : { toolUseId: join.tool_use_id, index: join.index };
-    state.threads.set(id, toThread({ id, parentId, depth, agentName, member, joinedBy, time }));
+    state.threads.set(id, toThread({ id, parentId, depth, agentName, member, programKey, joinedBy, time }));
     if (join !== null) threadOf(state, parentId!).calls.get(join.tool_use_id)?.children.set(join.index, id);
   },
   'session.thread_status_running': onThread((thread, _, { time }) => {
@@ -62,9 +63,14 @@ export const sessionHandlers: FrameHandlers = {
     stopWatch(thread.active, time);
   }),
 
+  'program.opened': (state, { conversation }) => {
+    state.conversation = conversation;
+  },
   'run.started': (state, { agent_name, message }, { turn, time }) => {
     state.newestRun = { id: turn!.run, started_at: time, ended_at: null, state: 'running', agent_name, message };
     state.run = { id: turn!.run, nextStreamId: 0, outcome: null };
+    // Turns are numbered anew.
+    for (const thread of state.threads.values()) thread.calledBy = null;
   },
   'run.ended': (state, { ok, stop_reason: end }, { time }) => {
     const outcome = ok ? 'completed' : end === 'cancelled' ? 'cancelled' : 'failed';

@@ -3,6 +3,7 @@ import { type Schedule, systemSchedule } from '../base/schedule.ts';
 import type { SessionActor } from './actor.ts';
 import type { ClientInput } from './client-event.ts';
 import { type OpenedSession, openSession, type SessionParts } from './open-session.ts';
+import { isStoreError } from '../store/store-errors.ts';
 import { sessionError } from './session-errors.ts';
 
 export interface HostOptions extends Omit<SessionParts, 'schedule'> {
@@ -20,6 +21,8 @@ export class SessionHost {
   readonly #options: HostOptions & { readonly schedule: Schedule };
   readonly #hosted = new Map<string, Promise<Hosted | undefined>>();
   readonly #taking = new Map<string, Promise<void>>();
+  /** Sessions that came to something that no log can take, until they are ended for it. */
+  readonly #unwritable = new Map<string, string>();
   #unsubscribe: () => void = () => {};
   #cancelTick: () => void = () => {};
   #isClosed = false;
@@ -117,11 +120,15 @@ export class SessionHost {
     if (this.#isClosed) return undefined;
     const onProblem = (error: unknown) => this.#problem(sessionId, error);
     const onLost = (error: unknown) => {
+      if (isStoreError(error, 'frame_too_large')) this.#unwritable.set(sessionId, error.message);
       this.#forget(sessionId);
       onProblem(error);
     };
-    const opened = await openSession(this.#options, sessionId, { onLost, onProblem });
-    return opened === undefined ? undefined : { ...opened, usedAt: this.#options.clock.steady() };
+    const unwritable = this.#unwritable.get(sessionId);
+    const opened = await openSession(this.#options, sessionId, { onLost, onProblem, unwritable });
+    if (opened === undefined) return undefined;
+    this.#unwritable.delete(sessionId);
+    return { ...opened, usedAt: this.#options.clock.steady() };
   }
 
   /** Now and then: leases are kept, sessions that rest are let go, and those that nobody owns are taken. */
@@ -143,13 +150,16 @@ export class SessionHost {
 
   async #letGo(): Promise<void> {
     const latest = this.#options.clock.steady() - limits.hostIdleMs;
+    const ending: Promise<void>[] = [];
     for (const [sessionId, hosted] of await this.#all()) {
       if (hosted.actor.isBusy) hosted.usedAt = this.#options.clock.steady();
       if (hosted.usedAt > latest || this.#taking.has(sessionId)) continue;
       // Nobody may find it in the meantime, so there is no await before it is gone.
       this.#hosted.delete(sessionId);
-      await this.#end(sessionId, hosted);
+      // All at once: a program may take seconds to end, and meanwhile no lease is renewed.
+      ending.push(this.#end(sessionId, hosted));
     }
+    await Promise.all(ending);
   }
 
   /** Signals are hints: one that was lost must not leave input behind. */
@@ -159,7 +169,14 @@ export class SessionHost {
 
   async #adopt(): Promise<void> {
     const orphans = await this.#options.store.leases.findOrphans(limits.orphansTakenMax);
-    for (const sessionId of orphans) this.wake(sessionId);
+    for (const sessionId of orphans) this.#watch(sessionId, this.#adoptOne(sessionId));
+  }
+
+  async #adoptOne(sessionId: string): Promise<void> {
+    await this.take(sessionId);
+    const hosted = await this.#hosted.get(sessionId);
+    // What is only told here belongs to who tells it. It was taken because nobody did any more, and is at rest now.
+    if (hosted?.actor.state.created.is_read_only === true) await this.release(sessionId);
   }
 
   async #all(): Promise<[string, Hosted][]> {
@@ -178,6 +195,7 @@ export class SessionHost {
   async #end(sessionId: string, { actor, toolbox }: Hosted): Promise<void> {
     actor.drop();
     try {
+      await actor.ended();
       await toolbox.close();
     } finally {
       await this.#options.store.leases.release({ sessionId, fence: actor.fence });

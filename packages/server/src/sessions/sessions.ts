@@ -16,6 +16,8 @@ export interface Sessions {
   create(request: CreateSession): Promise<SessionRecord>;
   /** All of them or none. They are durable when this resolves, and are taken up by whoever owns the session. */
   send(request: SendToSession): Promise<readonly Sent[]>;
+  /** Takes up what was sent, unless another process owns the session. Resolves when that is durable. */
+  take(sessionId: string): Promise<void>;
   update(request: UpdateSession): Promise<SessionRecord>;
   /** Not while it runs. A second time changes nothing. */
   archive(workspaceId: string, sessionId: string): Promise<SessionRecord>;
@@ -52,6 +54,8 @@ export function createSessions(options: HostOptions): Sessions {
 
   return {
     start: () => host.start(),
+
+    take: (sessionId) => host.take(sessionId),
 
     create: async (request) => {
       const sessionId = await createSession(log, { clock, ids, models }, request);

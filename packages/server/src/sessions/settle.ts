@@ -42,7 +42,7 @@ function keep(draft: Draft, primary: ThreadState, waiting: Waiting): void {
 function startWaiting(draft: Draft): void {
   for (const thread of draft.state.threads.values()) {
     if (thread.turn !== null || thread.status === 'terminated' || !thread.inbox.some(isWaking)) continue;
-    startTurn(draft, thread, { parentStreamId: null, childIndex: null, fresh: [] });
+    startTurn(draft, thread, { parentStreamId: thread.calledBy, childIndex: null, fresh: [] });
   }
 }
 

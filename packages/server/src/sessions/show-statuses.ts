@@ -54,10 +54,18 @@ const budgetReached = { type: 'budget_reached' } as const;
  */
 function asksOf(draft: Draft, thread: ThreadState): string[] | undefined {
   const phase = thread.turn?.phase;
+  if (phase?.type === 'program') return asksOfProgram(draft, thread, phase.startId);
   if (phase?.type !== 'due' && phase?.type !== 'calling') return undefined;
   const open = openCallsOf(thread);
   if (open.length === 0) return isOverBudget(draft.state, draft.now) ? [] : undefined;
   return joinAsks(open.map((call) => asksOfCall(draft, call)));
+}
+
+/** A program goes on by itself, unless everything that it has begun waits for somebody. */
+function asksOfProgram(draft: Draft, thread: ThreadState, startId: string | null): string[] | undefined {
+  if (startId !== null) return undefined;
+  const asks = joinAsks(openCallsOf(thread).map((call) => asksOfCall(draft, call)));
+  return asks !== undefined && asks.length > 0 ? asks : undefined;
 }
 
 function asksOfCall(draft: Draft, { id, progress, children, answers }: Call): string[] | undefined {

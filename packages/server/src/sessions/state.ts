@@ -1,5 +1,6 @@
 import type { AssistantBlock, InputBlock, Message, ResultBlock, TextBlock } from '../base/content.ts';
 import type { Json, JsonObject } from '../base/json.ts';
+import { PROGRAM_PREFIX } from '../engines/program.ts';
 import type { RunRecord, Stopped } from '../frames/record-data.ts';
 import type { Status } from '../store/records.ts';
 import type { Turn } from '../store/frame.ts';
@@ -20,6 +21,8 @@ export interface SessionState {
   stop: Stopped;
   isArchived: boolean;
   readonly threads: Map<string, ThreadState>;
+  /** How the program that runs the session named the conversation; null as long as it has not begun. */
+  conversation: string | null;
   run: Run | null;
   /** The one that goes on, or the last one that did. */
   newestRun: RunRecord | null;
@@ -52,6 +55,10 @@ export interface ThreadState {
   readonly agentName: string;
   /** An entry of the session's members; null for the session's own agent. */
   readonly member: number | null;
+  /** How the program that runs the session names it. */
+  readonly programKey: string | null;
+  /** The newest turn of its parent, in this run, that spoke to it. */
+  calledBy: number | null;
   /** The call of its parent that waits for its first turn. */
   joinedBy: { readonly toolUseId: string; readonly index: number } | null;
   status: Status;
@@ -87,6 +94,8 @@ export type Waiting =
 
 export interface OpenTurn extends Turn {
   readonly startedAt: number;
+  /** Where in the history of its thread it begins. */
+  historyFrom: number;
   phase: Phase;
   /** Model requests so far. */
   iteration: number;
@@ -108,7 +117,9 @@ export type Phase =
   | { readonly type: 'requesting'; readonly startId: string; readonly purpose: RequestPurpose }
   | { readonly type: 'waiting'; readonly at: number }
   /** The model has answered; its calls are open. */
-  | { readonly type: 'calling' };
+  | { readonly type: 'calling' }
+  /** A program does it all, and tells what it does. `startId`: the model request that is under way. */
+  | { readonly type: 'program'; readonly startId: string | null };
 
 export interface Call {
   /** Of its event. */
@@ -157,6 +168,11 @@ export const noUsage: UsageTotals = {
 };
 
 export const endTurn: Stopped = { reason: { type: 'end_turn' }, details: null };
+
+/** Whether a program runs the whole session: the name of the agent's model says so. */
+export function isProgram({ agent }: Pick<SessionState, 'agent'>): boolean {
+  return agent.model.id.startsWith(PROGRAM_PREFIX);
+}
 
 export function primaryOf(state: SessionState): ThreadState {
   return threadOf(state, state.created.primary_thread_id);

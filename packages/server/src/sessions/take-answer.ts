@@ -1,6 +1,7 @@
 import type { AssistantBlock, ToolUseBlock } from '../base/content.ts';
 import type { EngineEvent, Usage } from '../engines/engine.ts';
 import type { ToolOffer } from '../tools/toolbox.ts';
+import { agentOf } from './agent-of.ts';
 import { isDelegation } from './delegation-tools.ts';
 import { takeCommands } from './take-commands.ts';
 import type { Draft } from './draft.ts';
@@ -34,6 +35,7 @@ export function takeAnswer(draft: Draft, thread: ThreadState, answered: Answered
     model_usage: toTotals(event.usage, answered.costNanoUsd),
     stop_reason: event.stop.reason,
     stop_details: isRefusal ? toDetails(event.stop) : null,
+    context_window: draft.windowTokens(agentOf(draft.state, thread).model.id),
   });
 }
 

@@ -50,7 +50,8 @@ function endRequest(draft: Draft, thread: ThreadState, { startId, usage, costNan
   });
 }
 
-function loseSession(draft: Draft, thread: ThreadState, error: SessionError): void {
+/** No turn can ever work. */
+export function loseSession(draft: Draft, thread: ThreadState, error: SessionError): void {
   draft.event(thread, 'session.error', { error, retry: 'terminal', retry_at: null });
   endSession(draft, { end: 'error', error: error.message, isArchived: false });
 }

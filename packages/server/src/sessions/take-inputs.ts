@@ -28,7 +28,7 @@ function takeInterrupt(draft: Draft, id: string, event: InterruptEvent): void {
   const threads = targetsOf(draft.state, event);
   if (!threads.some(isStoppable)) return;
   draft.add(threadId === null ? null : threads[0]!, 'user.interrupt', { id, session_thread_id: threadId });
-  interrupt(draft, threads);
+  interrupt(draft, threads, 'cancel');
 }
 
 /** The thread that was named comes first. */
@@ -61,6 +61,7 @@ function takeAnswer(draft: Draft, id: string, event: AnswerEvent): void {
       tool_use_id: toolUseId,
       result: event.result,
       deny_message: event.deny_message,
+      ...(event.by === undefined ? {} : { by: event.by }),
     });
   } else if (event.type === 'user.custom_tool_result') {
     const { content, is_error } = event;

@@ -9,20 +9,25 @@ import { type SessionState, type ThreadState, threadOf } from './state.ts';
 
 /** What a draft changes in the records beside the log, so that lists need not fold logs. It is written with the frames. */
 export function toChanges({ state, frames, now }: Draft): Change[] {
-  const created = new Set(frames.flatMap((frame) => toCreatedThreads(state, frame)));
-  const changed = new Set(frames.flatMap((frame) => toChangedThreads(state, frame)));
+  const created = new Set<ThreadState>();
+  const changed = new Set<ThreadState>();
+  const others: Change[] = [];
+  let isSessionChanged = false;
+  for (const frame of frames) {
+    if (frame.type === 'session.thread_created') created.add(threadOf(state, frame.payload.session_thread_id));
+    else if (frame.type === 'run.started') others.push(toRunKey(state, frame));
+    for (const thread of toChangedThreads(state, frame)) changed.add(thread);
+    others.push(...toAskChanges(state, frame));
+    isSessionChanged ||= isSessionChange(frame);
+  }
+  // What is made now is made as it is now.
+  const older = [...changed].filter((thread) => !created.has(thread));
   return [
     ...[...created].map((thread) => toCreation(state, thread)),
-    // What is made now is made as it is now.
-    ...[...changed].filter((thread) => !created.has(thread)).map((thread) => toThreadChange(state, thread, now)),
-    ...frames.flatMap((frame) => toAskChanges(state, frame)),
-    ...frames.flatMap((frame) => (frame.type === 'run.started' ? [toRunKey(state, frame)] : [])),
-    ...(frames.some(isSessionChange) ? [toSessionChange(state, now)] : []),
+    ...older.map((thread) => toThreadChange(state, thread, now)),
+    ...others,
+    ...(isSessionChanged ? [toSessionChange(state, now)] : []),
   ];
-}
-
-function toCreatedThreads(state: SessionState, { type, payload }: NewSessionFrame): ThreadState[] {
-  return type === 'session.thread_created' ? [threadOf(state, payload.session_thread_id)] : [];
 }
 
 function toChangedThreads(state: SessionState, { type, payload, threadId }: NewSessionFrame): ThreadState[] {

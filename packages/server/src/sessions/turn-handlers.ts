@@ -1,6 +1,8 @@
 import {
   addCall,
   finishCall,
+  forgetDone,
+  forgetTurn,
   hush,
   takeFromInbox,
   tellResults,
@@ -10,14 +12,18 @@ import {
   withSender,
 } from './fold-thread.ts';
 import { type FrameHandlers, onThread } from './frame-handler.ts';
-import { textAnswer, threadOf } from './state.ts';
+import { isProgram, textAnswer, threadOf } from './state.ts';
 import { addUsage } from './usage.ts';
+
+const firstPhase = { type: 'due', purpose: 'turn' } as const;
+const programPhase = { type: 'program', startId: null } as const;
 
 /** What becomes of a turn: what the agent is told, what it says, what its calls give. */
 export const turnHandlers: FrameHandlers = {
   'turn.started': (state, _, { threadId, turn, time }) => {
     state.run!.nextStreamId = turn!.streamId + 1;
-    threadOf(state, threadId!).turn = toOpenTurn(turn!, time);
+    const thread = threadOf(state, threadId!);
+    thread.turn = toOpenTurn(thread, turn!, time, isProgram(state) ? programPhase : firstPhase);
   },
   'turn.retried': onThread((thread) => {
     thread.turn!.phase = { type: 'due', purpose: 'turn' };
@@ -31,7 +37,10 @@ export const turnHandlers: FrameHandlers = {
   'turn.ended': (state, { stop_reason: end, error }, { threadId }) => {
     const thread = threadOf(state, threadId!);
     tellResults(thread);
+    if (end === 'refusal') forgetTurn(thread);
     if (thread.parentId === null) state.run!.outcome = { end, error, content: thread.turn!.said };
+    // A program keeps what its agents know itself.
+    if (thread.turn!.phase.type === 'program') thread.history = [];
     thread.turn = null;
     thread.joinedBy = null;
     // Somebody stopped it, or it cannot go on: reports that it had not read must not set it going again.
@@ -91,6 +100,7 @@ export const turnHandlers: FrameHandlers = {
   'agent.thread_message_received': (state, payload, { threadId }) => {
     const thread = threadOf(state, threadId!);
     const { id, content, from_session_thread_id: from, answers_call: toolUseId, is_error: isError } = payload;
+    if (from === thread.parentId) thread.calledBy = threadOf(state, from).turn?.streamId ?? null;
     const joined = toolUseId === null ? undefined : thread.calls.get(toolUseId);
     const index = threadOf(state, from).joinedBy?.index;
     if (joined !== undefined && index !== undefined) joined.answers.set(index, { content, isError });
@@ -100,12 +110,16 @@ export const turnHandlers: FrameHandlers = {
   'agent.thread_context_compacted': onThread((thread, { history }) => {
     thread.history = [...history];
     thread.answerUsage = null;
+    // What was summed up is one with what came before the turn.
+    if (thread.turn !== null) thread.turn.historyFrom = history.length;
   }),
 
   'span.model_request_start': onThread((thread, { id: startId, purpose, iteration }) => {
-    tellResults(thread);
+    const isProgrammed = thread.turn!.phase.type === 'program';
+    if (isProgrammed) forgetDone(thread);
+    else tellResults(thread);
     thread.blocks = [];
-    thread.turn!.phase = { type: 'requesting', startId, purpose };
+    thread.turn!.phase = isProgrammed ? { type: 'program', startId } : { type: 'requesting', startId, purpose };
     thread.turn!.iteration = iteration;
     if (purpose === 'compaction') thread.turn!.compactions++;
   }),
@@ -116,6 +130,12 @@ export const turnHandlers: FrameHandlers = {
     thread.usage = addUsage(thread.usage, usage);
     state.usage = addUsage(state.usage, usage);
     state.requests++;
+    if (turn.phase.type === 'program') {
+      turn.phase = programPhase;
+      turn.said = textOf(thread.blocks) || turn.said;
+      thread.blocks = [];
+      return;
+    }
     const isAnswer = !isError && turn.phase.type === 'requesting' && turn.phase.purpose === 'turn';
     const isPaused = reason === 'pause_turn' && thread.calls.size === 0;
     turn.phase = isAnswer && !isPaused ? { type: 'calling' } : { type: 'due', purpose: 'turn' };

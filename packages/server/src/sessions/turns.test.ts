@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { limits } from '../base/limits.ts';
 import type { ModelRequest } from '../engines/engine.ts';
 import { agent, message, openFleet, says, script, snapshot, solo } from './suite/fleet.suite.ts';
-import { createPlainEngine } from './suite/plain-engine.suite.ts';
+import { createPlainEngine, type PlainAnswer } from './suite/plain-engine.suite.ts';
 import { onEachStore } from './suite/stores.suite.ts';
 
 const bash = { bash: { kind: 'builtin' as const } };
@@ -204,6 +204,36 @@ it('[R10] a refusal says so with its details, voids the calls of its answer, and
     stop_details: null,
   });
 });
+
+it('[R220] nothing of a turn that the model refused is told to it again, so that the next one is not refused too', async () => {
+  const told: string[][] = [];
+  const answers: PlainAnswer[] = [
+    { content: [{ type: 'text', text: 'Fine.' }] },
+    { content: [{ type: 'tool_use', id: 'toolu_1', name: 'bash', input: {} }], reason: 'tool_use' },
+    { content: [{ type: 'text', text: 'I had better' }], reason: 'refusal' },
+    { content: [{ type: 'text', text: 'Gladly.' }] },
+  ];
+  const engine = createPlainEngine(({ messages }) => {
+    told.push(messages.map(({ role, content }) => `${role} ${content.map((block) => textOf(block)).join()}`));
+    return answers.shift()!;
+  });
+  const fleet = await openFleet({ engine, tools: bash });
+  const id = await fleet.begin(solo, 'First');
+  const { seq } = await fleet.rest(id);
+  await fleet.send(id, message('Something bad'));
+  const { seq: refused } = await fleet.rest(id, seq);
+  await fleet.send(id, message('Something good'));
+  await fleet.rest(id, refused);
+  const first = ['user First', 'assistant Fine.'];
+  expect(told[2]).toEqual([...first, 'user Something bad', 'assistant tool_use', 'user tool_result']);
+  expect(told[3]).toEqual([...first, 'user Something good']);
+  // Whoever reads the log still sees all of it.
+  expect(await fleet.payloads(id, 'agent.message')).toHaveLength(3);
+});
+
+function textOf(block: { readonly type: string; readonly text?: unknown }): string {
+  return typeof block.text === 'string' ? block.text : block.type;
+}
 
 it('[R11] what a turn is about is told by its first characters', async () => {
   const fleet = await openFleet();

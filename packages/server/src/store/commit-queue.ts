@@ -22,6 +22,8 @@ export class CommitQueue {
   #waiting: Waiting[] = [];
   #bytes = 0;
   #running: Promise<void> | undefined;
+  /** Owners one of whose writes was refused in this tick, and why: they may not have heard of it. */
+  readonly #refused = new Map<string, Error>();
 
   constructor(options: CommitQueueOptions) {
     const { queueBytesMax = limits.logQueueBytesMax, commitBytesMax = limits.logCommitBytesMax } = options;
@@ -34,16 +36,27 @@ export class CommitQueue {
 
   /** Resolves when the write is durable. Rejects if it was refused, or if the commit failed. */
   push(write: Write): Promise<Appended> {
+    const earlier = needsFence(write) ? this.#refused.get(ownerOf(write)) : undefined;
+    if (earlier !== undefined) return Promise.reject(writeSkipped(sessionOf(write), earlier));
     const bytes = bytesOfWrite(write);
     const { queueBytesMax } = this.#options;
     // A write that is larger than the whole queue has to wait for an empty one, or it could never be done.
     if (this.#bytes > 0 && this.#bytes + bytes > queueBytesMax) {
       const problem = `${this.#bytes} bytes wait to be committed, and ${queueBytesMax} are allowed`;
-      return Promise.reject(storeError('log_full', problem));
+      return this.refuse(write, storeError('log_full', problem));
     }
     this.#bytes += bytes;
     this.#running ??= this.#run();
     return new Promise((resolve, reject) => this.#waiting.push({ write, bytes, resolve, reject }));
+  }
+
+  /**
+   * Rejects a write that cannot be done, and with it all that its owner writes before it can have heard of that: it would
+   * follow from something that is not in the log.
+   */
+  refuse(write: Write<unknown>, error: Error): Promise<never> {
+    if (needsFence(write)) this.#note(write, error);
+    return Promise.reject(error);
   }
 
   /** Waits until nothing waits. */
@@ -78,7 +91,10 @@ export class CommitQueue {
       const outcome = outcomes[index]!;
       this.#bytes -= bytes;
       if (!outcome.ok) {
-        if (needsFence(write)) this.#skipBehind(sessionOf(write), outcome.error);
+        if (needsFence(write)) {
+          this.#skipBehind(write.sessionId, outcome.error);
+          this.#note(write, outcome.error);
+        }
         reject(outcome.error);
         continue;
       }
@@ -98,6 +114,12 @@ export class CommitQueue {
     }
   }
 
+  #note(write: Fenced, error: Error): void {
+    // By then its promises are rejected, and whoever heard of it has gone on.
+    if (this.#refused.size === 0) setImmediate(() => this.#refused.clear());
+    this.#refused.set(ownerOf(write), error);
+  }
+
   /** What was sent before its sender could know that the write ahead of it failed must not be in the log without it. */
   #skipBehind(sessionId: string, cause: unknown): void {
     const isBehind = ({ write }: Waiting) => needsFence(write) && sessionOf(write) === sessionId;
@@ -110,6 +132,13 @@ export class CommitQueue {
     }
   }
 }
+
+/** Who is told of a refusal. The next owner of a session knows nothing of what the last one wrote. */
+function ownerOf({ sessionId, fence }: Fenced): string {
+  return `${sessionId} ${fence}`;
+}
+
+type Fenced = Extract<Write<unknown>, { fence: number }>;
 
 interface Waiting {
   readonly write: Write;

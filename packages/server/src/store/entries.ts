@@ -7,11 +7,15 @@ import type { ReadRequest, SeqRange } from './store.ts';
 
 /** Frames as the bytes of a segment. Segments can be put one behind the other. */
 export function encodeSegment(lines: readonly (EncodedFrame | Entry)[]): Buffer {
-  const parts = lines.flatMap((line) => [
-    'bytes' in line ? line.bytes : Buffer.from(String(line.lastSeq - line.seq + 1)),
-    LINE_END,
-  ]);
-  return Buffer.concat(parts);
+  const parts = lines.map((line) => ('bytes' in line ? line.bytes : Buffer.from(String(line.lastSeq - line.seq + 1))));
+  const segment = Buffer.allocUnsafe(parts.reduce((sum, { length }) => sum + length + 1, 0));
+  let at = 0;
+  for (const part of parts) {
+    segment.set(part, at);
+    at += part.length + 1;
+    segment[at - 1] = LINE_END;
+  }
+  return segment;
 }
 
 /** The entries share the memory of the segment; nothing is copied or parsed. */
@@ -19,7 +23,7 @@ export function decodeSegment(sessionId: string, firstSeq: number, segment: Uint
   const entries: Entry[] = [];
   let seq = firstSeq;
   for (let start = 0; start < segment.length; ) {
-    const end = segment.indexOf(10, start);
+    const end = segment.indexOf(LINE_END, start);
     const bytes = segment.subarray(start, end);
     const entry = bytes[0] === FRAME_START ? new StoredFrame(sessionId, seq, bytes) : toPruned(sessionId, seq, bytes);
     entries.push(entry);
@@ -66,7 +70,7 @@ export function bytesOf(entry: EncodedFrame | Entry): number {
   return ('bytes' in entry ? entry.bytes.length : 0) + 1;
 }
 
-const LINE_END = Buffer.from('\n');
+const LINE_END = '\n'.charCodeAt(0);
 const FRAME_START = '['.charCodeAt(0);
 
 function toPruned(sessionId: string, seq: number, bytes: Uint8Array): Entry {

@@ -46,7 +46,8 @@ export class Feed {
   raise(head: number): void {
     if (head <= this.head) return;
     this.head = head;
-    this.wake();
+    // Whoever wrote it goes on first: what it begins now, as a request to a model, is what everybody waits for longest.
+    process.nextTick(() => this.wake());
   }
 
   /** What lies behind the cursor, if all of it from there on is here. */

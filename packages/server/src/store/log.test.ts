@@ -136,6 +136,7 @@ describe('writing', () => {
     shut();
     const all = ['a', 'b', 'c', 'd'].map((text) => append(text));
     expect(await codeOf(append('e'))).toBe('log_full');
+    await tick();
     expect(await codeOf(append('too long'))).toBe('frame_too_large');
     await tick();
     expect(commits.map(({ writes }) => writes.length)).toEqual([2]);
@@ -146,6 +147,68 @@ describe('writing', () => {
     const small = await createSample({ limits: { logQueueBytesMax: 1 } });
     expect(await codeOf(small.append('larger than the queue, but alone'))).toBe('ok');
     await small.log.close();
+  });
+
+  it('[O18] what is written before its writer can know that something was refused is refused too, and leaves no hole', async () => {
+    const bytes = JSON.stringify(['sthr_1', null, sampleFrame('').time, 'text', { text: 'long one' }]).length;
+    const limits = { logQueueBytesMax: 2 * (bytes + 1 + 1_024) - 1, frameBytesMax: bytes };
+    const { log, append, store, fence } = await createSample({ limits });
+    const other = await owned(store, 'sesn_2');
+    const full = ['long one', 'long two', 'b'].map((text) => codeOf(append(text)));
+    const elsewhere = codeOf(log.append(appendOf('sesn_2', other, ['x'])));
+    expect(await Promise.all([...full, elsewhere])).toEqual(['ok', 'log_full', 'write_skipped', 'ok']);
+    await tick();
+    const large = ['c', 'a longer one', 'd'].map((text) => codeOf(append(text)));
+    expect(await Promise.all(large)).toEqual(['ok', 'frame_too_large', 'write_skipped']);
+    await tick();
+    const reader = follow(log);
+    await append('e');
+    await ticks();
+    expect(reader.shown()).toEqual(['1 long one', '2 c', '3 e']);
+    // Who owns it next has not written what was refused.
+    const refused = codeOf(append('a longer one'));
+    await store.leases.release({ sessionId: 'sesn_1', fence });
+    const next = await store.leases.acquire({ sessionId: 'sesn_1', owner: 'next', ttlMs: 1_000 });
+    if (!next.ok) throw new Error('nobody else has it');
+    expect(await codeOf(log.append(appendOf('sesn_1', next.fence, ['f'])))).toBe('ok');
+    expect(await refused).toBe('frame_too_large');
+    await log.close();
+  });
+
+  it('[O18] who writes while the refusal of its last commit is still on its way to it is refused too', async () => {
+    const { log, append, store, commits, shut, open } = await createSample();
+    shut();
+    const first = append('a');
+    await tick();
+    commits.shift()!.fail(new Error('disk full'));
+    open();
+    // One after the other within the tick, so that some come between the failure and the news of it.
+    const others: Promise<string>[] = [];
+    for (let step = 0; step < 30; step++) {
+      others.push(codeOf(append('b')));
+      await Promise.resolve();
+    }
+    expect(await codeOf(first)).toBe('store_failed');
+    expect(new Set(await Promise.all(others))).toEqual(new Set(['write_skipped']));
+    await tick();
+    expect(await append('c')).toEqual({ firstSeq: 1, lastSeq: 1 });
+    expect(await store.heads(['sesn_1'])).toEqual(new Map([['sesn_1', 1]]));
+    await log.close();
+  });
+
+  it('[O19] who wrote something goes on before its readers do', async () => {
+    const { log, append } = await createSample();
+    const order: string[] = [];
+    const tail = log.tail({ sessionId: 'sesn_1', after: 0 });
+    const read = tail.next().then(() => order.push('reader'));
+    await ticks();
+    await append('a');
+    // What it does at once may take several steps.
+    for (let step = 0; step < 20; step++) await Promise.resolve();
+    order.push('writer');
+    await read;
+    expect(order).toEqual(['writer', 'reader']);
+    await log.close();
   });
 
   it('[O13] closing commits what waits, ends the readers, and refuses what comes after', async () => {
@@ -261,6 +324,7 @@ describe('reading', () => {
     expect(show((await far.next()).value as Entry[])).toEqual(['3 c', '4 d']);
     expect(show((await near.next()).value as Entry[])).toEqual(['3 c', '4 d']);
     expect(reads).toBe(1);
+    await ticks();
     expect(live.shown()).toEqual(['1 a', '2 b', '3 c', '4 d']);
     await log.close();
   });
@@ -283,6 +347,7 @@ describe('reading', () => {
     expect(reads).toBe(0);
     await log.tail({ sessionId: 'sesn_1', after: 0 }).next();
     expect(reads).toBe(1);
+    await ticks();
     expect(readers.map(({ seen }) => seen.length)).toEqual([1, 2]);
     await log.close();
   });

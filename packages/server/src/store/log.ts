@@ -69,7 +69,8 @@ export function createLog({ store, schedule = systemSchedule, limits = {} }: Log
   return {
     append: async (write) => {
       if (isClosed) throw storeError('closed', 'the log is closed');
-      return queue.push(encodeWrite(write, bounds.frameBytesMax));
+      const encoded = tryEncode(write, bounds.frameBytesMax);
+      return encoded instanceof Error ? queue.refuse(write, encoded) : queue.push(encoded);
     },
     tail: (request) => endAtReturn(request.signal, (signal) => read({ ...request, signal })),
     close: async () => {
@@ -123,9 +124,14 @@ export function createLog({ store, schedule = systemSchedule, limits = {} }: Log
 
 type Reading = AsyncGenerator<readonly Entry[], TailEnd, undefined>;
 
-function encodeWrite(write: Write<NewFrame>, bytesMax: number): Write {
+/** An error if there is a frame that cannot be written. */
+function tryEncode(write: Write<NewFrame>, bytesMax: number): Write | Error {
   if (!('frames' in write)) return write;
-  return { ...write, frames: write.frames.map((frame) => encodeFrame(frame, bytesMax)) };
+  try {
+    return { ...write, frames: write.frames.map((frame) => encodeFrame(frame, bytesMax)) };
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
 }
 
 /**

@@ -28,7 +28,7 @@ export function runWrites(writes: readonly Write[], runWrite: (write: Write) => 
 }
 
 /** Only these are in an order that matters to the session. What is submitted stands each for itself. */
-export function needsFence(write: Write<unknown>): write is Extract<Write, { fence: number }> {
+export function needsFence(write: Write<unknown>): write is Extract<Write<unknown>, { fence: number }> {
   return write.type === 'append' || write.type === 'delete';
 }
 

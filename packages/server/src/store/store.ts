@@ -202,6 +202,8 @@ export interface ListRequest extends PageRequest {
 }
 
 export interface SessionListRequest extends ListRequest {
+  /** Only those that changed then or later. */
+  readonly updatedFrom?: number;
   readonly agentId?: string;
   readonly agentVersion?: number;
   readonly statuses?: readonly Status[];

@@ -1,3 +1,4 @@
+import type { Networking } from '@fleetloom/protocol/managed-agents';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { JsonObject } from '../base/json.ts';
 import { createBashTool } from './bash/bash-tool.ts';
@@ -19,8 +20,10 @@ import type { Tool } from './tool.ts';
 import { ToolFailure, throwIfInterrupted } from './tool-failure.ts';
 import { type ToolLimits, toToolLimits } from './tool-limits.ts';
 import type { OfferedTool, Toolbox, ToolProblem } from './toolbox.ts';
+import { type NetworkRules, toNetworkRules } from './network-rules.ts';
 import { chooseTool, toObject, toText } from './toolset.ts';
 import type { ResolveHost } from './web-fetch/fetch-page.ts';
+import type { ReadShownUrls } from './web-fetch/url-sources.ts';
 import { createWebFetch } from './web-fetch/web-fetch-tool.ts';
 import { createWebSearchTool } from './web-search/web-search-tool.ts';
 
@@ -28,6 +31,10 @@ import { createWebSearchTool } from './web-search/web-search-tool.ts';
 export interface ToolboxOptions {
   /** Runs bash on the whole machine where there is no sandbox. Without this it is refused there. */
   readonly allowUnsandboxedBash?: boolean | undefined;
+  /** What the environment of the session lets its tools reach: everything, if it does not say. */
+  readonly networking?: Networking | undefined;
+  /** The addresses that the session was shown, for agents that may fetch only such. */
+  readonly readShownUrls?: ReadShownUrls | undefined;
   /** Lets bash reach the network, this machine's own services included. */
   readonly allowBashNetwork?: boolean | undefined;
   /** Directories that bash may also read. */
@@ -55,10 +62,13 @@ export function createToolbox(options: ToolboxOptions = {}): Toolbox {
   const locks = createLocks();
   const files = new WorkspaceFiles({ locks, linksMax: limits.fileLinksMax });
   const keepOutput = createKeepOutput({ files, clock, limits });
-  const sandbox = openOnce(options, findProgram);
+  const network = toNetworkRules(options.networking);
+  const sandbox = openOnce(options, network, findProgram);
   const allowsUnsandboxed = options.allowUnsandboxedBash ?? false;
-  const bash = createBashTool({ sandbox, allowsUnsandboxed, findProgram, limits, locks });
-  const webFetch = createWebFetch({ clock, limits, allowedPrivateHosts, resolveHost });
+  const isNetworkLimited = network.isLimited;
+  const bash = createBashTool({ sandbox, allowsUnsandboxed, isNetworkLimited, findProgram, limits, locks });
+  const readShownUrls = options.readShownUrls ?? (async () => []);
+  const webFetch = createWebFetch({ clock, limits, allowedPrivateHosts, resolveHost, network, readShownUrls });
   const mcp = createMcpTools({ headers: options.mcpHeaders, clock, limits, keepOutput });
   const builtins = createBuiltins();
   let isClosed = false;
@@ -83,10 +93,19 @@ export function createToolbox(options: ToolboxOptions = {}): Toolbox {
 
   async function offerEntry(entry: JsonObject, servers: readonly JsonObject[]): Promise<EntryOffer> {
     if (entry['type'] === 'agent_toolset_20260401') return { tools: offerBuiltins(entry), problems: [] };
-    if (entry['type'] === 'mcp_toolset') return await mcp.offer(entry, servers);
+    if (entry['type'] === 'mcp_toolset') return findFarServer(entry, servers) ?? (await mcp.offer(entry, servers));
     if (entry['type'] === 'custom') return { tools: [offerCustom(entry)], problems: [] };
     // The door lets no others through, but what it lets through may be newer than this.
     return { tools: [], problems: [] };
+  }
+
+  /** A server that the network of the environment does not reach is not even asked. */
+  function findFarServer(entry: JsonObject, servers: readonly JsonObject[]): EntryOffer | undefined {
+    const serverName = toText(entry['mcp_server_name']);
+    const server = servers.find(({ name }) => name === serverName);
+    if (server === undefined || network.allowsMcpServer(toText(server['url']))) return undefined;
+    const message = `the environment of this session limits its network, and ${serverName} is not part of it`;
+    return { tools: [], problems: [{ type: 'mcp_connection_failed', serverName, message }] };
   }
 
   function offerBuiltins(toolset: JsonObject): [string, OfferedTool][] {
@@ -154,8 +173,13 @@ function offerCustom(entry: JsonObject): [string, OfferedTool] {
 }
 
 /** Looked for when it is first needed, and then known. */
-function openOnce(options: ToolboxOptions, findProgram: FindProgram): () => Promise<SandboxState> {
-  const { allowBashNetwork: allowsNetwork, readOnlyPaths } = options;
+function openOnce(
+  { allowBashNetwork = false, readOnlyPaths }: ToolboxOptions,
+  { isLimited }: NetworkRules,
+  findProgram: FindProgram,
+): () => Promise<SandboxState> {
+  // A sandbox has the whole network or none: where only some hosts are allowed it has none.
+  const allowsNetwork = allowBashNetwork && !isLimited;
   let state: Promise<SandboxState> | undefined;
   return async () => {
     state ??= openBubblewrap({ findProgram, allowsNetwork, readOnlyPaths });

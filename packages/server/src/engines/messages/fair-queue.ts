@@ -27,6 +27,10 @@ export class FairQueue<Item> {
     return item;
   }
 
+  has(owner: string, item: Item): boolean {
+    return this.#lines.get(owner)?.has(item) ?? false;
+  }
+
   remove(owner: string, item: Item): void {
     const line = this.#lines.get(owner);
     if (line?.delete(item) !== true) return;

@@ -2,15 +2,17 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import { FleetloomError } from '../../base/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { type Cancel, type Schedule, systemSchedule } from '../../base/schedule.ts';
+import type { QueueState } from '../engine.ts';
 import { FairQueue } from './fair-queue.ts';
 
 /** Who may ask an endpoint now. Threads take turns; each keeps its own order. */
 export interface Governor {
   /**
    * Waits until the endpoint can take one more request. Nothing when the signal came first. Throws a
-   * {@link FleetloomError} with the code `endpoint_busy` when too many wait already.
+   * {@link FleetloomError} with the code `endpoint_busy` when too many wait already. `onQueued` hears at once if it has
+   * to wait.
    */
-  acquire(threadId: string, signal: AbortSignal): Promise<Permit | undefined>;
+  acquire(threadId: string, signal: AbortSignal, onQueued?: (state: QueueState) => void): Promise<Permit | undefined>;
   counters(): GovernorCounters;
 }
 
@@ -68,14 +70,16 @@ export function createGovernor(options: GovernorOptions = {}): Governor {
   let wake: Cancel | undefined;
 
   return {
-    acquire: async (threadId, signal) => {
+    acquire: async (threadId, signal, onQueued) => {
       if (signal.aborted) return undefined;
       if (queue.size >= queueMax) throw busy(queueMax);
+      const ahead = queue.size;
       return await new Promise((resolve) => {
         const waiter: Waiter = { resolve, stop: () => leave(threadId, waiter), signal };
         queue.add(threadId, waiter);
         signal.addEventListener('abort', waiter.stop, { once: true });
         grant();
+        if (queue.has(threadId, waiter)) onQueued?.({ ...toReason(), ahead });
       });
     },
     counters: () => ({
@@ -87,6 +91,11 @@ export function createGovernor(options: GovernorOptions = {}): Governor {
       pushedBack,
     }),
   };
+
+  function toReason(): Omit<QueueState, 'ahead'> {
+    const pausedMs = pausedUntil - clock.steady();
+    return pausedMs > 0 ? { reason: 'paused', waitMs: pausedMs } : { reason: 'concurrency', waitMs: null };
+  }
 
   function leave(threadId: string, waiter: Waiter): void {
     queue.remove(threadId, waiter);

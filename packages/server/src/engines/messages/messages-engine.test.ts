@@ -340,6 +340,43 @@ describe('the governor', () => {
     expect(governor.counters().limit).toBe(2);
   });
 
+  it('[V96] who has to wait is told so and why, and who leaves meanwhile keeps no turn', async () => {
+    const governor = createGovernor({ concurrencyMax: 1 });
+    const { url } = await serve((_, response) => answer(response, [started, ...ending]));
+    const engine = create({ baseURL: url, governor });
+    const held = await governor.acquire('other', never);
+    const events = engine.request(request, never)[Symbol.asyncIterator]();
+    const leaver = engine.request(request, never)[Symbol.asyncIterator]();
+    const queued = { type: 'queued', reason: 'concurrency', waitMs: null };
+    expect((await events.next()).value).toEqual({ ...queued, ahead: 0 });
+    expect((await leaver.next()).value).toEqual({ ...queued, ahead: 1 });
+    // Granted and left in the same moment: nobody would give it back.
+    held?.release({ type: 'other' });
+    await leaver.return?.();
+    expect((await events.next()).value).toEqual({ type: 'admitted' });
+    expect((await events.next()).value).toMatchObject({ type: 'finished' });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(governor.counters()).toMatchObject({ active: 0, waiting: 0 });
+    (await governor.acquire('other', never))?.release({ type: 'pushed_back', retryAfterMs: 40 });
+    const paused = await ask(engine, request);
+    expect(paused.slice(0, 2)).toMatchObject([{ type: 'queued', reason: 'paused' }, { type: 'admitted' }]);
+    const [first] = paused;
+    expect(first?.type === 'queued' ? first.waitMs : null).toBeLessThanOrEqual(40);
+    expect(paused.at(-1)).toMatchObject({ type: 'finished' });
+  });
+
+  it('[V96] one that is granted and left before it is read gives its turn back', async () => {
+    const governor = createGovernor({ concurrencyMax: 1 });
+    const { url } = await serve((_, response) => answer(response, [started, ...ending]));
+    const held = await governor.acquire('other', never);
+    const leaver = create({ baseURL: url, governor }).request(request, never)[Symbol.asyncIterator]();
+    expect((await leaver.next()).value).toMatchObject({ type: 'queued' });
+    held?.release({ type: 'other' });
+    await leaver.return?.();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(governor.counters()).toMatchObject({ active: 0, waiting: 0 });
+  });
+
   it('[N33] an interrupt ends the wait for a turn', async () => {
     const governor = createGovernor({ concurrencyMax: 1 });
     await governor.acquire('other', never);

@@ -4,10 +4,10 @@ import type { Json, JsonObject } from '../../base/json.ts';
 import { limits } from '../../base/limits.ts';
 import type { Engine, ModelRequest } from '../engine.ts';
 import { connectionLost } from '../failures.ts';
-import { createClosing, runAnswer } from '../run-answer.ts';
+import { AnswerWait, createClosing, runAnswer } from '../run-answer.ts';
 import { type Schedule, systemSchedule } from '../../base/schedule.ts';
 import { classifyError, type ErrorContext } from './classify-error.ts';
-import { createGovernor, type Governor, type PermitOutcome } from './governor.ts';
+import { createGovernor, type Governor, type Permit, type PermitOutcome } from './governor.ts';
 import { readStream } from './read-stream.ts';
 import { StreamError } from './stream-error.ts';
 import { toParams } from './to-params.ts';
@@ -49,7 +49,8 @@ export function createMessagesEngine(options: MessagesEngineOptions): Engine {
     request: (request, signal) => {
       const open = (life: AbortSignal) => ask(settings, request, life);
       const classify = (error: unknown) => classifyError(error, settings.errors);
-      return runAnswer({ model: request.model.id, open, classify }, [signal, closing.signal]);
+      const { model, onUsage } = request;
+      return runAnswer({ model: model.id, open, classify, onUsage }, [signal, closing.signal]);
     },
     close: async () => closing.close(),
   };
@@ -98,12 +99,23 @@ function toOrigin(baseURL: string): string {
 }
 
 /** Waits for leave, asks, and reads the answer. The governor hears how it went, however it ends. */
-async function* ask(settings: Settings, request: ModelRequest, signal: AbortSignal): AsyncGenerator<Json, void> {
+async function* ask(
+  settings: Settings,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<Json | AnswerWait, void> {
   const { governor, errors, silenceMs, schedule, caching, maxTokens } = settings;
-  const permit = await governor.acquire(request.thread.id, signal);
-  if (permit === undefined) return;
+  let wait: AnswerWait | undefined;
+  const permitted = governor.acquire(request.thread.id, signal, (state) => {
+    wait = new AnswerWait({ type: 'queued', ...state });
+  });
+  let permit: Permit | undefined;
   let outcome: PermitOutcome = { type: 'other' };
   try {
+    if (wait !== undefined) yield wait;
+    permit = await permitted;
+    if (permit === undefined) return;
+    if (wait !== undefined) yield new AnswerWait({ type: 'admitted' });
     const response = await send(settings, toParams(request, { caching, maxTokens }), signal);
     for await (const event of readStream(response, { silenceMs, schedule })) {
       if (isStop(event)) outcome = { type: 'answered' };
@@ -113,7 +125,9 @@ async function* ask(settings: Settings, request: ModelRequest, signal: AbortSign
     outcome = toOutcome(classifyError(error, errors));
     throw error;
   } finally {
-    permit.release(outcome);
+    // Who leaves while it waits may be given leave all the same.
+    if (permit === undefined) void permitted.then((late) => late?.release(outcome)).catch(() => undefined);
+    else permit.release(outcome);
   }
 }
 

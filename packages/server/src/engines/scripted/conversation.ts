@@ -51,8 +51,19 @@ export function resultsOf(message: ConversationMessage | undefined): ToolResult[
 
 /** The newest user message's texts and tool results as one text. */
 export function newestUserContent({ messages }: Conversation): string {
-  const newest = messages.findLast(({ role }) => role === 'user');
-  return joinTexts((newest?.blocks ?? []).filter((block) => block.type === 'text' || block.type === 'tool_result'));
+  return contentOf(messages.findLast(({ role }) => role === 'user'));
+}
+
+/** The same of all user messages. */
+export function allUserContent({ messages }: Conversation): string {
+  return messages
+    .filter(({ role }) => role === 'user')
+    .map(contentOf)
+    .join('\n');
+}
+
+function contentOf(message: ConversationMessage | undefined): string {
+  return joinTexts((message?.blocks ?? []).filter((block) => block.type === 'text' || block.type === 'tool_result'));
 }
 
 /** How many answers the conversation holds already. */

@@ -24,7 +24,9 @@ export function createScriptedEngine(options: ScriptedEngineOptions = {}): Engin
   return {
     request: (request, signal) => {
       const open = (life: AbortSignal) => readScript(model, request, life);
-      return runAnswer({ model: request.model.id, open, classify: classifyScriptedError }, [signal, closing.signal]);
+      const { model: asked, onUsage } = request;
+      const source = { model: asked.id, open, classify: classifyScriptedError, onUsage };
+      return runAnswer(source, [signal, closing.signal]);
     },
     close: async () => closing.close(),
   };

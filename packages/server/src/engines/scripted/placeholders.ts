@@ -1,6 +1,7 @@
-import { type Conversation, countAnswers, joinTexts, resultsOf, textOf } from './conversation.ts';
+import { allUserContent, type Conversation, countAnswers, joinTexts, resultsOf, textOf } from './conversation.ts';
 import { type JsonObject, mapStrings } from './json.ts';
 import { limits } from './limits.ts';
+import { findText } from './match-text.ts';
 import { Misfit } from './misfit.ts';
 import type { Step, Turn } from './script.ts';
 
@@ -10,8 +11,9 @@ export function fillPlaceholders(turn: Turn, conversation: Conversation, agent: 
   let room: number = limits.answerCharsMax;
   return turn.map((step) => fillStep(step, (text) => text.replace(PLACEHOLDER, fill)));
 
-  function fill(_whole: string, name: string): string {
-    const value = values[name] ?? '';
+  function fill(whole: string, name: string | undefined, wanted: string | undefined): string {
+    const value = wanted === undefined ? values[name ?? ''] : findText(wanted, allUserContent(conversation), whole);
+    if (value === undefined) return '';
     room -= value.length;
     // Said before the text is built: a thousand long results in one string are more than the process can hold.
     if (room < 0) throw new Misfit('', `the answer has more than ${limits.answerCharsMax} characters`);
@@ -19,7 +21,8 @@ export function fillPlaceholders(turn: Turn, conversation: Conversation, agent: 
   }
 }
 
-const PLACEHOLDER = /\{\{(last_user|last_result|results|n|agent)\}\}/g;
+/** `{{find:…}}` holds a regular expression; it ends at the first `}}`. */
+const PLACEHOLDER = /\{\{(?:(last_user|last_result|results|n|agent)|find:(.+?))\}\}/g;
 
 function readValues(conversation: Conversation, agent: string): Readonly<Record<string, string>> {
   const { messages } = conversation;

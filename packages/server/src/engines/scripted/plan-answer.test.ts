@@ -101,6 +101,20 @@ describe('placeholders', () => {
     expect(textOf(await ask(script, [user('only')]))).toBe('only|||1|');
   });
 
+  it('[K7] find is the first group of what an expression finds last in what users and tools said', async () => {
+    const script = { turns: [[{ say: '{{find:\\(thread (\\w+)\\)}}|{{find:see \\S+}}|{{find:nothing}}|' }]] };
+    const messages = [
+      user('Go, and see README.md'),
+      { role: 'assistant', content: [{ type: 'text', text: '(thread wrong)' }, use('t1')] },
+      { role: 'user', content: [result('t1', 'a (thread one) b (thread two)')] },
+    ];
+    expect(textOf(await ask(script, messages))).toBe('two|see README.md||');
+    expect(await refused({ turns: [[{ say: '{{find:(}}' }]] }, messages)).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('{{find:(}}: cannot be searched for'),
+    });
+  });
+
   it('[K7] what was filled in is not looked at again', async () => {
     const script = { turns: [[{ say: '{{last_user}}' }]] };
     expect(textOf(await ask(script, [user('{{n}} {{last_user}}')]))).toBe('{{n}} {{last_user}}');

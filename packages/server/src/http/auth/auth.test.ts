@@ -145,6 +145,7 @@ describe('keys in files', () => {
         kind: 'api',
         id: name!.replace('.json', ''),
         workspaceId: 'wrkspc_default',
+        name: 'first key',
       });
       expect(await again.keys.find(`${first.firstSecret!}x`)).toBeUndefined();
     }));

@@ -1,20 +1,27 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { limits } from '../../base/limits.ts';
 import { doorError } from '../door-error.ts';
-import { type Credential, type Credentials, DEFAULT_WORKSPACE } from './credential.ts';
+import { type Credential, type Credentials, DEFAULT_WORKSPACE, OPEN_ID } from './credential.ts';
+import { checkOwnPage, readWebCookie } from './web-cookie.ts';
 
 /** `open`: whoever reaches the server may do everything, for servers on loopback that have no keys. */
 export type Access = Credentials | 'open';
 
 /**
  * Who asks. A key comes as `Authorization: Bearer` or as `x-api-key`, depending on the age of the client. Of both the first
- * wins, unless it is an environment key: workers send theirs there, beside the key that their client has anyway.
+ * wins, unless it is an environment key: workers send theirs there, beside the key that their client has anyway. Without a
+ * key, the cookie of a signed-in browser counts.
  */
-export async function authenticate(access: Access, headers: IncomingHttpHeaders): Promise<Credential> {
+export async function authenticate(access: Access, headers: IncomingHttpHeaders, method = 'GET'): Promise<Credential> {
   if (access === 'open') return OPEN;
   const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
   const apiKey = firstOf(headers['x-api-key'])?.trim() || undefined;
   if (bearer === undefined && apiKey === undefined) {
+    const cookie = readWebCookie(headers);
+    if (cookie !== undefined) {
+      checkOwnPage(headers, method);
+      return await find(access, cookie);
+    }
     throw doorError('missing_key', 'this server asks for a key, and there is none');
   }
   if (bearer === undefined) return await find(access, apiKey!);
@@ -22,7 +29,7 @@ export async function authenticate(access: Access, headers: IncomingHttpHeaders)
   return credential.kind === 'environment' && apiKey !== undefined ? await find(access, apiKey) : credential;
 }
 
-const OPEN: Credential = { kind: 'api', id: 'open', workspaceId: DEFAULT_WORKSPACE };
+const OPEN: Credential = { kind: 'api', id: OPEN_ID, workspaceId: DEFAULT_WORKSPACE };
 
 async function find(credentials: Credentials, secret: string): Promise<Credential> {
   const credential = secret.length <= limits.secretCharsMax ? await credentials.find(secret) : undefined;

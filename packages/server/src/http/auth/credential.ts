@@ -3,7 +3,13 @@
  * and the sessions of that environment; a session token serves one session.
  */
 export type Credential =
-  | { readonly kind: 'api'; readonly id: string; readonly workspaceId: string }
+  | {
+      readonly kind: 'api';
+      readonly id: string;
+      readonly workspaceId: string;
+      /** What its owner calls it, for people. */
+      readonly name?: string;
+    }
   | { readonly kind: 'environment'; readonly id: string; readonly workspaceId: string; readonly environmentId: string }
   | {
       readonly kind: 'session';
@@ -22,6 +28,9 @@ export interface Credentials {
 
 /** Everything that a server without workspaces has is in this one, whatever happens to its keys. */
 export const DEFAULT_WORKSPACE = 'wrkspc_default';
+
+/** The id of everybody where there are no keys. */
+export const OPEN_ID = 'open';
 
 /** The first that knows the secret. */
 export function anyOf(...sources: readonly Credentials[]): Credentials {

@@ -13,6 +13,8 @@ export interface KeyStore extends Credentials {
   /** The secret is told this once: only its digest is kept. */
   create(key: NewApiKey): Promise<{ readonly secret: string; readonly key: StoredKey }>;
   list(): Promise<readonly StoredKey[]>;
+  /** What a key may do by its public id, unless it was revoked. Others learn of that with the same delay as with `find`. */
+  findById(id: string): Promise<Credential | undefined>;
   /** Whether there was such a key. It is worth nothing afterwards. */
   revoke(id: string): Promise<boolean>;
 }
@@ -55,7 +57,7 @@ export async function openKeyStore(
   let checkedAt = Number.NEGATIVE_INFINITY;
   await load();
   const first = known.length === 0 ? await create({ kind: 'api', name: 'first key' }) : undefined;
-  return { keys: { find, create, list, revoke }, firstSecret: first?.secret };
+  return { keys: { find, create, list, findById, revoke }, firstSecret: first?.secret };
 
   async function find(secret: string): Promise<Credential | undefined> {
     await refresh();
@@ -85,6 +87,12 @@ export async function openKeyStore(
   async function list(): Promise<readonly StoredKey[]> {
     await load();
     return known.map(({ key }) => key).toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+  }
+
+  async function findById(id: string): Promise<Credential | undefined> {
+    await refresh();
+    const found = known.find(({ key }) => key.id === id);
+    return found === undefined ? undefined : toCredential(found.key);
   }
 
   async function revoke(id: string): Promise<boolean> {
@@ -135,7 +143,7 @@ function toCredential(key: StoredKey): Credential {
   const { id, workspaceId } = key;
   return key.kind === 'environment'
     ? { kind: key.kind, id, workspaceId, environmentId: key.environmentId }
-    : { kind: key.kind, id, workspaceId };
+    : { kind: key.kind, id, workspaceId, name: key.name };
 }
 
 function tooManyKeys(directory: string): FleetloomError {

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { InputBlock, Message, ResultBlock, ToolResultBlock } from '../../base/content.ts';
 import type { Engine } from '../../engines/engine.ts';
+import type { ProgramEngine } from '../../engines/program.ts';
 import type { FileStore } from './file-store.ts';
 
 /**
@@ -14,6 +15,29 @@ export function showFiles(engine: Engine, files: Pick<FileStore, 'read'>): Engin
       yield* engine.request({ ...request, messages }, signal);
     },
     close: () => engine.close(),
+  };
+}
+
+/** The same for programs: what is said to them, and what clients give them as results. */
+export function showFilesToPrograms(engine: ProgramEngine, files: Pick<FileStore, 'read'>): ProgramEngine {
+  return {
+    ...engine,
+    open: async (options) => {
+      const program = await engine.open(options);
+      return {
+        ...program,
+        say: (content) => {
+          if (!content.some(hasFile)) return program.say(content);
+          void Promise.all(content.map((block) => showInBlock(block, files))).then((shown) => program.say(shown));
+        },
+        giveResult: (callId, { content, isError }) => {
+          if (!content.some(hasFile)) return program.giveResult(callId, { content, isError });
+          void Promise.all(content.map((block) => showInBlock(block, files))).then((shown) =>
+            program.giveResult(callId, { content: shown, isError }),
+          );
+        },
+      };
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import type { AgentSnapshot, SessionAgent } from '@fleetloom/protocol/managed-agents';
+import type { AgentSnapshot, Environment, SessionAgent } from '@fleetloom/protocol/managed-agents';
 import { toRoster } from '@fleetloom/protocol/managed-agents';
 import type { Agents } from '../../agents/agents.ts';
 import { toInlineAgent } from '../../agents/inline-agent.ts';
@@ -14,7 +14,7 @@ export interface Crew {
   readonly agent: SessionAgent;
   /** Whom it and its delegates may delegate to. */
   readonly members: readonly AgentSnapshot[];
-  readonly environmentId: string;
+  readonly environment: Environment;
 }
 
 export interface UnknownAgent extends Crew {
@@ -42,18 +42,18 @@ export function createCrewFinder(options: CrewFinderOptions): CrewFinder {
   const environmentIds = new Map<string, Promise<string>>();
 
   return async (workspaceId, { agent: named = defaultAgent, agent_def: inline }) => {
-    const environmentId = await findEnvironment(workspaceId);
+    const environment = await findEnvironment(workspaceId);
     const everybody = await listEverybody(workspaceId);
     if (inline !== undefined) {
       const agent = { ...(await toInlineAgent(ids.next('agent'), inline)), multiagent: null };
-      return { agent, members: everybody, environmentId };
+      return { agent, members: everybody, environment };
     }
     const foundId = named === undefined ? undefined : await findId(workspaceId, named);
-    if (foundId === undefined) return toUnknown(named, environmentId);
+    if (foundId === undefined) return toUnknown(named, environment);
     const agent = await resolveSessionAgent({ store, workspaceId, agent: foundId });
     const roster = toRoster(agent.multiagent);
     const others = everybody.filter(({ id }) => id !== agent.id);
-    return { agent, members: roster.length > 0 ? roster : others, environmentId };
+    return { agent, members: roster.length > 0 ? roster : others, environment };
   };
 
   /** The newest one of this name or id, however many there are. */
@@ -75,8 +75,18 @@ export function createCrewFinder(options: CrewFinderOptions): CrewFinder {
     );
   }
 
-  /** One for all requests of a workspace, found again by its name. */
-  function findEnvironment(workspaceId: string): Promise<string> {
+  /** One for all requests of a workspace, as it is now; another one is made if somebody has deleted it. */
+  async function findEnvironment(workspaceId: string): Promise<Environment> {
+    try {
+      return await environments.get(workspaceId, await findEnvironmentId(workspaceId));
+    } catch {
+      environmentIds.delete(workspaceId);
+      return await environments.get(workspaceId, await findEnvironmentId(workspaceId));
+    }
+  }
+
+  /** Found again by its name. */
+  function findEnvironmentId(workspaceId: string): Promise<string> {
     const known = environmentIds.get(workspaceId);
     if (known !== undefined) return known;
     const finding = findOrMake(workspaceId);
@@ -95,7 +105,7 @@ export function createCrewFinder(options: CrewFinderOptions): CrewFinder {
 const ENVIRONMENT = 'orchestrate';
 
 /** Stands in for an agent that does not exist, so that the request has a place in the log where it is refused. */
-function toUnknown(named: string | undefined, environmentId: string): UnknownAgent {
+function toUnknown(named: string | undefined, environment: Environment): UnknownAgent {
   const problem =
     named === undefined
       ? 'no agent was named and there is no default: name one, or send agent_def'
@@ -114,5 +124,5 @@ function toUnknown(named: string | undefined, environmentId: string): UnknownAge
     execution_identity: { type: 'service_account' },
     multiagent: null,
   };
-  return { agent, members: [], environmentId, problem };
+  return { agent, members: [], environment, problem };
 }

@@ -1,54 +1,22 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createSlots, type FleetEvent, foldSlots } from '@fleetloom/protocol/fleet';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buildProgram } from '../../../../../test/support/build-program.ts';
-import { repositoryRoot } from '../../../../../test/support/root.ts';
 import { isLong, randomText, timeout } from '../../../../../test/support/seed.ts';
-import { connectTo, ofType, parallel, textOf } from './fleet.suite.ts';
+import { ofType, parallel, textOf } from './fleet.suite.ts';
+import { type FleetProcesses, openFleetProcesses } from './fleet-process.suite.ts';
 
-// Within the repository, because what is not bundled is found from there.
-const codeFolder = join(repositoryRoot, '.cache', `fleet-crash-${process.pid}`);
-const dataFolder = mkdtempSync(join(tmpdir(), 'fleetloom-fleet-crash-'));
-const children = new Set<ChildProcess>();
-afterAll(() => {
-  for (const child of children) child.kill('SIGKILL');
-  for (const folder of [codeFolder, dataFolder]) rmSync(folder, { recursive: true, force: true });
-});
-
+let processes: FleetProcesses;
 beforeAll(async () => {
-  await buildProgram(codeFolder, { host: fileURLToPath(new URL('./fleet-host.suite.ts', import.meta.url)) });
+  processes = await openFleetProcesses();
 });
-
-/** A server in a process of its own. */
-async function start(directory: string) {
-  const child = spawn(process.execPath, [join(codeFolder, 'host.mjs'), directory], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  children.add(child);
-  const port = await new Promise<number>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code) => reject(new Error(`the server ended with ${code}`)));
-    child.stdout.setEncoding('utf8').on('data', (text: string) => resolve(Number(text)));
-  });
-  const kill = () =>
-    new Promise<void>((resolve) => {
-      child.on('close', () => resolve());
-      child.kill('SIGKILL');
-    });
-  return { ...connectTo({ port }), kill };
-}
+afterAll(() => processes.close());
 
 it('[V40] after kill -9 what was seen is told again as it was, and the run goes on to its one end', {
-  timeout,
+  timeout: Math.max(timeout, 120_000),
 }, async () => {
   const random = randomText();
   for (let round = 0; round < (isLong ? 100 : 2); round++) {
-    const directory = join(dataFolder, String(round));
-    let fleet = await start(directory);
+    const directory = processes.directory(String(round));
+    let fleet = await processes.start(directory);
     await fleet.agent('talker', { turns: [[{ say: 'word '.repeat(40), chunks: 40, every_ms: 8 }]] });
     const block = parallel(['talker', 'a'], ['talker', 'b'], ['talker', 'c'], ['talker', 'd']);
     await fleet.agent('index', { turns: [[{ say: `Plan.\n${block}` }], [{ say: 'Done.' }]] });
@@ -60,7 +28,7 @@ it('[V40] after kill -9 what was seen is told again as it was, and the run goes 
     await first.ended;
     const seen = first.events;
 
-    fleet = await start(directory);
+    fleet = await processes.start(directory);
     const path = `/v1/sessions/${id}/fleet`;
     const reader = await fleet.watch(path, { query: { gate: 'live' } });
     await reader.untilType('done');

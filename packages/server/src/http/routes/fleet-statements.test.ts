@@ -1,7 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { FleetEvent } from '@fleetloom/protocol/fleet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openKeyStore } from '../auth/key-store.ts';
 import {
   type FleetServer,
   ofStream,
@@ -227,12 +230,16 @@ describe('fan-out', () => {
     expect(ofType(byTool, 'tool_call')).toMatchObject([{ tool: 'delegate', ok: true, stream_id: 0 }]);
   });
 
-  it('[V14] sixteen work at the same time: together they take less than one and a half times what one takes', async () => {
-    await fleet.agent('second', { turns: [[{ sleep_ms: 1_000 }, { say: 'up' }]] });
-    const events = await run(parallel(...Array.from({ length: 16 }, () => ['second', 'sleep'] as const)));
+  // One after the other they would take sixteen times as long. The bound is that of an idle machine, hence the retries.
+  it('[V14] sixteen work at the same time: together they take less than one and a half times what one takes', {
+    retry: 4,
+    timeout: 60_000,
+  }, async () => {
+    await fleet.agent('sleeper', { turns: [[{ sleep_ms: 2_000 }, { say: 'up' }]] });
+    const events = await run(parallel(...Array.from({ length: 16 }, () => ['sleeper', 'sleep'] as const)));
     const [block] = ofType(events, 'tool_call');
-    expect(block!.duration_ms).toBeGreaterThanOrEqual(1_000);
-    expect(block!.duration_ms).toBeLessThan(1_500);
+    expect(block!.duration_ms).toBeGreaterThanOrEqual(2_000);
+    expect(block!.duration_ms).toBeLessThan(3_000);
   });
 
   it('[V15] results come in the order of the tasks, whoever ends first', async () => {
@@ -506,7 +513,11 @@ describe('usage and ends', () => {
     expect(inner).toBeGreaterThan(events.findIndex((event) => event.type === 'stream_end' && event.depth === 2));
   });
 
-  it('[V36] a cancel during a block of sixteen ends every stream and the run within a second', async () => {
+  // A second is what an idle machine takes at most; a busy one may need another try.
+  it('[V36] a cancel during a block of sixteen ends every stream and the run within a second', {
+    retry: 4,
+    timeout: 60_000,
+  }, async () => {
     const reader = await open(parallel(...Array.from({ length: 16 }, () => ['hanging', 'x'] as const)));
     const { request_id: id } = await reader.untilType('request_received');
     await reader.met(() => new Set(ofType(reader.events, 'text').map(({ stream_id }) => stream_id)).size >= 17);
@@ -530,8 +541,23 @@ describe('usage and ends', () => {
     const unknown = `${over.slice(0, -4)}zzzz`;
     const answers = await Promise.all([over, unknown].map((id) => fleet.call('POST', `/v1/requests/${id}/cancel`)));
     const other = await openFleetServer({ isOpen: false });
-    const key = { 'x-api-key': other.server.firstKey! };
-    const foreign = await other.call('POST', `/v1/requests/${over}/cancel`, undefined, key);
+    const ours = { 'x-api-key': other.server.firstKey! };
+    const { keys } = await openKeyStore({ directory: join(other.directory, 'keys') });
+    const { secret } = await keys.create({ kind: 'api', name: 'others', workspaceId: 'wrkspc_others' });
+    const theirs = { 'x-api-key': secret };
+    const agent_def = { name: 'master', model: 'scripted/echo', system: toScript({ turns: [[{ sleep_ms: 60_000 }]] }) };
+    const reader = await other.orchestrate({ message: 'Go', agent_def }, { headers: ours });
+    const { request_id: running } = await reader.untilType('request_received');
+    const cancel = (headers: Record<string, string>) =>
+      other.call('POST', `/v1/requests/${running}/cancel`, undefined, headers);
+    // The server looks for new keys now and then.
+    while ((await other.call('GET', '/v1/requests', undefined, theirs)).status === 401) await wait(50);
+    const foreign = await cancel(theirs);
+    expect((await other.call('GET', `/v1/requests/${running}`, undefined, ours)).json).toMatchObject({
+      state: 'running',
+    });
+    expect((await cancel(ours)).json).toMatchObject({ state: 'cancelled' });
+    await reader.all();
     await other.close();
     const bare = [...answers, foreign].map(({ status, json }) => {
       return { status, error: JSON.stringify(json.error).replace(/req_\w+/g, 'req') };

@@ -14,6 +14,7 @@ import { type OrchestrateBody, orchestrateBody } from '../schemas/orchestrate.ts
 import { type Crew, type CrewFinder, isUnknownAgent } from './find-crew.ts';
 import type { FleetFeeds } from './fleet-feeds.ts';
 import { toClientEvents } from './to-client-events.ts';
+import { toSessionEnvironment } from './to-session-environment.ts';
 
 export interface OrchestrateRoutesOptions {
   readonly store: Store;
@@ -76,7 +77,7 @@ export function createOrchestrateRoutes(options: OrchestrateRoutesOptions): read
       workspaceId,
       agent: crew.agent,
       members: crew.members,
-      environment: { id: crew.environmentId, type: 'cloud' as const },
+      environment: toSessionEnvironment(crew.environment),
       title: toExcerpt(query ?? textOf(content)),
       metadata: { started_by: 'orchestrate', ...(query === undefined ? {} : { original_query: query }) },
       budget: toBudget(body.budget),

@@ -3,7 +3,7 @@ import type { Sent, Sessions } from '../../sessions/index.ts';
 import type { SessionLog } from '../../store/log.ts';
 import type { Store } from '../../store/store.ts';
 import type { Place } from '../../views/managed-agents/to-event.ts';
-import type { Credential } from '../auth/credential.ts';
+import { type Credential, OPEN_ID } from '../auth/credential.ts';
 import type { CatchUp } from '../catch-up.ts';
 import { doorError } from '../door-error.ts';
 import { checkShownFiles } from '../files/check-shown-files.ts';
@@ -40,13 +40,16 @@ export function createEventRoutes({ store, sessions, catchUp, feeds, files }: Ev
         const { session_id: sessionId } = params;
         checkSender(credential, body.events);
         await readSession(store, credential, sessionId);
-        const read = toClientEvents('sessions.events.send', body.events);
+        const read = toClientEvents('sessions.events.send', body.events, { by: nameOf(credential) });
         await checkShownFiles(files, credential.workspaceId, read.events);
         const head = await headOf(store, sessionId);
         const toKey = (sent: readonly Sent[]) => memory.toKey({ data: sent.map(toEcho) });
         // Before it is sent: a fast agent has answered, and others have read it, by the time that this is done.
         catchUp.sent(sessionId, head);
         const sent = await sessions.send({ workspaceId: credential.workspaceId, sessionId, ...read, toKey });
+        // Who asks next finds that it runs: who only polls would take the rest before it for the end. If it fails it was sent
+        // all the same, and its owner, who hears of it too, tells why.
+        await sessions.take(sessionId).catch(() => {});
         return { data: sent.map(toEcho) };
       },
     }),
@@ -102,6 +105,12 @@ function checkSender({ kind }: Credential, events: readonly { readonly type: str
   const index = kind === 'api' ? -1 : events.findIndex((event) => !isResult(event));
   if (index === -1) return;
   throw doorError('key_not_allowed', `events.${index}: ${events[index]!.type} is not for workers`);
+}
+
+/** Who answers an ask, for those who read of it. Where there are no keys, nobody has a name. */
+function nameOf(credential: Credential): string {
+  if (credential.kind !== 'api') return credential.kind;
+  return credential.name ?? (credential.id === OPEN_ID ? 'client' : credential.id);
 }
 
 /** An event that was just sent, as its sender sees it. */

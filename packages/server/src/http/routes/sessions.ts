@@ -19,6 +19,7 @@ import { deletedSession, session, sessionCreateBody, sessionListQuery, sessionUp
 import { headOf, readSession } from './read-session.ts';
 import { checkMountable } from './session-resources.ts';
 import { toClientEvents } from './to-client-events.ts';
+import { toSessionEnvironment } from './to-session-environment.ts';
 
 export interface SessionRoutesOptions {
   readonly store: Store;
@@ -50,14 +51,14 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
       gives: session,
       handle: async ({ credential: { workspaceId }, body }) => {
         refuseUnsupported(body);
-        const { events } = toClientEvents('sessions.create', body.initial_events ?? [], 'initial_events');
+        const { events } = toClientEvents('sessions.create', body.initial_events ?? [], { field: 'initial_events' });
         await checkShownFiles(files, workspaceId, events, 'initial_events');
         const agent = await resolveSessionAgent({ store, workspaceId, agent: body.agent });
-        const { id, config } = await environments.getForSession(workspaceId, body.environment_id);
+        const environment = await environments.getForSession(workspaceId, body.environment_id);
         checkMetadata(body.metadata ?? {});
         const sessionId = ids.next('sesn');
         if (body.resources !== undefined && body.resources.length > 0) {
-          checkMountable(config.type);
+          checkMountable(environment.config.type);
           // Before there is a session: with its first event it may begin to read them.
           await resources.add({ workspaceId, sessionId }, body.resources);
         }
@@ -65,15 +66,18 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
           workspaceId,
           id: sessionId,
           agent,
-          environment: { id, type: config.type },
+          environment: toSessionEnvironment(environment),
           title: body.title ?? null,
           metadata: body.metadata ?? {},
           budget: body.budget === undefined ? null : fromWireBudget(body.budget),
           // Its schema lets nothing else in.
           events: events.filter((event) => event.type === 'user.message'),
         });
-        if (events.length > 0) catchUp.sent(record.id, 0);
-        return show(record);
+        const made = await show(record);
+        if (events.length === 0) return made;
+        catchUp.sent(record.id, 0);
+        // So it was made. A fast agent has ended its turn by now, and that is for whoever asks next.
+        return { ...made, status: 'running' as const };
       },
     }),
     defineRoute({

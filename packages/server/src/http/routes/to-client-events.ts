@@ -12,8 +12,15 @@ export interface ReadEvents {
 export function toClientEvents(
   operation: string,
   params: readonly ClientEventParams[],
-  /** The field that they came in. */
-  field = 'events',
+  {
+    field = 'events',
+    by,
+  }: {
+    /** The field that they came in. */
+    readonly field?: string;
+    /** Who sent them. */
+    readonly by?: string;
+  } = {},
 ): ReadEvents {
   const claimedThreads = new Map<number, string>();
   const events = params.map((event, index) => {
@@ -21,7 +28,8 @@ export function toClientEvents(
     if (event.type !== 'user.interrupt' && threadId) claimedThreads.set(index, threadId);
     const place = `${operation}: ${field}.${index}`;
     if (event.type === 'system.message') checkSystemMessage(place, params, index);
-    return toClientEvent(place, event);
+    const read = toClientEvent(place, event);
+    return read.type === 'user.tool_confirmation' && by !== undefined ? { ...read, by } : read;
   });
   return { events, claimedThreads };
 }

@@ -66,6 +66,7 @@ export function createEventStreams(options: EventStreamsOptions = {}): EventStre
     const hooks = { bufferBytesMax, stallMs, steady: clock.steady, flushSoon, onEnd: forget };
     const stream = new OpenStream(response, hooks);
     placeOf.set(stream, { key, words: WORDS[beats] });
+    if (WORDS[beats].hello !== undefined) stream.send(WORDS[beats].hello);
     countOf.set(key, count + 1);
     stopBeating ??= schedule(beat, BEAT_MS);
     return stream;
@@ -113,6 +114,8 @@ function queueTick(run: () => void): void {
 const BEAT_MS = limits.streamPingMs / 2;
 
 interface Words {
+  /** Goes out with the headers: some clients and proxies take a stream for open only when something has come. */
+  readonly hello?: Uint8Array;
   readonly ping: Uint8Array;
   /** Says when to come back. */
   readonly goodBye: Uint8Array;
@@ -122,6 +125,7 @@ const WORDS: Readonly<Record<'events' | 'comments', Words>> = {
   // Official clients skip pings; others learn from the last one when to come back.
   events: { ping: encodeWireEvent({ type: 'ping' }), goodBye: encodeWireEvent({ type: 'ping' }, limits.streamRetryMs) },
   comments: {
+    hello: Buffer.from(encodeComment('open')),
     ping: Buffer.from(encodeComment('ping')),
     goodBye: Buffer.from(`retry: ${limits.streamRetryMs}\n\n`),
   },

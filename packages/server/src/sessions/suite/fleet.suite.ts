@@ -6,6 +6,7 @@ import { expect, onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { createIds } from '../../base/ids.ts';
 import type { Engine } from '../../engines/engine.ts';
+import type { ProgramEngine } from '../../engines/program.ts';
 import { createScriptedEngine } from '../../engines/scripted/engine.ts';
 import { createLog } from '../../store/log.ts';
 import { createMemoryStore } from '../../store/memory/memory-store.ts';
@@ -34,6 +35,7 @@ export interface FleetOptions {
   readonly tools?: Readonly<Record<string, TestTool>>;
   readonly problems?: readonly ToolProblem[];
   readonly engine?: Engine;
+  readonly programs?: ProgramEngine;
   readonly windowTokens?: number;
   readonly clock?: Clock;
   readonly schedule?: Schedule;
@@ -64,6 +66,7 @@ export async function openFleet(options: FleetOptions = {}) {
     store,
     log,
     engine: options.engine ?? createScriptedEngine({ sleep: quickly }),
+    programs: options.programs,
     models: { costNanoUsd: () => costNanoUsd, windowTokens: () => options.windowTokens ?? 1_000_000 },
     openToolbox: () => createTestToolbox(options),
     openWorkspace: async () => {

@@ -19,11 +19,12 @@ export function createRecords(state: State, clock: Clock): Records {
     sessions: {
       get: async (workspaceId, id) => inWorkspace(state.sessions.get(id), workspaceId),
       list: async (request) => {
-        const { agentId, agentVersion, statuses } = request;
+        const { agentId, agentVersion, statuses, updatedFrom = 0 } = request;
         const sessions = state.sessions.values().filter((session) => {
           const isAgent = agentId === undefined || session.agentId === agentId;
           const isVersion = agentVersion === undefined || session.agentVersion === agentVersion;
-          return isAgent && isVersion && (statuses?.includes(session.status) ?? true);
+          const isNew = session.updatedAt >= updatedFrom;
+          return isNew && isAgent && isVersion && (statuses?.includes(session.status) ?? true);
         });
         return listOf('sessions', sessions, request);
       },

@@ -49,7 +49,10 @@ export function createCommit(database: Database, segments: Segments, clock: Cloc
     // Looked up again: a write before this one may have archived it.
     if (write.type === 'submit') checkNotArchived(sessionId, found(segments.place(sessionId), sessionId).archivedAt);
     if (write.type === 'delete') runQuery(database, build.deleteFrom('sessions').where('key', '=', place.key));
-    else for (const change of write.changes) runChange({ sessionId, ...place }, change);
+    else {
+      const at = { sessionId, key: place.key, workspaceId: place.workspaceId };
+      for (const change of write.changes) runChange(at, change);
+    }
     return known;
   }
 

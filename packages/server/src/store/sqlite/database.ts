@@ -1,5 +1,6 @@
 import type { DatabaseSync } from '@photostructure/sqlite';
 import { storeError } from '../store-errors.ts';
+import { WalSync } from './wal-sync.ts';
 
 /**
  * The only file that knows the driver: Node's own from 22 on, and the package with the same interface before.
@@ -11,22 +12,25 @@ export class Database {
   readonly path: string;
   readonly #handle: Handle;
   readonly #statements = new Map<string, Statement>();
+  /** None where there is no log that is written ahead: in memory, and where the file system cannot do it. */
+  readonly #wal: WalSync | undefined;
   #isOpen = true;
 
-  private constructor(path: string, handle: Handle) {
+  private constructor(path: string, handle: Handle, wal: WalSync | undefined) {
     this.path = path;
     this.#handle = handle;
+    this.#wal = wal;
   }
 
   /** Opens the file, or makes it, and keeps everybody else out of it. */
-  static async open(path: string): Promise<Database> {
+  static async open(path: string, sync?: (file: number) => Promise<void>): Promise<Database> {
     const { DatabaseSync } = await loadDriver();
     const handle = openHandle(DatabaseSync, path);
     try {
       for (const pragma of PRAGMAS) handle.exec(pragma);
       // In this mode the lock is taken by the first transaction and kept until the end of the process, however it ends.
       handle.exec('BEGIN EXCLUSIVE; COMMIT');
-      return new Database(path, handle);
+      return new Database(path, handle, openWal(path, handle, sync));
     } catch (error) {
       handle.close();
       throw isBusy(error)
@@ -36,13 +40,22 @@ export class Database {
   }
 
   exec(sql: string): void {
-    if (!this.#isOpen) refuseClosed();
+    this.#check();
     this.#handle.exec(sql);
+    this.#wal?.note();
+  }
+
+  /**
+   * Until all that was written is on the disk; undefined if it is. Nothing may be told to anybody before, neither that it
+   * was written nor what was read: it could be gone when the power is.
+   */
+  settle(): Promise<void> | undefined {
+    return this.#wal?.settle();
   }
 
   /** The same text gives the same statement. */
   prepare<Row = unknown>(sql: string): Statement<Row> {
-    if (!this.#isOpen) refuseClosed();
+    this.#check();
     const known = this.#statements.get(sql);
     // Who writes the text knows its columns.
     if (known !== undefined) return known as Statement<Row>;
@@ -54,10 +67,12 @@ export class Database {
 
   /** All of it or nothing. */
   transaction<Result>(run: () => Result): Result {
-    this.exec('BEGIN IMMEDIATE');
+    this.#check();
+    this.#handle.exec('BEGIN IMMEDIATE');
     try {
       const result = run();
       this.#handle.exec('COMMIT');
+      this.#wal?.note();
       return result;
     } catch (error) {
       this.#rollBack();
@@ -82,6 +97,7 @@ export class Database {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     this.#statements.clear();
+    this.#wal?.close();
     try {
       for (const pragma of PRAGMAS_AT_END) this.#handle.exec(pragma);
     } finally {
@@ -92,12 +108,24 @@ export class Database {
   #toStatement<Row>(sql: string): Statement<Row> {
     const prepared = this.#handle.prepare(sql);
     // Each asks this object whether it is open, which also keeps it, and so the handle, alive.
-    const open = () => (this.#isOpen ? prepared : refuseClosed());
+    const open = () => {
+      this.#check();
+      return prepared;
+    };
     return {
       get: (...values) => open().get(...toValues(values)) as Row | undefined,
       all: (...values) => open().all(...toValues(values)) as Row[],
-      run: (...values) => open().run(...toValues(values)).changes,
+      run: (...values) => {
+        const { changes } = open().run(...toValues(values));
+        this.#wal?.note();
+        return changes;
+      },
     };
+  }
+
+  #check(): void {
+    if (!this.#isOpen) throw storeError('closed', 'the store is closed');
+    this.#wal?.check();
   }
 
   #rollBack(): void {
@@ -133,9 +161,17 @@ const PRAGMAS = [
   'PRAGMA synchronous = FULL',
   'PRAGMA foreign_keys = ON',
   // Pages of 4 KiB. More make the stall of a checkpoint longer, fewer make more of them.
-  'PRAGMA wal_autocheckpoint = 4000',
+  'PRAGMA wal_autocheckpoint = 1000',
   'PRAGMA journal_size_limit = 67108864',
 ];
+
+/** Where the log is written ahead, its sync behind each commit is ours, so that nobody waits for the disk meanwhile. */
+function openWal(path: string, handle: Handle, sync?: (file: number) => Promise<void>): WalSync | undefined {
+  const { journal_mode: mode } = handle.prepare('PRAGMA journal_mode').get() as { readonly journal_mode: string };
+  if (mode !== 'wal') return undefined;
+  handle.exec('PRAGMA synchronous = NORMAL');
+  return new WalSync(`${path}-wal`, sync);
+}
 
 /**
  * The package closes a database only when the last of its statements is collected, and would keep the lock until then.
@@ -169,8 +205,4 @@ function isBusy(error: unknown): boolean {
 function toValues(values: readonly unknown[]): Value[] {
   // Queries are ours, and give numbers, texts, bytes and nulls.
   return values as Value[];
-}
-
-function refuseClosed(): never {
-  throw storeError('closed', 'the store is closed');
 }

@@ -103,4 +103,7 @@ const STEPS = [
   CREATE INDEX works_by_session ON works (session_key) WHERE state <> 'stopped';
   -- Before there was a queue, sessions of self-hosted environments had none to be in: their next input queues them.
   `,
+  `
+  CREATE INDEX IF NOT EXISTS sessions_by_update ON sessions (workspace_id, updated_at);
+  `,
 ];

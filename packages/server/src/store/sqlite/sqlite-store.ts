@@ -46,6 +46,8 @@ export function createSqliteStore(database: Database, clock: Clock = systemClock
 
     commit: async (writes) => {
       const { outcomes, signals } = commit(writes);
+      // Whoever is woken before would find it missing, and go and look for it.
+      await database.settle();
       if (signals.length > 0) queueMicrotask(() => listeners.forEach((listener) => listener(signals)));
       return outcomes;
     },
@@ -66,26 +68,38 @@ export function createSqliteStore(database: Database, clock: Clock = systemClock
 
     close: async () => {
       listeners.clear();
-      database.close();
+      try {
+        await database.settle();
+      } finally {
+        database.close();
+      }
     },
   };
-  return explainFailures(store);
+  return explainFailures(store, () => database.settle());
 }
 
-/** What is not a refusal is a failure of the disk or the database. Outside of this folder nobody knows its errors. */
-function explainFailures<Part extends object>(part: Part): Part {
+type Settle = () => Promise<void> | undefined;
+
+/**
+ * What is not a refusal is a failure of the disk or the database. Outside of this folder nobody knows its errors. Nor does
+ * anybody hear of what is not on the disk yet, also if somebody else has written it.
+ */
+function explainFailures<Part extends object>(part: Part, settle: Settle): Part {
   const explained = Object.entries(part).map(([name, value]: [string, unknown]) => {
-    if (typeof value === 'object' && value !== null) return [name, explainFailures(value)];
+    if (typeof value === 'object' && value !== null) return [name, explainFailures(value, settle)];
     if (typeof value !== 'function' || name === 'subscribe') return [name, value];
-    return [name, async (...args: unknown[]) => explain(() => value(...args) as Promise<unknown>)];
+    return [name, async (...args: unknown[]) => explain(() => value(...args) as Promise<unknown>, settle)];
   });
   // The same names with functions of the same types.
   return Object.fromEntries(explained) as Part;
 }
 
-async function explain(run: () => Promise<unknown>): Promise<unknown> {
+async function explain(run: () => Promise<unknown>, settle: Settle): Promise<unknown> {
   try {
-    return await run();
+    // One after the other: what it reads and writes is done when it has been called, and is what is to be on the disk.
+    // What others write later is not waited for.
+    const [answer] = await Promise.all([run(), settle()]);
+    return answer;
   } catch (error) {
     // A mistake of ours stays what it is.
     if (error instanceof FleetloomError || !isDatabaseError(error)) throw error;

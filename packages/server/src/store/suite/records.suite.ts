@@ -182,6 +182,8 @@ export function recordsSuite(createStore: CreateStore): void {
       expect(await ids({ agentId: 'agent_1', agentVersion: 2 })).toBe('3');
       expect(await ids({ statuses: ['running', 'terminated'], includeArchived: true })).toBe('24');
       expect(await ids({ createdFrom: start + 2, createdTo: start + 2 })).toBe('2');
+      expect(await ids({ updatedFrom: start + 2 })).toBe('32');
+      expect(await ids({ updatedFrom: start + 2, includeArchived: true })).toBe('32');
       const found = await store.threads.list({ sessionId: 'sesn_4', limit: 10, statuses: ['running'] });
       expect(found.items.map(({ id }) => id)).toEqual(['sthr_running']);
       expect((await store.threads.list({ sessionId: 'sesn_1', limit: 10 })).items).toEqual([]);

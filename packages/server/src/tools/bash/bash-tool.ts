@@ -13,6 +13,8 @@ export interface BashToolOptions {
   readonly sandbox: () => Promise<SandboxState>;
   /** Runs commands on the whole machine where there is no sandbox. */
   readonly allowsUnsandboxed: boolean;
+  /** Only some hosts may be reached, which nothing but a sandbox makes sure of. */
+  readonly isNetworkLimited: boolean;
   readonly findProgram: FindProgram;
   readonly limits: ToolLimits;
   readonly locks: Locks;
@@ -24,7 +26,8 @@ export interface BashTool extends Tool {
 }
 
 /** One shell for each thread. */
-export function createBashTool({ sandbox, allowsUnsandboxed, findProgram, limits, locks }: BashToolOptions): BashTool {
+export function createBashTool(options: BashToolOptions): BashTool {
+  const { sandbox, allowsUnsandboxed, isNetworkLimited, findProgram, limits, locks } = options;
   /** There, or on their way: whoever closes a thread waits for its shell to begin, so that none is left behind. */
   const shells = new Map<string, Promise<Shell>>();
   let isClosed = false;
@@ -122,7 +125,13 @@ export function createBashTool({ sandbox, allowsUnsandboxed, findProgram, limits
   async function openSandbox(): Promise<Sandbox> {
     const state = await sandbox();
     if (state.type === 'ready') return state.sandbox;
-    if (allowsUnsandboxed) return createNoSandbox();
+    if (allowsUnsandboxed && !isNetworkLimited) return createNoSandbox();
+    if (allowsUnsandboxed) {
+      throw new ToolFailure(
+        'the environment of this session limits its network, and without a sandbox nothing keeps commands within it: ' +
+          `${state.reason}. Work with the other tools`,
+      );
+    }
     throw new ToolFailure(
       `commands only run in a sandbox, and there is none: ${state.reason}. Work with the other tools, and tell the user ` +
         'that the operator of this server can install bubblewrap, or allow bash without a sandbox',

@@ -5,16 +5,20 @@ import { defineTool } from '../define-tool.ts';
 import { type Tool, type ToolResult, textResult } from '../tool.ts';
 import { ToolFailure } from '../tool-failure.ts';
 import type { ToolLimits } from '../tool-limits.ts';
+import type { NetworkRules } from '../network-rules.ts';
 import { readDomainRules } from './domain-rules.ts';
 import { type FetchedPage, fetchPage, type ResolveHost, resolveBySystem } from './fetch-page.ts';
 import { htmlToText } from './html-to-text.ts';
 import { PageCache } from './page-cache.ts';
+import { type ReadShownUrls, readUrlSources } from './url-sources.ts';
 
 export interface WebFetchOptions {
   readonly clock: Clock;
   readonly limits: ToolLimits;
   readonly allowedPrivateHosts?: readonly string[] | undefined;
   readonly resolveHost?: ResolveHost | undefined;
+  readonly network: NetworkRules;
+  readonly readShownUrls: ReadShownUrls;
 }
 
 export interface WebFetch {
@@ -25,13 +29,18 @@ export interface WebFetch {
 
 /** Fetches pages, for all agents of a session. Each thread remembers its own: two that ask for the same both fetch it. */
 export function createWebFetch(options: WebFetchOptions): WebFetch {
-  const { clock, limits, allowedPrivateHosts = [], resolveHost = resolveBySystem } = options;
+  const { clock, limits, allowedPrivateHosts = [], resolveHost = resolveBySystem, network, readShownUrls } = options;
   const caches = new Map<string, PageCache>();
 
   return {
     closeThread: (threadId) => void caches.delete(threadId),
     toTool: (config) => {
       const checkDomain = readDomainRules(config);
+      const checkSource = readUrlSources(config, readShownUrls);
+      const check = (url: URL) => {
+        network.checkHost(url);
+        checkDomain(url);
+      };
       const charsMax = readCharsMax(config);
       return defineTool({
         name: 'web_fetch',
@@ -43,10 +52,11 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
         run: async ({ url: text }, { threadId, signal }) => {
           const url = parseUrl(text);
           const cache = openCache(threadId);
-          checkDomain(url);
+          check(url);
+          await checkSource(url);
           const known = cache.get(url.href);
           if (known !== undefined) return known;
-          const page = await fetchPage(url, checkDomain, { resolveHost, allowedPrivateHosts, limits }, signal);
+          const page = await fetchPage(url, check, { resolveHost, allowedPrivateHosts, limits }, signal);
           const result = toResult(page, charsMax, limits);
           if (result.type === 'good') cache.set(url.href, result.text);
           return toToolResult(result);

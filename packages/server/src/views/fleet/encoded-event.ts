@@ -1,6 +1,8 @@
 import type { FleetEvent } from '@fleetloom/protocol/fleet';
-import { encodeEvent } from '@fleetloom/protocol/sse';
+import type { SessionFrame } from '../../frames/frames.ts';
+import type { Telling } from './fleet-view.ts';
 import type { Place } from './place.ts';
+import type { Told } from './told.ts';
 
 /** An event as it goes out, made once for all its readers. */
 export interface EncodedEvent extends Place {
@@ -14,20 +16,31 @@ export interface EncodedEvent extends Place {
   readonly body: Uint8Array;
 }
 
-/** The cursor stands in the data too: on streams of several sessions it is all that says where each of them is. */
-export function encodeFleetEvent(event: FleetEvent, index: number): EncodedEvent {
-  const { type, ...fields } = event;
-  const id = `id: ${event.cursor}\n`;
-  // JSON has no line breaks, and types are ours.
-  const bytes = Buffer.from(`${id}${encodeEvent({ event: type, data: JSON.stringify(fields) })}`);
-  const requestId = 'request_id' in event ? event.request_id : undefined;
-  return {
-    seq: event.seq ?? 0,
-    index,
-    type,
-    time: event.ts ?? 0,
-    requestId,
-    bytes,
-    body: bytes.subarray(id.length),
-  };
+/**
+ * The events that a frame gives. Their cursors are its number, and behind it how many came before. The cursor stands in the
+ * data too: on streams of several sessions it is all that says where each of them is.
+ *
+ * Put together from pieces that are JSON already: most frames are deltas, and this is most of what a reader costs.
+ */
+export function encodeTelling(
+  { sessionId, seq, time }: Pick<SessionFrame, 'sessionId' | 'seq' | 'time'>,
+  { told, of }: Telling,
+): EncodedEvent[] {
+  const common = of === undefined ? '' : `${of.common},`;
+  return told.map((each, index) => {
+    const { type } = each;
+    const cursor = index === 0 ? `${seq}` : `${seq}.${index}`;
+    const id = `id: ${cursor}\n`;
+    const rest = `"session_id":"${sessionId}","seq":${seq},"ts":${time},"cursor":"${cursor}"`;
+    // JSON has no line breaks, and types and ids are ours.
+    const bytes = Buffer.from(`${id}event: ${type}\ndata: {${common}${fieldsOf(each)}${rest}}\n\n`);
+    const requestId = typeof each['request_id'] === 'string' ? each['request_id'] : undefined;
+    return { seq, index, type, time, requestId, bytes, body: bytes.subarray(id.length) };
+  });
+}
+
+/** Its fields without the type, each with a comma behind it. The type comes first in everything that is told. */
+function fieldsOf(told: Told): string {
+  const fields = JSON.stringify(told).slice(`{"type":"${told.type}"`.length, -1);
+  return fields === '' ? '' : `${fields.slice(1)},`;
 }

@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts';
 import { createManualSchedule } from '../../base/manual-schedule.suite.ts';
 import { newSession } from '../../store/suite/samples.suite.ts';
 import { FleetChannels } from './fleet-channels.ts';
-import { encodeToken, parseToken } from './fleet-token.ts';
+import { encodeToken, type FleetToken, parseToken } from './fleet-token.ts';
 import { type KnownSession, KnownSessions } from './known-sessions.ts';
 import { BEGINNING, behindFrame, parseCursor } from './place.ts';
 import { watchEverything } from './watch-everything.ts';
@@ -176,7 +176,8 @@ describe('where a reader of all sessions is', () => {
 });
 
 describe('all sessions', () => {
-  async function watch(bounds: { watchedMax?: number; scannedMax?: number }, isFollowed = true) {
+  type Bounds = { watchedMax?: number; scannedMax?: number; token?: FleetToken | null; channels?: FleetChannels };
+  async function watch(bounds: Bounds, isFollowed = true) {
     const leaving = new AbortController();
     let text = '';
     const send = (bytes: Uint8Array) => {
@@ -246,6 +247,21 @@ describe('all sessions', () => {
     return () => log.append({ type: 'append', sessionId, fence, frames, changes: [update] });
   }
 
+  /** One more run, from its beginning to its end. */
+  async function runAgain(sessionId: string, isArchived: boolean) {
+    const held = await store.leases.acquire({ sessionId, owner: 'test', ttlMs: 60_000 });
+    const fence = held.ok ? held.fence : 1;
+    const [started_at, ended_at] = [clock.now(), clock.now()];
+    const run = { id: 'req_2', started_at, ended_at, state: 'completed', agent_name: '', message: '' };
+    const frames = [
+      frame('run.started', { input_ids: [], agent_name: 'a', message: 'again' }),
+      frame('run.ended', { ok: true, stop_reason: 'end_turn', error: null, content: '' }),
+    ];
+    const patch = { status: 'idle' as const, data: { run }, ...(isArchived ? { archivedAt: clock.now() } : {}) };
+    const update = { type: 'update_session' as const, updatedAt: clock.now(), patch };
+    await log.append({ type: 'append', sessionId, fence, frames, changes: [update] });
+  }
+
   it('[V77] what belongs to other workspaces is not seen, neither what was there nor what begins', async () => {
     const before = await open('sesn_1', ['a'], 'w2');
     const reader = await watch({});
@@ -284,6 +300,35 @@ describe('all sessions', () => {
     await reader.over;
   });
 
+  it('[V103] a run of which no signal came is found by looking, also if it has ended and its session is old', async () => {
+    await open('sesn_1');
+    await (await endOf('sesn_1'))();
+    clock.advance(10 * limits.fleetMarginMs);
+    for (let at = 2; at <= limits.recordPageItemsMax + 2; at++) {
+      await open(`sesn_${at}`);
+      await (await endOf(`sesn_${at}`))();
+    }
+    clock.advance(10 * limits.fleetMarginMs);
+    const quiet: Store = { ...store, subscribe: () => () => {} };
+    const reader = await watch({ channels: new FleetChannels({ store: quiet, log }) });
+    await reader.until('id: all~');
+    await runAgain('sesn_1', false);
+    expect(reader.read()).not.toContain('event:');
+    // Somebody else may be looking just now, and then it is found at the next look.
+    while (!reader.read().includes('event: done')) {
+      reader.advance(limits.fleetLookMs);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(
+      [...reader.read().matchAll(/event: (\w+)\ndata: .*?"session_id":"(\w+)"/g)].map(([, type, id]) => [type, id]),
+    ).toEqual([
+      ['request_received', 'sesn_1'],
+      ['done', 'sesn_1'],
+    ]);
+    reader.leave();
+    await reader.over;
+  });
+
   it('[V85] so many sessions are looked at to find those at work, the newest first', async () => {
     for (let at = 1; at <= 4; at++) {
       clock.advance(1);
@@ -295,5 +340,32 @@ describe('all sessions', () => {
       ([, id]) => id,
     );
     expect(told).toEqual(['sesn_4', 'sesn_3', 'sesn_2']);
+  });
+
+  it('[V100] who was away is told of a session that ran and ended meanwhile, however old it is, also if it is archived', async () => {
+    await open('sesn_1');
+    await (await endOf('sesn_1'))();
+    await open('sesn_2');
+    await (await endOf('sesn_2'))();
+    clock.advance(10 * limits.fleetMarginMs);
+    for (let at = 3; at <= 6; at++) {
+      clock.advance(1);
+      await open(`sesn_${at}`);
+      await (await endOf(`sesn_${at}`))();
+    }
+    clock.advance(10 * limits.fleetMarginMs);
+    // The reader is behind all of that. Then the two oldest run again, and one of them is archived.
+    const token: FleetToken = { since: clock.now(), places: new Map() };
+    clock.advance(1);
+    for (const id of ['sesn_1', 'sesn_2']) await runAgain(id, id === 'sesn_2');
+    const reader = await watch({ scannedMax: 3, token }, false);
+    await reader.over;
+    const told = [...reader.read().matchAll(/event: (\w+)\ndata: .*?"session_id":"(\w+)"/g)];
+    expect(told.map(([, type, id]) => `${type} ${id}`).sort()).toEqual([
+      'done sesn_1',
+      'done sesn_2',
+      'request_received sesn_1',
+      'request_received sesn_2',
+    ]);
   });
 });

@@ -3,7 +3,7 @@ import { toSessionFrame } from '../../frames/frames.ts';
 import type { Entry } from '../../store/frame.ts';
 import type { Store } from '../../store/store.ts';
 import { readForward } from '../read-frames.ts';
-import { type EncodedEvent, encodeFleetEvent } from './encoded-event.ts';
+import { type EncodedEvent, encodeTelling } from './encoded-event.ts';
 import { findFold } from './find-run.ts';
 import { FleetView, type FleetViewOptions } from './fleet-view.ts';
 import { behindFrame, isBehind, type Place } from './place.ts';
@@ -38,10 +38,10 @@ export class FleetFold {
     for (const entry of entries) {
       this.seq = entry.lastSeq;
       if (entry.kind === 'pruned') this.#view.skip();
-      else
-        this.#view
-          .take(toSessionFrame(entry.value))
-          .forEach((event, index) => events.push(encodeFleetEvent(event, index)));
+      else {
+        const frame = toSessionFrame(entry.value);
+        events.push(...encodeTelling(frame, this.#view.take(frame)));
+      }
     }
     return events;
   }

@@ -1,4 +1,4 @@
-import type { FramePayloads, UsageTotals } from '../../frames/frames.ts';
+import type { FramePayloads } from '../../frames/frames.ts';
 import type { FleetStream } from './fleet-stream.ts';
 
 /** A run on a fleet stream: from somebody's input until the session rests. */
@@ -26,24 +26,29 @@ export function startRun(id: string, startedAt: number): FleetRun {
 const NANO = 1_000_000_000;
 
 /** A model request is over. The totals of the run are the sum of what is told here. */
-export function addRequest(run: FleetRun, model: string, usage: UsageTotals) {
+export function addRequest(run: FleetRun, request: FramePayloads['span.model_request_end']) {
+  const { model, model_usage: usage, context_window: window } = request;
   const { input_tokens, output_tokens, cost_nano_usd: cost } = usage;
   run.inputTokens += input_tokens;
   run.outputTokens += output_tokens;
   run.costNanoUsd = run.costNanoUsd === null || cost === null ? null : run.costNanoUsd + cost;
+  const cached = usage.cache_read_input_tokens;
+  const cachedNow = usage.cache_creation_5m_input_tokens + usage.cache_creation_1h_input_tokens;
+  const filled = input_tokens + cached + cachedNow + output_tokens;
   return {
     type: 'token_usage',
     model,
     input_tokens,
     output_tokens,
-    cache_read_tokens: usage.cache_read_input_tokens,
-    cache_create_tokens: usage.cache_creation_5m_input_tokens + usage.cache_creation_1h_input_tokens,
+    cache_read_tokens: cached,
+    cache_create_tokens: cachedNow,
     ...(cost === null ? {} : { cost_usd: cost / NANO }),
+    ...(window === undefined ? {} : { context_tokens: filled, context_window: window }),
   } as const;
 }
 
 /** The last word, after what went wrong. */
-export function toDone(run: FleetRun, ended: FramePayloads['run.ended'], sessionId: string, time: number) {
+export function toDone(run: FleetRun, ended: FramePayloads['run.ended'], time: number) {
   const { ok, stop_reason, content, error } = ended;
   const code = ended.code ?? (stop_reason === 'error' ? run.errorCode : undefined) ?? stop_reason;
   const message = error ?? code;
@@ -51,7 +56,6 @@ export function toDone(run: FleetRun, ended: FramePayloads['run.ended'], session
     type: 'done',
     ok,
     request_id: run.id,
-    session_id: sessionId,
     content,
     input_tokens: run.inputTokens,
     output_tokens: run.outputTokens,

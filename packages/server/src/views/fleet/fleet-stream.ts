@@ -9,8 +9,8 @@ import type { Told } from './told.ts';
 export interface FleetStream {
   readonly id: number;
   readonly depth: number;
-  readonly agent: string;
-  readonly threadId: string;
+  /** What every event of it says of it, as the inside of a JSON object. */
+  readonly common: string;
   readonly gate: Gate;
   /** Calls without a result. */
   readonly calls: Map<string, StreamCall>;
@@ -24,6 +24,8 @@ export interface FleetStream {
   isFailed: boolean;
   /** What its last request used up. It waits for the next frame, because it belongs behind the body of a turn. */
   usage: Told | null;
+  /** Requests that failed since the last one that did not. */
+  failures: number;
   /** Why it will not end well was told. */
   isErrorTold: boolean;
 }
@@ -56,8 +58,9 @@ export function openStream(
     canDelegate: hasMembers && (hasCommands || depth < depthMax),
     commands: hasCommands,
   });
-  const state = { text: '', textChars: 0, isFailed: false, usage: null, isErrorTold: false };
-  return { id, depth, agent, threadId, gate, calls: new Map(), grown: new Map(), ...state };
+  const state = { text: '', textChars: 0, isFailed: false, usage: null, failures: 0, isErrorTold: false };
+  const common = JSON.stringify({ stream_id: id, depth, agent, thread_id: threadId }).slice(1, -1);
+  return { id, depth, common, gate, calls: new Map(), grown: new Map(), ...state };
 }
 
 /** What the gate lets through, which is what the turn has said. */

@@ -1,6 +1,9 @@
+import { parseFleetEvent } from '@fleetloom/protocol/fleet';
+import { SseDecoder } from '@fleetloom/protocol/sse';
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../base/limits.ts';
 import type { FramePayloads, FrameType, SessionFrame } from '../../frames/frames.ts';
+import { encodeTelling } from './encoded-event.ts';
 import { FleetView, type FleetViewOptions } from './fleet-view.ts';
 
 const turn = { streamId: 0, depth: 0, run: 'req_1' };
@@ -16,7 +19,9 @@ function openView(options: Partial<FleetViewOptions> = {}) {
   ) => {
     // What the view does not look at is left out.
     const frame = { sessionId: 'sesn_1', threadId: 'sthr_1', time: seq, seq: ++seq, type, payload, ...place };
-    return view.take(frame as unknown as SessionFrame);
+    const events = encodeTelling(frame, view.take(frame as unknown as SessionFrame));
+    const items = new SseDecoder().push(Buffer.concat(events.map(({ bytes }) => bytes)));
+    return items.flatMap((item) => (item.type === 'event' ? [parseFleetEvent(item)] : []));
   };
   take('session.created', { depth_max: 2, members: [], text_commands: true }, { turn: null });
   take('run.started', { agent_name: 'lead', message: 'Go' });
@@ -61,15 +66,32 @@ describe('the fleet view', () => {
 
   it('[V65] what a request said that is made again is taken back, for whatever reason it is', () => {
     for (const [type, payload] of [
-      ['session.error', { retry: 'retrying', error: { type: 'unknown_error', message: 'x' } }],
+      ['session.error', { retry: 'retrying', retry_at: 9, error: { type: 'unknown_error', message: 'x' } }],
       ['turn.overflowed', {}],
     ] as const) {
       const { take } = openView();
       take('delta.text', { id: 'sevt_1', text: 'half' });
       const usage = { input_tokens: 1, output_tokens: 1, cost_nano_usd: null };
       take('span.model_request_end', { is_error: true, model: 'm', model_usage: usage as never });
-      expect(take(type, payload as never)).toMatchObject([{ type: 'text_retract', from: 0 }]);
+      expect(take(type, payload as never)[0]).toMatchObject({ type: 'text_retract', from: 0 });
     }
+  });
+
+  it('[V95] attempts are counted from the last answer on, and a restart of ours uses up none', () => {
+    const { take } = openView();
+    const fail = (reason?: string) => {
+      const error = { type: 'unknown_error', message: 'x', ...(reason === undefined ? {} : { reason }) } as const;
+      return take('session.error', { retry: 'retrying', retry_at: 9, error });
+    };
+    const usage = { input_tokens: 1, output_tokens: 1, cost_nano_usd: null } as never;
+    expect(fail('overloaded')).toMatchObject([{ type: 'request_retrying', attempt: 2, retry_at: 9 }]);
+    expect(fail('restarted')).toMatchObject([{ attempt: 2, reason: 'restarted' }]);
+    expect(fail()).toMatchObject([{ attempt: 3 }]);
+    take('span.model_request_end', { is_error: false, model: 'm', model_usage: usage });
+    expect(fail()).toMatchObject([{ attempt: 2 }]);
+    // A tool server that is away: the request is made without it.
+    const away = { type: 'mcp_connection_failed_error', message: 'x' } as const;
+    expect(take('session.error', { retry: 'retrying', retry_at: null, error: away })).toEqual([]);
   });
 
   it('[V66] a turn that does not end well tells why before its end, once', () => {

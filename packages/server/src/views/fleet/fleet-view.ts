@@ -1,4 +1,4 @@
-import { type FleetEvent, type GateMode, parseCommands } from '@fleetloom/protocol/fleet';
+import { type GateMode, parseCommands } from '@fleetloom/protocol/fleet';
 import type { FramePayloads, SessionFrame } from '../../frames/frames.ts';
 import { type FleetRun, startRun, toDone } from './fleet-run.ts';
 import { type DelegationRules, type FleetStream, openStream, toVisible } from './fleet-stream.ts';
@@ -24,18 +24,20 @@ export class FleetView {
     this.#options = options;
   }
 
-  /** The events that a frame gives. Their cursors are its number, and behind it how many came before. */
-  take(frame: SessionFrame): FleetEvent[] {
-    const { sessionId, seq, time: ts } = frame;
-    return this.#tell(frame).map(({ of, ...event }, index) => ({
-      ...(of === undefined ? {} : commonOf(of)),
-      ...event,
-      session_id: sessionId,
-      seq,
-      ts,
-      cursor: index === 0 ? `${seq}` : `${seq}.${index}`,
-      // Each handler gives the fields of its type.
-    })) as unknown as FleetEvent[];
+  /** The events that a frame gives. */
+  take(frame: SessionFrame): Telling {
+    if (frame.type === 'session.created') return this.#learn(frame.payload);
+    if (frame.type === 'run.started') return this.#startRun(frame);
+    if (frame.type === 'run.ended') return this.#endRun(frame);
+    if (frame.type === 'turn.started') return this.#startStream(frame);
+    const run = this.#run;
+    const stream = frame.turn === null ? undefined : run?.streams.get(frame.turn.streamId);
+    if (run === undefined || stream === undefined) return NOTHING;
+    const before = endOfRequest(frame, stream);
+    const { includeThinking } = this.#options;
+    const told = tellStream(frame, { stream, run, time: frame.time, includeThinking });
+    if (frame.type === 'turn.ended') run.streams.delete(stream.id);
+    return { told: before.length === 0 ? told : [...before, ...told], of: stream };
   }
 
   /** Frames were removed here. */
@@ -43,59 +45,49 @@ export class FleetView {
     if (this.#run !== undefined) this.#run.isPruned = true;
   }
 
-  #tell(frame: SessionFrame): Of[] {
-    if (frame.type === 'session.created') return this.#learn(frame.payload);
-    if (frame.type === 'run.started') return this.#startRun(frame);
-    if (frame.type === 'run.ended') return this.#endRun(frame);
-    if (frame.type === 'turn.started') return this.#startStream(frame);
-    const run = this.#run;
-    const stream = frame.turn === null ? undefined : run?.streams.get(frame.turn.streamId);
-    if (run === undefined || stream === undefined) return [];
-    const told = [
-      ...endOfRequest(frame, stream),
-      ...tellStream(frame, { stream, run, time: frame.time, includeThinking: this.#options.includeThinking }),
-    ];
-    if (frame.type === 'turn.ended') run.streams.delete(stream.id);
-    return told.map((each) => ({ ...each, of: stream }));
-  }
-
-  #learn({ depth_max: depthMax, members, text_commands: hasCommands = false }: FramePayloads['session.created']): Of[] {
+  #learn({
+    depth_max: depthMax,
+    members,
+    text_commands: hasCommands = false,
+  }: FramePayloads['session.created']): Telling {
     this.#rules = { depthMax, hasMembers: members.length > 0, hasCommands };
-    return [];
+    return NOTHING;
   }
 
-  #startRun({ turn, time, sessionId, payload }: Extract<SessionFrame, { type: 'run.started' }>): Of[] {
+  #startRun({ turn, time, payload }: Extract<SessionFrame, { type: 'run.started' }>): Telling {
     this.#run = startRun(turn!.run, time);
     const { agent_name: agent, message } = payload;
-    return [{ type: 'request_received', request_id: turn!.run, session_id: sessionId, agent, message }];
+    return { told: [{ type: 'request_received', request_id: turn!.run, agent, message }], of: undefined };
   }
 
-  #endRun({ payload, time, sessionId }: Extract<SessionFrame, { type: 'run.ended' }>): Of[] {
+  #endRun({ payload, time }: Extract<SessionFrame, { type: 'run.ended' }>): Telling {
     const run = this.#run;
-    if (run === undefined) return [];
+    if (run === undefined) return NOTHING;
     this.#run = undefined;
     const content = this.#rules.hasCommands ? parseCommands(payload.content).shown : payload.content;
-    return toDone(run, { ...payload, content }, sessionId, time);
+    return { told: toDone(run, { ...payload, content }, time), of: undefined };
   }
 
-  #startStream({ turn, threadId, payload }: Extract<SessionFrame, { type: 'turn.started' }>): Of[] {
-    if (this.#run === undefined || turn === null) return [];
+  #startStream({ turn, threadId, payload }: Extract<SessionFrame, { type: 'turn.started' }>): Telling {
+    if (this.#run === undefined || turn === null) return NOTHING;
     const stream = openStream(turn, threadId ?? '', payload, this.#rules, this.#options.gate);
     this.#run.streams.set(stream.id, stream);
     const { parent_stream_id, child_index, task, model } = payload;
-    return [{ type: 'stream_start', parent_stream_id, child_index, task, model, of: stream }];
+    return { told: [{ type: 'stream_start', parent_stream_id, child_index, task, model }], of: stream };
   }
 }
 
-/** With the turn that it is about. */
-type Of = Told & { readonly of?: FleetStream };
-
-function commonOf({ id, depth, agent, threadId }: FleetStream) {
-  return { stream_id: id, depth, agent, thread_id: threadId };
+/** What a frame gives, and the turn that it is about; none where it is about the run. */
+export interface Telling {
+  readonly told: readonly Told[];
+  readonly of: FleetStream | undefined;
 }
 
+const NOTHING: Telling = { told: [], of: undefined };
+
 /** What was left open when a model request ended: only what comes next says what it meant. */
-function endOfRequest(frame: SessionFrame, stream: FleetStream): Told[] {
+function endOfRequest(frame: SessionFrame, stream: FleetStream): readonly Told[] {
+  if (stream.usage === null && !stream.isFailed) return NOTHING.told;
   const told: Told[] = [];
   if (stream.usage !== null && frame.type !== 'agent.thread_message_sent' && frame.type !== 'turn.ended') {
     told.push(stream.usage);

@@ -1,7 +1,7 @@
 import { limits } from '../../base/limits.ts';
-import type { FramePayloads, FrameType, SessionFrame } from '../../frames/frames.ts';
+import type { FramePayloads, FrameType, SessionError, SessionFrame } from '../../frames/frames.ts';
 import { addRequest, type FleetRun } from './fleet-run.ts';
-import { type FleetStream, fileOf, toVisible } from './fleet-stream.ts';
+import { type FleetStream, fileOf, type StreamCall, toVisible } from './fleet-stream.ts';
 import type { Told } from './told.ts';
 
 export interface StreamContext {
@@ -23,6 +23,11 @@ type Teller<Type extends FrameType> = (payload: FramePayloads[Type], context: St
 
 const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
   'span.model_request_start': ({ model, iteration }) => [{ type: 'agent_start', model, iteration }],
+  'delta.queued': ({ reason, ahead, until }) => [
+    { type: 'request_queued', reason, ahead, ...(until === null ? {} : { until }) },
+  ],
+  'delta.admitted': () => [{ type: 'request_admitted' }],
+  'agent.thread_context_compacted': () => [{ type: 'context_compacted' }],
   'delta.text': ({ id, text }, { stream }) => {
     addGrowth(stream, id, text);
     return toVisible(stream, stream.gate.text(text));
@@ -56,11 +61,11 @@ const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
   'agent.mcp_tool_use': (use, context) =>
     startCall({ ...use, name: `${use.mcp_server_name}: ${use.name}` }, use.evaluated_permission, context),
   'agent.custom_tool_use': (use, context) => startCall(use, 'allow', context),
-  'user.tool_confirmation': ({ tool_use_id, result }, { stream }) => {
+  'user.tool_confirmation': ({ tool_use_id, result, by = 'client' }, { stream }) => {
     const call = stream.calls.get(tool_use_id);
     if (call === undefined) return [];
     const { name: tool, input } = call;
-    const resolved = { type: 'approval_resolved', tool_use_id, tool, input, result } as const;
+    const resolved = { type: 'approval_resolved', tool_use_id, tool, input, result, by } as const;
     return result === 'deny' ? [resolved] : [resolved, { type: 'tool_start', tool, tool_use_id, input }];
   },
   'user.custom_tool_result': ({ custom_tool_use_id: id, ...result }, context) => endCall({ ...result, id }, context),
@@ -68,17 +73,20 @@ const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
   'agent.tool_result': ({ tool_use_id: id, ...result }, context) => endCall({ ...result, id }, context),
   'agent.mcp_tool_result': ({ mcp_tool_use_id: id, ...result }, context) => endCall({ ...result, id }, context),
 
-  'span.model_request_end': ({ is_error: isError, model, model_usage: usage }, { stream, run }) => {
+  'span.model_request_end': (request, { stream, run }) => {
+    const { is_error: isError } = request;
     stream.isFailed = isError;
+    if (!isError) stream.failures = 0;
     stream.grown.clear();
-    const used = addRequest(run, model, usage);
+    const used = addRequest(run, request);
     // A master's text may come only now, and behind it comes nothing of this request.
     if (stream.depth === 0) return isError ? [used] : [used, ...toVisible(stream, stream.gate.end('ok'))];
     stream.usage = used;
     return isError ? [] : toVisible(stream, stream.gate.end('ok'));
   },
-  'session.error': ({ error, retry }, { stream, run }) => {
-    if (retry === 'retrying') return [];
+  'session.error': ({ error, retry, retry_at: at }, { stream, run }) => {
+    // One without a time is about a tool that could not be offered: the request goes on without it.
+    if (retry === 'retrying') return at === null ? [] : [toRetrying(stream, error, at)];
     stream.isErrorTold = true;
     if (stream.depth === 0) run.errorCode = error.type;
     return [{ type: 'error', message: error.message, code: error.type }];
@@ -92,6 +100,20 @@ const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
     return [...body, ...usage, ...fault, end];
   },
 };
+
+/** A restart of ours says nothing about the endpoint, so it uses up no attempt. */
+function toRetrying(stream: FleetStream, { type: code, reason, message }: SessionError, retryAt: number): Told {
+  if (reason !== 'restarted') stream.failures++;
+  return {
+    type: 'request_retrying',
+    code,
+    ...(reason === undefined ? {} : { reason }),
+    message,
+    attempt: stream.failures + 1,
+    attempts_max: limits.requestRetriesMax + 1,
+    retry_at: retryAt,
+  };
+}
 
 function addGrowth({ grown }: FleetStream, id: string, text: string): void {
   grown.set(id, (grown.get(id) ?? 0) + text.length);
@@ -128,7 +150,9 @@ function startCall(
 
 /** One agent by its name, or how many at once. */
 function delegationOf({ name, input }: Use) {
-  const { agent, tasks } = (input ?? {}) as { readonly agent?: unknown; readonly tasks?: unknown };
+  const { agent, tasks, subagent_type: kind } = (input ?? {}) as Record<string, unknown>;
+  // How the claude program says it.
+  if (typeof kind === 'string') return { agent: kind };
   if (name === 'send_to_agent' && typeof agent === 'string') return { agent };
   if (!Array.isArray(tasks)) return { agent: name };
   const [first] = tasks as readonly { readonly agent?: unknown }[];
@@ -142,6 +166,8 @@ interface Ended {
   /** Those that come from outside do not say so. */
   readonly is_interrupted?: boolean;
   readonly duration_ms?: number;
+  readonly closes_ask?: string | null;
+  readonly closed_by?: string;
 }
 
 function endCall(ended: Ended, { stream, run, time }: StreamContext): Told[] {
@@ -160,5 +186,16 @@ function endCall(ended: Ended, { stream, run, time }: StreamContext): Told[] {
     duration_ms,
     ...(isError ? { error } : {}),
   };
-  return isError ? [told] : [told, ...fileOf(run, call)];
+  return isError ? [...withdrawn(ended, call), told] : [told, ...fileOf(run, call)];
+}
+
+/** Nobody has to answer any more. An ask for a result has another id than the call, and was never told. */
+function withdrawn(
+  { id: tool_use_id, closes_ask: ask, closed_by: by }: Ended,
+  { name: tool, input }: StreamCall,
+): Told[] {
+  if (ask !== tool_use_id) return [];
+  return [
+    { type: 'approval_resolved', tool_use_id, tool, input, result: 'withdrawn', ...(by === undefined ? {} : { by }) },
+  ];
 }

@@ -100,9 +100,13 @@ class EverythingWatch {
     // All of them before any is told of: the reader is told where it is in all of them.
     for (const [sessionId, place] of token?.places ?? []) this.#known.add(sessionId, toKnown(place));
     for (const sessionId of token?.places.keys() ?? []) await this.#resume(sessionId);
-    for await (const session of listSessions(this.#store, { workspaceId }, scannedMax)) {
-      if (sink.signal.aborted) return;
-      if (this.#known.get(session.id) === undefined) await this.#meet(session);
+    // However old they are: what ran and ended meanwhile is among those that changed. Some were archived since.
+    const changed = { workspaceId, updatedFrom: this.#since, includeArchived: true };
+    for (const filter of [...(token === null ? [] : [changed]), { workspaceId }]) {
+      for await (const session of listSessions(this.#store, filter, scannedMax)) {
+        if (sink.signal.aborted) return;
+        if (this.#known.get(session.id) === undefined) await this.#meet(session);
+      }
     }
     this.#hasBegun = true;
     this.#checkpoints.send();
@@ -154,11 +158,13 @@ class EverythingWatch {
   }
 
   async #lookAround(): Promise<void> {
-    const { workspaceId } = this.#request;
+    const { workspaceId, clock } = this.#request;
     const atWork = listSessions(this.#store, { workspaceId, statuses: ['running', 'rescheduling'] });
     for await (const session of atWork) await this.#meet(session);
-    const newest = listSessions(this.#store, { workspaceId }, limits.recordPageItemsMax);
-    for await (const session of newest) await this.#meet(session);
+    // Some have begun and ended since the last look.
+    const updatedFrom = clock.now() - limits.fleetMarginMs;
+    const changed = listSessions(this.#store, { workspaceId, updatedFrom, includeArchived: true });
+    for await (const session of changed) await this.#meet(session);
   }
 
   /** Begins to tell of a session if there is something new. */

@@ -1,0 +1,73 @@
+import { createMessage, type PermissionRequest } from '@fleetloom/protocol/stream-json';
+import type { Decision } from '../program.ts';
+import type { CustomResult } from './tool-server.ts';
+import { toPlainText } from './to-content.ts';
+import { type CallTool, QUESTION_TOOL } from './tool-policy.ts';
+import { record } from './values.ts';
+
+/** What the program wants to know before it runs a call. Answers may come first, and in any order. */
+export class Asks {
+  readonly #write: (line: string) => void;
+  readonly #pending = new Map<string, PermissionRequest>();
+  readonly #answers = new Map<string, Decision | CustomResult>();
+
+  constructor(write: (line: string) => void) {
+    this.#write = write;
+  }
+
+  /** What the definition says is answered at once, the rest waits for somebody. */
+  take(request: PermissionRequest, callId: string, tool: CallTool): void {
+    if (tool.kind === 'denied') return this.#write(createMessage.deny(request, { message: tool.message }));
+    const isAsked = 'permission' in tool ? tool.permission === 'ask' : request.toolName === QUESTION_TOOL;
+    if (!isAsked) return this.#write(createMessage.approve(request));
+    this.#pending.set(callId, request);
+    const answer = this.#answers.get(callId);
+    if (answer !== undefined) this.give(callId, answer);
+  }
+
+  /** A decision, or what somebody said to a question. */
+  give(callId: string, answer: Decision | CustomResult): void {
+    const request = this.#pending.get(callId);
+    if (request === undefined) return void this.#answers.set(callId, answer);
+    this.forget(callId);
+    this.#write(toLine(request, answer));
+  }
+
+  /** The program does not want to know it any more. The call that it was about. */
+  withdraw(requestId: string): string | undefined {
+    const found = [...this.#pending].find(([, request]) => request.requestId === requestId);
+    if (found !== undefined) this.forget(found[0]);
+    return found?.[0];
+  }
+
+  /** The call has a result. */
+  forget(callId: string): void {
+    this.#pending.delete(callId);
+    this.#answers.delete(callId);
+  }
+}
+
+function toLine(request: PermissionRequest, answer: Decision | CustomResult): string {
+  if ('content' in answer) return toAnswerLine(request, answer);
+  return answer.type === 'allow'
+    ? createMessage.approve(request)
+    : createMessage.deny(request, { message: answer.message });
+}
+
+/** Answers are kept in the input of the question. A text answers all of them, an object each by its own words. */
+function toAnswerLine(request: PermissionRequest, { content, isError }: CustomResult): string {
+  const said = toPlainText(content);
+  if (isError) return createMessage.deny(request, { message: said });
+  const input = record(request.input) ?? {};
+  const questions = Array.isArray(input['questions']) ? input['questions'] : [];
+  const every = Object.fromEntries(questions.map((question) => [String(record(question)?.['question']), said]));
+  return createMessage.approve(request, { updatedInput: { ...input, answers: parseObject(said) ?? every } });
+}
+
+function parseObject(said: string): Record<string, unknown> | undefined {
+  try {
+    return record(JSON.parse(said));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,91 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createManualClock } from '../../base/clock.ts';
+import { limits } from '../../base/limits.ts';
+import { createManualSchedule } from '../../base/manual-schedule.suite.ts';
+import type { ProgramEvent } from '../program.ts';
+import { openClaudeProgram } from './claude-program.ts';
+import { createProcessRegister } from './process-register.ts';
+
+const call = { type: 'tool_use', id: 'toolu_1', name: 'Agent', input: {} };
+const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'launched' };
+const launched = { agentId: 'a1', status: 'async_launched' };
+const message = (content: object) => ({ id: 'm1', model: 'x', role: 'assistant', content: [content] });
+
+/** A turn that leaves an agent in the background, and then the end of that agent. */
+const background = [
+  { type: 'system', subtype: 'init', session_id: 's1' },
+  { type: 'assistant', parent_tool_use_id: null, uuid: 'u1', message: message(call) },
+  { type: 'system', subtype: 'task_started', task_id: 'a1', tool_use_id: 'toolu_1', task_type: 'local_agent' },
+  { type: 'user', parent_tool_use_id: null, uuid: 'u2', message: { content: [result] }, tool_use_result: launched },
+  { type: 'result', subtype: 'success', is_error: false, uuid: 'u3', result: '' },
+  { type: 'system', subtype: 'task_updated', task_id: 'a1', patch: { status: 'completed' } },
+];
+
+it('[J9] behind the end of a sub-agent in the background a turn is expected, for as long as the limit says', async () => {
+  const { events, advance } = run(background);
+  await vi.waitFor(() => expect(events.at(-1)?.type).toBe('turn_expected'), { timeout: 20_000 });
+  advance(limits.programExpectMs - 1);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(events.at(-1)?.type).toBe('turn_expected');
+  advance(1);
+  await vi.waitFor(() => expect(events.at(-1)).toMatchObject({ type: 'turn_ended', isMoreToCome: false }));
+});
+
+it('[J9] a turn that comes, or a program that says that it rests, ends the wait', async () => {
+  const idle = { type: 'system', subtype: 'session_state_changed', state: 'idle' };
+  const resting = run([...background, idle]);
+  await vi.waitFor(() => expect(resting.events.at(-1)?.type).toBe('turn_ended'), { timeout: 20_000 });
+  const going = run([...background, { type: 'system', subtype: 'init', session_id: 's1' }]);
+  await vi.waitFor(() => expect(going.events.at(-1)?.type).toBe('turn_started'), { timeout: 20_000 });
+  expect(going.waiting()).toBe(0);
+});
+
+it('[J9] what the program wants of us and we do not know is refused, so that it does not wait for ever', async () => {
+  const { said } = run([{ type: 'control_request', request_id: 'r1', request: { subtype: 'elicitation' } }]);
+  await vi.waitFor(() => expect(said()).toContain('"request_id":"r1","error"'), { timeout: 20_000 });
+});
+
+/** A little program in the place of the real one: it writes these lines, and down what it is told. */
+function run(lines: readonly object[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'fleetloom-little-'));
+  const path = join(folder, 'claude');
+  const heard = join(folder, 'heard');
+  const code = `process.stdin.pipe(require('node:fs').createWriteStream(${JSON.stringify(heard)}));
+    process.stdout.write(${JSON.stringify(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))})`;
+  writeFileSync(`${path}.cjs`, code);
+  writeFileSync(path, `#!/bin/sh\nexec ${process.execPath} ${path}.cjs\n`);
+  chmodSync(path, 0o700);
+  const { schedule, advance, waiting } = createManualSchedule(createManualClock());
+  const register = createProcessRegister(join(folder, 'programs'));
+  const asked = { sessionId: 's', directory: folder, agent, members: [], depthMax: 1, resume: null };
+  const env = { PATH: process.env['PATH'] ?? '' };
+  const program = openClaudeProgram({ ...asked, path, env, register, schedule, hearsNested: true });
+  const events: ProgramEvent[] = [];
+  const reading = (async () => {
+    for await (const batch of program.events) events.push(...batch);
+  })();
+  onTestFinished(async () => {
+    if (program.pid !== undefined) process.kill(program.pid, 'SIGKILL');
+    await reading;
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return { events, advance, waiting, said: () => (existsSync(heard) ? readFileSync(heard, 'utf8') : '') };
+}
+
+const agent: AgentSnapshot = {
+  type: 'agent',
+  id: 'agent_1',
+  version: 1,
+  name: 'main',
+  description: null,
+  system: null,
+  model: { id: 'claude-code/default', effort: { type: 'high' }, speed: 'standard' },
+  tools: [],
+  mcp_servers: [],
+  skills: [],
+  execution_identity: { type: 'service_account' },
+};

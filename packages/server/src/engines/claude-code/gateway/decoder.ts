@@ -1,0 +1,32 @@
+import type { Transform } from 'node:stream';
+import * as zlib from 'node:zlib';
+
+/** What unpacks an answer, `none` if it is not packed, or undefined for a way of packing that this Node does not know. */
+export function createDecoder(encoding: string | undefined): Transform | 'none' | undefined {
+  const name = (encoding ?? '').trim().toLowerCase();
+  if (name === '' || name === 'identity') return 'none';
+  return decoders.get(name)?.();
+}
+
+/** The ways of packing that the program asked for, as far as they can be read here. */
+export function readableEncodings(accepted: string): string {
+  const readable = accepted.split(',').filter((part) => {
+    const name = part.split(';')[0]?.trim().toLowerCase() ?? '';
+    return name === 'identity' || decoders.has(name);
+  });
+  return readable.length === 0 ? 'identity' : readable.map((part) => part.trim()).join(', ');
+}
+
+// Text must come out as soon as enough of it has come in, and what is cut off must not be an error of its own.
+const asItComes = { flush: zlib.constants.Z_SYNC_FLUSH, finishFlush: zlib.constants.Z_SYNC_FLUSH };
+const brotliAsItComes = {
+  flush: zlib.constants.BROTLI_OPERATION_FLUSH,
+  finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH,
+};
+
+const decoders: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
+  ['gzip', () => zlib.createGunzip(asItComes)],
+  ['x-gzip', () => zlib.createGunzip(asItComes)],
+  ['deflate', () => zlib.createInflate(asItComes)],
+  ['br', () => zlib.createBrotliDecompress(brotliAsItComes)],
+]);

@@ -1,0 +1,124 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { type AnswerTap, createAnswerTap } from './answer-tap.ts';
+import { readableEncodings } from './decoder.ts';
+import type { GatewayEvent } from './events.ts';
+import { sendProblem } from './send-problem.ts';
+import { createTransport } from './transport.ts';
+import { toDownstreamHeaders, toUpstreamHeaders, type Upstream } from './upstream.ts';
+
+export interface ForwarderOptions {
+  readonly upstream: Upstream;
+  readonly onEvent: (event: GatewayEvent) => void;
+  readonly onProblem: (problem: unknown) => void;
+  readonly nextId: () => string;
+  readonly requestsMax: number;
+}
+
+/** Passes the requests of one session on. */
+export interface Forwarder {
+  /** `path` is that of the request without the secret, with its query. Never throws. */
+  forward(request: IncomingMessage, response: ServerResponse, path: string): void;
+  close(): void;
+}
+
+export function createForwarder(options: ForwarderOptions): Forwarder {
+  const { upstream, requestsMax } = options;
+  const transport = createTransport(upstream);
+  const closing = new AbortController();
+  let underWay = 0;
+
+  return {
+    forward: (request, response, path) => {
+      if (underWay >= requestsMax) return sendProblem(request, response, 529, `${requestsMax} requests are under way`);
+      underWay += 1;
+      pass(request, response, path)
+        .catch(options.onProblem)
+        .finally(() => {
+          underWay -= 1;
+        });
+    },
+    close: () => {
+      closing.abort();
+      transport.close();
+    },
+  };
+
+  async function pass(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
+    const tap = isAnswered(request, path) ? createAnswerTap({ ...readAgent(request), ...options }) : undefined;
+    const { signal, isGone } = watch(request, response, closing.signal);
+    try {
+      const headers = toUpstreamHeaders(tap === undefined ? request.rawHeaders : askReadable(request), upstream);
+      const answer = await transport.send({ method: request.method ?? 'GET', path, headers, body: request, signal });
+      tap?.begin(answer);
+      response.writeHead(answer.statusCode ?? 502, answer.statusMessage, toDownstreamHeaders(answer.rawHeaders));
+      // The first piece may be long in coming, and that it will come is news already.
+      response.flushHeaders();
+      await pipeline(answer, (pieces: AsyncIterable<Buffer>) => tapped(pieces, tap), response, { signal });
+      await tap?.end();
+    } catch (error) {
+      if (isGone()) tap?.fail('aborted', 'the program hung up');
+      else if (response.headersSent) tap?.fail('broken', 'the connection to the endpoint broke');
+      else answerBroken(request, response, tap, error);
+      // Half an answer must not look like a whole one.
+      if (response.headersSent && !response.writableFinished) response.destroy();
+    }
+  }
+}
+
+/** What is read here is read as it passes: a slow program slows the endpoint down, a slow reader nobody. */
+async function* tapped(pieces: AsyncIterable<Buffer>, tap: AnswerTap | undefined): AsyncGenerator<Buffer, void> {
+  for await (const piece of pieces) {
+    yield piece;
+    tap?.push(piece);
+  }
+}
+
+function isAnswered({ method }: IncomingMessage, path: string): boolean {
+  return method === 'POST' && /^\/v1\/messages(?:\?|$)/.test(path);
+}
+
+/** Both releases that we know send these with every request. */
+function readAgent({ headers }: IncomingMessage) {
+  return {
+    sessionId: toOne(headers['x-claude-code-session-id']),
+    agentId: toOne(headers['x-claude-code-agent-id']),
+    parentAgentId: toOne(headers['x-claude-code-parent-agent-id']),
+  };
+}
+
+function toOne(value: string | string[] | undefined): string | null {
+  const one = Array.isArray(value) ? value[0] : value;
+  return one === undefined || one === '' ? null : one;
+}
+
+/** The program can unpack more than this Node: an answer that only the program can read would have no text on the way. */
+function askReadable({ rawHeaders }: IncomingMessage): string[] {
+  return rawHeaders.map((value, at) => {
+    const isValue = at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === 'accept-encoding';
+    return isValue ? readableEncodings(value) : value;
+  });
+}
+
+/** Comes when the program hangs up or the session is closed. An answer that is over is no reason. */
+function watch(request: IncomingMessage, response: ServerResponse, closing: AbortSignal) {
+  const gone = new AbortController();
+  request.on('error', () => gone.abort());
+  response.on('error', () => gone.abort());
+  response.on('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  return { signal: AbortSignal.any([gone.signal, closing]), isGone: () => gone.signal.aborted || closing.aborted };
+}
+
+function answerBroken(
+  request: IncomingMessage,
+  response: ServerResponse,
+  tap: AnswerTap | undefined,
+  error: unknown,
+): void {
+  // What went wrong between two machines holds no secrets: the address has none, and headers are not part of it.
+  const message = `The endpoint cannot be reached: ${error instanceof Error ? error.message : String(error)}`;
+  tap?.fail('broken', message);
+  sendProblem(request, response, 502, message);
+}

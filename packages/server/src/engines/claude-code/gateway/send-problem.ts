@@ -1,0 +1,17 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** An error of the gateway itself, in the words of the API: that is what the program can read. */
+export function sendProblem(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: 401 | 502 | 529,
+  message: string,
+): void {
+  const body = JSON.stringify({ type: 'error', error: { type: errorTypes[status], message } });
+  // Who is still sending when the connection closes never reads why.
+  request.resume();
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+const errorTypes = { 401: 'authentication_error', 502: 'api_error', 529: 'overloaded_error' };

@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createManualClock } from '../../base/clock.ts';
+import { limits } from '../../base/limits.ts';
+import { createManualSchedule } from '../../base/manual-schedule.suite.ts';
+import { systemSchedule } from '../../base/schedule.ts';
+import { type ProcessExit, type ProcessOptions, ProgramProcess } from './process.ts';
+import { createProcessRegister } from './process-register.ts';
+
+it('[J13] an end is told with its reason and the end of what was complained about, and no more of that than the limit', async () => {
+  const { exit } = start(
+    `process.stderr.write('x'.repeat(${limits.programStderrChars + 10}) + 'the end'); process.exitCode = 3`,
+  );
+  const { message, isWanted } = await exit;
+  expect(isWanted).toBe(false);
+  expect(message).toMatch(/^it ended with exit code 3: x+the end$/);
+  expect(message.length).toBe('it ended with exit code 3: '.length + limits.programStderrChars);
+});
+
+it('[J13] a program that cannot be started, or that a signal ends, says so', async () => {
+  expect((await start('', { path: '/nowhere/claude' }).exit).message).toMatch(/^it cannot be started: .*ENOENT/);
+  expect((await start(`process.kill(process.pid, 'SIGABRT')`).exit).message).toBe('it was ended by SIGABRT');
+});
+
+it('[J14] what a program at rest does not do by itself it is told to, and then made to, each in its time', async () => {
+  const clock = createManualClock();
+  const { schedule, advance } = createManualSchedule(clock);
+  const { process, exit, output } = start(
+    `process.on('SIGTERM', () => console.log('told')); setInterval(() => {}, 1000); console.log('up')`,
+    { schedule },
+  );
+  await vi.waitFor(() => expect(output()).toBe('up\n'), { timeout: 20_000 });
+  const closing = process.close({ isResting: true });
+  advance(limits.programEndMs - 1);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(output()).toBe('up\n');
+  advance(1);
+  await vi.waitFor(() => expect(output()).toBe('up\ntold\n'), { timeout: 20_000 });
+  advance(limits.programTermMs);
+  await closing;
+  expect(await exit).toEqual({ message: 'it was ended by SIGKILL', isWanted: true });
+});
+
+it('[J14] whatever the program has started goes with it, also what has left its group', async () => {
+  const code = `const { spawn } = require('node:child_process');
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' });
+    console.log(child.pid); setInterval(() => {}, 1000)`;
+  const { process: program, output, exit } = start(code);
+  await vi.waitFor(() => expect(Number(output())).toBeGreaterThan(1), { timeout: 20_000 });
+  process.kill(program.pid!, 'SIGKILL');
+  await exit;
+  await vi.waitFor(() => expect(isAlive(Number(output()))).toBe(false));
+});
+
+it('[J15] a program that does not read what it is told is ended before that fills the memory', async () => {
+  const { process, exit } = start(`setInterval(() => {}, 1000)`);
+  const half = 'x'.repeat(limits.programInputCharsMax / 2);
+  process.write(half);
+  process.write(half);
+  expect(isAlive(process.pid!)).toBe(true);
+  process.write('x');
+  expect((await exit).message).toBe('it was ended by SIGKILL');
+});
+
+it('[J16] programs are written down while they run, and what was left behind is ended at the next start', async () => {
+  const { directory, register } = openRegister();
+  const { process: program, output } = start(`console.log('up'); setInterval(() => {}, 1000)`, { register });
+  await vi.waitFor(() => expect(output()).toBe('up\n'), { timeout: 20_000 });
+  expect(readdirSync(directory)).toEqual([`${program.pid}.json`]);
+  expect(await createProcessRegister(directory).reap()).toBe(1);
+  await vi.waitFor(() => expect(isAlive(program.pid!)).toBe(false));
+  await vi.waitFor(() => expect(readdirSync(directory)).toEqual([]));
+  expect(await createProcessRegister(directory).reap()).toBe(0);
+});
+
+it('[J16] a number that another process has by now is left alone, and half a note harms nobody', async () => {
+  const { directory, register } = openRegister();
+  const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' });
+  onTestFinished(() => void other.kill('SIGKILL'));
+  register.add(other.pid!, 'nobody');
+  const file = join(directory, `${other.pid}.json`);
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/"started":"\d+"/, '"started":"1"'));
+  writeFileSync(join(directory, '999999999.json'), '{"pid":');
+  expect(await createProcessRegister(directory).reap()).toBe(0);
+  expect(isAlive(other.pid!)).toBe(true);
+  expect(readdirSync(directory)).toEqual([]);
+});
+
+function start(code: string, changes: Partial<ProcessOptions> = {}) {
+  let said = '';
+  let onExit: (exit: ProcessExit) => void = () => {};
+  const exit = new Promise<ProcessExit>((resolve) => (onExit = resolve));
+  const program = new ProgramProcess({
+    path: process.execPath,
+    args: ['-e', code],
+    env: { PATH: process.env['PATH'] ?? '' },
+    directory: tmpdir(),
+    register: changes.register ?? openRegister().register,
+    schedule: systemSchedule,
+    onOutput: (bytes) => (said += Buffer.from(bytes).toString()),
+    onExit,
+    ...changes,
+  });
+  onTestFinished(() => program.kill());
+  return { process: program, exit, output: () => said };
+}
+
+function openRegister() {
+  const directory = join(mkdtempSync(join(tmpdir(), 'fleetloom-register-')), 'programs');
+  onTestFinished(() => rmSync(join(directory, '..'), { recursive: true, force: true }));
+  return { directory, register: createProcessRegister(directory) };
+}
+
+function isAlive(pid: number): boolean {
+  const status = `/proc/${pid}/status`;
+  if (existsSync(status) && /^State:\s+Z/m.test(readFileSync(status, 'utf8'))) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

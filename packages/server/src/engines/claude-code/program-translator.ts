@@ -1,0 +1,331 @@
+import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
+import { type AgentEvent, type StreamJsonMessage, Translator } from '@fleetloom/protocol/stream-json';
+import type { Usage } from '../engine.ts';
+import { MAIN, type ProgramEvent } from '../program.ts';
+import type { Asks } from './asks.ts';
+import { GrowingBlocks } from './blocks.ts';
+import { Requests } from './requests.ts';
+import type { GatewayEvent } from './gateway/events.ts';
+import { TappedAgents } from './tapped-agents.ts';
+import { Threads } from './threads.ts';
+import { toResultBlocks } from './to-content.ts';
+import { type CallTool, QUESTION_TOOL } from './tool-policy.ts';
+import type { ToolServer } from './tool-server.ts';
+import { toTurnOutcome } from './to-turn-outcome.ts';
+import { Turns } from './turns.ts';
+import { noUsage } from './usage.ts';
+import { number, record, text, toJson } from './values.ts';
+
+export interface ProgramTranslatorOptions {
+  readonly agent: AgentSnapshot;
+  readonly members: readonly AgentSnapshot[];
+  readonly asks: Asks;
+  readonly tools: ToolServer;
+  /** It goes on with an earlier conversation. */
+  readonly isResumed: boolean;
+  /** Agents of agents have lines too. */
+  readonly hearsNested: boolean;
+  /** The program wants something of us that we do not know. */
+  readonly onUnknownRequest: (requestId: string) => void;
+}
+
+/**
+ * Lines of the program in, what happened out. Who said what, and what of it is new, the protocol's translator knows; here
+ * it becomes threads, requests, blocks that are whole, and calls with what the agent's definition says of them.
+ */
+export class ProgramTranslator {
+  readonly #options: ProgramTranslatorOptions;
+  readonly #translator = new Translator();
+  readonly #threads: Threads;
+  readonly #turns = new Turns();
+  readonly #blocks = new GrowingBlocks();
+  readonly #requests: Requests;
+  readonly #tapped: TappedAgents;
+  /** Calls without a result, and whose they are. */
+  readonly #calls = new Map<string, string>();
+  readonly #questions = new Set<string>();
+  readonly #failedServers = new Set<string>();
+  #conversation: string | undefined;
+  /** What the program called the last thing that went wrong. */
+  #error: string | undefined;
+  #out: ProgramEvent[] = [];
+
+  constructor(options: ProgramTranslatorOptions) {
+    this.#options = options;
+    this.#threads = new Threads(options.agent, options.members);
+    this.#requests = new Requests({ isResumed: options.isResumed });
+    this.#tapped = new TappedAgents(this.#blocks, this.#requests);
+  }
+
+  /** A turn is about to begin by itself. */
+  get isExpecting(): boolean {
+    return this.#turns.isExpecting;
+  }
+
+  /** The turn that was expected does not come. */
+  giveUp(): ProgramEvent[] {
+    if (!this.#turns.giveUp()) return [];
+    return [{ type: 'turn_ended', key: MAIN, outcome: { type: 'done' }, isMoreToCome: false }];
+  }
+
+  /** Nobody is at work. */
+  get isResting(): boolean {
+    return this.#turns.areResting && this.#threads.areResting;
+  }
+
+  /** Whether the call is a question to people. */
+  isQuestion(callId: string): boolean {
+    return this.#questions.has(callId);
+  }
+
+  said(): void {
+    this.#turns.said();
+  }
+
+  take(line: StreamJsonMessage): ProgramEvent[] {
+    const events = this.#translator.translate(line);
+    const thread = threadOf(line, events);
+    // Whoever speaks is told of first.
+    for (const event of events)
+      if (event.type === 'thread_start' || event.type === 'thread_update') this.#threads.learn(event);
+    if (thread !== undefined && isSaying(line)) {
+      this.#emit(...this.#threads.open(thread));
+      // One whose call was asked for before says nothing new.
+      if (!events.some((event) => event.type === 'tool_use' && this.#calls.has(event.toolUseId))) {
+        this.#emit(...this.#requests.before(this.#key(thread), line));
+      }
+    }
+    for (const event of events) this.#event(event, line);
+    if (thread !== undefined) this.#finish(line, thread);
+    return this.#takeOut();
+  }
+
+  /** The gateway saw something of a sub-agent. Of the main agent the lines tell as much. */
+  takeTapped(event: GatewayEvent, isFull: boolean): ProgramEvent[] {
+    const { agentId: key, parentAgentId } = event;
+    // Of agents of agents no lines may come, and then nothing could be settled.
+    if (key === null || (parentAgentId !== null && !this.#options.hearsNested)) return [];
+    this.#emit(...this.#tapped.take(key, event, { isOpened: this.#threads.isOpened(key), isFull }));
+    return this.#takeOut();
+  }
+
+  #takeOut(): ProgramEvent[] {
+    const out = this.#out;
+    this.#out = [];
+    return out;
+  }
+
+  #finish(line: StreamJsonMessage, thread: string): void {
+    const key = this.#key(thread);
+    const streamed = line.type === 'stream_event' ? text(record(line['event'])?.['type']) : undefined;
+    const isWhole = line.type === 'assistant' && thread === MAIN;
+    if (isWhole || streamed === 'content_block_stop' || streamed === 'message_stop') {
+      this.#emit(...this.#blocks.endAll(key));
+    }
+    this.#emit(...this.#requests.after(key, line));
+    if (this.#requests.messageOf(key) === OWN_WORDS) this.#emit(...this.#requests.end(key));
+    this.#emit(...this.#tapped.release(key, { isOpened: this.#threads.isOpened(key), isFull: false }));
+  }
+
+  #event(event: AgentEvent, line: StreamJsonMessage): void {
+    const { thread } = event;
+    const key = this.#key(thread);
+    switch (event.type) {
+      case 'session_meta':
+        this.#turnStarted(event);
+        return this.#serversFailed(line['mcp_servers']);
+      case 'turn_complete':
+        return this.#turnEnded(event);
+      case 'run_start':
+        if (event.late !== true) this.#emit(...this.#threads.start(thread, event.run, text(line['prompt']) ?? null));
+        return;
+      case 'thread_status':
+        if (event.late !== true && event.status !== 'running') this.#threadEnded(thread, event.status, event.error);
+        return;
+      case 'text_delta':
+      case 'thinking_delta': {
+        const error = event.type === 'text_delta' ? event.error : undefined;
+        this.#error = error ?? this.#error;
+        // The turn that ends with it says the same.
+        if (error !== undefined && thread === MAIN) return;
+        const kind = event.type === 'text_delta' ? 'text' : 'thinking';
+        if (line.type !== 'assistant')
+          return this.#emit(...this.#blocks.grow(key, blockOf(event), kind, event.content));
+        return this.#whole(thread, event, kind);
+      }
+      case 'replace':
+        if (event.content !== undefined) this.#blocks.replace(key, blockOf(event), event.content);
+        return;
+      case 'tool_use':
+        return this.#call(thread, event.toolUseId, event.toolName, event.input);
+      case 'tool_result':
+        return this.#result(thread, event);
+      case 'permission_request':
+        return this.#ask(thread, event);
+      case 'permission_withdrawn': {
+        const callId = this.#options.asks.withdraw(event.requestId);
+        if (callId !== undefined) this.#emit({ type: 'ask_withdrawn', key, callId });
+        return;
+      }
+      case 'prompt':
+        if (event.role === 'replay') this.#turns.taken();
+        return;
+      case 'raw':
+        return this.#raw(thread, event.kind, event.value);
+      default:
+        // Growing inputs, reports and progress: what matters of them comes whole in another event.
+        return;
+    }
+  }
+
+  /** A whole block on one line. It may have been seen to grow: by the lines of the main agent, or by the gateway. */
+  #whole(
+    thread: string,
+    event: Extract<AgentEvent, { type: 'text_delta' | 'thinking_delta' }>,
+    kind: 'text' | 'thinking',
+  ): void {
+    const key = this.#key(thread);
+    // The program's own words, such as what a slash command says: no model was asked, and they still need a place.
+    if (this.#requests.messageOf(key) === undefined) {
+      this.#emit(...this.#requests.begin(key, { messageId: OWN_WORDS, model: OWN_WORDS, usage: noUsage }));
+    }
+    if (thread === MAIN) return this.#blocks.add(key, blockOf(event), kind, event.content);
+    const block = this.#tapped.settle(key, event.message_id, kind) ?? blockOf(event);
+    this.#blocks.set(key, block, kind, event.content);
+    this.#emit(...this.#blocks.end(key, block));
+  }
+
+  #turnStarted({ sessionId, version }: Extract<AgentEvent, { type: 'session_meta' }>): void {
+    this.#turns.start();
+    if (sessionId !== undefined && sessionId !== this.#conversation) {
+      this.#conversation = sessionId;
+      this.#emit({ type: 'opened', key: MAIN, conversation: sessionId, version: version ?? null });
+    }
+    this.#emit({ type: 'turn_started', key: MAIN });
+  }
+
+  /** Each once: the list comes with every turn. */
+  #serversFailed(servers: unknown): void {
+    for (const value of Array.isArray(servers) ? servers : []) {
+      const serverName = text(record(value)?.['name']);
+      const status = text(record(value)?.['status']);
+      if (serverName === undefined || (status !== 'failed' && status !== 'needs-auth')) continue;
+      if (this.#failedServers.has(serverName)) continue;
+      this.#failedServers.add(serverName);
+      this.#emit({ type: 'server_failed', key: MAIN, serverName, isLogin: status === 'needs-auth' });
+    }
+  }
+
+  #turnEnded(event: Extract<AgentEvent, { type: 'turn_complete' }>): void {
+    const outcome = toTurnOutcome(event, this.#error);
+    this.#error = undefined;
+    this.#emit(...this.#blocks.endAll(MAIN));
+    this.#emit(...this.#requests.endTurn(MAIN, toUsage(event.usage), outcome.type !== 'done'));
+    const isMoreToCome = this.#turns.end({ isOwn: event.origin !== undefined, isDone: outcome.type === 'done' });
+    this.#emit({ type: 'turn_ended', key: MAIN, outcome, isMoreToCome });
+  }
+
+  #threadEnded(thread: string, status: 'completed' | 'failed' | 'stopped', error: string | undefined): void {
+    const key = this.#key(thread);
+    this.#emit(...this.#threads.open(thread), ...this.#blocks.endAll(key));
+    this.#emit(...this.#requests.end(key, status !== 'completed'));
+    this.#threads.end(thread);
+    this.#tapped.forget(key);
+    this.#emit({ type: 'thread_ended', key, status, error: error ?? null });
+    // The call that waits for an agent in the foreground is still open.
+    const isInForeground = this.#calls.has(this.#threads.callOf(thread) ?? '');
+    if (!isInForeground && this.#turns.report()) this.#emit({ type: 'turn_expected', key: MAIN });
+  }
+
+  #call(thread: string, callId: string, name: string, input: unknown): void {
+    this.#tapped.settleCall(this.#key(thread), callId);
+    if (this.#calls.has(callId)) return;
+    this.#calls.set(callId, thread);
+    if (name === QUESTION_TOOL) this.#questions.add(callId);
+    const tool = this.#toolOf(thread, name);
+    const shown = tool.kind === 'denied' ? ({ kind: 'builtin', permission: 'deny' } as const) : tool;
+    this.#emit({ type: 'call', key: this.#key(thread), callId, name, input: toJson(input), tool: shown });
+  }
+
+  #result(thread: string, event: Extract<AgentEvent, { type: 'tool_result' }>): void {
+    const { toolUseId: callId, content, isError } = event;
+    const key = this.#key(thread);
+    this.#calls.delete(callId);
+    this.#questions.delete(callId);
+    this.#options.asks.forget(callId);
+    this.#options.tools.forget(callId);
+    this.#tapped.returned(key, callId);
+    this.#endUntold(key);
+    this.#emit({ type: 'result', key, callId, content: toResultBlocks(content), isError });
+  }
+
+  /** It may come before the line with its call, and for agents of agents that line may never come. */
+  #ask(thread: string, request: Extract<AgentEvent, { type: 'permission_request' }>): void {
+    const { toolUseId: callId = request.requestId, toolName, input } = request;
+    const key = this.#key(thread);
+    this.#emit(...this.#threads.open(thread));
+    if (!this.#calls.has(callId) && this.#requests.messageOf(key) === undefined) {
+      this.#emit(...this.#requests.begin(key, { messageId: request.requestId, model: 'unknown', usage: noUsage }));
+    }
+    this.#call(thread, callId, toolName, input);
+    this.#endUntold(key);
+    this.#options.asks.take(request, callId, this.#toolOf(thread, toolName));
+  }
+
+  #raw(thread: string, kind: string, value: unknown): void {
+    const key = this.#key(thread);
+    const line = record(value) ?? {};
+    if (kind.startsWith('block/')) {
+      const block = `${text(line['type'])} ${this.#out.length}`;
+      return this.#emit({ type: 'block_ended', key, block, content: { type: 'opaque', raw: line as never } });
+    }
+    if (kind === 'control_request/mcp_message') return this.#options.tools.take(line as StreamJsonMessage);
+    if (kind.startsWith('control_request')) return this.#options.onUnknownRequest(String(line['request_id']));
+    if (kind === 'system/compact_boundary') return this.#emit({ type: 'compacted', key });
+    if (kind === 'system/session_state_changed' && line['state'] === 'idle') return this.#emit(...this.giveUp());
+    if (kind === 'system/api_retry') return this.#emit(toRetry(key, line));
+  }
+
+  /** The agent does what it can only do behind a request. Where the gateway knows better, that is waited for. */
+  #endUntold(key: string): void {
+    if (!this.#tapped.isAnswering(key)) this.#emit(...this.#requests.endUntold(key));
+  }
+
+  #toolOf(thread: string, name: string): CallTool {
+    return this.#threads.policyOf(thread).toolOf(name);
+  }
+
+  #key(thread: string): string {
+    return this.#threads.keyOf(thread);
+  }
+
+  #emit(...events: ProgramEvent[]): void {
+    this.#out.push(...events);
+  }
+}
+
+const OWN_WORDS = '<synthetic>';
+
+function isSaying({ type }: StreamJsonMessage): boolean {
+  return type === 'assistant' || type === 'stream_event' || type === 'user';
+}
+
+/** Whose line it is. One that says nothing new is of the main agent: only that one streams. */
+function threadOf(line: StreamJsonMessage, events: readonly AgentEvent[]): string | undefined {
+  return events.at(-1)?.thread ?? (line['parent_tool_use_id'] === null ? MAIN : undefined);
+}
+
+function blockOf({ message_id: id = '', block }: { message_id?: string; block: number }): string {
+  return `${id} ${block}`;
+}
+
+function toRetry(key: string, line: Record<string, unknown>): ProgramEvent {
+  const message = text(line['error']) ?? 'the request failed';
+  return { type: 'retry', key, message, status: number(line['error_status']) ?? null };
+}
+
+function toUsage(usage: Extract<AgentEvent, { type: 'turn_complete' }>['usage']): Usage {
+  if (usage === undefined) return noUsage;
+  const { inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens } = usage;
+  return { inputTokens, outputTokens, cacheReadTokens, cacheWrite5mTokens: cacheCreationTokens, cacheWrite1hTokens: 0 };
+}

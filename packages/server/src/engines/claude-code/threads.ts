@@ -1,0 +1,108 @@
+import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
+import { type AgentEvent, UNRESOLVED } from '@fleetloom/protocol/stream-json';
+import { MAIN, type ProgramEvent, type ThreadOpened } from '../program.ts';
+import { type ToolPolicy, toToolPolicy } from './tool-policy.ts';
+
+interface Known {
+  key: string;
+  parent: string;
+  agentName: string | null;
+  description: string | null;
+  prompt: string | null;
+  callId: string | null;
+  isOpened: boolean;
+}
+
+/** The agents of a program: by what name we know them, and what they may use. */
+export class Threads {
+  readonly #main: ToolPolicy;
+  readonly #members: ReadonlyMap<string, ToolPolicy>;
+  /** By how the translator names them. */
+  readonly #known = new Map<string, Known>();
+  readonly #running = new Set<string>();
+  readonly #opened = new Set<string>();
+
+  constructor(agent: AgentSnapshot, members: readonly AgentSnapshot[]) {
+    this.#main = toToolPolicy(agent);
+    this.#members = new Map(members.map((member) => [member.name, toToolPolicy(member)]));
+  }
+
+  get areResting(): boolean {
+    return this.#running.size === 0;
+  }
+
+  /** `main`, or its task: that is how the program names it when it speaks to it, also in its next process. */
+  keyOf(thread: string): string {
+    return this.#known.get(thread)?.key ?? thread;
+  }
+
+  /** Whether it has been told of. */
+  isOpened(key: string): boolean {
+    return this.#opened.has(key);
+  }
+
+  /** The call that made it. */
+  callOf(thread: string): string | null {
+    return this.#known.get(thread)?.callId ?? null;
+  }
+
+  /** The program's own kinds of agents have what the main agent has. */
+  policyOf(thread: string): ToolPolicy {
+    return this.#members.get(this.#known.get(thread)?.agentName ?? '') ?? this.#main;
+  }
+
+  learn(event: Extract<AgentEvent, { type: 'thread_start' | 'thread_update' }>): void {
+    const known = this.#known.get(event.thread) ?? create(event.thread);
+    this.#known.set(event.thread, known);
+    if (!known.isOpened && event.taskId !== undefined) known.key = event.taskId;
+    known.parent = event.parent ?? known.parent;
+    known.agentName = event.agentType ?? known.agentName;
+    known.description = event.description ?? known.description;
+    known.prompt = event.prompt ?? known.prompt;
+    known.callId = event.toolUseId ?? known.callId;
+  }
+
+  /** A run begins. The first one opens the thread; of whom is not known who made it, that is waited for. */
+  start(thread: string, run: number, prompt: string | null): ProgramEvent[] {
+    const known = this.#known.get(thread);
+    if (known === undefined) return [];
+    this.#running.add(known.key);
+    if (run > 0 && known.isOpened) return [{ type: 'thread_started', key: known.key, prompt }];
+    return known.parent === UNRESOLVED ? [] : this.open(thread);
+  }
+
+  /** It does something, so it has to be there. */
+  open(thread: string): ProgramEvent[] {
+    const known = this.#known.get(thread);
+    if (known === undefined || known.isOpened) return [];
+    known.isOpened = true;
+    this.#opened.add(known.key);
+    this.#running.add(known.key);
+    const parent = known.parent === UNRESOLVED ? MAIN : known.parent;
+    const opened: ThreadOpened = {
+      type: 'thread_opened',
+      parentKey: this.keyOf(parent),
+      agentName: known.agentName ?? 'agent',
+      description: known.description,
+      prompt: known.prompt,
+      callId: known.callId,
+    };
+    return [...this.open(parent), { key: known.key, ...opened }];
+  }
+
+  end(thread: string): void {
+    this.#running.delete(this.keyOf(thread));
+  }
+}
+
+function create(thread: string): Known {
+  return {
+    key: thread,
+    parent: UNRESOLVED,
+    agentName: null,
+    description: null,
+    prompt: null,
+    callId: null,
+    isOpened: false,
+  };
+}

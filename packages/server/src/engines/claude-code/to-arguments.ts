@@ -1,0 +1,101 @@
+import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
+import { PROGRAM_PREFIX, type ProgramOptions } from '../program.ts';
+import { QUESTION_TOOL, TOOL_SERVER, type ToolPolicy, toQualified, toToolPolicy } from './tool-policy.ts';
+
+/** The command line that makes the program what the agent's definition says. */
+export function toArguments(options: Pick<ProgramOptions, 'agent' | 'members' | 'resume'>): string[] {
+  const { agent, members, resume } = options;
+  const policies = [agent, ...members].map(toToolPolicy);
+  const model = toModel(agent.model.id);
+  const servers = toMcpServers([agent, ...members]);
+  const effort = agent.model.effort.type;
+  return [
+    ...always,
+    '--settings',
+    JSON.stringify({ permissions: toRules(policies) }),
+    ...toTools(policies, members.length > 0),
+    ...(model === null ? [] : ['--model', model]),
+    // What definitions have if nothing was said is what the program has.
+    ...(effort === 'high' ? [] : ['--effort', effort]),
+    ...(Object.keys(servers).length === 0 ? [] : ['--mcp-config', JSON.stringify({ mcpServers: servers })]),
+    ...(resume === null ? [] : ['--resume', resume]),
+  ];
+}
+
+const always = [
+  '-p',
+  '--verbose',
+  '--output-format',
+  'stream-json',
+  '--input-format',
+  'stream-json',
+  '--include-partial-messages',
+  // Our words come back when they are taken up: that is how it is known which turn they became part of.
+  '--replay-user-messages',
+  '--permission-prompt-tool',
+  'stdio',
+  '--permission-mode',
+  'default',
+  // Nobody's settings but ours: what a user allows himself at his desk is not what the definition allows.
+  '--setting-sources',
+  '',
+  '--strict-mcp-config',
+];
+
+/** Those who may be delegated to, as the program wants to know them. */
+export function toAgents(members: readonly AgentSnapshot[]): Record<string, ProgramAgent> {
+  return Object.fromEntries(members.map((member) => [member.name, toAgent(member)]));
+}
+
+interface ProgramAgent {
+  readonly description: string;
+  readonly prompt: string;
+  readonly tools?: string[];
+  readonly model?: string;
+}
+
+function toAgent(member: AgentSnapshot): ProgramAgent {
+  const policy = toToolPolicy(member);
+  const model = member.model.id.startsWith(PROGRAM_PREFIX) ? toModel(member.model.id) : member.model.id;
+  const custom = policy.customTools.map(({ name }) => toQualified(TOOL_SERVER, name));
+  // With servers of its own it is given everything, since what they have is known only later; calls are judged by us.
+  const isListed = policy.builtins !== undefined && member.mcp_servers.length === 0;
+  return {
+    description: member.description ?? `The agent ${member.name}.`,
+    prompt: member.system ?? `You are ${member.name}.`,
+    ...(isListed ? { tools: [...(policy.builtins ?? []), ...custom] } : {}),
+    ...(model === null ? {} : { model }),
+  };
+}
+
+/** `claude-code/default` leaves it to the program. */
+function toModel(id: string): string | null {
+  const model = id.slice(PROGRAM_PREFIX.length);
+  return model === 'default' || model === '' ? null : model;
+}
+
+/**
+ * Rules are for all agents of a process. So whatever one of them has to ask for, or may not have, is asked for by all,
+ * and we answer for those who may.
+ */
+function toRules(policies: readonly ToolPolicy[]): { allow: string[]; ask: string[] } {
+  const ask = new Set(policies.flatMap(({ asked, disabled }) => [...asked, ...disabled]));
+  return { allow: [`mcp__${TOOL_SERVER}`], ask: [...ask] };
+}
+
+function toTools(policies: readonly ToolPolicy[], hasMembers: boolean): string[] {
+  const isOpen = policies.some(({ builtins }) => builtins === undefined);
+  if (!isOpen) {
+    const builtins = policies.flatMap((policy) => policy.builtins ?? []);
+    return ['--tools', [...new Set(builtins), ...(hasMembers ? delegationTools : [])].join(',')];
+  }
+  const disabled = policies[0]!.disabled.filter((name) => policies.every((policy) => policy.disabled.includes(name)));
+  return disabled.length === 0 ? [] : ['--disallowedTools', disabled.join(',')];
+}
+
+const delegationTools = ['Agent', 'SendMessage', 'TaskStop', QUESTION_TOOL];
+
+function toMcpServers(agents: readonly AgentSnapshot[]): Record<string, { type: 'http'; url: string }> {
+  const servers = agents.flatMap(({ mcp_servers: own }) => own);
+  return Object.fromEntries(servers.map(({ name, url }) => [name, { type: 'http' as const, url }]));
+}

@@ -1,0 +1,24 @@
+import { MAIN, type Program, type ProgramEngine, type ProgramEvent } from './program.ts';
+
+/** Stands in where there is no program: whatever is begun ends at once, and says why. */
+export function createNoProgramEngine(message: string): ProgramEngine {
+  return { open: async () => toEndedProgram(message), reap: async () => 0, close: async () => {} };
+}
+
+/** A program that was over before it began. */
+export function toEndedProgram(message: string): Program {
+  const events: readonly ProgramEvent[] = [{ type: 'exited', key: MAIN, message, isWanted: false }];
+  return {
+    events: {
+      [Symbol.asyncIterator]: async function* () {
+        yield events;
+      },
+    },
+    say: () => {},
+    interrupt: () => {},
+    stopThread: () => {},
+    answer: () => {},
+    giveResult: () => {},
+    close: async () => {},
+  };
+}

@@ -1,0 +1,278 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createManualClock } from '../../base/clock.ts';
+import { limits } from '../../base/limits.ts';
+import { type TestServer, withServer } from '../../server.suite.ts';
+import { openKeyStore } from '../auth/key-store.ts';
+import { sendTo, type TestAnswer, type TestRequest } from '../door.suite.ts';
+import { createLoginCodes } from './login-codes.ts';
+import { createWebSessions } from './web-sessions.ts';
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'fleetloom-pages-'));
+  await mkdir(join(directory, 'assets'));
+  await writeFile(join(directory, 'index.html'), '<!doctype html><title>dashboard</title>');
+  await writeFile(join(directory, 'login.html'), '<!doctype html><title>sign in</title><p><!--problem--></p>');
+  await writeFile(join(directory, 'assets', 'main-12345678.js'), 'export {};\n'.repeat(200));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+interface Pages extends TestServer {
+  readonly ask: (request: TestRequest) => Promise<TestAnswer>;
+  /** The cookie of a browser that has used the login link. */
+  readonly signIn: () => Promise<string>;
+}
+
+function withPages(run: (pages: Pages) => Promise<void>, options: { isOpen?: boolean } = {}): Promise<void> {
+  return withServer(
+    (test) => {
+      const ask = (request: TestRequest) =>
+        sendTo(test.server, { ...request, headers: { host: `127.0.0.1:${test.server.port}`, ...request.headers } });
+      const signIn = async () => {
+        const { headers } = await ask({ path: pathOf(await test.server.dashboardUrl()) });
+        return cookieOf(headers['set-cookie']);
+      };
+      return run({ ...test, ask, signIn });
+    },
+    { dashboardDirectory: directory, ...options },
+  );
+}
+
+function pathOf(url: string): string {
+  const { pathname, search } = new URL(url);
+  return `${pathname}${search}`;
+}
+
+function cookieOf(header: string[] | undefined): string {
+  return header?.[0]?.split(';')[0] ?? '';
+}
+
+describe('the pages', () => {
+  it('[Z1] pages come with a policy that allows nothing from elsewhere, and are asked for again each time', () =>
+    withPages(async ({ ask, signIn }) => {
+      const { status, headers, text } = await ask({ path: '/', headers: { cookie: await signIn() } });
+      expect([status, text]).toEqual([200, '<!doctype html><title>dashboard</title>']);
+      const policy = String(headers['content-security-policy']).split('; ');
+      expect(policy).toEqual(
+        expect.arrayContaining([
+          "default-src 'none'",
+          "script-src 'self'",
+          "style-src 'self'",
+          "connect-src 'self'",
+          "frame-ancestors 'none'",
+          "require-trusted-types-for 'script'",
+        ]),
+      );
+      expect(policy.join()).not.toMatch(/unsafe|http|\*/);
+      expect(headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-cache',
+        'content-type': 'text/html; charset=utf-8',
+      });
+    }));
+
+  it('[Z1] what has its content in its name is kept for ever, an unchanged file is not sent again, and a reader of gzip gets gzip', () =>
+    withPages(async ({ ask, server }) => {
+      const path = '/assets/main-12345678.js';
+      const plain = await ask({ path });
+      expect(plain.headers).toMatchObject({
+        'cache-control': 'public, max-age=31536000, immutable',
+        'content-type': 'text/javascript; charset=utf-8',
+      });
+      const same = await ask({ path, headers: { 'if-none-match': String(plain.headers.etag) } });
+      expect([same.status, same.text]).toEqual([304, '']);
+      const zipped = await fetch(`http://127.0.0.1:${server.port}${path}`, { headers: { 'accept-encoding': 'gzip' } });
+      expect(zipped.headers.get('content-encoding')).toBe('gzip');
+      expect(await zipped.text()).toBe(plain.text);
+    }));
+
+  it('[Z1] no other file can be reached, and what the API has keeps its place', () =>
+    withPages(async ({ ask }) => {
+      for (const path of [
+        '/assets/../index.html',
+        '/assets/..%2flogin.html',
+        '/assets/nothing.js',
+        '/index.html',
+        '/web',
+      ]) {
+        const { status } = await ask({ path });
+        expect([path, status]).toEqual([path, 404]);
+      }
+      expect((await ask({ path: '/healthz' })).status).toBe(200);
+      expect((await ask({ path: '/v1/agents' })).status).toBe(401);
+    }));
+
+  it('[Z9] without built pages the API works, and the page says what to do', () =>
+    withServer(
+      async ({ server }) => {
+        const { status, text } = await sendTo(server, { path: '/' });
+        expect([status, text]).toEqual([503, expect.stringContaining('npm run build')]);
+        expect((await sendTo(server, { path: '/v1/agents' })).status).toBe(200);
+      },
+      { isOpen: true, dashboardDirectory: join(tmpdir(), 'fleetloom-no-such-directory') },
+    ));
+});
+
+describe('ways in', () => {
+  it('[Z2] the link lets one browser in, once: afterwards it says that it was used', () =>
+    withPages(async ({ ask, server, key }) => {
+      const path = pathOf(await server.dashboardUrl());
+      expect(path).not.toContain(key);
+      const first = await ask({ path });
+      const [set] = first.headers['set-cookie']!;
+      expect(set).toMatch(
+        new RegExp(
+          `^fleetloom_${server.port}=fleetloom_web_[\\w.-]+; Path=/; Max-Age=\\d+; HttpOnly; SameSite=Strict$`,
+        ),
+      );
+      expect([first.status, first.headers['cache-control']]).toEqual([200, 'no-store']);
+      expect(set).not.toContain(key);
+      const again = await ask({ path });
+      expect([again.status, again.headers['set-cookie']]).toEqual([403, undefined]);
+      expect(again.text).toContain('has been used');
+      expect((await ask({ path: '/v1/agents', headers: { cookie: cookieOf([set!]) } })).status).toBe(200);
+    }));
+
+  it('[Z2] a code ends with its time, and of many the oldest goes', () => {
+    const clock = createManualClock(0);
+    const codes = createLoginCodes({ clock });
+    const visitor = { keyId: 'key_1', workspaceId: 'w' };
+    const late = codes.make(visitor);
+    clock.advance(limits.loginCodeMs);
+    expect(codes.take(late)).toBeUndefined();
+    const intime = codes.make(visitor);
+    clock.advance(limits.loginCodeMs - 1);
+    expect(codes.take(intime)).toEqual(visitor);
+    const many = Array.from({ length: limits.loginCodesMax + 1 }, () => codes.make(visitor));
+    expect([codes.take(many[0]!), codes.take(many[1]!)]).toEqual([undefined, visitor]);
+  });
+
+  it('[Z3] without a cookie one is led to the sign-in page, where a key lets in and a wrong one is refused', () =>
+    withPages(async ({ ask, key, server }) => {
+      const away = await ask({ path: '/' });
+      expect([away.status, away.headers.location]).toEqual([303, './login']);
+      expect((await ask({ path: '/login' })).text).toContain('sign in');
+      const origin = `http://127.0.0.1:${server.port}`;
+      const form = (value: string) => ({
+        method: 'POST',
+        path: '/login',
+        headers: { origin },
+        body: new URLSearchParams({ key: value }).toString(),
+      });
+      const wrong = await ask(form('fleetloom_api_<b>'));
+      expect([wrong.status, wrong.headers['set-cookie']]).toEqual([401, undefined]);
+      expect(wrong.text).toContain('not known here');
+      const right = await ask(form(` ${key} `));
+      const cookie = cookieOf(right.headers['set-cookie']);
+      expect((await ask({ path: '/', headers: { cookie } })).status).toBe(200);
+      expect((await ask({ path: '/login', headers: { cookie } })).status).toBe(303);
+      const long = await ask(form('x'.repeat(limits.loginBodyBytesMax)));
+      expect(long.status).toBe(413);
+    }));
+
+  it('[Z3] a key of a worker opens no dashboard', () =>
+    withPages(async ({ ask, client, server }) => {
+      const environment = await client.beta.environments.create({ name: 'e', config: { type: 'self_hosted' } });
+      const { secret } = await client.post<{ secret: string }>(`/v1/environments/${environment.id}/keys`, {
+        body: { name: 'k' },
+      });
+      const body = new URLSearchParams({ key: secret }).toString();
+      const answer = await ask({
+        method: 'POST',
+        path: '/login',
+        headers: { origin: `http://127.0.0.1:${server.port}` },
+        body,
+      });
+      expect(answer.status).toBe(401);
+    }));
+
+  it('[Z7] signing out takes the cookie away', () =>
+    withPages(async ({ ask, signIn, server }) => {
+      const cookie = await signIn();
+      const out = await ask({
+        method: 'POST',
+        path: '/logout',
+        headers: { cookie, origin: `http://127.0.0.1:${server.port}` },
+      });
+      expect(out.headers['set-cookie']![0]).toContain('Max-Age=0');
+    }));
+
+  it('[Z8] a server that asks for no key has a dashboard without sign-in', () =>
+    withPages(
+      async ({ ask, server, url }) => {
+        expect(await server.dashboardUrl()).toBe(`${url}/`);
+        expect((await ask({ path: '/' })).status).toBe(200);
+      },
+      { isOpen: true },
+    ));
+});
+
+describe('the cookie', () => {
+  it('[Z5] it does what its key may do, also after a restart of the server', () =>
+    withPages(async ({ ask, signIn, restart }) => {
+      const cookie = await signIn();
+      const name = cookie.split('=')[0]!;
+      expect((await ask({ path: '/v1/agents', headers: { cookie: `a=b; ${cookie}; c=d` } })).status).toBe(200);
+      const later = await restart();
+      const moved = cookie.replace(name, `fleetloom_${later.server.port}`);
+      const answer = await sendTo(later.server, {
+        path: '/v1/agents',
+        headers: { cookie: moved, host: `127.0.0.1:${later.server.port}` },
+      });
+      expect(answer.status).toBe(200);
+    }));
+
+  it('[Z5] one of another server on this host, a changed one and a key in a cookie are not taken', () =>
+    withPages(async ({ ask, signIn, server, key }) => {
+      const cookie = await signIn();
+      const mine = `fleetloom_${server.port}=`;
+      const value = cookie.slice(mine.length);
+      const changed = `${mine}${value.slice(0, -2)}${value.endsWith('AA') ? 'BB' : 'AA'}`;
+      const others = [
+        cookie.replace(mine, 'fleetloom_1='),
+        changed,
+        `${mine}${key}`,
+        `${mine}fleetloom_web_x`,
+        `${mine}fleetloom_web_a.b.c`,
+      ];
+      for (const other of others)
+        expect((await ask({ path: '/v1/agents', headers: { cookie: other } })).status).toBe(401);
+    }));
+
+  it('[Z5] it ends with its time, and when its key is revoked', async () => {
+    const clock = createManualClock(Date.UTC(2026, 0, 1));
+    const { keys } = await openKeyStore({ directory: join(directory, 'keys'), clock });
+    const sessions = createWebSessions({ signingKey: new Uint8Array(32), clock, keys });
+    const { key } = await keys.create({ kind: 'api', name: 'mine', workspaceId: 'wrkspc_mine' });
+    const token = sessions.issue({ keyId: key.id, workspaceId: key.workspaceId });
+    expect(await sessions.find(token)).toEqual({
+      kind: 'api',
+      id: key.id,
+      workspaceId: 'wrkspc_mine',
+      name: 'mine',
+    });
+    clock.advance(limits.webSessionMs - 1);
+    expect(await sessions.find(token)).toBeDefined();
+    clock.advance(1);
+    expect(await sessions.find(token)).toBeUndefined();
+    const other = sessions.issue({ keyId: key.id, workspaceId: key.workspaceId });
+    await keys.revoke(key.id);
+    expect(await sessions.find(other)).toBeUndefined();
+  });
+
+  it('[Z6] what changes something needs the Origin of a page of this server beside the cookie; a key needs none', () =>
+    withPages(async ({ ask, signIn, server, key }) => {
+      const cookie = await signIn();
+      const create = (headers: Record<string, string>) =>
+        ask({ method: 'POST', path: '/v1/environments', headers, body: { name: 'e' } });
+      expect((await create({ cookie })).status).toBe(403);
+      expect((await create({ cookie, origin: 'null' })).status).toBe(403);
+      expect((await create({ cookie, origin: 'http://127.0.0.1:1' })).status).toBe(403);
+      expect((await create({ cookie, origin: 'https://evil.example' })).status).toBe(403);
+      expect((await create({ cookie, origin: `http://127.0.0.1:${server.port}` })).status).toBe(200);
+      expect((await create({ authorization: `Bearer ${key}` })).status).toBe(200);
+    }));
+});

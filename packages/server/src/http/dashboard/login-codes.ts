@@ -1,0 +1,35 @@
+import type { Clock } from '../../base/clock.ts';
+import { limits } from '../../base/limits.ts';
+import { makeSecret, type RandomBytes } from '../auth/secret.ts';
+
+/** For whom a browser is let in: the key that vouches for it. */
+export interface Visitor {
+  readonly keyId: string;
+  readonly workspaceId: string;
+}
+
+/** Codes in links. Each lets one browser in, once, soon; none is kept beyond this process. */
+export interface LoginCodes {
+  make(visitor: Visitor): string;
+  /** Whom a code was made for. From then on it is worth nothing. */
+  take(code: string): Visitor | undefined;
+}
+
+export function createLoginCodes({ clock, random }: { clock: Clock; random?: RandomBytes }): LoginCodes {
+  const open = new Map<string, Visitor & { readonly until: number }>();
+  return {
+    make: (visitor) => {
+      const code = makeSecret('', random);
+      open.set(code, { ...visitor, until: clock.steady() + limits.loginCodeMs });
+      const [oldest] = open.keys();
+      if (open.size > limits.loginCodesMax) open.delete(oldest!);
+      return code;
+    },
+    take: (code) => {
+      const found = open.get(code);
+      open.delete(code);
+      if (found === undefined || found.until <= clock.steady()) return undefined;
+      return { keyId: found.keyId, workspaceId: found.workspaceId };
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildProgram } from '../../../../../test/support/build-program.ts';
+import { repositoryRoot } from '../../../../../test/support/root.ts';
+import { connectTo } from './fleet.suite.ts';
+
+// Servers in processes of their own, on one directory, to be killed and started again.
+
+export interface FleetProcesses {
+  /** Of data, made for the name. */
+  directory(name: string): string;
+  /** On any port unless told which. */
+  start(directory: string, port?: number): Promise<FleetProcess>;
+  close(): void;
+}
+
+export type FleetProcess = ReturnType<typeof connectTo> & {
+  readonly port: number;
+  /** As the machine does when its memory is full: without a word. */
+  kill(): Promise<void>;
+};
+
+export async function openFleetProcesses(): Promise<FleetProcesses> {
+  const data = mkdtempSync(join(tmpdir(), 'fleetloom-fleet-'));
+  // Within the repository, because what is not bundled is found from there.
+  const code = join(repositoryRoot, '.cache', `fleet-process-${process.pid}-${data.slice(-6)}`);
+  const children = new Set<ChildProcess>();
+  await buildProgram(code, { host: fileURLToPath(new URL('./fleet-host.suite.ts', import.meta.url)) });
+
+  return {
+    directory: (name) => join(data, name),
+    start: async (directory, wanted = 0) => {
+      const command = [join(code, 'host.mjs'), directory, String(wanted)];
+      const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] });
+      children.add(child);
+      const port = await new Promise<number>((resolve, reject) => {
+        child.on('error', reject);
+        child.on('close', (exitCode) => reject(new Error(`the server ended with ${exitCode}`)));
+        child.stdout.setEncoding('utf8').on('data', (text: string) => resolve(Number(text)));
+      });
+      const kill = () =>
+        new Promise<void>((resolve) => {
+          child.on('close', () => resolve());
+          child.kill('SIGKILL');
+        });
+      return { ...connectTo({ port }), port, kill };
+    },
+    close: () => {
+      for (const child of children) child.kill('SIGKILL');
+      for (const folder of [code, data]) rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,191 @@
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { limits } from '../../base/limits.ts';
+import { type TestServer, withServer } from '../../server.suite.ts';
+
+interface Answer {
+  readonly session_id: string;
+  readonly lines: Record<string, number>;
+  readonly taken: number;
+}
+
+it('[J160] what is told of a session elsewhere becomes events of one here, in its own time', async () => {
+  await withServer(async (test) => {
+    const { status, body } = await post(test, {
+      steps: [said(1, 'Hi'), ...spoken(2, 'Hello'), ended(2)],
+      is_end: true,
+    });
+    expect([status, body.taken, body.lines]).toEqual([200, 5, { main: 2 }]);
+    const events = await eventsOf(test, body.session_id);
+    expect(events.map(({ type }) => type)).toEqual([
+      'session.status_running',
+      'session.thread_status_running',
+      'user.message',
+      'span.model_request_start',
+      'agent.message',
+      'span.model_request_end',
+      'session.thread_status_idle',
+      'session.usage',
+      'session.status_idle',
+    ]);
+    expect(new Set(events.map((event) => event['processed_at']))).toEqual(
+      new Set(['2026-01-01T00:00:01.000Z', '2026-01-01T00:00:02.000Z']),
+    );
+  });
+});
+
+it('[J161] what is sent again is left out, also by several at once', async () => {
+  await withServer(async (test) => {
+    const conversation = randomUUID();
+    const steps = [said(1, 'Hi'), ...spoken(2, 'Hello'), ended(2)];
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => post(test, { conversation, steps, is_end: true })),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(new Set(answers.map(({ body }) => body.session_id)).size).toBe(1);
+    expect(answers.map(({ body }) => body.taken).sort((a, b) => b - a)).toEqual([5, 0, 0, 0, 0]);
+    const { body } = await post(test, { conversation, steps: [...steps, said(3, 'More')], is_end: false });
+    expect(body.taken).toBe(1);
+    const texts = (await eventsOf(test, body.session_id)).filter(({ type }) => type === 'user.message');
+    expect(texts).toHaveLength(2);
+  });
+});
+
+it('[J162] a turn that was taken for over goes on with what follows, and one that never ended is stopped', async () => {
+  await withServer(async (test) => {
+    const conversation = randomUUID();
+    await post(test, { conversation, steps: [said(1, 'Hi'), ...spoken(2, 'Hello'), ended(2)], is_end: true });
+    const late = await post(test, { conversation, steps: [...spoken(3, 'And more')], is_end: false });
+    const session = () => test.client.beta.sessions.retrieve(late.body.session_id);
+    expect((await session()).status).toBe('running');
+    await post(test, { conversation, steps: [said(4, 'Stop, something else')], is_end: false });
+    const idle = (await eventsOf(test, late.body.session_id)).filter(({ type }) => type === 'session.status_idle');
+    expect(idle).toHaveLength(2);
+    expect((await session()).status).toBe('running');
+  });
+});
+
+it('[J163] one that nobody follows any more comes to rest, and goes on when somebody does again', async () => {
+  await withServer(async (test) => {
+    const conversation = randomUUID();
+    const { body } = await post(test, { conversation, steps: [said(1, 'Hi')], is_end: false });
+    // The lease of who followed it is gone with the server.
+    const again = await test.restart();
+    const status = async () => (await again.client.beta.sessions.retrieve(body.session_id)).status;
+    await expect.poll(status, { timeout: 30_000 }).toBe('idle');
+    const told = JSON.stringify(await eventsOf(again, body.session_id));
+    expect(told).toContain('nobody follows it any more');
+    await expect
+      .poll(async () => (await post(again, { conversation, steps: spoken(2, 'Still here') })).status, {
+        timeout: 30_000,
+      })
+      .toBe(200);
+    expect(await status()).toBe('running');
+  });
+});
+
+it('[J164] many steps are written in parts, and each line as a whole', async () => {
+  await withServer(async (test) => {
+    const lines = Math.ceil(limits.importFramesMax / 2);
+    const steps = [said(1, 'Hi'), ...Array.from({ length: lines }, (_, at) => spoken(at + 2, `Word ${at}`)).flat()];
+    const { body } = await post(test, { steps, is_end: true });
+    expect(body).toMatchObject({ taken: steps.length, lines: { main: lines + 1 } });
+    const words: string[] = [];
+    for await (const event of test.client.beta.sessions.events.list(body.session_id, { limit: 1000 })) {
+      if (event.type === 'agent.message') words.push(JSON.stringify(event.content));
+    }
+    expect(words).toHaveLength(lines);
+    expect(words.at(-1)).toContain(`Word ${lines - 1}`);
+  });
+});
+
+it('[J165] what has another form is refused, with where', async () => {
+  await withServer(async (test) => {
+    const many = Array.from({ length: limits.importStepsMax + 1 }, (_, at) => said(at + 1, 'x'));
+    const bad: [object, string][] = [
+      [{ steps: many }, 'steps'],
+      [{ steps: [{ ...said(0, 'x') }] }, 'steps.0.line'],
+      [{ steps: [{ ...said(1, 'x'), time: 'yesterday' }] }, 'steps.0.time'],
+      [{ steps: [{ ...said(1, 'x'), event: { type: 'magic' } }] }, 'steps.0.event'],
+      [{ conversation: 'x'.repeat(limits.importNameCharsMax + 1) }, 'conversation'],
+      [{ program: 'other' }, 'program'],
+      [{ unknown: 1 }, 'unknown'],
+    ];
+    for (const [body, where] of bad) {
+      const { status, text } = await post(test, body);
+      expect([status, text]).toEqual([400, expect.stringContaining(where)]);
+    }
+    const edge = await post(test, { steps: many.slice(1), conversation: 'x'.repeat(limits.importNameCharsMax) });
+    expect(edge.status).toBe(200);
+    const closed = await fetch(`${test.url}/v1/imports`, { method: 'POST', body: '{}' });
+    expect(closed.status).toBe(401);
+  });
+}, 60_000);
+
+it('[J166] nobody can say anything to it, by any way', async () => {
+  await withServer(async (test) => {
+    const { body } = await post(test, { steps: [said(1, 'Hi')], is_end: true });
+    const events = [{ type: 'user.message' as const, content: [{ type: 'text' as const, text: 'Hello' }] }];
+    await expect(test.client.beta.sessions.events.send(body.session_id, { events })).rejects.toMatchObject({
+      status: 409,
+      message: expect.stringContaining('can only be read'),
+    });
+    const stop = [{ type: 'user.interrupt' as const }];
+    await expect(test.client.beta.sessions.events.send(body.session_id, { events: stop })).rejects.toMatchObject({
+      status: 409,
+    });
+    await test.client.beta.sessions.archive(body.session_id);
+    expect((await test.client.beta.sessions.retrieve(body.session_id)).archived_at).not.toBeNull();
+  });
+});
+
+async function post(test: TestServer, body: object): Promise<{ status: number; body: Answer; text: string }> {
+  const whole = {
+    program: 'claude-code',
+    conversation: randomUUID(),
+    title: null,
+    directory: null,
+    version: null,
+    steps: [],
+    is_end: false,
+    ...body,
+  };
+  const headers = { 'x-api-key': test.key, 'content-type': 'application/json' };
+  const response = await fetch(`${test.url}/v1/imports`, { method: 'POST', headers, body: JSON.stringify(whole) });
+  const text = await response.text();
+  return { status: response.status, text, body: JSON.parse(text) as Answer };
+}
+
+async function eventsOf(test: TestServer, sessionId: string): Promise<readonly Record<string, unknown>[]> {
+  const { data } = await test.client.beta.sessions.events.list(sessionId, { limit: 1000 });
+  // Events of all kinds: tests look at what they have in common.
+  return data as unknown as Record<string, unknown>[];
+}
+
+function said(line: number, text: string) {
+  return at(line, { type: 'said', content: [{ type: 'text', text }] });
+}
+
+/** A request with one block. */
+function spoken(line: number, text: string) {
+  const usage = {
+    input_tokens: 10,
+    output_tokens: 2,
+    cache_read_input_tokens: 0,
+    cache_creation_5m_input_tokens: 0,
+    cache_creation_1h_input_tokens: 0,
+  };
+  return [
+    at(line, { type: 'request_started', model: 'claude-x' }),
+    at(line, { type: 'block', content: { type: 'text', text } }),
+    at(line, { type: 'request_ended', model: 'claude-x', usage, stop_reason: 'end_turn', is_error: false }),
+  ];
+}
+
+function ended(line: number) {
+  return at(line, { type: 'turn_ended', outcome: { type: 'done' } });
+}
+
+function at(line: number, event: object) {
+  return { key: 'main', line, time: new Date(Date.UTC(2026, 0, 1) + line * 1000).toISOString(), event };
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { limits } from '../../base/limits.ts';
+import { json } from './common.ts';
+import { messageBlock, resultBlock } from './content.ts';
+
+const name = z.string().min(1).max(limits.importNameCharsMax);
+const text = z.string().nullable();
+const count = z.int().min(0);
+
+const usage = z.strictObject({
+  input_tokens: count,
+  output_tokens: count,
+  cache_read_input_tokens: count,
+  cache_creation_5m_input_tokens: count,
+  cache_creation_1h_input_tokens: count,
+});
+
+const outcome = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('done') }),
+  z.strictObject({ type: z.literal('stopped') }),
+  z.strictObject({ type: z.literal('refused'), message: z.string() }),
+  z.strictObject({ type: z.literal('failed'), message: z.string() }),
+]);
+
+const assistantBlock = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text'), text: z.string() }),
+  z.strictObject({ type: z.literal('thinking'), thinking: z.string() }),
+  z.strictObject({ type: z.literal('other'), raw: z.record(z.string(), json) }),
+]);
+
+/** What an agent did elsewhere. `line` counts in the agent's own file. */
+const step = z.strictObject({
+  key: name,
+  line: z.int().min(1),
+  time: z.iso.datetime(),
+  event: z.discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('said'), content: z.array(messageBlock).min(1) }),
+    z.strictObject({ type: z.literal('turn_started') }),
+    z.strictObject({ type: z.literal('turn_ended'), outcome }),
+    z.strictObject({
+      type: z.literal('thread_opened'),
+      parent_key: name,
+      agent_name: z.string().min(1).max(limits.nameCharsMax),
+      description: text,
+      prompt: text,
+      call_id: text,
+    }),
+    z.strictObject({ type: z.literal('thread_started'), prompt: text }),
+    z.strictObject({
+      type: z.literal('thread_ended'),
+      status: z.enum(['completed', 'failed', 'stopped']),
+      error: text,
+    }),
+    z.strictObject({ type: z.literal('request_started'), model: name }),
+    z.strictObject({
+      type: z.literal('request_ended'),
+      model: name,
+      usage,
+      stop_reason: text,
+      is_error: z.boolean(),
+    }),
+    z.strictObject({ type: z.literal('block'), content: assistantBlock }),
+    z.strictObject({ type: z.literal('call'), call_id: name, name, input: json }),
+    z.strictObject({
+      type: z.literal('result'),
+      call_id: name,
+      content: z.array(resultBlock),
+      is_error: z.boolean(),
+    }),
+    z.strictObject({ type: z.literal('compacted') }),
+  ]),
+});
+
+export const importBody = z.strictObject({
+  /** Whose files they are. */
+  program: z.literal('claude-code'),
+  /** How the program names the conversation. It is one session, however often it is sent. */
+  conversation: name,
+  title: z.string().max(limits.titleCharsMax).nullable(),
+  /** Where it worked, and on which version of the program. */
+  directory: z.string().max(limits.metadataValueCharsMax).nullable(),
+  version: name.nullable(),
+  steps: z.array(step).max(limits.importStepsMax),
+  /** Nothing follows for now: what is still open ends. */
+  is_end: z.boolean(),
+});
+
+export type ImportBody = z.output<typeof importBody>;
+
+export const imported = z
+  .strictObject({
+    session_id: z.string(),
+    /** The last line of each agent's file that is part of the session. */
+    lines: z.record(z.string(), z.int()),
+    /** Steps that were new. */
+    taken: z.int(),
+  })
+  .meta({ id: 'Imported' });

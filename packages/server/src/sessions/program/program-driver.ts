@@ -1,0 +1,213 @@
+import type { InputBlock } from '../../base/content.ts';
+import { limits } from '../../base/limits.ts';
+import type { Cancel } from '../../base/schedule.ts';
+import type { Usage } from '../../engines/engine.ts';
+import { toEndedProgram } from '../../engines/no-program.ts';
+import type { Program, ProgramEngine, ProgramEvent } from '../../engines/program.ts';
+import type { NewSessionFrame } from '../../frames/frames.ts';
+import { toSystemNote } from '../fold-thread.ts';
+import { primaryOf, type SessionState } from '../state.ts';
+import { findThread } from './find-thread.ts';
+import { ProgramDeltas, type ProgramDeltasOptions } from './program-deltas.ts';
+import type { TakenEvent } from './take-program-event.ts';
+
+export interface ProgramDriverOptions extends ProgramDeltasOptions {
+  readonly engine: ProgramEngine;
+  readonly openWorkspace: (sessionId: string) => Promise<string>;
+  readonly costNanoUsd: (model: string, usage: Usage, speed: 'standard' | 'fast') => number | null;
+  /** Resolves when it is durable. */
+  readonly dispatch: (events: readonly TakenEvent[]) => Promise<void>;
+}
+
+/**
+ * Stands between a session and the program that runs it: what the log says is done with the program, and what the program
+ * tells is written to the log. The program is started when there is something to say to it.
+ */
+export class ProgramDriver {
+  readonly #options: ProgramDriverOptions;
+  readonly #deltas: ProgramDeltas;
+  #opening: Promise<Program> | undefined;
+  #program: Program | undefined;
+  #reading: Promise<void> = Promise.resolve();
+  /** Its conversation is lost: the next one begins anew. */
+  #isForgetful = false;
+  #isDropped = false;
+  /** Everything was stopped, and nobody has said anything since. */
+  #isHushed = false;
+  #cancelPatience: Cancel = () => {};
+
+  constructor(options: ProgramDriverOptions) {
+    this.#options = options;
+    this.#deltas = new ProgramDeltas(options);
+  }
+
+  /** Frames are durable: what they say is done. */
+  begin(frames: readonly NewSessionFrame[]): void {
+    const said = frames.flatMap(toSaid);
+    // A turn that was over before it began, because of the budget, is not the program's affair.
+    if (said.length > 0 && primaryOf(this.#options.state).turn !== null) void this.#say(said);
+    if (frames.some(({ type, payload }) => type === 'session.updated' && payload.agent !== undefined)) this.#renew();
+    for (const frame of frames) this.#perform(frame);
+  }
+
+  stopUnwanted(): void {
+    this.#deltas.stopUnwanted();
+  }
+
+  /** Ends the program without a word in the log. Resolves when nothing of it is left. */
+  async drop(): Promise<void> {
+    this.#isDropped = true;
+    this.#cancelPatience();
+    const program = await this.#opening;
+    await program?.close();
+    await this.#reading;
+  }
+
+  async #say(content: readonly InputBlock[]): Promise<void> {
+    this.#isHushed = false;
+    this.#opening ??= this.#open();
+    const program = await this.#opening;
+    if (!this.#isDropped) program.say(content);
+  }
+
+  /** Its definition has changed, which a program is given when it starts: the next message starts another one. */
+  #renew(): void {
+    const { state } = this.#options;
+    const isAtWork = [...state.threads.values()].some(({ turn }) => turn !== null);
+    if (isAtWork || this.#program === undefined) return;
+    const program = this.#program;
+    this.#forget(true);
+    void program.close();
+  }
+
+  async #open(): Promise<Program> {
+    // Two processes must not go on with the same conversation.
+    await this.#reading;
+    const program = await this.#start().catch((error: unknown) => toEndedProgram(String(error)));
+    this.#program = program;
+    this.#reading = this.#read(program);
+    return program;
+  }
+
+  async #start(): Promise<Program> {
+    const { engine, openWorkspace, state } = this.#options;
+    const { id: sessionId, agent, created, conversation } = state;
+    const problem = whyNot(created.environment);
+    if (problem !== null) return toEndedProgram(problem);
+    const directory = await openWorkspace(sessionId);
+    const resume = this.#isForgetful ? null : conversation;
+    const { members, depth_max: depthMax } = created;
+    return await engine.open({ sessionId, directory, agent, members, depthMax, resume });
+  }
+
+  /** Waits for the disk, so that a program that says much does not fill the memory. */
+  async #read(program: Program): Promise<void> {
+    let isOpened = false;
+    for await (const events of program.events) {
+      isOpened ||= events.some(({ type }) => type === 'opened');
+      if (events.some(({ type }) => type === 'exited') && this.#program === program) this.#forget(isOpened);
+      await this.#take(events);
+      if (events.some(({ type }) => type === 'turn_started')) this.#stopAgain(program);
+    }
+  }
+
+  #forget(isOpened: boolean): void {
+    this.#program = undefined;
+    this.#opening = undefined;
+    this.#cancelPatience();
+    this.#isForgetful = !isOpened && this.#options.state.conversation !== null;
+  }
+
+  /** What grows is written by itself, in its place among the rest. */
+  async #take(events: readonly ProgramEvent[]): Promise<void> {
+    let taken: TakenEvent[] = [];
+    for (const event of events) {
+      const isGrowing = event.type === 'block_started' || event.type === 'block_delta';
+      // Both are decided on what came before. Otherwise what wakes a session has to come with what put it to rest.
+      if (isGrowing || (isWaking(event) && this.#isHushed)) {
+        await this.#dispatch(taken);
+        taken = [];
+      }
+      if (event.type === 'block_started') this.#deltas.start(event);
+      else if (event.type === 'block_delta') await this.#deltas.grow(event);
+      else if (!this.#isUnwanted(event)) taken.push(this.#toTaken(event));
+    }
+    await this.#dispatch(taken);
+  }
+
+  /**
+   * Everything was stopped, and what the stopped ones leave behind wakes nobody: the program would read it in a turn of
+   * its own. Such a turn is not begun here, and is stopped there.
+   */
+  #isUnwanted(event: ProgramEvent): boolean {
+    const { state } = this.#options;
+    if (event.type === 'thread_ended') {
+      this.#isHushed ||= findThread(state, event.key)?.turn?.stopping?.isReported === false;
+    }
+    return isWaking(event) && this.#isHushed && primaryOf(state).turn === null;
+  }
+
+  async #dispatch(taken: readonly TakenEvent[]): Promise<void> {
+    if (taken.length > 0 && !this.#isDropped) await this.#options.dispatch(taken);
+  }
+
+  #toTaken(event: TakenEvent['event']): TakenEvent {
+    if (event.type === 'block_ended') return { event, id: this.#deltas.end(event) };
+    if (event.type !== 'request_ended') return { event };
+    const { costNanoUsd, state } = this.#options;
+    return { event, costNanoUsd: costNanoUsd(event.model, event.usage, state.agent.model.speed) };
+  }
+
+  #perform(frame: NewSessionFrame): void {
+    const { type, payload, threadId } = frame;
+    const thread = threadId === null ? undefined : this.#options.state.threads.get(threadId);
+    const program = this.#program;
+    if (thread === undefined || program === undefined) return;
+    if (type === 'turn.stopping') {
+      if (thread.programKey === null) program.interrupt();
+      else program.stopThread(thread.programKey);
+      this.#watchStop(program);
+    } else if (type === 'user.tool_confirmation') {
+      const call = thread.calls.get(payload.tool_use_id);
+      const message = payload.deny_message ?? 'The user refused this call.';
+      const decision = payload.result === 'allow' ? { type: 'allow' as const } : { type: 'deny' as const, message };
+      if (call !== undefined) program.answer(call.callId, decision);
+    } else if (type === 'user.custom_tool_result') {
+      const call = thread.calls.get(payload.custom_tool_use_id);
+      const { content, is_error: isError } = payload;
+      if (call !== undefined) program.giveResult(call.callId, { content, isError });
+    }
+  }
+
+  /** A turn that was to be stopped before it had begun begins now, or one that nobody wants after everything was stopped. */
+  #stopAgain(program: Program): void {
+    const { turn } = primaryOf(this.#options.state);
+    if (turn === null || turn.stopping !== null) program.interrupt();
+  }
+
+  /** Who does not stop is made to: nothing may go on that the log says is being stopped. */
+  #watchStop(program: Program): void {
+    const { schedule, state } = this.#options;
+    this.#cancelPatience();
+    this.#cancelPatience = schedule(() => {
+      const isStopping = [...state.threads.values()].some(({ turn }) => turn !== null && turn.stopping !== null);
+      if (isStopping && this.#program === program) void program.close();
+    }, limits.programStopMs);
+  }
+}
+
+/** A program runs its tools itself, here, and nobody could keep it to some hosts: what cannot be held is not begun. */
+function whyNot({ type, networking }: SessionState['created']['environment']): string | null {
+  if (type === 'self_hosted') return 'it runs its tools on this server, and this environment wants them elsewhere';
+  if (networking?.type !== 'limited') return null;
+  return 'it cannot be kept to the hosts that this environment allows: use one with unrestricted networking';
+}
+
+function isWaking({ type }: ProgramEvent): boolean {
+  return type === 'turn_expected' || type === 'turn_started';
+}
+
+function toSaid({ type, payload }: NewSessionFrame): readonly InputBlock[] {
+  if (type === 'user.message' && payload.is_processed) return payload.content;
+  return type === 'system.message' && payload.is_processed ? toSystemNote(payload.content) : [];
+}

@@ -1,0 +1,344 @@
+import type { SessionAgent } from '@fleetloom/protocol/managed-agents';
+import { expect, it, vi } from 'vitest';
+import { createManualClock } from '../../base/clock.ts';
+import { limits } from '../../base/limits.ts';
+import { createManualSchedule } from '../../base/manual-schedule.suite.ts';
+import {
+  agent,
+  confirm,
+  crash,
+  interruption,
+  message,
+  openFleet,
+  snapshot,
+  workspaceId,
+} from '../suite/fleet.suite.ts';
+import {
+  begins,
+  calls,
+  callsAgent,
+  createTestPrograms,
+  ends,
+  gives,
+  leaves,
+  opens,
+  says,
+  turnBegins,
+  turnEnds,
+} from './test-program.suite.ts';
+
+const model = { id: 'claude-code/default', effort: { type: 'high' }, speed: 'standard' } as const;
+const main: SessionAgent = { ...agent('main', [snapshot('worker')]), model };
+
+const limited = {
+  type: 'limited' as const,
+  allowed_hosts: [],
+  allow_mcp_servers: false,
+  allow_package_managers: false,
+};
+
+it('[J20] what a program does is written as what any other engine does, and what is said to it waits for its turn', async () => {
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs });
+  const id = await fleet.begin(main, 'Go.');
+  const program = await programs.wait();
+  expect(program.options).toMatchObject({ sessionId: id, resume: null });
+  program.tell({ type: 'opened', key: 'main', conversation: 'c1', version: '1' }, turnBegins, begins(), says('Hello.'));
+  await fleet.until(id, ({ type }) => type === 'agent.message');
+  await fleet.send(id, message('More.'));
+  program.tell(calls('t1', 'allow'), ends(), gives('t1'), begins(), says('Done.'), ends(), turnEnds);
+  await vi.waitFor(() => expect(program.heard).toEqual(['say Go.', 'say More.']));
+  program.tell(turnBegins, turnEnds);
+  await fleet.rest(id);
+  expect(await fleet.story(id)).toEqual([
+    'session created',
+    'session run.started',
+    'main turn.started',
+    'session status_running',
+    'main thread_status_running',
+    'main user.message',
+    'session program.opened',
+    'main model_request_start',
+    'main message',
+    'main user.message queued',
+    'main tool_use',
+    'main tool.started',
+    'main model_request_end',
+    'main tool_result',
+    'main model_request_start',
+    'main message',
+    'main model_request_end',
+    'main turn.ended end_turn',
+    'main thread_status_idle end_turn',
+    'main turn.started',
+    'main thread_status_running',
+    'main user.message',
+    'main turn.ended end_turn',
+    'main thread_status_idle end_turn',
+    'session run.ended end_turn',
+    'session usage',
+    'session status_idle end_turn',
+  ]);
+});
+
+it('[J21] whoever waits for a sub-agent that asks waits with it, so that a session whose agents all ask rests', async () => {
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs });
+  const id = await fleet.begin(main, 'Go.');
+  const program = await programs.wait();
+  program.tell(turnBegins, begins(), callsAgent('a1'), opens('k1', 'a1'), callsAgent('a2'), opens('k2', 'a2'), ends());
+  program.tell(begins('k1'), calls('b1', 'ask', 'k1'), ends('k1'), begins('k2'), calls('b2', 'ask', 'k2'), ends('k2'));
+  const { seq } = await fleet.rest(id);
+  const asks = await fleet.asks(id);
+  expect(asks).toHaveLength(2);
+  await fleet.send(id, confirm(asks[0]!), confirm(asks[1]!, 'deny', 'No.'));
+  await vi.waitFor(() => expect(program.heard.slice(1)).toEqual(['allow b1', 'deny b2']));
+  program.tell(
+    gives('b1', 'k1'),
+    gives('b2', 'k2'),
+    begins('k1'),
+    says('One.', 'k1'),
+    ends('k1'),
+    leaves('k1'),
+    gives('a1'),
+  );
+  program.tell(leaves('k2', 'failed'), gives('a2'), turnEnds);
+  await fleet.rest(id, seq);
+  expect((await fleet.story(id, seq)).filter((line) => / (?:thread_)?status_| turn/.test(line))).toEqual([
+    'session status_running',
+    'worker thread_status_running',
+    'main thread_status_running',
+    'worker#2 thread_status_running',
+    'worker turn.ended end_turn',
+    'worker thread_status_idle end_turn',
+    'worker#2 turn.ended error',
+    'worker#2 thread_status_idle retries_exhausted',
+    'main turn.ended end_turn',
+    'main thread_status_idle end_turn',
+    'session status_idle end_turn',
+  ]);
+});
+
+it("[J22] an interrupt is the program's to carry out: the turn ends when it says so, and nothing it says later begins another", async () => {
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs });
+  const id = await fleet.begin(main, 'Go.');
+  const program = await programs.wait();
+  program.tell(
+    turnBegins,
+    begins(),
+    callsAgent('a1'),
+    opens('k1', 'a1'),
+    ends(),
+    begins('k1'),
+    calls('b1', 'ask', 'k1'),
+    ends('k1'),
+  );
+  const { seq } = await fleet.rest(id);
+  await fleet.send(id, interruption());
+  await vi.waitFor(() => expect(program.heard.slice(1)).toEqual(['stop k1', 'interrupt']));
+  program.tell(leaves('k1', 'stopped'), {
+    type: 'turn_ended',
+    key: 'main',
+    outcome: { type: 'stopped' },
+    isMoreToCome: false,
+  });
+  await fleet.rest(id, seq);
+  // The program would like to say something about it.
+  program.tell({ type: 'turn_expected', key: 'main' }, turnBegins, begins(), says('Oh.'), ends(), turnEnds);
+  await vi.waitFor(() => expect(program.heard).toEqual(['say Go.', 'stop k1', 'interrupt', 'interrupt']));
+  await fleet.send(id, message('And now?'));
+  await vi.waitFor(() => expect(program.heard.at(-1)).toBe('say And now?'));
+  program.tell(turnBegins, begins(), says('Now.'), ends(), turnEnds);
+  await fleet.until(id, ({ type, payload }) => type === 'turn.ended' && payload.ok);
+  expect((await fleet.payloads(id, 'agent.message')).map(({ content }) => content[0]!.text)).toEqual(['Now.']);
+  expect((await fleet.payloads(id, 'turn.ended')).map(({ stop_reason: end }) => end)).toEqual([
+    'cancelled',
+    'cancelled',
+    'end_turn',
+  ]);
+});
+
+it('[J23] a program that does not stop in time is ended, and its turns with it', async () => {
+  const clock = createManualClock(Date.UTC(2026, 0, 1));
+  const { schedule, advance } = createManualSchedule(clock);
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs, clock, schedule });
+  const id = await fleet.begin(main, 'Go.');
+  const program = await programs.wait();
+  program.tell(turnBegins, begins(), calls('b1', 'allow'), ends());
+  await fleet.until(id, ({ type }) => type === 'tool.started');
+  await fleet.send(id, interruption());
+  await vi.waitFor(() => expect(program.heard.at(-1)).toBe('interrupt'));
+  advance(limits.programStopMs - 1);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(program.heard.at(-1)).toBe('interrupt');
+  advance(1);
+  await fleet.rest(id);
+  expect(program.heard.at(-1)).toBe('close');
+  expect((await fleet.payloads(id, 'turn.ended')).map(({ stop_reason: end }) => end)).toEqual(['cancelled']);
+});
+
+it('[J24] a program that is gone ends every turn with its reason, and the next message begins where it was', async () => {
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs });
+  const id = await fleet.begin(main, 'Go.');
+  const program = await programs.wait();
+  program.tell(
+    { type: 'opened', key: 'main', conversation: 'c1', version: null },
+    turnBegins,
+    begins(),
+    callsAgent('a1'),
+    opens('k1', 'a1'),
+  );
+  program.tell(begins('k1'), calls('b1', 'ask', 'k1'));
+  await fleet.until(id, ({ type, payload }) => type === 'agent.tool_use' && payload.evaluated_permission === 'ask');
+  program.exit('it was ended by SIGSEGV');
+  const { seq } = await fleet.rest(id);
+  expect((await fleet.payloads(id, 'session.error'))[0]?.error).toMatchObject({
+    message: 'the program is gone: it was ended by SIGSEGV',
+  });
+  expect((await fleet.payloads(id, 'turn.ended')).map(({ stop_reason: end }) => end)).toEqual(['error', 'error']);
+  await fleet.send(id, message('And now?'));
+  const next = await programs.wait(1);
+  expect(next.options.resume).toBe('c1');
+  // What an earlier process had begun is the same thread.
+  next.tell(turnBegins, begins(), callsAgent('a2'), opens('k1', 'a2'), ends(), leaves('k1'), gives('a2'), turnEnds);
+  await fleet.rest(id, seq);
+  expect(await fleet.payloads(id, 'session.thread_created')).toHaveLength(1);
+});
+
+it('[J25] a crash of the server ends what was open with an error, asks included, and runs nothing again', async () => {
+  const first = createTestPrograms();
+  const fleet = await openFleet({ programs: first, isChecked: false });
+  const id = await fleet.begin(main, 'Go.');
+  const program = await first.wait();
+  program.tell(
+    { type: 'opened', key: 'main', conversation: 'c1', version: null },
+    turnBegins,
+    begins(),
+    calls('b1', 'ask'),
+    ends(),
+  );
+  await fleet.rest(id);
+  const second = createTestPrograms();
+  const restarted = await crash(fleet, ({ type }) => type === 'session.status_idle', {
+    programs: second,
+    isChecked: true,
+  });
+  await restarted.send(id, message('And now?'));
+  const next = await second.wait();
+  expect(next.options.resume).toBe('c1');
+  expect(next.heard).toEqual(['say And now?']);
+  next.tell(turnBegins, turnEnds);
+  await restarted.until(id, ({ type, payload }) => type === 'turn.ended' && payload.ok);
+  expect((await restarted.payloads(id, 'session.error'))[0]).toMatchObject({ retry: 'exhausted' });
+  expect((await restarted.payloads(id, 'agent.tool_result'))[0]).toMatchObject({
+    is_interrupted: true,
+    closes_ask: expect.any(String),
+  });
+});
+
+it('[J26] a turn is not over while something that was said is not taken up, and a sub-agent in the background keeps nobody from resting', async () => {
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs });
+  const id = await fleet.begin(main, 'Go.');
+  const program = await programs.wait();
+  program.tell(turnBegins, { type: 'turn_ended', key: 'main', outcome: { type: 'done' }, isMoreToCome: true });
+  program.tell(turnBegins, begins(), callsAgent('a1'), opens('k1', 'a1'), ends(), gives('a1'), turnEnds);
+  await fleet.until(id, ({ type }) => type === 'turn.ended');
+  expect((await fleet.state(id)).status).toBe('running');
+  program.tell(
+    leaves('k1'),
+    { type: 'turn_expected', key: 'main' },
+    turnBegins,
+    begins(),
+    says('Read.'),
+    ends(),
+    turnEnds,
+  );
+  await fleet.rest(id);
+  expect(await fleet.payloads(id, 'run.started')).toHaveLength(1);
+  expect((await fleet.payloads(id, 'turn.ended')).map(({ ok }) => ok)).toEqual([true, true, true]);
+});
+
+it('[J27] blocks that grow are deltas under the id that they will have, and what they turn out to be is told as a whole', async () => {
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs });
+  const id = await fleet.begin(main, 'Go.');
+  const program = await programs.wait();
+  const grows = (block: string, text: string) => ({ type: 'block_delta' as const, key: 'main', block, text });
+  program.tell(
+    turnBegins,
+    begins(),
+    { type: 'block_started', key: 'main', block: 'b', kind: 'text' },
+    grows('b', 'One '),
+  );
+  program.tell(grows('b', 'two'), {
+    type: 'block_ended',
+    key: 'main',
+    block: 'b',
+    content: { type: 'text', text: 'One two three.' },
+  });
+  program.tell(ends(), turnEnds);
+  await fleet.rest(id);
+  const frames = await fleet.frames(id);
+  const deltas = frames.flatMap((frame) => (frame.type === 'delta.text' ? [frame.payload] : []));
+  const [whole] = await fleet.payloads(id, 'agent.message');
+  expect(deltas.map(({ text }) => text).join('')).toBe('One two three.');
+  expect(new Set(deltas.map((delta) => delta.id))).toEqual(new Set([whole!.id]));
+});
+
+it('[J28] a budget that is used up stops the program, and what is said then does not even reach it', async () => {
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs });
+  const budget = { cost_nano_usd: null, tokens: 20, requests: null, wall_ms: null };
+  const id = await fleet.begin(main, 'Go.', { budget });
+  const program = await programs.wait();
+  program.tell(turnBegins);
+  await fleet.until(id, ({ type }) => type === 'user.message');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  program.tell(begins(), calls('b1', 'allow'), ends(), gives('b1'), begins(), calls('b2', 'allow'), ends());
+  await vi.waitFor(() => expect(program.heard).toEqual(['say Go.', 'interrupt']));
+  program.tell({ type: 'turn_ended', key: 'main', outcome: { type: 'stopped' }, isMoreToCome: false });
+  const { seq } = await fleet.rest(id);
+  expect((await fleet.payloads(id, 'turn.ended'))[0]).toMatchObject({
+    stop_reason: 'limit',
+    error: 'the budget is used up',
+  });
+  await fleet.send(id, message('And now?'));
+  await fleet.rest(id, seq);
+  expect(program.heard).toEqual(['say Go.', 'interrupt']);
+  expect((await fleet.payloads(id, 'turn.ended'))[1]).toMatchObject({ stop_reason: 'limit' });
+});
+
+it('[J29] a definition that was changed holds from the next message on, in the same conversation', async () => {
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs });
+  const id = await fleet.begin(main, 'Go.');
+  const program = await programs.wait();
+  program.tell({ type: 'opened', key: 'main', conversation: 'c1', version: null }, turnBegins, turnEnds);
+  const { seq } = await fleet.rest(id);
+  const tools = [{ type: 'custom', name: 'look', description: 'Looks', input_schema: { type: 'object' } }] as const;
+  await fleet.sessions.update({ workspaceId, sessionId: id, agent: (before) => ({ ...before, tools }) });
+  await vi.waitFor(() => expect(program.heard.at(-1)).toBe('close'));
+  await fleet.send(id, message('And now?'));
+  const next = await programs.wait(1);
+  expect(next.options).toMatchObject({ resume: 'c1', agent: { tools } });
+  next.tell(turnBegins, turnEnds);
+  await fleet.rest(id, seq + 1);
+});
+
+it.each([
+  ['wants its tools elsewhere', { type: 'self_hosted' as const }],
+  ['allows some hosts only', { type: 'cloud' as const, networking: limited }],
+])('[J30] an environment that %s starts no program, and the turn says why', async (_, environment) => {
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs });
+  const id = await fleet.begin(main, 'Go.', { environment: { id: 'env_1', ...environment } });
+  await fleet.rest(id);
+  expect(programs.opened).toEqual([]);
+  expect((await fleet.payloads(id, 'session.error'))[0]).toMatchObject({
+    error: { message: expect.stringContaining('this environment') },
+  });
+});

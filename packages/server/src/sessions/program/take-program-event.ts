@@ -1,0 +1,148 @@
+import type { ProgramEvent } from '../../engines/program.ts';
+import type { Draft } from '../draft.ts';
+import { giveInterruption, giveResult } from '../give-result.ts';
+import { announceRunning, startTurn } from '../start-turn.ts';
+import { primaryOf, type ThreadState } from '../state.ts';
+import { toTotals } from '../take-answer.ts';
+import { findCall, findThread } from './find-thread.ts';
+import { loseProgram } from './lose-program.ts';
+import { takeProgramCall } from './take-program-call.ts';
+import { takeThreadEnd, takeTurnEnd } from './take-program-end.ts';
+import { takeThread, takeThreadAgain } from './take-program-thread.ts';
+
+/** What a program told, and what was added on the way. */
+export interface TakenEvent {
+  readonly event: Exclude<ProgramEvent, { type: 'block_started' | 'block_delta' }>;
+  /** Of a block: the id that it was given while it grew. */
+  readonly id?: string | undefined;
+  /** Of a request: what it cost; null if the price is not known. */
+  readonly costNanoUsd?: number | null | undefined;
+}
+
+/** Writes down what a program has done. What comes behind the end of a turn is dropped: it was told as interrupted. */
+export function takeProgramEvent(draft: Draft, taken: TakenEvent): void {
+  const { event } = taken;
+  const { state } = draft;
+  switch (event.type) {
+    case 'opened': {
+      const { conversation, version } = event;
+      if (state.conversation !== conversation) draft.add(null, 'program.opened', { conversation, version });
+      return;
+    }
+    case 'turn_expected':
+    case 'turn_started':
+      return takeTurn(draft);
+    case 'turn_ended':
+      return takeTurnEnd(draft, event);
+    case 'thread_opened':
+      return takeThread(draft, event);
+    case 'thread_started':
+      return takeThreadAgain(draft, event);
+    case 'thread_ended':
+      return takeThreadEnd(draft, event);
+    case 'exited':
+      return loseProgram(draft, `the program is gone: ${event.message}`);
+    default: {
+      const thread = findThread(state, event.key);
+      if (thread !== undefined && thread.turn !== null) takeInTurn(draft, thread, taken);
+    }
+  }
+}
+
+/** One that nobody asked for: the program goes on by itself when a sub-agent in the background has ended. */
+function takeTurn(draft: Draft): void {
+  const primary = primaryOf(draft.state);
+  if (primary.turn !== null || primary.status === 'terminated') return;
+  const task = [{ type: 'text' as const, text: 'It goes on by itself.' }];
+  startTurn(draft, primary, { parentStreamId: null, childIndex: null, fresh: [], task });
+}
+
+function takeInTurn(draft: Draft, thread: ThreadState, taken: TakenEvent): void {
+  const { event, id } = taken;
+  switch (event.type) {
+    case 'request_started':
+      announceRunning(draft, thread);
+      return void draft.event(thread, 'span.model_request_start', {
+        model: event.model,
+        iteration: thread.turn!.iteration + 1,
+        purpose: 'turn',
+      });
+    case 'request_ended':
+      return endRequest(draft, thread, event, taken.costNanoUsd ?? null);
+    case 'block_ended':
+      return takeBlock(draft, thread, event.content, id);
+    case 'call':
+      return takeProgramCall(draft, thread, event);
+    case 'result': {
+      const call = findCall(thread, event.callId);
+      if (call === undefined || call.progress.type === 'done') return;
+      const stop = thread.turn!.stopping === null ? undefined : ({ by: 'cancel' } as const);
+      return giveResult(draft, thread, call, { content: event.content, isError: event.isError }, stop);
+    }
+    case 'ask_withdrawn': {
+      const call = findCall(thread, event.callId);
+      if (call?.progress.type === 'asking') giveInterruption(draft, thread, call, 'cancel');
+      return;
+    }
+    case 'retry':
+      return void draft.event(thread, 'session.error', {
+        error: { type: toErrorType(event.status), message: event.message },
+        retry: 'retrying',
+        retry_at: null,
+      });
+    case 'server_failed':
+      return void draft.event(thread, 'session.error', {
+        error: {
+          type: event.isLogin ? 'mcp_authentication_failed_error' : 'mcp_connection_failed_error',
+          message: `the program ${event.isLogin ? 'is not let in by' : 'cannot reach'} ${event.serverName}`,
+          mcp_server_name: event.serverName,
+        },
+        retry: 'retrying',
+        retry_at: null,
+      });
+    case 'compacted':
+      return void draft.event(thread, 'agent.thread_context_compacted', { history: [] });
+    default:
+      // The rest is about the whole, not about what happens in a turn.
+      return;
+  }
+}
+
+function endRequest(
+  draft: Draft,
+  thread: ThreadState,
+  event: Extract<ProgramEvent, { type: 'request_ended' }>,
+  costNanoUsd: number | null,
+): void {
+  const phase = thread.turn?.phase;
+  if (phase?.type !== 'program' || phase.startId === null) return;
+  draft.event(thread, 'span.model_request_end', {
+    model_request_start_id: phase.startId,
+    is_error: event.isError,
+    model: event.model,
+    model_usage: toTotals(event.usage, costNanoUsd),
+    stop_reason: event.stopReason,
+    stop_details: null,
+    context_window: draft.windowTokens(event.model),
+  });
+}
+
+type Block = Extract<ProgramEvent, { type: 'block_ended' }>['content'];
+
+function takeBlock(draft: Draft, thread: ThreadState, block: Block, id: string | undefined): void {
+  if (block.type === 'text') {
+    if (block.text === '') return;
+    if (id === undefined) draft.event(thread, 'agent.message', { content: [block] });
+    else draft.add(thread, 'agent.message', { id, content: [block] });
+  } else if (block.type === 'thinking') {
+    if (id === undefined) draft.event(thread, 'agent.thinking', { block });
+    else draft.add(thread, 'agent.thinking', { id, block });
+  } else {
+    draft.add(thread, 'agent.block', { block });
+  }
+}
+
+function toErrorType(status: number | null) {
+  if (status === 529) return 'model_overloaded_error';
+  return status === 429 ? 'model_rate_limited_error' : 'model_request_failed_error';
+}

@@ -1,0 +1,6 @@
+import { checkToolPrograms, type ToolPrograms } from '@fleetloom/server';
+import { expectTypeOf } from 'vitest';
+
+expectTypeOf(checkToolPrograms).toEqualTypeOf<() => Promise<ToolPrograms>>();
+expectTypeOf<ToolPrograms['sandboxProblem']>().toEqualTypeOf<string | null>();
+expectTypeOf<ToolPrograms['hasRipgrep']>().toEqualTypeOf<boolean>();

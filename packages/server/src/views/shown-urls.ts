@@ -1,0 +1,91 @@
+import type { ResultBlock } from '../base/content.ts';
+import { limits } from '../base/limits.ts';
+import type { SessionFrame } from '../frames/frames.ts';
+import type { Store } from '../store/store.ts';
+import { readForward } from './read-frames.ts';
+
+/** An address that a session was shown: by its users, by a tool of the client or by one of ours for the web. */
+export interface ShownUrl {
+  readonly url: string;
+  readonly source: 'user_input' | 'client_tool_results' | 'server_tool_results';
+  readonly tool?: string | undefined;
+}
+
+/**
+ * Which addresses a session was shown, of all its threads: a member may be sent where the user pointed its coordinator.
+ * Each call reads on from where the last one stopped. What agents say to each other and to themselves shows nothing: a page
+ * could have talked them into it.
+ */
+export function createShownUrls(store: Pick<Store, 'read'>, sessionId: string): () => Promise<Iterable<ShownUrl>> {
+  const shown = new Map<string, ShownUrl>();
+  /** The tools whose results are to come, by the id of the call. */
+  const calls = new Map<string, string>();
+  let cursor = 0;
+  let reading: Promise<void> = Promise.resolve();
+
+  return async () => {
+    // One after the other: two that read at once would both move the cursor.
+    reading = reading.catch(() => {}).then(readOn);
+    await reading;
+    return [...shown.values()];
+  };
+
+  async function readOn(): Promise<void> {
+    for await (const frame of readForward(store, sessionId, cursor)) {
+      take(frame);
+      cursor = frame.seq;
+    }
+  }
+
+  function take({ type, payload }: SessionFrame): void {
+    if (type === 'user.message') keep(payload.content, { source: 'user_input' });
+    else if (type === 'agent.custom_tool_use') calls.set(payload.id, payload.name);
+    else if (type === 'agent.tool_use' && WEB_TOOLS.has(payload.name)) calls.set(payload.id, payload.name);
+    else if (type === 'user.custom_tool_result') {
+      keep(payload.content, { source: 'client_tool_results', tool: takeCall(payload.custom_tool_use_id) });
+    } else if (type === 'agent.tool_result') {
+      const tool = takeCall(payload.tool_use_id);
+      // An error repeats what it was asked for: whoever is refused once would be let in the second time.
+      if (tool !== undefined && !payload.is_error) keep(payload.content, { source: 'server_tool_results', tool });
+    }
+  }
+
+  function takeCall(id: string): string | undefined {
+    const name = calls.get(id);
+    calls.delete(id);
+    return name;
+  }
+
+  function keep(content: readonly ResultBlock[], from: Omit<ShownUrl, 'url'>): void {
+    for (const url of content.flatMap(textsOf).flatMap(urlsIn)) {
+      const key = `${from.source} ${from.tool ?? ''} ${url}`;
+      // The newest are kept longest.
+      shown.delete(key);
+      shown.set(key, { url, ...from });
+      const [oldest] = shown.keys();
+      if (shown.size > limits.shownUrlsMax && oldest !== undefined) shown.delete(oldest);
+    }
+  }
+}
+
+const WEB_TOOLS: ReadonlySet<string> = new Set(['web_fetch', 'web_search']);
+
+function textsOf(block: ResultBlock): string[] {
+  if (block.type === 'text') return [block.text];
+  if (block.type === 'search_result') return [block.source, ...block.content.map(({ text }) => text)];
+  return [];
+}
+
+/** As it stands there, and without what a sentence puts behind it. */
+function urlsIn(text: string): string[] {
+  const found = text.match(/https?:\/\/[^\s<>"'`]+/gi) ?? [];
+  return found.flatMap((each) => [each, each.replace(/[.,;:!?)\]}*_|\\]+$/, '')]).flatMap(normalize);
+}
+
+/** The way in which `web_fetch` compares. */
+function normalize(text: string): string[] {
+  if (!URL.canParse(text)) return [];
+  const url = new URL(text);
+  url.hash = '';
+  return [url.href];
+}
