@@ -13,6 +13,10 @@ export const exitCode = {
   refused: 5,
   /** Nobody answers at the address. */
   unreachable: 6,
+  /** What `watch --once` found: somebody has to answer. */
+  needsYou: 7,
+  /** The same: nothing is heard of a thread that should be heard of. */
+  stalled: 8,
   /** As shells count signals: 128 and the signal's number. */
   SIGHUP: 129,
   SIGINT: 130,

@@ -48,6 +48,36 @@ export const limits = {
   typedCharsMax: 4_000,
   /** Characters of a turn's text that the terminal view keeps: the end of it. */
   watchTextCharsMax: 65_536,
-  /** Lines of a tool's input that are shown to who has to approve it. */
+  /** Lines of a tool's input that are shown below the list of threads, and where they can be scrolled through. */
   inputRowsMax: 200,
+  inputPageRowsMax: 10_000,
+  /** What a thread's page keeps: texts, thoughts, calls and notes; and threads of which so much is kept. */
+  transcriptEntriesMax: 400,
+  transcriptsMax: 500,
+  /** Events that can be gone through one by one. */
+  replayEventsMax: 100_000,
+  /** How long rows stand where they are, when they are not in the order of the tree. */
+  orderMsMin: 3_000,
+  /** How long the beginning of a key waits for its rest. */
+  keyMs: 50,
+  /** Time between two looks at what the stream of events does not tell about a session. */
+  factsMsMin: 1_000,
+
+  // Importing sessions of Claude Code.
+  /** Longer names of models, tools and agents are cut: the server takes no longer ones. */
+  importNameCharsMax: 128,
+  /** Steps, and characters of them, of one request. */
+  importStepsMax: 1_000,
+  importCharsMax: 8 * 1024 * 1024,
+  /** One line of a session file. With what waits to be sent it has to fit into one request, which has 32 MiB. */
+  importLineBytesMax: 20 * 1024 * 1024,
+  /** Time between two looks at files that are followed. */
+  attachLookMs: 250,
+  /** How long an agent that has nothing more to say is silent before its turn counts as over. */
+  attachQuietMs: 1_000,
+  /** Time between two attempts to reach a server that does not answer, and how long it is waited for. */
+  attachRetryMs: 2_000,
+  attachPatienceMs: 120_000,
+  /** How often the server is told that somebody still follows, when nothing happens. */
+  attachAliveMs: 15_000,
 } as const;

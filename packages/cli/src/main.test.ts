@@ -1,10 +1,11 @@
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readRecording, recordingPath } from '../test-support/fixtures.ts';
 import { wire } from '../test-support/lines.ts';
+import { hasTerminals, inTerminal } from '../test-support/pseudo-terminal.ts';
 import { VERSION } from './version.ts';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
@@ -69,7 +70,6 @@ describe('the command line', () => {
       status: 2,
       stderr: expect.stringContaining('--help shows how'),
     });
-    expect(run([])).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('Usage: fleetloom') });
   });
 
   it('[C9] a file that is not there returns 2 and says what to give', () => {
@@ -159,52 +159,20 @@ describe('the command line', () => {
   });
 });
 
-const python = spawnSync('python3', ['-c', 'import pty']).status === 0 ? 'python3' : undefined;
-
-describe.skipIf(!python)('in a real pseudo-terminal', () => {
-  /** Runs it in a terminal of 80 by 24, sends it the signal after a while, and returns all it wrote. */
-  function inTerminal(args: string[], signal: 'SIGINT' | 'SIGTERM' | 'none', afterSeconds: number): string {
-    const script = `
-import fcntl, os, pty, select, signal, struct, sys, termios, time
-pid, fd = pty.fork()
-if pid == 0:
-    os.execvp(sys.argv[1], sys.argv[1:])
-fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 80, 0, 0))
-started, sent = time.time(), ${signal === 'none' ? 'True' : 'False'}
-while True:
-    if not sent and time.time() - started > ${afterSeconds}:
-        os.kill(pid, signal.${signal === 'none' ? 'SIGINT' : signal})
-        sent = True
-    if select.select([fd], [], [], 0.05)[0]:
-        try:
-            data = os.read(fd, 65536)
-        except OSError:
-            break
-        if not data:
-            break
-        os.write(1, data)
-_, status = os.waitpid(pid, 0)
-os.write(1, b'EXIT %d' % os.waitstatus_to_exitcode(status))
-`;
-    const env = { ...ENV, TERM: 'xterm-256color' };
-    return execFileSync(python as string, ['-c', script, process.execPath, MAIN, ...args], { encoding: 'utf8', env });
-  }
-
-  it('[C2] the cursor is hidden while it draws and shown when it is over', () => {
-    const written = inTerminal(['demo', '--speed', '20'], 'none', 0);
-    expect(written.indexOf('\u001b[?25l')).toBeGreaterThanOrEqual(0);
-    expect(written.lastIndexOf('\u001b[?25h')).toBeGreaterThan(written.lastIndexOf('\u001b[?25l'));
-    expect(written).toContain('EXIT 0');
+describe.skipIf(!hasTerminals)('in a real pseudo-terminal', () => {
+  it('[C2] the cursor is hidden while it draws and shown when it is over', async () => {
+    const { written, code, terminal } = await inTerminal(['demo', '--speed', '20'], []);
+    expect(written).toContain('\u001b[?25l');
+    expect([code, terminal.cursorShown, terminal.wraps]).toEqual([0, true, true]);
   });
 
-  it('[C2] Ctrl-C and SIGTERM show it again', () => {
-    for (const [signal, code] of [
-      ['SIGINT', 130],
-      ['SIGTERM', 143],
+  it('[C2] Ctrl-C and SIGTERM show it again', async () => {
+    for (const [step, code] of [
+      [{ after: '\u001b[?25l', keys: '\u0003' }, 130],
+      [{ after: '\u001b[?25l', signal: 'SIGTERM' }, 143],
     ] as const) {
-      const written = inTerminal(['demo'], signal, 2);
-      expect(written.lastIndexOf('\u001b[?25h')).toBeGreaterThan(written.lastIndexOf('\u001b[?25l'));
-      expect(written).toContain(`EXIT ${code}`);
+      const session = await inTerminal(['demo'], [step]);
+      expect([session.code, session.terminal.cursorShown, session.isLineRestored]).toEqual([code, true, true]);
     }
   });
 });

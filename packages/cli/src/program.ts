@@ -1,10 +1,13 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { CommandError } from './command-error.ts';
+import { type Shell, shells } from './completion/scripts.ts';
+import { demoAgents } from './demo-fleet/tasks.ts';
 import { EXIT_CODE_HELP, exitCode } from './exit-code.ts';
 import type { Io } from './io.ts';
 import { logForms } from './request-lines.ts';
 import { addServerCommands } from './server-commands.ts';
 import { VERSION } from './version.ts';
+import { writeText } from './write-text.ts';
 
 /** Runs the command line and returns its exit code. Each command is loaded when it is called. */
 export async function runProgram(io: Io, args: readonly string[]): Promise<number> {
@@ -13,7 +16,7 @@ export async function runProgram(io: Io, args: readonly string[]): Promise<numbe
     code = result;
   };
   try {
-    await createProgram(io, done).parseAsync(args, { from: 'user' });
+    await createProgram(io, done).parseAsync(withCommand(args), { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.usage;
@@ -22,6 +25,15 @@ export async function runProgram(io: Io, args: readonly string[]): Promise<numbe
     return error.exitCode;
   }
 }
+
+/** Without a command it is `start`. A default of commander's would take a misspelt command for an argument of it. */
+function withCommand(args: readonly string[]): readonly string[] {
+  const [first] = args;
+  const isForStart = first === undefined || (first.startsWith('-') && !PROGRAM_OPTIONS.has(first));
+  return isForStart ? ['start', ...args] : args;
+}
+
+const PROGRAM_OPTIONS = new Set(['-h', '--help', '-V', '--version']);
 
 function createProgram(io: Io, done: (code: number) => void): Command {
   const program = new Command('fleetloom')
@@ -33,7 +45,14 @@ function createProgram(io: Io, done: (code: number) => void): Command {
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
     })
-    .addHelpText('after', PROGRAM_EXAMPLES + EXIT_CODE_HELP);
+    .addHelpText('after', PROGRAM_EXAMPLES + EXIT_CODE_HELP)
+    .hook('preAction', async (_, command) => {
+      const { readConfig } = await import('./config/read-config.ts');
+      const config = readConfig(io.env);
+      if (config === undefined) return;
+      const { applyConfig } = await import('./config/apply-config.ts');
+      applyConfig(io.env, command, config);
+    });
 
   program
     .command('translate')
@@ -80,6 +99,30 @@ function createProgram(io: Io, done: (code: number) => void): Command {
     });
 
   program
+    .command('start')
+    .description('run the server with its dashboard and, at the first start, a demo to watch')
+    .option(
+      '--demo [agents]',
+      `begin a demo of so many agents, ${demoAgents.min} to ${demoAgents.max} (default ${demoAgents.normally})`,
+      parseDemo,
+    )
+    .option('--no-demo', 'begin none, also at the first start')
+    .option('--model [model]', 'run the demo on a real model instead of the embedded one; needs ANTHROPIC_API_KEY')
+    .option('--no-browser', 'do not open the dashboard')
+    .option('--port <number>', 'where to listen; 0 takes any free port (default 4280, or PORT)', parsePort)
+    .option('--data <directory>', 'where everything is kept (default ~/.local/share/fleetloom, or FLEETLOOM_DATA)')
+    .option('--scripts <directory>', 'scripts for the scripted model instead of those of the demo')
+    .option('--unsandboxed-bash', 'let agents run bash without a sandbox where there is none')
+    .option('--claude <program>', CLAUDE)
+    .option('--claude-login', 'let it use its own login instead of the key of this server')
+    .option('--json', 'print one line with the addresses and the key as JSON')
+    .addHelpText('after', START_EXAMPLES)
+    .action(async (options: object) => {
+      const { start } = await import('./commands/start.ts');
+      done(await start(io, options));
+    });
+
+  program
     .command('serve')
     .description('run the server: agents, sessions and threads as the official SDK speaks of them')
     .option('--port <number>', 'where to listen; 0 takes any free port (default 4280, or PORT)', parsePort)
@@ -89,6 +132,8 @@ function createProgram(io: Io, done: (code: number) => void): Command {
     .option('--model-base-url <url>', 'the Messages endpoint of other models (default ANTHROPIC_BASE_URL)')
     .option('--open', 'ask for no key; only possible on this machine')
     .option('--unsandboxed-bash', 'let agents run bash without a sandbox where there is none')
+    .option('--claude <program>', CLAUDE)
+    .option('--claude-login', 'let it use its own login instead of the key of this server')
     .option('--json', 'print one line with the address and the key as JSON')
     .option('--rate-limit <number>', 'requests that each key may make in a second', parseRate)
     .addOption(new Option('--log <form>', 'tell of requests on standard error').choices(logForms).default('off'))
@@ -114,6 +159,32 @@ function createProgram(io: Io, done: (code: number) => void): Command {
       done(await conformance(io, url, options));
     });
 
+  program
+    .command('doctor')
+    .description('look at what is set up on this machine, what is not, and what to do about it')
+    .option('--data <directory>', 'the data directory to look at')
+    .option('--claude <program>', CLAUDE)
+    .option('--url <url>', 'the server to ask')
+    .option('--key <key>', 'its key')
+    .option('--json', 'print one JSON object for each finding')
+    .action(async (options: object) => {
+      const { doctor } = await import('./commands/doctor.ts');
+      done(await doctor(io, options));
+    });
+
+  program
+    .command('completion')
+    .description('print what your shell needs to complete commands and options')
+    .addArgument(new Argument('<shell>').choices(shells))
+    .addHelpText('after', COMPLETION_EXAMPLES)
+    .action(async (shell: Shell) => {
+      const [{ listWords }, { toCompletionScript }] = await Promise.all([
+        import('./completion/words.ts'),
+        import('./completion/scripts.ts'),
+      ]);
+      await writeText(io.stdout, toCompletionScript(shell, listWords(program)));
+    });
+
   return program;
 }
 
@@ -135,12 +206,13 @@ function parseSpeed(value: string): number {
   return speed;
 }
 
+const CLAUDE = 'the program behind models such as claude-code/default (default: claude on PATH)';
 const FILE = 'a recorded stream, also gzipped; without it or with "-" standard input is read';
 
 const PROGRAM_EXAMPLES = `
 Examples:
   $ claude -p "Review this repository" --output-format stream-json --verbose | fleetloom translate
-  $ fleetloom demo
+  $ fleetloom start
   $ fleetloom inspect run.ndjson
   $ fleetloom run "Review this repository" --agents .claude/agents
   $ fleetloom serve
@@ -168,6 +240,30 @@ const INSPECT_EXAMPLES = `
 Examples:
   $ fleetloom inspect run.ndjson | less -R
   $ fleetloom inspect run.ndjson --json | jq '.threads[] | {key, status}'
+`;
+
+function parseDemo(value: string): number {
+  const agents = Number(value);
+  if (Number.isInteger(agents) && agents >= demoAgents.min && agents <= demoAgents.max) return agents;
+  throw new InvalidArgumentError(`Give a number from ${demoAgents.min} to ${demoAgents.max}.`);
+}
+
+const START_EXAMPLES = `
+Examples:
+  $ fleetloom start
+  $ fleetloom start --demo 25
+  $ fleetloom start --demo --model sonnet
+  $ fleetloom start --no-demo --port 0 --data ./fleet
+
+Without a command, fleetloom does the same. A demo works on a copy of a small sample project, on this machine and without a
+network; one of its agents asks before it edits. Its scripts are in the data directory, and yours to change.
+`;
+
+const COMPLETION_EXAMPLES = `
+Examples:
+  $ source <(fleetloom completion bash)
+  $ fleetloom completion zsh > ~/.zfunc/_fleetloom
+  $ fleetloom completion fish > ~/.config/fish/completions/fleetloom.fish
 `;
 
 const SERVE_EXAMPLES = `

@@ -5,12 +5,12 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { delegate, script, startTestServer, type TestServer } from '../test-support/fleet-server.ts';
 import { buildProgram } from '../test-support/processes.ts';
-import { inTerminal, python, type Session } from '../test-support/pseudo-terminal.ts';
+import { hasTerminals, inTerminal, type Session } from '../test-support/pseudo-terminal.ts';
 
 const SLOW = script([{ say: 'word '.repeat(1_000), every_ms: 50 }]);
 const ASKS = script([{ call: 'bash', input: { command: 'echo asked' } }], [{ say: 'went on' }]);
 
-describe.skipIf(python === undefined)('in a real pseudo-terminal (skipped without python3)', () => {
+describe.skipIf(!hasTerminals)('in a real pseudo-terminal (skipped without util-linux)', () => {
   let server: TestServer;
   let slow: string;
   const directory = mkdtempSync(join(tmpdir(), 'fleetloom-pty-'));
@@ -58,7 +58,7 @@ describe.skipIf(python === undefined)('in a real pseudo-terminal (skipped withou
   it('[Y22] so does a crash, and its message can be read afterwards', async () => {
     const crash = join(directory, 'crash.mjs');
     writeFileSync(crash, "process.on('SIGUSR2', () => { throw new Error('something broke'); });");
-    const steps = [{ after: 'writing', signal: 'SIGUSR2' }];
+    const steps = [{ after: 'writing', signal: 'SIGUSR2' }] as const;
     const session = await inTerminal(['watch', slow], steps, server.env, ['--import', pathToFileURL(crash).href]);
     expect(session.code).toBe(1);
     expectGivenBack(session);
@@ -107,6 +107,27 @@ describe.skipIf(python === undefined)('in a real pseudo-terminal (skipped withou
       server.env,
     );
     expect(session.code).toBe(0);
+    expect(await server.ended(requestId)).toBe('completed');
+  });
+
+  it('[Y33] the inbox, a pattern and the replay work with real keys', async () => {
+    const { sessionId, requestId } = await server.begin(delegate('asker', [ASKS, ASKS]));
+    const session = await inTerminal(
+      ['watch', sessionId],
+      [
+        { after: 'needs you', keys: 'i' },
+        { after: '2 wait for you', keys: 'A' },
+        { after: 'fits 2 of 2', keys: '\r' },
+        { after: 'Nothing needs you', keys: '\u001b' },
+        { after: 'LAST 60s', keys: 'R' },
+        { after: 'REPLAY', keys: '[[' },
+        { after: 'REPLAY', keys: 'R' },
+        { after: '●', keys: ':quit\r' },
+      ],
+      server.env,
+    );
+    expect(session.code).toBe(0);
+    expectGivenBack(session);
     expect(await server.ended(requestId)).toBe('completed');
   });
 

@@ -32,6 +32,8 @@ describe('the commands that talk to a server', () => {
       notFound: 4,
       refused: 5,
       unreachable: 6,
+      needsYou: 7,
+      stalled: 8,
       SIGHUP: 129,
       SIGINT: 130,
       SIGTERM: 143,

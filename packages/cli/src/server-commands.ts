@@ -80,7 +80,7 @@ export function addServerCommands(program: Command, io: Io, done: (code: number)
 
   connected(program.command('cancel'))
     .description('stop a run and everybody who works for it; prints how it ended')
-    .argument('<request>', 'the id of the run, as the first event of it says')
+    .argument('<request>', 'the id of the run, as the first event of it says, or of the session in which it runs')
     .option('--no-wait', 'do not wait for its end')
     .addHelpText('after', CANCEL_EXAMPLES + SERVER_EXIT_CODE_HELP)
     .action(async (request: string, options: object) => {
@@ -119,6 +119,67 @@ export function addServerCommands(program: Command, io: Io, done: (code: number)
       const { exportSession } = await import('./commands/export.ts');
       done(await exportSession(io, session, options));
     });
+
+  connected(program.command('import'))
+    .description('make sessions of Claude Code, with their sub-agents, sessions of the server; prints their ids')
+    .argument('[session...]', 'session files, their ids, or directories where Claude Code was at work (default: here)')
+    .option('--all', 'all that Claude Code has on this machine')
+    .option('--config <directory>', 'where Claude Code keeps them (default CLAUDE_CONFIG_DIR, else ~/.claude)')
+    .option('--json', 'print one JSON object for each')
+    .addHelpText('after', IMPORT_EXAMPLES + SERVER_EXIT_CODE_HELP)
+    .action(async (sessions: string[], options: object) => {
+      const { importSessions } = await import('./commands/import.ts');
+      done(await importSessions(io, sessions, options));
+    });
+
+  connected(program.command('attach'))
+    .description('follow a session of Claude Code that runs, without touching it, until Ctrl-C; prints its id here')
+    .argument('[session]', 'its file, its id, or the directory where it is at work (default: the newest one here)')
+    .option('--config <directory>', 'where Claude Code keeps them (default CLAUDE_CONFIG_DIR, else ~/.claude)')
+    .addHelpText('after', ATTACH_EXAMPLES + SERVER_EXIT_CODE_HELP)
+    .action(async (session: string | undefined, options: object) => {
+      const { attach } = await import('./commands/attach.ts');
+      done(await attach(io, session, options));
+    });
+
+  const agents = program.command('agents').description('agents of the server');
+  connected(agents.command('apply'))
+    .alias('import')
+    .description('make definitions of agents known to the server, or bring them up to date; prints their ids')
+    .argument('<directory>', 'definitions: .md as in .claude/agents, .yaml or .json')
+    .option('--model <name>', 'for agents that do not say which (default claude-sonnet-5-5)')
+    .option('--json', 'print one JSON object for each')
+    .addHelpText('after', AGENTS_EXAMPLES + SERVER_EXIT_CODE_HELP)
+    .action(async (directory: string, options: object) => {
+      const { applyAgents } = await import('./commands/apply-agents.ts');
+      done(await applyAgents(io, directory, options));
+    });
+  connected(agents.command('list'))
+    .description('list the agents of the server')
+    .option('--json', 'print them as the API has them, one JSON object per line')
+    .addHelpText('after', AGENTS_EXAMPLES + SERVER_EXIT_CODE_HELP)
+    .action(async (options: object) => {
+      const { listAgents } = await import('./commands/list-agents.ts');
+      done(await listAgents(io, options));
+    });
+  connected(agents.command('show'))
+    .description('print the definition of an agent')
+    .argument('<agent>', 'its name or id')
+    .option('--json', 'print it as the API has it')
+    .addHelpText('after', AGENTS_EXAMPLES + SERVER_EXIT_CODE_HELP)
+    .action(async (agent: string, options: object) => {
+      const { showAgent } = await import('./commands/export-agents.ts');
+      done(await showAgent(io, agent, options));
+    });
+  connected(agents.command('export'))
+    .description('write definitions that apply reads back; prints the files')
+    .argument('<directory>', 'where to')
+    .argument('[agent...]', 'names or ids (default: all)')
+    .addHelpText('after', AGENTS_EXAMPLES + SERVER_EXIT_CODE_HELP)
+    .action(async (directory: string, names: string[], options: object) => {
+      const { exportAgents } = await import('./commands/export-agents.ts');
+      done(await exportAgents(io, directory, names, options));
+    });
 }
 
 function connected(command: Command): Command {
@@ -132,6 +193,30 @@ function parseCount(value: string): number {
   if (Number.isInteger(count) && count > 0) return count;
   throw new InvalidArgumentError('Give a whole number above 0.');
 }
+
+const IMPORT_EXAMPLES = `
+Examples:
+  $ fleetloom import
+  $ fleetloom import ~/.claude/projects/-home-user-shop/0b1f….jsonl
+  $ fleetloom import --all --json | jq -r .session_id
+
+What is imported can be read, watched and exported like any other session, and nobody can say anything to it. Importing
+it again adds what has happened since.
+`;
+
+const ATTACH_EXAMPLES = `
+Examples:
+  $ fleetloom attach
+  $ fleetloom attach ~/projects/shop & fleetloom watch
+`;
+
+const AGENTS_EXAMPLES = `
+Examples:
+  $ fleetloom agents apply .claude/agents
+  $ fleetloom agents apply .claude/agents --model claude-code/default
+  $ fleetloom agents list
+  $ fleetloom agents export ./agents
+`;
 
 const RUN_EXAMPLES = `
 Examples:
@@ -155,8 +240,11 @@ Examples:
   $ fleetloom watch sesn_01… --plain | tee run.log
   $ fleetloom watch sesn_01… --once
 
-Keys: ↑ ↓ or j k select, Enter opens a thread, a approves, d denies with a message, s says something to the coordinator,
-x stops the thread, / filters, ? helps, q leaves. Leaving stops nobody.
+Keys: ↑ ↓ or j k choose, Enter opens a thread, i the inbox, a approves, d denies with a message, A approves a pattern,
+r answers, s speaks, x stops a thread and X all below it too, R replays ([ ] step), / filters, : takes commands,
+? shows them all, q leaves. Leaving stops nobody.
+
+--until idle returns 1 if the last run failed. --once returns the worst that it finds: 1 something failed, 7 somebody has to answer, 8 a thread is stalled, else 0.
 `;
 
 const SEND_EXAMPLES = `
@@ -178,6 +266,7 @@ Examples:
 
 const CANCEL_EXAMPLES = `
 Examples:
+  $ fleetloom cancel sesn_01…
   $ fleetloom cancel req_01…
   $ fleetloom cancel req_01… --no-wait
 `;

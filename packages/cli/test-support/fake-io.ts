@@ -60,7 +60,7 @@ export async function settle(): Promise<void> {
 export async function eventually(isThere: () => boolean): Promise<void> {
   const startedAt = performance.now();
   while (!isThere()) {
-    if (performance.now() - startedAt > 10_000) throw new Error('It did not happen within ten seconds.');
+    if (performance.now() - startedAt > 25_000) throw new Error('It did not happen within 25 seconds.');
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
   await settle();

@@ -1,14 +1,24 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { cleanEnv, MAIN } from './processes.ts';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { FakeTerminal } from './fake-terminal.ts';
+import { cleanEnv, MAIN } from './processes.ts';
 
-/** Python has pseudo-terminals and Node has none. Undefined where there is no Python. */
-export const python = spawnSync('python3', ['-c', 'import pty, termios']).status === 0 ? 'python3' : undefined;
+/**
+ * Node has no pseudo-terminals; `script` of util-linux makes them, and is there wherever Debian is. The one of other
+ * systems takes other arguments.
+ */
+export const hasTerminals = String(spawnSync('script', ['--version']).stdout).includes('util-linux');
+if (!hasTerminals) {
+  // What nobody hears of is taken for tested.
+  process.stderr.write('\nNOT TESTED: no pseudo-terminal here. Install util-linux, whose "script" makes them.\n\n');
+}
 
 /** What to do when this text has come since the last step. */
 export type Step =
   | { readonly after: string; readonly keys: string }
-  | { readonly after: string; readonly signal: string }
+  | { readonly after: string; readonly signal: NodeJS.Signals }
   | { readonly after: string; readonly size: readonly [rows: number, columns: number] };
 
 export interface Session {
@@ -28,57 +38,82 @@ export async function inTerminal(
   env: Record<string, string> = {},
   nodeOptions: readonly string[] = [],
 ): Promise<Session> {
-  const child = spawn(
-    python ?? '',
-    ['-c', DRIVER, JSON.stringify(steps), process.execPath, ...nodeOptions, MAIN, ...args],
-    {
-      env: cleanEnv({ TERM: 'xterm-256color', ...env }),
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
-  const chunks: Buffer[] = [];
-  for await (const chunk of child.stdout) chunks.push(chunk as Buffer);
-  const all = Buffer.concat(chunks).toString('utf8');
-  const [, written = '', code, canonical, echo, missing] = /^(.*)END (-?\d+) (\d) (\d) (.*)$/s.exec(all) ?? [];
-  if (missing !== '')
-    throw new Error(`the terminal never showed ${JSON.stringify(missing)}:\n${written.slice(-3_000)}`);
-  const terminal = new FakeTerminal(80, 24);
-  terminal.write(written);
-  return { written, terminal, code: Number(code), isLineRestored: canonical === '1' && echo === '1' };
+  const place = mkdtempSync(join(tmpdir(), 'fleetloom-terminal-'));
+  try {
+    const written = await play(place, [process.execPath, ...nodeOptions, MAIN, ...args], steps, env);
+    const terminal = new FakeTerminal(80, 24);
+    terminal.write(written);
+    const line = readFileSync(join(place, 'line'), 'utf8');
+    return {
+      written,
+      terminal,
+      code: Number(readFileSync(join(place, 'code'), 'utf8')),
+      isLineRestored: / icanon/.test(line) && / echo /.test(line),
+    };
+  } finally {
+    rmSync(place, { recursive: true, force: true });
+  }
 }
 
-const DRIVER = `
-import fcntl, json, os, pty, select, signal, struct, sys, termios, time
-steps = json.loads(sys.argv[1])
-pid, fd = pty.fork()
-if pid == 0:
-    time.sleep(0.1)  # until the terminal has its size
-    os.execvp(sys.argv[2], sys.argv[2:])
-def resize(rows, columns):
-    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
-resize(24, 80)
-seen, started = b'', time.time()
-while True:
-    if steps and steps[0]['after'].encode() in seen:
-        step, seen = steps.pop(0), b''
-        if 'keys' in step: os.write(fd, step['keys'].encode())
-        elif 'signal' in step:
-            if step['signal'] == 'SIGCONT': os.waitpid(pid, os.WUNTRACED)  # what has not stopped yet cannot go on
-            os.kill(pid, getattr(signal, step['signal']))
-        else: resize(*step['size'])
-    if time.time() - started > 25:
-        os.kill(pid, signal.SIGKILL)
-    if select.select([fd], [], [], 0.05)[0]:
-        try:
-            data = os.read(fd, 65536)
-        except OSError:
-            break
-        if not data:
-            break
-        seen += data
-        os.write(1, data)
-local = termios.tcgetattr(fd)[3]
-_, status = os.waitpid(pid, 0)
-rest = steps[0]['after'] if steps else ''
-os.write(1, ('END %d %d %d %s' % (os.waitstatus_to_exitcode(status), bool(local & termios.ICANON), bool(local & termios.ECHO), rest)).encode())
+/** Notes who runs where, gives the terminal its size, and says how all of it was left. Ctrl-C is for the program alone. */
+const SHELL = `
+trap : INT
+tty > "$PLACE/tty"
+stty sane rows 24 cols 80
+sh -c 'echo $$ > "$PLACE/pid"; exec "$@"' program "$@"
+echo $? > "$PLACE/code"
+stty -a > "$PLACE/line"
 `;
+
+async function play(
+  place: string,
+  command: readonly string[],
+  steps: readonly Step[],
+  env: Record<string, string>,
+): Promise<string> {
+  const shell = `exec ${['sh', '-c', SHELL, 'terminal', ...command].map(quote).join(' ')}`;
+  const child = spawn('script', ['-qec', shell, '/dev/null'], {
+    env: cleanEnv({ TERM: 'xterm-256color', ...env, PLACE: place, SHELL: '/bin/sh' }),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  const left = [...steps];
+  let [written, seen] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    written += text;
+    seen += text;
+    const [step] = left;
+    if (step === undefined || !seen.includes(step.after)) return;
+    left.shift();
+    seen = '';
+    if ('keys' in step) child.stdin.write(step.keys);
+    else if ('signal' in step) send(place, step.signal);
+    else resize(place, step.size);
+  });
+  const tooLong = setTimeout(() => send(place, 'SIGKILL'), LONGEST_MS);
+  await ended;
+  clearTimeout(tooLong);
+  const [missing] = left;
+  if (missing === undefined) return written;
+  throw new Error(`the terminal never showed ${JSON.stringify(missing.after)}:\n${written.slice(-3_000)}`);
+}
+
+const LONGEST_MS = 60_000;
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+function send(place: string, signal: NodeJS.Signals): void {
+  if (!existsSync(join(place, 'pid'))) return;
+  const pid = Number(readFileSync(join(place, 'pid'), 'utf8'));
+  // What has not stopped yet cannot go on.
+  const isStopped = () => / \(.*\) T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  if (signal === 'SIGCONT') while (!isStopped());
+  process.kill(pid, signal);
+}
+
+function resize(place: string, [rows, columns]: readonly [number, number]): void {
+  const tty = readFileSync(join(place, 'tty'), 'utf8').trim();
+  execFileSync('stty', ['-F', tty, 'rows', String(rows), 'cols', String(columns)]);
+}

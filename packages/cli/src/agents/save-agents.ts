@@ -30,6 +30,39 @@ export async function saveAgents(
   );
 }
 
+/** An agent as the server has it now. */
+export interface SavedAgent {
+  readonly agent: AgentFile;
+  readonly id: string;
+  readonly version: number;
+}
+
+/**
+ * The same for a directory from which nobody is given a task: whoever coordinates gets a roster, of those who do not.
+ */
+export async function saveAllAgents(
+  api: ServerApi,
+  agents: readonly AgentFile[],
+  defaultModel: string,
+): Promise<readonly SavedAgent[]> {
+  const known = await listKnown(api);
+  const saved = new Map<AgentFile, SavedAgent>();
+  // Whom a roster names has to be there before.
+  const ordered = [
+    ...agents.filter(({ members }) => members === null),
+    ...agents.filter(({ members }) => members !== null),
+  ];
+  for (const agent of ordered) {
+    const roster = membersOf(agent, agents).filter(({ members }) => members === null);
+    const before = known.get(agent.name);
+    const path = before === undefined ? '/v1/agents' : `/v1/agents/${before}`;
+    const ids = roster.flatMap((member) => saved.get(member)?.id ?? []);
+    const { id, version } = await api.post<Agent>(path, toParams(agent, ids, defaultModel));
+    saved.set(agent, { agent, id, version });
+  }
+  return agents.flatMap((agent) => saved.get(agent) ?? []);
+}
+
 /** The newest of each name. */
 async function listKnown(api: ServerApi): Promise<ReadonlyMap<string, string>> {
   const known = new Map<string, Agent>();

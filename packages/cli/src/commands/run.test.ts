@@ -141,12 +141,12 @@ describe('fleetloom run', () => {
   it('[Y5] with --data everything stays, and the next run finds it; its key is for its owner alone', async () => {
     const data = join(root, 'data');
     expect((await call(['run', 'first', '--data', data])).code).toBe(0);
-    expect(statSync(join(data, 'run.key')).mode & 0o777).toBe(0o600);
+    expect(statSync(join(data, 'local.json')).mode & 0o777).toBe(0o600);
     const second = await call(['run', 'second', '--data', data, '--agents', agents, '--json']);
     expect(second.code).toBe(0);
     const third = await call(['run', 'third', '--data', data, '--agent', 'worker', '--json']);
     expect(parse(third.stdout)[0]).toMatchObject({ type: 'request_received', agent: 'worker' });
-    rmSync(join(data, 'run.key'));
+    rmSync(join(data, 'local.json'));
     expect(await call(['run', 'x', '--data', data])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('has keys of its own'),
@@ -198,14 +198,15 @@ describe('fleetloom run', () => {
   it('[Y6] on a terminal it draws the tree of all agents as it grows, and leaves it there', async () => {
     const terminal = new FakeTerminal(80, 24);
     const talking = delegate('worker', [
-      script([{ say: 'slow words come here', every_ms: 150 }]),
+      // Long enough to be seen by who is slow, too.
+      script([{ say: `slow words come here${' and here'.repeat(12)}`, every_ms: 150 }]),
       script([{ say: 'quick' }]),
     ]);
     const { fake, ended } = begin(['run', talking, '--agents', agents], { terminal, on: 'stderr' });
     await eventually(() => /▸ .*worker.*writing/.test(terminal.screen.join('\n')));
     const during = terminal.screen.join('\n');
     expect(during).toMatch(/^fleetloom {2}sesn_/m);
-    expect(during).toMatch(/^○ lead .*waits/m);
+    expect(during).toMatch(/^⧗ lead .*waits/m);
     expect(during).toMatch(/^✓ [├╰]─worker.*done/m);
     expect(terminal.cursorShown).toBe(false);
     expect(await ended).toBe(0);
@@ -304,7 +305,7 @@ describe('fleetloom run', () => {
       const terminal = new FakeTerminal(100, 24);
       const { fake, ended } = begin(['run', ASKING, '--agents', agents], { terminal, on: 'stderr', env: server.env });
       await eventually(() => terminal.screen.join('\n').includes('a approve · d deny'));
-      expect(terminal.screen.join('\n')).toMatch(/! asker asks {2}bash {2}echo asked/);
+      expect(terminal.screen.join('\n')).toMatch(/! asker asks for bash\n {4}echo asked\n/);
       expect(fake.keyboards).toBe(1);
       fake.type(`z${key}`);
       await eventually(() => fake.keyboards === 0);

@@ -72,6 +72,7 @@ async function carryOut(io: Io, options: RunOptions, { api, server, asked, reque
     sessionId: first.session_id,
     mode: options.approvals ?? 'ask',
     isOwn: server.isOwn,
+    isShown: (toolUseId) => view.shows(toolUseId),
     onNote: (text) => view.note(text),
     onInterrupt: () => asked.ask('SIGINT'),
   });

@@ -1,6 +1,7 @@
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { FleetloomError, startServer } from '@fleetloom/server';
+import { toDataDirectory } from '../connection/data-directory.ts';
+import { rememberServer } from '../connection/local-server.ts';
 import { exitCode } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 import { createRequestLines, type LogForm } from '../request-lines.ts';
@@ -17,6 +18,10 @@ export interface ServeOptions {
   /** No key is asked for. Only on loopback. */
   open?: boolean;
   unsandboxedBash?: boolean;
+  /** The claude program, by a path or a name on PATH. */
+  claude?: string;
+  /** It uses its own login. */
+  claudeLogin?: boolean;
   json?: boolean;
   /** Requests of each key in a second, on average. */
   rateLimit?: number;
@@ -28,7 +33,8 @@ export interface ServeOptions {
 export async function serve(io: Io, options: ServeOptions): Promise<number> {
   const asked = waitForSignal(io);
   const dataDirectory = toDataDirectory(io.env, options.data);
-  const server = await start(io, options, dataDirectory);
+  const server = await startHere(io, options, dataDirectory);
+  await rememberServer(dataDirectory, server);
   await writeText(
     io.stdout,
     options.json === true ? toJson(server, dataDirectory) : toText(io, options, server, dataDirectory),
@@ -41,7 +47,8 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
 
 type Server = Awaited<ReturnType<typeof startServer>>;
 
-async function start(io: Io, options: ServeOptions, dataDirectory: string): Promise<Server> {
+/** The server in this process, as options and environment want it. */
+export async function startHere(io: Io, options: ServeOptions, dataDirectory: string): Promise<Server> {
   const { env } = io;
   try {
     return await startServer({
@@ -51,6 +58,7 @@ async function start(io: Io, options: ServeOptions, dataDirectory: string): Prom
       isOpen: options.open,
       scriptsDirectory: options.scripts === undefined ? undefined : resolve(options.scripts),
       allowUnsandboxedBash: options.unsandboxedBash,
+      claudeCode: { program: options.claude, usesOwnLogin: options.claudeLogin },
       // A second's worth at once: clients begin with several requests.
       ...(options.rateLimit === undefined
         ? {}
@@ -79,13 +87,6 @@ export function toModels(env: Io['env'], given: string | undefined) {
   if (apiKey !== undefined && apiKey !== '') return { models: { credential: { apiKey }, ...at } };
   if (authToken !== undefined && authToken !== '') return { models: { credential: { authToken }, ...at } };
   return {};
-}
-
-function toDataDirectory(env: Io['env'], given: string | undefined): string {
-  if (given !== undefined) return resolve(given);
-  const { FLEETLOOM_DATA: own, XDG_DATA_HOME: shared } = env;
-  if (own !== undefined && own !== '') return resolve(own);
-  return join(shared !== undefined && shared !== '' ? shared : join(homedir(), '.local', 'share'), 'fleetloom');
 }
 
 function toPort(text: string | undefined): number | undefined {

@@ -218,6 +218,17 @@ describe('fleetloom cancel', () => {
     expect(stdout).not.toContain('"status":"running"');
   });
 
+  it('[Y19] the session will do: its run is found, and where none goes on that is told', async () => {
+    const { sessionId } = await server.begin(SLOW);
+    expect(await fleet('cancel', sessionId)).toMatchObject({ code: 0, stdout: 'cancelled\n' });
+    expect(await fleet('cancel', sessionId)).toMatchObject({
+      code: 4,
+      stderr: expect.stringContaining(`Nothing runs in ${sessionId}.`),
+    });
+    const unknown = await fleet('cancel', 'sesn_none');
+    expect([unknown.code, unknown.stderr]).toEqual([4, expect.stringMatching(/^fleetloom: sesn_none does not exist/)]);
+  });
+
   it('[Y19] --no-wait does not wait; what is over or unknown is 4', async () => {
     const { requestId } = await server.begin(SLOW);
     expect(await fleet('cancel', requestId, '--no-wait')).toMatchObject({

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type FleetEvent, isFleetEvent } from '@fleetloom/protocol/fleet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../test-support/fake-io.ts';
@@ -10,16 +12,28 @@ beforeAll(async () => {
   server = await startTestServer();
   const ask = { type: 'agent_toolset_20260401', default_config: { permission_policy: { type: 'always_ask' } } };
   await server.post('/v1/agents', { name: 'asker', model: 'scripted/echo', tools: [ask] });
+  const human = { type: 'custom', name: 'ask_human', description: 'asks', input_schema: { type: 'object' } };
+  await server.post('/v1/agents', { name: 'questioner', model: 'scripted/echo', tools: [human] });
 });
 afterAll(() => server.close());
 
 const SLOW = script([{ say: 'word '.repeat(400), every_ms: 50 }]);
 const ASKS = script([{ call: 'bash', input: { command: 'echo asked' } }], [{ say: 'went on' }]);
+const ASKS_TWICE = script(
+  [{ call: 'bash', input: { command: 'echo asked' } }],
+  [{ call: 'bash', input: { command: 'echo again' } }],
+  [{ say: 'went on' }],
+);
+const ASKS_HUMAN = script([{ call: 'ask_human', input: { question: 'Which?' } }], [{ say: 'went on' }]);
 const fleet = (...args: string[]) => call(args, { env: server.env });
 
 function open(args: string[], terminal = new FakeTerminal(80, 24)) {
   const { fake, ended } = begin(['watch', ...args], { terminal, env: server.env });
-  const see = (pattern: RegExp) => eventually(() => pattern.test(terminal.screen.join('\n')));
+  const see = async (pattern: RegExp) => {
+    await eventually(() => pattern.test(terminal.screen.join('\n'))).catch(() => {
+      throw new Error(`the screen never showed ${String(pattern)}:\n${terminal.screen.join('\n')}`);
+    });
+  };
   return { terminal, fake, ended, see };
 }
 
@@ -30,9 +44,9 @@ describe('fleetloom watch on a terminal', () => {
     const { sessionId, requestId } = await server.begin(delegate('asker', [SLOW, ASKS]));
     const { terminal, fake, ended, see } = open([sessionId]);
     await see(/asker +needs you +bash: echo asked/);
-    await see(/✓ live/);
-    expect(terminal.screen.join('\n')).toMatch(/○ master +waits/);
-    expect(terminal.screen.join('\n')).toMatch(/▸ ├─asker +writing/);
+    await see(/● /);
+    expect(terminal.screen.join('\n')).toMatch(/⧗ +master +waits for 2/);
+    expect(terminal.screen.join('\n')).toMatch(/▸ +├─asker +writing/);
     expect([terminal.screen.length, terminal.isAlternate]).toEqual([24, true]);
     fake.type('q');
     expect(await ended).toBe(0);
@@ -56,8 +70,8 @@ describe('fleetloom watch on a terminal', () => {
       fake.type(keys);
       await see(new RegExp(word));
       expect(await server.ended(requestId)).toBe('completed');
-      await see(/✓ ╰─asker +done/);
-      expect(terminal.screen.join('\n')).not.toContain('need you');
+      await see(/✓ +╰─asker +done/);
+      expect(terminal.screen[0]).not.toContain('!');
       fake.type('q');
       expect(await ended).toBe(0);
       expect((await fleet('export', sessionId)).stdout).toMatch(pattern);
@@ -71,7 +85,7 @@ describe('fleetloom watch on a terminal', () => {
     fake.type('jxy');
     await see(/asker is told to stop/);
     expect(await server.ended(requestId)).toBe('completed');
-    await see(/■ ╰─asker +cancelled/);
+    await see(/■ +╰─asker +cancelled/);
     fake.type('ssomething new\r');
     await see(/Said\./);
     await expect.poll(async () => (await fleet('export', sessionId)).stdout).toContain('something new');
@@ -81,6 +95,92 @@ describe('fleetloom watch on a terminal', () => {
     await server.post(`/v1/sessions/${sessionId}/archive`, {});
     fake.type('stoo late\r');
     await see(/is archived/);
+    fake.type('q');
+    expect(await ended).toBe(0);
+  });
+
+  it('[Y34] what a pattern allows is approved at once and later, and the log says who said so', async () => {
+    const { sessionId, requestId } = await server.begin(delegate('asker', [ASKS, ASKS_TWICE]));
+    const { fake, ended, see } = open([sessionId]);
+    await see(/!2/);
+    fake.type('iA');
+    await see(/bash\(command: echo asked\)\s+fits 2 of 2/);
+    fake.type('\u0015echo *\r');
+    // The second call of the second one fits too, and nobody is asked.
+    expect(await server.ended(requestId)).toBe('completed');
+    await see(/Nothing needs you/);
+    fake.type('q');
+    expect(await ended).toBe(0);
+    expect((await fleet('export', sessionId)).stdout.match(/"result":"allow"/g)?.length).toBeGreaterThanOrEqual(3);
+  });
+
+  it('[Y35] a tool of one’s own is answered from the keyboard', async () => {
+    const { sessionId, requestId } = await server.begin(delegate('questioner', [ASKS_HUMAN]));
+    const { fake, ended, see } = open([sessionId]);
+    await see(/questioner +needs you +ask_human: Which\?/);
+    fake.type('i');
+    await see(/questioner waits for the result of ask_human/);
+    fake.type('rthe second\r');
+    await see(/Answered: ask_human of questioner/);
+    expect(await server.ended(requestId)).toBe('completed');
+    fake.type('\u001b');
+    await see(/questioner +done +went on/);
+    expect((await fleet('export', sessionId)).stdout).toContain('"content":[{"type":"text","text":"the second"}]');
+    fake.type('q');
+    expect(await ended).toBe(0);
+  });
+
+  it('[Y36] X stops everybody below, after y', async () => {
+    const { sessionId, requestId } = await server.begin(delegate('asker', [SLOW, SLOW]));
+    const { fake, ended, see } = open([sessionId]);
+    await see(/╰─asker +writing/);
+    fake.type('X');
+    await see(/Stop master and 2 threads below\?/);
+    fake.type('y');
+    await see(/master with all below it is told to stop/);
+    expect(await server.ended(requestId)).toBe('cancelled');
+    await see(/■3/);
+    fake.type('q');
+    expect(await ended).toBe(0);
+  });
+
+  it('[Y38] R goes through what has happened, event by event, and back to the present', async () => {
+    const { sessionId, requestId } = await server.begin(delegate('asker', [script([{ say: 'one two three' }])]));
+    await server.ended(requestId);
+    const { terminal, fake, ended, see } = open([sessionId]);
+    await see(/✓2/);
+    fake.type('R');
+    await see(/REPLAY \d\d:\d\d:\d\d · (\d+)\/\1/);
+    fake.type('{'.repeat(3));
+    await see(/asker +working/);
+    fake.type('}');
+    await see(/✓ +╰─asker +done/);
+    expect(terminal.screen[0]).toMatch(/⚙1|⧗1/);
+    fake.type('R');
+    await see(/● /);
+    await see(/✓2/);
+    fake.type('q');
+    expect(await ended).toBe(0);
+  });
+
+  it('[Y39] a budget is raised, a title given, everything written to a file, and what is refused is told', async () => {
+    const budget = { cost_usd: 5 };
+    const agent = { agent_def: { name: 'master', model: 'scripted/echo' }, budget };
+    const { sessionId, requestId } = await server.begin('hello', agent);
+    await server.ended(requestId);
+    const { fake, ended, see } = open([sessionId]);
+    await see(/of \$5/);
+    fake.type(':budget 20\r');
+    await see(/of \$20/);
+    fake.type(':title Release\r');
+    await see(/It is called "Release" now/);
+    expect(await server.get(`/v1/sessions/${sessionId}`)).toMatchObject({ title: 'Release' });
+    const file = join(server.directory, 'all.ndjson');
+    fake.type(`:export ${file}\r`);
+    await see(/\d+ lines written to/);
+    expect(readFileSync(file, 'utf8')).toBe((await fleet('export', sessionId)).stdout);
+    fake.type(`:export ${file}\r`);
+    await see(/EEXIST|already/);
     fake.type('q');
     expect(await ended).toBe(0);
   });
@@ -128,7 +228,7 @@ describe('fleetloom watch on a terminal', () => {
     ] as const) {
       terminal.resize(columns, rows);
       expect(terminal.screen).toHaveLength(rows);
-      expect(terminal.screen[0]).toContain('fleetloom');
+      expect(terminal.screen[0]).toMatch(/1 thr.*seq/);
       for (const line of terminal.screen) expect(line.length).toBeLessThan(columns);
     }
     fake.type('q');
@@ -136,18 +236,38 @@ describe('fleetloom watch on a terminal', () => {
     await fleet('cancel', requestId);
   });
 
+  it('[Y43] when nobody works it draws about once a second, and only what has changed', async () => {
+    const { sessionId, requestId } = await server.begin('hello');
+    await server.ended(requestId);
+    const { terminal, fake, ended, see } = open([sessionId]);
+    await see(/● /);
+    // What has just happened is still told for a while.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const before = terminal.writes.length;
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    const written = terminal.writes.slice(before);
+    // Twenty a second would be fifty. A row has some hundred bytes, a screen two thousand.
+    expect(written.length).toBeLessThan(15);
+    for (const text of written) expect(text.length).toBeLessThan(1_000);
+    fake.type('q');
+    expect(await ended).toBe(0);
+  });
+
   it('[Y26] a server that goes and comes back is told, and nothing is missing afterwards', async () => {
     const words = Array.from({ length: 80 }, (_, index) => `w${index}`).join(' ');
     const { sessionId } = await server.begin(script([{ say: words, every_ms: 20 }]));
     const { terminal, fake, ended, see } = open([sessionId]);
-    await see(/✓ live/);
+    await see(/● /);
     await server.stop();
     await see(/↻ reconnecting/);
-    expect(terminal.screen.at(-1)).toMatch(/no server at|has closed the connection/);
+    expect(terminal.screen.slice(-3).join(' ')).toMatch(
+      /no server at|has closed the connection|server answered 503: the\s+server stops/,
+    );
     await server.restart();
-    await see(/✓ live/);
-    await see(/✓ master +done +.*w79/);
-    expect(terminal.screen[0]).not.toContain('gaps');
+    await see(/Connected again: caught up \d+ events?, 0 gaps\./);
+    await see(/● /);
+    await see(/✓ +master +done +.*w79/);
+    expect(terminal.screen[0]).not.toContain('gap');
     fake.type('q');
     expect(await ended).toBe(0);
   });
@@ -156,13 +276,13 @@ describe('fleetloom watch on a terminal', () => {
     const { sessionId, requestId } = await server.begin('hello');
     await server.ended(requestId);
     const { terminal, fake, ended, see } = open([sessionId]);
-    await see(/✓ live/);
+    await see(/● /);
     await fetch(`${server.url}/v1/sessions/${sessionId}`, {
       method: 'DELETE',
       headers: { authorization: `Bearer ${server.key}` },
     });
     await see(/■ over/);
-    expect(terminal.screen.join('\n')).toMatch(/✓ master +done/);
+    expect(terminal.screen.join('\n')).toMatch(/✓ +master +done/);
     fake.type('q');
     expect(await ended).toBe(0);
   });
@@ -193,6 +313,9 @@ describe('fleetloom watch on a terminal', () => {
     const { terminal, ended } = open([sessionId, '--until', 'idle']);
     expect(await ended).toBe(0);
     expect(isGivenBack(terminal)).toBe(true);
+    const failing = await server.begin(script([{ fail: { status: 400, times: 99 } }]));
+    expect(await open([failing.sessionId, '--until', 'idle']).ended).toBe(1);
+    expect((await fleet('watch', failing.sessionId, '--until', 'idle')).code).toBe(1);
   });
 });
 
@@ -226,7 +349,8 @@ describe('fleetloom watch elsewhere', () => {
     const { fake, ended } = begin(['watch', sessionId, '--json', '--until', 'idle'], { env: server.env });
     await eventually(() => fake.stdout.text.includes('"type":"text"'));
     await server.post(`/v1/sessions/${sessionId}/events`, { events: [{ type: 'user.interrupt' }] });
-    expect(await ended).toBe(0);
+    // A run that was stopped has not succeeded.
+    expect(await ended).toBe(1);
     const events = fake.stdout.text
       .trimEnd()
       .split('\n')
@@ -236,15 +360,19 @@ describe('fleetloom watch elsewhere', () => {
     expect([events[0]?.type, events.at(-1)?.type]).toEqual(['request_received', 'done']);
   });
 
-  it('[Y24] --once prints how it is now, with what waits, and tells a failed run with 1', async () => {
+  it('[Y42] --once prints how it is now, with what waits, and returns the worst of it', async () => {
     const asking = await server.begin(delegate('asker', [ASKS]));
     await expect
       .poll(async () => (await fleet('watch', asking.sessionId, '--once')).stdout)
       .toMatch(/! ╰─asker .* needs you/);
     const { code, stdout } = await fleet('watch', asking.sessionId, '--once');
-    expect(code).toBe(0);
+    expect(code).toBe(7);
     expect(stdout).toMatch(/^! sevt_\w+ {2}asker bash: echo asked$/m);
     await fleet('cancel', asking.requestId);
+    expect((await fleet('watch', asking.sessionId, '--once')).code).toBe(1);
+    const good = await server.begin('hello');
+    await server.ended(good.requestId);
+    expect((await fleet('watch', good.sessionId, '--once')).code).toBe(0);
     const failed = await server.begin(script([{ fail: { status: 400, times: 99 } }]));
     await server.ended(failed.requestId);
     expect(await fleet('watch', failed.sessionId, '--once')).toMatchObject({

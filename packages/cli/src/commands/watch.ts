@@ -1,4 +1,4 @@
-import { createSlots, currentRun, type FleetEvent, foldSlots } from '@fleetloom/protocol/fleet';
+import { createSlots, currentRun, type FleetEvent, foldSlots, type SessionSlots } from '@fleetloom/protocol/fleet';
 import { type ConnectionOptions, toConnection } from '../connection/connection.ts';
 import { createServerApi, type ServerApi } from '../connection/server-api.ts';
 import { exitCode } from '../exit-code.ts';
@@ -10,7 +10,7 @@ import { detectLook } from '../terminal/look.ts';
 import { type EndingSignal, onEndingSignal } from '../until-signal.ts';
 import { UsageError } from '../usage-error.ts';
 import { chooseSession } from '../watch/choose-session.ts';
-import { followSession } from '../watch/follow-session.ts';
+import { type FollowSession, followSession } from '../watch/follow-session.ts';
 import { writeText } from '../write-text.ts';
 
 export interface WatchOptions extends ConnectionOptions {
@@ -39,44 +39,72 @@ export async function watch(io: Io, session: string | undefined, options: WatchO
 }
 
 /** Without a screen: events, lines, or one picture of how it is. */
-async function print(io: Io, api: ServerApi, session: string, { json, once, until }: WatchOptions): Promise<number> {
+async function print(io: Io, api: ServerApi, session: string, options: WatchOptions): Promise<number> {
+  if (options.once === true) return await printOnce(io, api, session);
+  const { json, until } = options;
+  const log = new LineLog(detectLook(io));
+  let slots = createSlots({ textCharsMax: limits.lineCharsMax });
+  const tell = (event: FleetEvent): string => {
+    if (json === true) return toEventLine(io, event);
+    return log
+      .take(slots, event, io.timers.now())
+      .map((line) => `${line}\n`)
+      .join('');
+  };
+  const signal = await follow(io, api, session, {
+    onEvent: async (event) => {
+      slots = foldSlots(slots, event);
+      const text = tell(event);
+      // A slow reader slows down the reading, and the server waits.
+      if (text !== '') await writeText(io.stdout, text);
+    },
+    isOver: () => until === 'idle' && currentRun(slots) === undefined,
+  });
+  return signal === undefined ? toExitCode(slots) : exitCode[signal];
+}
+
+/** Only what was waited for is judged: who leaves has not seen the end. */
+function toExitCode({ runs }: SessionSlots): number {
+  const state = runs.at(-1)?.state;
+  return state === 'failed' || state === 'lost' ? exitCode.failed : exitCode.ok;
+}
+
+/** What is true now, and nothing about how it came to be. The exit code is the worst of it. */
+async function printOnce(io: Io, api: ServerApi, session: string): Promise<number> {
+  const [{ WatchModel }, { printSnapshot }, { readFacts }, { worstState }] = await Promise.all([
+    import('../watch/watch-model.ts'),
+    import('../watch/print-snapshot.ts'),
+    import('../watch/session-facts.ts'),
+    import('../watch/worst-state.ts'),
+  ]);
+  const model = new WatchModel(session);
+  const signal = await follow(io, api, session, { onEvent: (event) => model.take(event), isOver: () => true });
+  if (signal !== undefined) return exitCode[signal];
+  model.facts = await readFacts(api, session);
+  await printSnapshot(io, model);
+  return worstState(model, io.timers.now());
+}
+
+/** Gives the signal that ended it, if one did. */
+async function follow(
+  io: Io,
+  api: ServerApi,
+  session: string,
+  take: Pick<FollowSession, 'onEvent' | 'isOver'>,
+): Promise<EndingSignal | undefined> {
   const leave = new AbortController();
   let signal: EndingSignal | undefined;
   const undo = onEndingSignal(io, (name) => {
     signal = name;
     leave.abort();
   });
-  const log = new LineLog(detectLook(io));
-  let slots = createSlots({ textCharsMax: limits.lineCharsMax });
-  const tell = (event: FleetEvent): string => {
-    if (json === true) return toEventLine(io, event);
-    if (once === true) return '';
-    return log
-      .take(slots, event, io.timers.now())
-      .map((line) => `${line}\n`)
-      .join('');
+  const onLink: FollowSession['onLink'] = (link, reason) => {
+    if (link === 'waiting') io.stderr.write(`fleetloom: ${reason} Trying again.\n`);
   };
   try {
-    await followSession(api.connection, session, {
-      signal: leave.signal,
-      onLink: (link, reason) => {
-        if (link === 'waiting') io.stderr.write(`fleetloom: ${reason} Trying again.\n`);
-      },
-      onEvent: async (event) => {
-        slots = foldSlots(slots, event);
-        const text = tell(event);
-        // A slow reader slows down the reading, and the server waits.
-        if (text !== '') await writeText(io.stdout, text);
-      },
-      isOver: () => once === true || (until === 'idle' && currentRun(slots) === undefined),
-    });
+    await followSession(api.connection, session, { ...take, signal: leave.signal, onLink });
   } finally {
     undo();
   }
-  if (signal !== undefined) return exitCode[signal];
-  if (once !== true) return exitCode.ok;
-  const { printSnapshot } = await import('../watch/print-snapshot.ts');
-  await printSnapshot(io, session, slots);
-  const newest = slots.runs.at(-1)?.state;
-  return newest === 'failed' || newest === 'lost' ? exitCode.failed : exitCode.ok;
+  return signal;
 }

@@ -1,25 +1,57 @@
 import type { Check } from './check.ts';
+import { agentVersionChecks } from './checks/agent-versions.ts';
 import { agentChecks } from './checks/agents.ts';
 import { askingChecks } from './checks/asking.ts';
+import { clientToolChecks } from './checks/client-tools.ts';
+import { eventListChecks } from './checks/event-lists.ts';
 import { failureChecks } from './checks/failures.ts';
-import { helperChecks } from './checks/helpers.ts';
+import { fileChecks } from './checks/files.ts';
+import { messageChecks } from './checks/messages.ts';
 import { rosterChecks } from './checks/roster.ts';
+import { sessionEndChecks } from './checks/session-ends.ts';
+import { sessionListChecks } from './checks/session-lists.ts';
+import { sessionUpdateChecks } from './checks/session-updates.ts';
 import { sessionChecks } from './checks/sessions.ts';
+import { streamPreviewChecks } from './checks/stream-previews.ts';
+import { streamReaderChecks } from './checks/stream-readers.ts';
 import { streamChecks } from './checks/streams.ts';
+import { threadAskChecks } from './checks/thread-asks.ts';
+import { threadEndChecks } from './checks/thread-ends.ts';
+import { threadMessageChecks } from './checks/thread-messages.ts';
+import { threadViewChecks } from './checks/thread-views.ts';
 import { threadChecks } from './checks/threads.ts';
+import { toolRunnerChecks } from './checks/tool-runner.ts';
 import { transportChecks } from './checks/transport.ts';
 import { turnChecks } from './checks/turns.ts';
+import { workerChecks } from './checks/workers.ts';
 
-/** The whole checklist, in its order. Workflows (57) and budgets (167) are for later. */
+/**
+ * The whole checklist, in its order. Budgets (167) are of money, and no scripted model costs any: they cannot be asked for.
+ */
 export const allChecks: readonly Check[] = [
   ...transportChecks,
   ...agentChecks,
+  ...agentVersionChecks,
   ...rosterChecks,
   ...sessionChecks,
+  ...sessionUpdateChecks,
+  ...sessionListChecks,
+  ...sessionEndChecks,
   ...turnChecks,
+  ...messageChecks,
+  ...eventListChecks,
   ...streamChecks,
+  ...streamPreviewChecks,
+  ...streamReaderChecks,
   ...askingChecks,
+  ...clientToolChecks,
   ...threadChecks,
+  ...threadMessageChecks,
+  ...threadAskChecks,
+  ...threadEndChecks,
+  ...threadViewChecks,
   ...failureChecks,
-  ...helperChecks,
+  ...workerChecks,
+  ...toolRunnerChecks,
+  ...fileChecks,
 ];

@@ -22,6 +22,9 @@ export type Step =
       };
     };
 
+/** Until somebody interrupts it: longer than any check takes, however busy the machine is. */
+export const sleeps: Step = { sleep_ms: 540_000 };
+
 export interface Usage {
   readonly input_tokens?: number;
   readonly output_tokens?: number;

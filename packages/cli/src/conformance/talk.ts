@@ -52,6 +52,15 @@ export class Talk {
     return (await this.watch()).until('session.status_idle', { from });
   }
 
+  /** The list once its last event is an end of work: for whoever comes too late to watch it. */
+  async untilIdle(): Promise<readonly SessionEvent[]> {
+    for (;;) {
+      const events = await this.list();
+      if (events.at(-1)?.type === 'session.status_idle') return events;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
   async list(params: Anthropic.Beta.Sessions.EventListParams = {}): Promise<readonly SessionEvent[]> {
     const events: SessionEvent[] = [];
     for await (const event of this.#sessions.events.list(this.id, params)) events.push(event as SessionEvent);

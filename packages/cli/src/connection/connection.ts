@@ -1,5 +1,7 @@
 import type { Io } from '../io.ts';
 import { UsageError } from '../usage-error.ts';
+import { toDataDirectory } from './data-directory.ts';
+import { recallServer } from './local-server.ts';
 
 /** The options that all commands share which talk to a server. */
 export interface ConnectionOptions {
@@ -14,10 +16,16 @@ export interface Connection {
   readonly key: string | undefined;
 }
 
-/** What was given, else what the environment says, else the place where `fleetloom serve` listens (SPEC Y1). */
+/**
+ * What was given, else what the environment says, else the server of this machine: where it listens and its key stand in
+ * its data directory (SPEC Y1). Its key is shown to nobody else.
+ */
 export function toConnection(env: Io['env'], options: ConnectionOptions): Connection {
-  const url = options.url ?? given(env['FLEETLOOM_URL']) ?? DEFAULT_URL;
-  return { url: checkUrl(url), key: options.key ?? given(env['FLEETLOOM_KEY']) };
+  const local = recallServer(toDataDirectory(env));
+  const url = checkUrl(options.url ?? given(env['FLEETLOOM_URL']) ?? local.url ?? DEFAULT_URL);
+  const key = options.key ?? given(env['FLEETLOOM_KEY']);
+  const isLocal = url === local.url || (local.url === null && url === DEFAULT_URL);
+  return { url, key: key ?? (isLocal ? (local.key ?? undefined) : undefined) };
 }
 
 const DEFAULT_URL = 'http://127.0.0.1:4280';

@@ -30,14 +30,15 @@ async function withStranger(
 
 describe('how a server is reached', () => {
   it('[Y1] what is given wins over what is set, and that over where serve listens', () => {
-    const env = { FLEETLOOM_URL: 'http://set:1/', FLEETLOOM_KEY: 'set' };
+    const FLEETLOOM_DATA = '/nowhere';
+    const env = { FLEETLOOM_URL: 'http://set:1/', FLEETLOOM_KEY: 'set', FLEETLOOM_DATA };
     expect(toConnection(env, { url: 'https://given/under/', key: 'given' })).toEqual({
       url: 'https://given/under',
       key: 'given',
     });
     expect(toConnection(env, {})).toEqual({ url: 'http://set:1', key: 'set' });
-    expect(toConnection({}, {})).toEqual({ url: 'http://127.0.0.1:4280', key: undefined });
-    expect(toConnection({ FLEETLOOM_URL: '', FLEETLOOM_KEY: '' }, {})).toEqual({
+    expect(toConnection({ FLEETLOOM_DATA }, {})).toEqual({ url: 'http://127.0.0.1:4280', key: undefined });
+    expect(toConnection({ FLEETLOOM_DATA, FLEETLOOM_URL: '', FLEETLOOM_KEY: '' }, {})).toEqual({
       url: 'http://127.0.0.1:4280',
       key: undefined,
     });

@@ -7,6 +7,8 @@ export interface ServerApi {
   readonly connection: Connection;
   get<Answer>(path: string, query?: Query): Promise<Answer>;
   post<Answer>(path: string, body: object): Promise<Answer>;
+  /** Files travel as forms do. */
+  upload<Answer>(path: string, form: FormData): Promise<Answer>;
   /** The items of all pages, the next page asked for when the one before is used up. */
   list<Item>(path: string, query?: Query): AsyncGenerator<Item, void, undefined>;
   /** An answer that is read by the caller. Takes as long as the signal lets it. */
@@ -17,6 +19,7 @@ export type Query = Readonly<Record<string, string | number | readonly string[] 
 
 export interface OpenInit {
   readonly method?: 'GET' | 'POST';
+  /** JSON, unless it is a form. */
   readonly body?: object;
   readonly query?: Query;
   readonly headers?: Readonly<Record<string, string>>;
@@ -48,6 +51,7 @@ export function createServerApi(connection: Connection, callMs: number = limits.
     open,
     get: (path, query = {}) => call(path, { query }),
     post: (path, body) => call(path, { method: 'POST', body }),
+    upload: (path, form) => call(path, { method: 'POST', body: form }),
     list: async function* <Item>(path: string, query: Query = {}) {
       let page: string | undefined;
       do {
@@ -76,14 +80,15 @@ function toUrl({ url: base }: Connection, path: string, query: Query = {}): URL 
 }
 
 function toRequest({ key }: Connection, { method = 'GET', body, headers, signal }: OpenInit): RequestInit {
+  const isForm = body instanceof FormData; // which brings its own content type
   return {
     method,
     headers: {
       ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
     ...(signal === undefined ? {} : { signal }),
   };
 }

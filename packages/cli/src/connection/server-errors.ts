@@ -62,7 +62,8 @@ function fieldOf(value: unknown, name: string): unknown {
 /** It may come from anywhere, so it is cleaned as what agents say is. */
 function sentence(text: string): string {
   const line = cleanLine(text);
-  const whole = line.charAt(0).toUpperCase() + line.slice(1);
+  // A word, not an id or the name of a field: those are as they are.
+  const whole = /^[a-z]+(?![\w.[-])/.test(line) ? line.charAt(0).toUpperCase() + line.slice(1) : line;
   return /[.!?]$/.test(whole) ? whole : `${whole}.`;
 }
 

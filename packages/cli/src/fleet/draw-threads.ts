@@ -5,7 +5,6 @@ import type { Glyphs } from '../terminal/glyphs.ts';
 import type { Style } from '../terminal/palette.ts';
 import { type Row, type Span, span } from '../terminal/row.ts';
 import { textWidth, truncateText } from '../terminal/text-width.ts';
-import type { StateSign } from '../tree/agent-state.ts';
 import { silenceOf, type SlotState, toSlotState } from './slot-state.ts';
 import type { ThreadRow } from './thread-rows.ts';
 
@@ -54,7 +53,9 @@ function takeEnd(text: string, width: number): string {
     if (textWidth(character + end) > width) break;
     end = character + end;
   }
-  return end.trimStart();
+  // Half a word at the front is harder to read than none.
+  const isCut = end.length < text.length && !text.at(-end.length - 1)?.match(/\s/);
+  return (isCut ? end.replace(/^\S{1,11}\s+(?=\S)/, '') : end).trimStart();
 }
 
 function columnsOf(spans: readonly Span[]): number {
@@ -70,7 +71,7 @@ const NARROW_WIDTH = 70;
 /** How many threads are in which state, with what all of them took. */
 export function drawSummary(rows: readonly ThreadRow[], usage: FleetUsage, drawing: ThreadDrawing): Span[] {
   const { glyphs, nowMs } = drawing;
-  const states = new Map<StateSign, { style: Style; count: number }>();
+  const states = new Map<SlotState['sign'], { style: Style; count: number }>();
   for (const { slot } of rows) {
     const { sign, style } = toSlotState(slot, nowMs);
     states.set(sign, { style, count: (states.get(sign)?.count ?? 0) + 1 });
@@ -89,8 +90,8 @@ export function toRails(branches: readonly boolean[], glyphs: Glyphs): string {
   return `${above.join('')}${branches.at(-1) === true ? glyphs.branch : glyphs.lastBranch}${glyphs.reach}`;
 }
 
-export function signOf({ sign }: SlotState, { glyphs, animationMs }: ThreadDrawing): string {
-  if (sign !== 'thinking') return glyphs[sign];
+export function signOf({ sign, attempt }: SlotState, { glyphs, animationMs }: ThreadDrawing): string {
+  if (sign !== 'thinking') return attempt === undefined ? glyphs[sign] : `${glyphs[sign]}${attempt}`;
   const frame = animationMs === undefined ? 0 : Math.floor(animationMs / 150) % glyphs.thinking.length;
   return glyphs.thinking[frame] ?? '';
 }

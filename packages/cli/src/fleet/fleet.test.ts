@@ -84,6 +84,8 @@ describe('threads as rows', () => {
       [events().text(0, 'x'), 'writing'],
       [events().on(0, { type: 'tool_start', tool: 'grep', tool_use_id: 't', input: {} }), 'grep'],
       [events().ask(0, 'ls'), 'needs you'],
+      [events().on(0, { type: 'request_queued', reason: 'concurrency', ahead: 1 }), 'queued'],
+      [events().on(0, { type: 'request_retrying', code: 'c', message: '', attempt: 2, retry_at: 0 }), 'retry'],
       [events().close(0), 'done'],
       [events().close(0, 'error'), 'failed'],
       [events().close(0, 'limit'), 'limit'],
@@ -95,7 +97,7 @@ describe('threads as rows', () => {
       const state = toSlotState(toThreadRows(fold(given).runs)[0]!.slot, given.nowMs);
       return state.sign;
     });
-    expect(new Set(seen).size).toBe(8);
+    expect(new Set(seen).size).toBe(10);
     expect(statesOf(events().open(1, 'b', 0))).toEqual(['a waits', 'b working']);
   });
 
@@ -168,7 +170,7 @@ describe('a line for each change', () => {
       'run req_1 begins: the task',
       '◐ working     lead  waiting for the model',
       '▸ writing     lead',
-      '○ waits       lead  waiting for 1',
+      '⧗ waits       lead  waiting for 1',
       '◐ working       w  waiting for the model',
       '▸ writing       w',
       '! needs you     w  bash: rm x (sevt_1)',

@@ -5,11 +5,15 @@ import { formatDuration } from '../terminal/format.ts';
 import type { Style } from '../terminal/palette.ts';
 import type { StateSign } from '../tree/agent-state.ts';
 
+type SlotWait = NonNullable<Slot['waits']>;
+
 /** What is said of a thread: always a sign, a colour and a word together (SPEC Y20). */
 export interface SlotState {
-  readonly sign: StateSign;
+  readonly sign: StateSign | 'queued';
   readonly word: string;
   readonly style: Style;
+  /** Of a request that is made again: which attempt is to come. */
+  readonly attempt?: number;
 }
 
 export function toSlotState(slot: Slot, nowMs: number): SlotState {
@@ -29,18 +33,38 @@ export function toSlotState(slot: Slot, nowMs: number): SlotState {
   }
 }
 
-/** How long nothing has been heard, where that is the news about a thread. */
+/** Why nothing happens, where that is the news about a thread: how long it is silent, or what it waits for. */
 export function silenceOf(slot: Slot, nowMs: number): string | undefined {
-  return slot.state === 'running' && isStalled(slot, nowMs)
-    ? `no event for ${formatDuration(nowMs - (slot.lastAt ?? nowMs))}`
-    : undefined;
+  if (slot.state !== 'running') return undefined;
+  if (slot.waits !== null) return describeWait(slot.waits, nowMs);
+  if (!isStalled(slot, nowMs)) return undefined;
+  const silent = formatDuration(nowMs - (slot.lastAt ?? nowMs));
+  const isAnswering = slot.phase === 'writing' || slot.phase === 'thinking';
+  return isAnswering
+    ? `silent for ${silent} in the middle of an answer`
+    : `no event for ${silent}, the model has not begun`;
+}
+
+function describeWait(waits: SlotWait, nowMs: number): string {
+  const left =
+    waits.until === null ? undefined : formatDuration(Math.ceil(Math.max(0, waits.until - nowMs) / 1000) * 1000);
+  if (waits.type === 'queued') {
+    const why = waits.reason === 'paused' ? 'the endpoint wants a pause' : `${waits.ahead} ahead in the queue`;
+    return left === undefined ? why : `${why}, ${toSeconds(left)} left`;
+  }
+  const [status = waits.reason ?? waits.code] = /^\d{3}(?= )/.exec(waits.message) ?? [];
+  return `${status}, next try in ${toSeconds(left ?? '0ms')}`;
+}
+
+function toSeconds(duration: string): string {
+  return duration.replace(/^0ms$/, '0s').replace(/\.0s$/, 's');
 }
 
 const STALLED: SlotState = { sign: 'unfinished', word: 'stalled', style: 'failed' };
 
 /** Tools and delegates take their time; a model that answers does not pause for long. */
 function isStalled({ phase, lastAt }: Slot, nowMs: number): boolean {
-  const isSilentByNature = phase === 'tool' || phase === 'children' || phase === 'between';
+  const isSilentByNature = ['tool', 'children', 'between', 'queued', 'retrying'].includes(phase);
   return !isSilentByNature && lastAt !== null && nowMs - lastAt >= limits.stalledMs;
 }
 
@@ -57,6 +81,12 @@ function atWork(slot: Slot): SlotState {
     }
     case 'children':
       return { sign: 'waits', word: 'waits', style: 'waits' };
+    case 'queued':
+      return { sign: 'queued', word: 'queued', style: 'dim' };
+    case 'retrying': {
+      const attempt = slot.waits?.type === 'retrying' ? slot.waits.attempt : undefined;
+      return { sign: 'retry', word: 'retry', style: 'retry', ...(attempt === undefined ? {} : { attempt }) };
+    }
     case 'starting':
     case 'requesting':
     case 'between':

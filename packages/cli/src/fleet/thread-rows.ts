@@ -16,6 +16,10 @@ export interface ThreadRow {
   /** With all that it delegated. */
   readonly usageBelow: FleetUsage;
   readonly approvals: readonly Approval[];
+  /** How full the window of its model was after its newest answer. */
+  readonly context: Slot['context'];
+  /** The rows below it, as far down as they go, follow it at once. */
+  readonly rowsBelow: number;
 }
 
 /**
@@ -39,6 +43,7 @@ interface Gathered {
   turns: number;
   usage: FleetUsage;
   approvals: readonly Approval[];
+  context: Slot['context'];
 }
 
 function collect(runs: readonly Run[]): ReadonlyMap<string, Gathered> {
@@ -50,12 +55,16 @@ function collect(runs: readonly Run[]): ReadonlyMap<string, Gathered> {
       const approvals = run.approvals.filter(({ state, streamId }) => state === 'open' && streamId === slot.streamId);
       if (known === undefined) {
         const parent = findParent(threads, run, index, slot);
-        const added: Gathered = { key, parent, children: [], slot, run: index, turns: 1, usage: slot.usage, approvals };
+        const { usage, context } = slot;
+        const added: Gathered = { key, parent, children: [], slot, run: index, turns: 1, usage, approvals, context };
         parent?.children.push(added);
         threads.set(key, added);
       } else {
         // Numbers begin anew with every run, and rows of one run stand in the order of the tree.
-        if (known.run < index || known.slot.streamId < slot.streamId) Object.assign(known, { slot, run: index });
+        if (known.run < index || known.slot.streamId < slot.streamId) {
+          // A turn that has no answer yet says nothing about its window.
+          Object.assign(known, { slot, run: index, context: slot.context ?? known.context });
+        }
         known.turns += 1;
         known.usage = plus(known.usage, slot.usage);
         known.approvals = [...known.approvals, ...approvals];
@@ -79,11 +88,13 @@ function findParent(threads: ReadonlyMap<string, Gathered>, run: Run, index: num
 }
 
 function toRows(thread: Gathered, branches: readonly boolean[]): ThreadRow[] {
-  const { key, slot, turns, usage, approvals, children } = thread;
+  const { key, slot, turns, usage, approvals, context, children } = thread;
   const below = children.map((child, index) => toRows(child, [...branches, index < children.length - 1]));
   const usageBelow = below.reduce((sum, [first]) => (first === undefined ? sum : plus(sum, first.usageBelow)), usage);
   const { threadId, agent } = slot;
-  return [{ key, threadId, agent, branches, slot, turns, usage, usageBelow, approvals }, ...below.flat()];
+  const rows = below.flat();
+  const row = { key, threadId, agent, branches, slot, turns, usage, usageBelow, approvals, context };
+  return [{ ...row, rowsBelow: rows.length }, ...rows];
 }
 
 function plus(sum: FleetUsage, more: FleetUsage): FleetUsage {

@@ -13,6 +13,8 @@ export interface AsksOptions {
   readonly mode: AskMode;
   /** Whether anybody else can answer: on a server of our own, nobody knows the way in. */
   readonly isOwn: boolean;
+  /** Whether somebody can see this ask; where it is not said, all are. */
+  readonly isShown?: (toolUseId: string) => boolean;
   readonly onNote: (text: string) => void;
   readonly onInterrupt: () => void;
 }
@@ -29,7 +31,10 @@ export interface Asks {
  * Keys are read only while something is asked: at all other times the terminal is as the shell left it. Where nobody can
  * be asked and nobody else could answer, the answer is no, because the run would otherwise wait for ever (SPEC Y13).
  */
-export function answerAsks(io: Io, { api, sessionId, mode, isOwn, onNote, onInterrupt }: AsksOptions): Asks {
+export function answerAsks(
+  io: Io,
+  { api, sessionId, mode, isOwn, isShown = () => true, onNote, onInterrupt }: AsksOptions,
+): Asks {
   const open: Ask[] = [];
   let closeKeyboard: (() => void) | undefined;
 
@@ -52,8 +57,10 @@ export function answerAsks(io: Io, { api, sessionId, mode, isOwn, onNote, onInte
     for (const key of keys) {
       const [first] = open;
       if (key === '\u0003') onInterrupt();
-      else if (first !== undefined && key === 'a') answer(first, 'allow');
-      else if (first !== undefined && key === 'd') answer(first, 'deny', 'denied at the terminal');
+      // Who presses a key twice has not seen the second one.
+      else if (first === undefined || !isShown(first.id)) continue;
+      else if (key === 'a') answer(first, 'allow');
+      else if (key === 'd') answer(first, 'deny', 'denied at the terminal');
     }
   };
   const ask = (asked: Ask) => {

@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { FleetloomServer } from '@fleetloom/server';
 import { type Connection, type ConnectionOptions, toConnection } from '../connection/connection.ts';
+import { rememberServer } from '../connection/local-server.ts';
 import type { Io } from '../io.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -82,18 +83,10 @@ async function startOwn(io: Io, { data, scripts, unsandboxedBash, key }: RunServ
   }
 }
 
-/**
- * The key of a directory is told once, when it is made, so it is kept beside what it opens: who can read the one can
- * read the other. A server without a key would let everybody on this machine in while the run lasts.
- */
+/** A server without a key would let everybody on this machine in while the run lasts. */
 async function keepKey(directory: string, { firstKey }: FleetloomServer): Promise<string> {
-  const file = join(directory, 'run.key');
-  if (firstKey !== undefined) {
-    await writeFile(file, `${firstKey}\n`, { mode: 0o600 });
-    return firstKey;
-  }
-  const kept = await readFile(file, 'utf8').catch(() => ''); // there is none if "fleetloom serve" made the directory
-  if (kept.trim() !== '') return kept.trim();
+  const { key } = await rememberServer(directory, { url: null, firstKey });
+  if (key !== null) return key;
   const fix = 'Pass one with --key or FLEETLOOM_KEY, or use another directory.';
   throw new UsageError(`"${directory}" has keys of its own, and this command does not know them.`, fix);
 }

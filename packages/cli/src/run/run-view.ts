@@ -1,6 +1,7 @@
 import { createSlots, type FleetEvent, foldSlots, openApprovals, type SessionSlots } from '@fleetloom/protocol/fleet';
-import { drawSummary, drawThread, toInputLine } from '../fleet/draw-threads.ts';
+import { drawSummary, drawThread } from '../fleet/draw-threads.ts';
 import { toEventLine } from '../fleet/event-line.ts';
+import { toInputLines } from '../fleet/input-lines.ts';
 import { LineLog } from '../fleet/log-line.ts';
 import { type ThreadRow, toThreadRows } from '../fleet/thread-rows.ts';
 import type { Io } from '../io.ts';
@@ -19,6 +20,8 @@ export interface RunView {
   take(event: FleetEvent): Promise<void> | void;
   /** Something that is no event. */
   note(text: string): void;
+  /** Whether somebody can see what is asked for: nothing is approved that was not shown. */
+  shows(toolUseId: string): boolean;
   /** Leaves the last picture and gives the terminal back. */
   stop(): void;
 }
@@ -28,6 +31,7 @@ export function createJsonView(io: Io): RunView {
   return {
     take: (event) => writeText(io.stdout, toEventLine(io, event)),
     note: () => {},
+    shows: () => true,
     stop: () => {},
   };
 }
@@ -51,6 +55,7 @@ function createLineView(io: Io, look: Look): RunView {
       if (lines.length > 0) await writeText(io.stderr, lines.map((line) => `${line}\n`).join(''));
     },
     note: (text) => void io.stderr.write(`fleetloom: ${text}\n`),
+    shows: () => true,
     stop: () => {},
   };
 }
@@ -58,11 +63,13 @@ function createLineView(io: Io, look: Look): RunView {
 function createTreeView(io: Io, look: Look, canAnswer: () => boolean): RunView {
   let slots = createSlots();
   let note: string | undefined;
+  let shown: string | undefined;
   const draw = (rowsMax: number, isFinal: boolean) => {
     const width = drawingWidth(io);
     const nowMs = io.timers.now();
     const drawing = { width, glyphs: look.glyphs, nowMs, ...(isFinal ? {} : { animationMs: nowMs }) };
-    const asks = isFinal ? [] : drawAsks(slots, look, canAnswer());
+    shown = openApprovals(slots)[0]?.toolUseId;
+    const asks = isFinal ? [] : drawAsks(slots, look, canAnswer(), width, Math.floor(rowsMax / 2));
     const notes = note === undefined ? [] : [{ left: [span(note, 'attention')], right: [] }];
     const room = rowsMax - asks.length - notes.length - 2;
     const threads = toThreadRows(slots.runs);
@@ -92,6 +99,7 @@ function createTreeView(io: Io, look: Look, canAnswer: () => boolean): RunView {
       note = text;
       screen.update();
     },
+    shows: (toolUseId) => shown === toolUseId,
     stop: () => {
       cancelTick();
       screen.stop(draw(limits.finalRowsMax, true));
@@ -107,23 +115,32 @@ function drawTitle({ runs, sessionId }: SessionSlots, { glyphs }: Look): Row {
   return { left: [span('fleetloom', 'brand'), span(`  ${facts.join(` ${glyphs.dot} `)}`, 'dim')], right: [] };
 }
 
-function drawAsks(slots: SessionSlots, { glyphs }: Look, canAnswer: boolean): Row[] {
+/** The first that waits, with all of its input as far as half of the screen goes: nobody can approve what he cannot see. */
+function drawAsks(slots: SessionSlots, { glyphs }: Look, canAnswer: boolean, width: number, rowsMax: number): Row[] {
   const open = openApprovals(slots);
   const [first] = open;
   if (first === undefined) return [];
-  const more = open.length === 1 ? '' : ` and ${open.length - 1} more`;
-  const asks = {
-    left: [
-      span(`${glyphs.needsYou} ${cleanLine(first.agent)} asks  `, 'attention'),
-      span(cleanLine(first.tool), 'bold'),
-      span(`  ${toInputLine(first.input)}${more}`),
-    ],
-    right: [],
-  };
+  const more = open.length === 1 ? '' : `  and ${open.length - 1} more`;
+  const lines = toInputLines(first.input, width - 4, limits.inputRowsMax);
+  const space = Math.max(1, rowsMax - 2);
+  const shown = lines.length <= space ? lines : lines.slice(0, Math.max(1, space - 1));
+  const rest = lines.length - shown.length;
   const answer = canAnswer
     ? `a approve ${glyphs.dot} d deny`
     : `fleetloom approve ${slots.sessionId ?? ''} ${first.toolUseId}`;
-  return [asks, { left: [span(`  ${answer}`, 'dim')], right: [] }];
+  return [
+    {
+      left: [
+        span(`${glyphs.needsYou} ${cleanLine(first.agent)} asks for `, 'attention'),
+        span(cleanLine(first.tool), 'bold'),
+        span(more, 'dim'),
+      ],
+      right: [],
+    },
+    ...shown.map((line): Row => ({ left: [span(`    ${line}`)], right: [] })),
+    ...(rest === 0 ? [] : [{ left: [span(`    ${glyphs.ellipsis} ${rest} more lines`, 'attention')], right: [] }]),
+    { left: [span(`  ${answer}`, 'dim')], right: [] },
+  ];
 }
 
 /** More threads than rows: those that ended well are counted first, then whatever comes last. */

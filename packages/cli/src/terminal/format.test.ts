@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatCost, formatCount, formatDuration, formatPlural, formatRunning } from './format.ts';
+import { formatAge, formatCost, formatCount, formatDuration, formatPlural, formatRunning } from './format.ts';
 
 describe('format', () => {
   it('[C7] times have two figures that matter', () => {
@@ -24,6 +24,11 @@ describe('format', () => {
 
   it('[C7] a running time changes at most ten times a second', () => {
     expect([-5, 0, 49, 120, 9_900, 12_345].map(formatRunning)).toEqual(['0.0s', '0.0s', '0.0s', '0.1s', '9.9s', '12s']);
+  });
+
+  it('[Y32] ages take at most four columns', () => {
+    const ages = [-1, 999, 1_000, 99_999, 100_000, 5_999_999, 6_000_000, 172_799_999, 172_800_000, 8e10].map(formatAge);
+    expect(ages).toEqual(['0s', '0s', '1s', '99s', '1m', '99m', '1h', '47h', '2d', '925d']);
   });
 
   it('[C7] money and counts', () => {

@@ -14,6 +14,15 @@ export function formatRunning(ms: number): string {
   return ms < 9_950 ? `${(Math.max(0, ms) / 1000).toFixed(1)}s` : formatDuration(ms);
 }
 
+/** How long in at most four columns: `0s`, `95s`, `4m`, `99m`, `47h`, `9d`. */
+export function formatAge(ms: number): string {
+  const seconds = Math.floor(Math.max(0, ms) / 1000);
+  if (seconds < 100) return `${seconds}s`;
+  if (seconds < 6_000) return `${Math.floor(seconds / 60)}m`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)}h`;
+  return `${Math.floor(seconds / 86_400)}d`;
+}
+
 /** Money with as many digits as say something: `$0.0042`, `$0.17`, `$12.40`. */
 export function formatCost(usd: number): string {
   return usd !== 0 && Math.abs(usd) < 0.1 ? `$${usd.toFixed(4)}` : `$${usd.toFixed(2)}`;

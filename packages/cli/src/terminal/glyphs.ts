@@ -7,6 +7,7 @@ export interface Glyphs {
   needsYou: string;
   waits: string;
   retry: string;
+  queued: string;
   done: string;
   failed: string;
   stopped: string;
@@ -21,6 +22,9 @@ export interface Glyphs {
   ellipsis: string;
   dot: string;
   unknown: string;
+  live: string;
+  folded: string;
+  unfolded: string;
   rule: string;
 }
 
@@ -34,8 +38,9 @@ const UNICODE: Glyphs = {
   writing: '▸',
   tool: '⚙',
   needsYou: '!',
-  waits: '○',
+  waits: '⧗',
   retry: '↻',
+  queued: '·',
   done: '✓',
   failed: '✗',
   stopped: '■',
@@ -50,6 +55,9 @@ const UNICODE: Glyphs = {
   ellipsis: '…',
   dot: '·',
   unknown: '–',
+  live: '●',
+  folded: '▸',
+  unfolded: '▾',
   rule: '─',
 };
 
@@ -61,6 +69,7 @@ const ASCII: Glyphs = {
   needsYou: '!',
   waits: '~',
   retry: '@',
+  queued: '.',
   done: '+',
   failed: 'x',
   stopped: '#',
@@ -75,5 +84,8 @@ const ASCII: Glyphs = {
   ellipsis: '...',
   dot: '-',
   unknown: '-',
+  live: '*',
+  folded: '+',
+  unfolded: '-',
   rule: '-',
 };

@@ -10,6 +10,7 @@ export type NamedKey =
   | 'home'
   | 'end'
   | 'enter'
+  | 'tab'
   | 'escape'
   | 'backspace'
   | 'clear-line'
@@ -49,6 +50,7 @@ const NAMES: Readonly<Record<string, NamedKey | undefined>> = {
   '\u001b[F': 'end',
   '\u001bOF': 'end',
   '\u001b[4~': 'end',
+  '\t': 'tab',
   '\r': 'enter',
   '\n': 'enter',
   '\r\n': 'enter',

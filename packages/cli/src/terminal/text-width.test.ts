@@ -9,8 +9,15 @@ beforeAll(loadTextWidth);
 const words = fc.array(
   fc.constantFrom('plain', 'wörter', '世界', '👩‍👩‍👧', 'e\u0301', '한국어', ' ', '\n', '-', 'x'.repeat(40)),
 );
+/** What joins with its neighbours, in any order. */
+const pieces = fc
+  .array(
+    fc.constantFrom('ᄀ', 'ᅡ', 'ᆨ', '\u200d', '\ufe0f', '👩', '🏽', '🇩', '🇪', '\u0301', 'क', '्', 'ि', '1', '\u20e3', ' '),
+  )
+  .map((all) => cleanText(all.join('')));
 const text = fc.oneof(
   words.map((all) => all.join(' ')),
+  pieces,
   fc.string({ unit: 'grapheme' }).map(cleanText),
 );
 
@@ -44,6 +51,9 @@ describe('text width', () => {
     expect(wrapText('one two three', 7)).toEqual(['one two', 'three']);
     expect(wrapText('  indented code here', 12)).toEqual(['  indented', 'code here']);
     expect(wrapText('abcdefghij', 4)).toEqual(['abcd', 'efgh', 'ij']);
+    // One character to the eye, and four columns wide.
+    expect(wrapText('ᄀᄀ', 2)).toEqual(['ᄀ', 'ᄀ']);
+    expect(wrapText('a ᄀᄀᄀ b', 4)).toEqual(['a', 'ᄀᄀ', 'ᄀ b']);
     fc.assert(
       fc.property(text, fc.integer({ min: 2, max: 60 }), (whole, width) => {
         const lines = wrapText(whole, width);

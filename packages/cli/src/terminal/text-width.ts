@@ -69,7 +69,7 @@ function wrapParagraph(paragraph: string, width: number, lines: string[], linesM
       lines.push(rest);
       return;
     }
-    const head = takeColumns(rest, width) || [...segment(rest.slice(0, 32))][0]?.segment || rest;
+    const head = takeColumns(rest, width) || takePoints(rest, width);
     if (head.length >= rest.length) {
       lines.push(rest);
       return;
@@ -80,4 +80,17 @@ function wrapParagraph(paragraph: string, width: number, lines: string[], linesM
     lines.push(rest.slice(0, cut).trimEnd());
     rest = rest.slice(cut).trimStart();
   }
+}
+
+/**
+ * Some characters that belong together are wider than a narrow line: a pile of Hangul letters takes two columns for each.
+ * They are torn where nothing else is left, and one is always taken, so that it goes on.
+ */
+function takePoints(text: string, width: number): string {
+  let taken = '';
+  for (const point of text.slice(0, width * 8 + 8)) {
+    if (taken !== '' && textWidth(taken + point) > width) break;
+    taken += point;
+  }
+  return taken;
 }

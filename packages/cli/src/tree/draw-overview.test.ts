@@ -93,7 +93,7 @@ describe('the tree', () => {
   it('[C7] main waits for its agents, and what is open when the stream ends is unfinished', () => {
     const lines = [wire.init(), wire.call('t1', 'Agent', { description: 'A' }), wire.task('a1', 't1', 'A')];
     const live = draw(liveOverviewOf(lines.map((line) => [T0, line])), { nowMs: T0 });
-    expect(live[2]).toMatch(/^○ main +waits for 1 agent +0.0s$/);
+    expect(live[2]).toMatch(/^⧗ main +waits for 1 agent +0.0s$/);
     const cut = draw(overviewOf(lines.join('')));
     expect(cut.slice(2, 4)).toEqual([
       expect.stringMatching(/^… main +unfinished/),

@@ -28,11 +28,16 @@ export interface WatchOptions {
 export async function watchTree(io: Io, batches: AsyncIterable<AgentEvent[]>, options: WatchOptions): Promise<Ending> {
   const overview = createOverview(options.timeSource);
   const look = detectLook(io);
-  const screen = look.live ? startScreen(io, overview, look, options) : undefined;
+  let screen: Screen | undefined;
+  // Begins when signals are listened to: one that came before would leave the cursor hidden.
+  const shown = async function* () {
+    screen = look.live ? startScreen(io, overview, look, options) : undefined;
+    await loadTextWidth();
+    yield* batches;
+  };
   let ending: Ending = 'SIGTERM';
   try {
-    await loadTextWidth();
-    ending = await untilSignal(io, batches, (events) => {
+    ending = await untilSignal(io, shown(), (events) => {
       foldBatch(overview, events, options);
       screen?.update();
     });

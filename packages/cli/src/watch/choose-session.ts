@@ -7,8 +7,8 @@ import type { Io } from '../io.ts';
 import { limits } from '../limits.ts';
 import { cleanLine } from '../terminal/clean-text.ts';
 import { FullScreen } from '../terminal/full-screen.ts';
+import { KeyReader } from '../terminal/key-reader.ts';
 import { detectLook } from '../terminal/look.ts';
-import { parseKeys } from '../terminal/parse-keys.ts';
 import { paintRow, type Row, span } from '../terminal/row.ts';
 import { loadTextWidth } from '../terminal/text-width.ts';
 import { type EndingSignal, onEndingSignal } from '../until-signal.ts';
@@ -42,25 +42,28 @@ function chooseFrom(io: Io, sessions: readonly Session[]): Promise<Choice> {
       ),
     );
     const end = (choice: Choice) => {
+      keys.stop();
       closeKeyboard?.();
       undoSignals();
       screen.stop();
       resolve(choice);
     };
-    screen.start();
+    // Before the screen is taken: a signal that came in between would leave it so.
     const undoSignals = onEndingSignal(io, (signal) => end({ left: signal }));
-    const closeKeyboard = io.openKeyboard((keys) => {
-      for (const key of parseKeys(keys)) {
-        const typed = typeof key === 'object' ? key.typed : key;
-        if (typed === 'interrupt') return end({ left: 'SIGINT' });
-        if (typed === 'q' || typed === 'escape') return end({ left: 'quit' });
-        const chosen = sessions[selected];
-        if (typed === 'enter' && chosen !== undefined) return end({ sessionId: chosen.id });
+    screen.start();
+    const keys = new KeyReader(io, (key) => {
+      const typed = typeof key === 'object' ? key.typed : key;
+      const chosen = sessions[selected];
+      if (typed === 'interrupt') end({ left: 'SIGINT' });
+      else if (typed === 'q' || typed === 'escape') end({ left: 'quit' });
+      else if (typed === 'enter' && chosen !== undefined) end({ sessionId: chosen.id });
+      else {
         const step = typed === 'down' || typed === 'j' ? 1 : typed === 'up' || typed === 'k' ? -1 : 0;
         selected = Math.max(0, Math.min(sessions.length - 1, selected + step));
+        screen.update();
       }
-      screen.update();
     });
+    const closeKeyboard = io.openKeyboard((text) => keys.push(text));
   });
 }
 

@@ -1,8 +1,10 @@
+import { ResponseError } from '@fleetloom/client';
 import type { FleetEvent } from '@fleetloom/protocol/fleet';
 import type { Connection } from '../connection/connection.ts';
 import { openFleet } from '../connection/open-fleet.ts';
 import { toFetchError } from '../connection/server-errors.ts';
 import { limits } from '../limits.ts';
+import { cleanLine } from '../terminal/clean-text.ts';
 import type { Link } from './watch-model.ts';
 
 export interface FollowSession {
@@ -44,5 +46,14 @@ export async function followSession(connection: Connection, session: string, fol
 }
 
 function reasonOf(connection: Connection, error: unknown): string {
-  return error === undefined ? 'The server has closed the connection.' : toFetchError(connection, error).message;
+  if (error === undefined) return 'The server has closed the connection.';
+  if (error instanceof ResponseError) return `The server answered ${error.status}: ${messageOf(error)}.`;
+  return toFetchError(connection, error).message;
+}
+
+/** What an answer says in the form of the API; all of it where it has another. */
+function messageOf({ message }: ResponseError): string {
+  const [, said] = /"message":("(?:[^"\\]|\\.)*")/.exec(message) ?? [];
+  // A text of JSON between its marks is a text.
+  return cleanLine(said === undefined ? message : (JSON.parse(said) as string)).replace(/\.$/, '');
 }

@@ -1,59 +1,146 @@
-import { type Approval, createSlots, type FleetEvent, foldSlots, type SessionSlots } from '@fleetloom/protocol/fleet';
+import type { FleetEvent, Run } from '@fleetloom/protocol/fleet';
 import { doingOf } from '../fleet/draw-threads.ts';
-import { toSlotState } from '../fleet/slot-state.ts';
+import { type SlotState, toSlotState } from '../fleet/slot-state.ts';
 import { type ThreadRow, toThreadRows } from '../fleet/thread-rows.ts';
-import { limits } from '../limits.ts';
-import { Activity } from './activity.ts';
-
-/** What is being typed, and what it is for. */
-export type Prompt =
-  | { readonly type: 'deny'; readonly approval: Approval; readonly text: string }
-  | { readonly type: 'send'; readonly text: string }
-  | { readonly type: 'filter'; readonly text: string }
-  | { readonly type: 'stop'; readonly row: ThreadRow };
+import { type Ask, toAsks } from './asks.ts';
+import { CatchUp } from './catch-up.ts';
+import { type Order, Ordering } from './ordering.ts';
+import type { Prompt } from './prompt.ts';
+import type { Replay } from './replay.ts';
+import { isAllowed, type Rule } from './rule.ts';
+import { type Scene, Seen } from './seen.ts';
+import { noFacts, type SessionFacts } from './session-facts.ts';
 
 export type Link = 'loading' | 'live' | 'waiting' | 'over';
+export type Page = 'threads' | 'thread' | 'inbox' | 'help';
 
 /** Everything that the terminal view shows. Events and keys change it, and drawing only looks. */
 export class WatchModel {
   readonly sessionId: string;
-  slots: SessionSlots = createSlots({ textCharsMax: limits.watchTextCharsMax });
-  readonly activity = new Activity();
+  readonly seen = new Seen();
+  /** The past, while somebody looks at it. */
+  replay: Replay | undefined;
+  facts: SessionFacts = noFacts;
   link: Link = 'loading';
   /** Why there is no connection, or nothing more to come. */
   linkReason = '';
-  page: 'threads' | 'thread' | 'help' = 'threads';
-  /** Lines of a thread's page that are below the screen. */
+  readonly catchUp = new CatchUp();
+  /** How long the newest event was on its way. */
+  lagMs: number | undefined;
+  page: Page = 'threads';
+  /** Where a thread or the help was opened from. */
+  #before: Page[] = [];
+  /** Lines of a page that are below the screen, or above it where it is read from the top. */
   scroll = 0;
+  /** Thoughts and calls of a thread's page are shown whole. */
+  isUnfolded = false;
   prompt: Prompt | undefined;
   filter = '';
+  order: Order = 'tree';
+  readonly #ordering = new Ordering();
+  /** Threads whose delegates are not shown. */
+  readonly #folded = new Set<string>();
   notice: { readonly text: string; readonly untilMs: number } | undefined;
+  /** What is approved without asking, until this view is left. */
+  readonly rules: Rule[] = [];
+  /** What the last picture showed of what waits: nothing is approved that nobody could see. */
+  shownAsks: ReadonlySet<string> = new Set();
   #selectedKey: string | undefined;
+  #selectedAsk: string | undefined;
   /** Answered here, and not yet told by the stream. */
   readonly #answered = new Set<string>();
+  #threads: { readonly runs: readonly Run[]; readonly rows: readonly ThreadRow[] } | undefined;
 
   constructor(sessionId: string) {
     this.sessionId = sessionId;
   }
 
-  take(event: FleetEvent): void {
-    this.slots = foldSlots(this.slots, event);
-    if ('thread_id' in event && typeof event.thread_id === 'string') this.activity.count(event.thread_id, event.ts);
+  /** What is shown: the present, or the past that somebody looks at. */
+  get scene(): Scene {
+    return this.replay ?? this.seen;
+  }
+
+  /** What time it is there. While the past is read it is as late as what was read, else everybody would seem stalled. */
+  timeOf(nowMs: number): number {
+    if (this.replay !== undefined) return this.replay.nowMs;
+    return this.link === 'loading' ? (this.seen.slots.lastAt ?? nowMs) : nowMs;
+  }
+
+  take(event: FleetEvent, nowMs?: number): void {
+    this.seen.take(event);
+    this.catchUp.take(event);
+    if (nowMs !== undefined && event.ts !== null) this.lagMs = Math.max(0, nowMs - event.ts);
     if (event.type === 'over') {
       this.link = 'over';
       this.linkReason = event.reason;
     }
   }
 
+  /** All threads, in the order of the tree. One picture asks for them many times, and only events change them. */
+  threads(): readonly ThreadRow[] {
+    const { runs } = this.scene.slots;
+    if (this.#threads?.runs !== runs) this.#threads = { runs, rows: toThreadRows(runs) };
+    return this.#threads.rows;
+  }
+
   /** The threads that are shown. */
   rows(nowMs: number): readonly ThreadRow[] {
-    const rows = toThreadRows(this.slots.runs);
+    const time = this.timeOf(nowMs);
+    const all = this.threads();
+    const asks = this.asks(nowMs, all);
+    const ordered =
+      this.order === 'tree' ? this.#unfolded(all) : this.#ordering.sort(this.order, all, asks, time, nowMs);
     const wanted = this.filter.toLowerCase();
-    if (wanted === '') return rows;
-    return rows.filter((row) => {
-      const said = `${row.agent} ${toSlotState(row.slot, nowMs).word} ${doingOf(row, nowMs)}`;
+    if (wanted === '') return ordered;
+    return ordered.filter((row) => {
+      const said = `${row.agent} ${this.stateOf(row, time, asks).word} ${doingOf(row, time)}`;
       return said.toLowerCase().includes(wanted);
     });
+  }
+
+  #unfolded(rows: readonly ThreadRow[]): readonly ThreadRow[] {
+    if (this.#folded.size === 0) return rows;
+    const shown: ThreadRow[] = [];
+    for (let index = 0; index < rows.length; index += 1) {
+      const row = rows[index]!;
+      shown.push(row);
+      if (this.#folded.has(row.key)) index += row.rowsBelow;
+    }
+    return shown;
+  }
+
+  isFolded({ key, rowsBelow }: ThreadRow): boolean {
+    return rowsBelow > 0 && this.order === 'tree' && this.#folded.has(key);
+  }
+
+  /** Says whether that changed anything. */
+  fold(row: ThreadRow, isFolded: boolean): boolean {
+    if (row.rowsBelow === 0 || this.order !== 'tree' || this.#folded.has(row.key) === isFolded) return false;
+    if (isFolded) this.#folded.add(row.key);
+    else this.#folded.delete(row.key);
+    return true;
+  }
+
+  stateOf(row: ThreadRow, timeMs: number, asks: readonly Ask[]): SlotState {
+    const isWaiting =
+      row.slot.state === 'running' && asks.some(({ key, type }) => key === row.key && type === 'result');
+    return isWaiting ? { sign: 'needsYou', word: 'needs you', style: 'attention' } : toSlotState(row.slot, timeMs);
+  }
+
+  /** What waits for somebody and has not been answered here, what matters most first. */
+  asks(nowMs: number, rows: readonly ThreadRow[] = this.threads()): readonly Ask[] {
+    const { customTools } = this.facts;
+    const { calls } = this.scene;
+    return toAsks({ rows, calls, customTools, nowMs: this.timeOf(nowMs) }).filter(
+      ({ toolUseId }) => !this.#answered.has(toolUseId),
+    );
+  }
+
+  /** What waits although somebody has allowed it for good. */
+  ruled(nowMs: number): readonly Ask[] {
+    return this.rules.length === 0
+      ? []
+      : this.asks(nowMs).filter((ask) => this.rules.some((rule) => isAllowed(rule, ask)));
   }
 
   /** Rows come and go; who was chosen stays chosen as long as it is there. */
@@ -69,9 +156,41 @@ export class WatchModel {
     this.scroll = 0;
   }
 
-  /** What a thread asks for and nobody has answered. */
-  openAsks({ approvals }: ThreadRow): readonly Approval[] {
-    return approvals.filter(({ toolUseId }) => !this.#answered.has(toolUseId));
+  selectKey(key: string): void {
+    this.#selectedKey = key;
+    this.scroll = 0;
+  }
+
+  askIndex(asks: readonly Ask[]): number {
+    return Math.max(
+      0,
+      asks.findIndex(({ toolUseId }) => toolUseId === this.#selectedAsk),
+    );
+  }
+
+  get askId(): string | undefined {
+    return this.#selectedAsk;
+  }
+
+  selectAsk(ask: Ask | undefined): void {
+    this.#selectedAsk = ask?.toolUseId;
+    this.scroll = 0;
+  }
+
+  open(page: Page): void {
+    if (page === this.page) return;
+    this.#before.push(this.page);
+    this.page = page;
+    this.scroll = 0;
+  }
+
+  /** To the page that this one was opened from; false where there is none. */
+  back(): boolean {
+    const before = this.#before.pop();
+    if (before === undefined) return false;
+    this.page = before;
+    this.scroll = 0;
+    return true;
   }
 
   answered(toolUseId: string): void {
@@ -88,4 +207,4 @@ export class WatchModel {
   }
 }
 
-const NOTICE_MS = 5_000;
+const NOTICE_MS = 6_000;

@@ -4,14 +4,16 @@ import { exitCode } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 import { limits } from '../limits.ts';
 import { FullScreen } from '../terminal/full-screen.ts';
+import { KeyReader } from '../terminal/key-reader.ts';
 import { detectLook } from '../terminal/look.ts';
-import { parseKeys } from '../terminal/parse-keys.ts';
 import { loadTextWidth } from '../terminal/text-width.ts';
 import { onEndingSignal } from '../until-signal.ts';
 import { carryOut } from './carry-out.ts';
 import { drawWatch } from './draw-watch.ts';
+import { FactsReader } from './facts-reader.ts';
 import { followSession } from './follow-session.ts';
 import { handleKey } from './handle-key.ts';
+import { loadReplay } from './load-replay.ts';
 import { WatchModel } from './watch-model.ts';
 
 export interface WatchScreenOptions {
@@ -33,19 +35,22 @@ export async function watchScreen(
   let code: number = exitCode.ok;
   const finish = (result: number) => {
     code = result;
+    keys.stop();
     leave.abort();
   };
   const screen = new FullScreen(io, (columns, rows) => drawWatch(model, look, columns, rows, io.timers.now()));
+  const update = () => screen.update();
+  const facts = new FactsReader(io, api, model, update);
 
-  const onKeys = (keys: string) => {
-    for (const key of parseKeys(keys)) {
-      const action = handleKey(model, key, io.timers.now());
-      if (action?.type === 'quit') finish(action.isInterrupt ? exitCode.SIGINT : exitCode.ok);
-      else if (action?.type === 'suspend') suspend();
-      else if (action !== undefined) carryOut(io, api, model, action, () => screen.update());
-    }
-    screen.update();
-  };
+  const keys = new KeyReader(io, (key) => {
+    const action = handleKey(model, key, io.timers.now());
+    if (action?.type === 'quit') finish(action.isInterrupt ? exitCode.SIGINT : exitCode.ok);
+    else if (action?.type === 'suspend') suspend();
+    else if (action?.type === 'replay') loadReplay(io, api, model, leave.signal, update);
+    else if (action !== undefined) carryOut(io, api, model, action, update);
+    update();
+  });
+  const onKeys = (text: string) => keys.push(text);
   let closeKeyboard: (() => void) | undefined;
   const suspend = () => {
     closeKeyboard?.();
@@ -53,6 +58,7 @@ export async function watchScreen(
     closeKeyboard = io.openKeyboard(onKeys);
   };
 
+  // Before the screen is taken: a signal that came in between would leave it so.
   const undoSignals = onEndingSignal(io, (signal) => finish(exitCode[signal]));
   screen.start();
   closeKeyboard = io.openKeyboard(onKeys);
@@ -63,18 +69,32 @@ export async function watchScreen(
       onLink: (link, reason) => {
         model.link = link;
         model.linkReason = reason;
-        screen.update();
+        if (link === 'waiting') model.catchUp.lost();
+        else model.catchUp.found(io.timers.now(), model.seen.slots.gapCount);
+        facts.read();
+        update();
       },
       onEvent: (event) => {
-        model.take(event);
-        screen.update();
+        // How late the past comes says nothing.
+        model.take(event, model.link === 'live' ? io.timers.now() : undefined);
+        if (event.type === 'stream_start') facts.read();
+        if (event.type === 'approval_required') {
+          const asks = model.ruled(io.timers.now());
+          if (asks.length > 0) carryOut(io, api, model, { type: 'answer', asks, result: 'allow' }, update);
+        }
+        // The past is read as fast as it comes; the clock shows that it does.
+        if (model.link !== 'loading') update();
       },
-      isOver: () => untilIdle && currentRun(model.slots) === undefined,
+      isOver: () => untilIdle && currentRun(model.seen.slots) === undefined,
     });
     // A session that is over can still be looked at.
     if (!untilIdle && !leave.signal.aborted)
       await new Promise((resolve) => leave.signal.addEventListener('abort', resolve));
+    else if (!leave.signal.aborted) code = isFailed(model) ? exitCode.failed : exitCode.ok;
   } finally {
+    leave.abort();
+    facts.stop();
+    keys.stop();
     stopTicking();
     undoSignals();
     closeKeyboard?.();
@@ -83,12 +103,21 @@ export async function watchScreen(
   return code;
 }
 
+function isFailed({ seen }: WatchModel): boolean {
+  const state = seen.slots.runs.at(-1)?.state;
+  return state === 'failed' || state === 'lost';
+}
+
 /** Clocks run while somebody works. When nobody does, the screen is drawn once a second, which costs next to nothing. */
 function tick(io: Io, model: WatchModel, screen: FullScreen): () => void {
   let cancel = () => {};
   const next = () => {
+    const nowMs = io.timers.now();
+    const caughtUp = model.catchUp.tell(nowMs, model.seen.slots.gapCount);
+    if (caughtUp !== undefined) model.say(caughtUp, nowMs);
     screen.update();
-    cancel = io.timers.after(currentRun(model.slots) === undefined ? 1_000 : 2 * limits.tickMs, next);
+    const isMoving = currentRun(model.seen.slots) !== undefined || model.link !== 'live';
+    cancel = io.timers.after(isMoving ? 2 * limits.tickMs : 1_000, next);
   };
   next();
   return () => cancel();

@@ -1,27 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { FleetEvents } from '../../test-support/fleet-events.ts';
+import { draw, modelOf, press, toLook } from '../../test-support/watch-models.ts';
 import { limits } from '../limits.ts';
-import { chooseGlyphs } from '../terminal/glyphs.ts';
-import { createPaint } from '../terminal/palette.ts';
-import { type Key, parseKeys } from '../terminal/parse-keys.ts';
 import { loadTextWidth, textWidth } from '../terminal/text-width.ts';
 import { toSpark } from './activity.ts';
+import { watchCommands } from './command-line.ts';
 import { drawWatch } from './draw-watch.ts';
-import { handleKey, type WatchAction } from './handle-key.ts';
-import { WatchModel } from './watch-model.ts';
-
-const look = (unicode = true) => ({ live: true, unicode, glyphs: chooseGlyphs(unicode), paint: createPaint('none') });
-
-function modelOf(events: FleetEvents): WatchModel {
-  const model = new WatchModel('sesn_0123456789abcdef');
-  for (const event of events.list) model.take(event);
-  model.link = 'live';
-  return model;
-}
-
-function press(model: WatchModel, keys: string, nowMs = 0): (WatchAction | undefined)[] {
-  return parseKeys(keys).map((key: Key) => handleKey(model, key, nowMs));
-}
 
 const fleet = () =>
   new FleetEvents()
@@ -32,27 +16,77 @@ const fleet = () =>
     .open(2, 'beta', 0, 'B')
     .ask(2, 'rm -rf build');
 
-const draw = (model: WatchModel, nowMs: number, columns = 80, rows = 24) =>
-  drawWatch(model, look(), columns, rows, nowMs);
-
 describe('the terminal view', () => {
   it('[Y21] at 80 by 24 it shows every thread with sign, word, doing, times and cost', () => {
     const events = fleet().usage(1, 100, 0.25).later(3_000);
     const lines = draw(modelOf(events), events.nowMs);
     expect(lines).toHaveLength(24);
-    expect(lines[0]).toMatch(/^ fleetloom · …89abcdef · ! 1 need you · 3 threads ○1 ▸1 !1 · 1.* seq 7 ✓ live$/);
-    expect(lines[1]).toMatch(/^ {4}AGENT +STATE +NOW +IN +COST +AGE$/);
-    expect(lines[2]).toMatch(/^› ○ lead +waits +waiting for 2 +3\.0s +\$0\.25 +3s$/);
-    expect(lines[3]).toMatch(/^ {2}▸ ├─alpha +writing +writing words +3\.0s +\$0\.25 +3s$/);
-    expect(lines[4]).toMatch(/^ {2}! ╰─beta +needs you +bash: rm -rf bu… +3\.0s +\$0\.00 +3s$/);
-    expect(lines[23]).toContain('a approve · d deny · s say · x stop · Enter open · / filter · ? help · q quit');
+    expect(lines[1]).toMatch(/^ S {2}AGENT +NOW +IN LAST 60s +CTX +\$Σ +AGE$/);
+    expect(lines[2]).toMatch(/^›⧗ {2}lead +waits for 2 +3s .* 0\.25 +3s$/);
+    expect(lines[3]).toMatch(/^ ▸ {2}├─alpha +writing writing words +3s .* 0\.25 +3s$/);
+    expect(lines[4]).toMatch(/^ ! {2}╰─beta +needs you bash: rm -rf build +3s .* 0\.00 +3s$/);
+    expect(lines[23]).toBe(' Enter open  i inbox  n next  s steer  x stop  / filter  ? help  q quit');
+  });
+
+  it('[Y31] the first line has counts, cost, cost of the last minute, budget, place and delay, as far as they fit', () => {
+    const events = fleet().usage(1, 100, 0.25).later(30_000).usage(0, 10, 0.5);
+    const model = modelOf(events);
+    model.facts = { ...model.facts, budgetUsd: 20 };
+    model.lagMs = 40;
+    expect(draw(model, events.nowMs, 120)[0]).toMatch(
+      /^ fleetloom · sesn_0123456789abcdef · ! 1 need you · 3 threads !1 …1 ⧗1 · \$0\.75 \(\+0\.75\/min\) of \$20 +seq 8 ● 40ms$/,
+    );
+    expect(draw(model, events.nowMs, 80)[0]).toMatch(
+      /^ fleetloom …abcdef 3 thr !1 …1 ⧗1 \$0\.75 of \$20 +seq 8 ● 40ms$/,
+    );
+    expect(draw(model, events.nowMs, 60)[0]).toMatch(/3 thr !1 …1 ⧗1 \$0\.75 of \$20 +seq 8 ● 40ms$/);
+    // A minute later it is what the last minute has cost, and what is unknown is not nothing.
+    expect(draw(model, events.nowMs + 45_000, 120)[0]).toContain('(+0.50/min)');
+    expect(draw(modelOf(fleet().usage(1, 5)), 0)[0]).toContain('$–');
+  });
+
+  it('[Y32] columns stand exactly below their titles, whatever is in them', async () => {
+    await loadTextWidth();
+    const events = fleet().text(1, '漢字 '.repeat(40)).usage(1, 10, 1234.5).usage(2, 1, 0.0042);
+    events.on(1, {
+      type: 'token_usage',
+      model: 'm',
+      input_tokens: 1,
+      output_tokens: 1,
+      cache_read_tokens: 0,
+      cache_create_tokens: 0,
+      context_tokens: 62,
+      context_window: 200,
+    });
+    for (const columns of [80, 100, 120, 160]) {
+      for (const unicode of [true, false]) {
+        const lines = drawWatch(modelOf(events), toLook(unicode), columns, 24, events.nowMs + 120_000).slice(1, 5);
+        const ends = lines.map((line) => textWidth(line));
+        expect(new Set(ends).size).toBe(1);
+        expect(lines[2]).toContain('31%');
+      }
+    }
+  });
+
+  it('[Y32] retries and queues say what they wait for, and count down', () => {
+    const wait = { code: 'x', message: '429 slow down', attempt: 2, retry_at: 0 };
+    const events = new FleetEvents().start().open(0, 'lead', null, 'L');
+    events.on(0, { ...wait, type: 'request_retrying', retry_at: events.nowMs + 12_000 });
+    const row = (given: FleetEvents, nowMs: number) => draw(modelOf(given), nowMs, 120)[2];
+    expect(row(events, events.nowMs)).toMatch(/^›↻2 lead +retry +429, next try in 12s /);
+    expect(row(events, events.nowMs + 9_500)).toContain('next try in 3s');
+    const queued = new FleetEvents().start().open(0, 'lead', null, 'L');
+    queued.on(0, { type: 'request_queued', reason: 'concurrency', ahead: 3 });
+    expect(row(queued, queued.nowMs)).toMatch(/^›· {2}lead +queued +3 ahead in the queue/);
+    queued.on(0, { type: 'request_queued', reason: 'paused', ahead: 0, until: queued.nowMs + 5_000 });
+    expect(row(queued, queued.nowMs)).toContain('the endpoint wants a pause, 5s left');
   });
 
   it('[Y21] it fits any window, with any text, with and without Unicode', async () => {
     await loadTextWidth();
     const events = fleet().text(1, '漢字👩‍👩‍👧 '.repeat(50)).text(0, 'long '.repeat(100));
     const model = modelOf(events);
-    for (const page of ['threads', 'thread', 'help'] as const) {
+    for (const page of ['threads', 'thread', 'inbox', 'help'] as const) {
       for (const [columns, rows] of [
         [80, 24],
         [20, 5],
@@ -62,7 +96,7 @@ describe('the terminal view', () => {
       ] as const) {
         model.page = page;
         for (const unicode of [true, false]) {
-          const lines = drawWatch(model, look(unicode), columns, rows, events.nowMs);
+          const lines = drawWatch(model, toLook(unicode), columns, rows, events.nowMs);
           expect(lines.length).toBeLessThanOrEqual(Math.max(3, rows));
           for (const line of lines) expect(textWidth(line)).toBeLessThanOrEqual(Math.max(1, columns - 1));
         }
@@ -102,25 +136,36 @@ describe('the terminal view', () => {
     const model = modelOf(events);
     expect(press(model, 'a')).toEqual([undefined]);
     expect(draw(model, 0).at(-1)).toContain('This thread asks for nothing; n goes to the next that does.');
+    model.say('Something long went wrong. '.repeat(6), 0);
+    expect(draw(model, 0)).toHaveLength(24);
+    expect(
+      draw(model, 0)
+        .join(' ')
+        .match(/Something\s+long\s+went\s+wrong/g),
+    ).toHaveLength(6);
+    model.say('x'.repeat(400), 0);
+    expect(draw(model, 0).at(-1)).toMatch(/x…$/);
     press(model, 'n');
     const shown = draw(model, events.nowMs).join('\n');
-    expect(shown).toMatch(/! beta asks for bash +a approve {2}d deny\n {4}rm -rf build\n/);
-    expect(press(model, 'a')).toMatchObject([{ type: 'answer', result: 'allow', approval: { toolUseId: 'sevt_2' } }]);
+    expect(shown).toMatch(/! beta asks for bash +a approve {2}d deny {2}A pattern\n {4}rm -rf build\n/);
+    expect(press(model, 'a')).toMatchObject([{ type: 'answer', result: 'allow', asks: [{ toolUseId: 'sevt_2' }] }]);
     model.answered('sevt_2');
     expect(press(model, 'a')).toEqual([undefined]);
     model.unanswered('sevt_2');
     expect(press(model, 'a')).toHaveLength(1);
   });
 
-  it('[Y23] an input that does not fit says so, and the thread’s page shows all of it', () => {
+  it('[Y23] an input that does not fit says so, and thread and inbox show all of it', () => {
     const command = Array.from({ length: 40 }, (_, index) => `line ${index}`).join('\n');
     const events = new FleetEvents().start().open(0, 'lead', null, 'L').ask(0, command);
     const model = modelOf(events);
-    expect(draw(model, 0).join('\n')).toMatch(/… \d+ more lines, Enter shows them/);
-    press(model, '\r');
-    const page = draw(model, 0, 80, 60).join('\n');
-    expect(page).toContain('line 0');
-    expect(page).toContain('line 39');
+    expect(draw(model, 0).join('\n')).toMatch(/… \d+ more lines, i shows them/);
+    for (const key of ['\r', 'i']) {
+      press(model, key);
+      const page = draw(model, 0, 80, 60).join('\n');
+      expect(page).toContain('line 0');
+      expect(page).toContain('line 39');
+    }
   });
 
   it('[Y23] of an input of many lines 200 are shown, and that there are more is told', () => {
@@ -128,11 +173,11 @@ describe('the terminal view', () => {
       const command = Array.from({ length: count }, () => 'x').join('\n');
       const model = modelOf(new FleetEvents().start().open(0, 'lead', null, 'L').ask(0, command));
       press(model, '\r');
-      return drawWatch(model, look(), 80, 400, 0).join('\n');
+      return drawWatch(model, toLook(), 80, 400, 0).join('\n');
     };
     expect(limits.inputRowsMax).toBe(200);
     expect(linesOf(200)).not.toContain('characters in all');
-    expect(linesOf(201)).toContain('(401 characters in all');
+    expect(linesOf(201)).toContain('401 characters in all');
   });
 
   it('[Y23] d asks for a message, and Enter sends it; Esc does not', () => {
@@ -165,7 +210,7 @@ describe('the terminal view', () => {
     press(model, 'jx');
     expect(draw(model, 0).at(-1)).toContain('Stop alpha?');
     expect(press(model, 'n')).toEqual([undefined]);
-    expect(press(model, 'xy').at(-1)).toMatchObject({ type: 'stop', row: { threadId: 'A' } });
+    expect(press(model, 'xy').at(-1)).toEqual({ type: 'stop', threadIds: ['A'], whom: 'alpha' });
   });
 
   it('[Y23] / shows only some threads while it is typed, and Esc shows all again', () => {
@@ -185,6 +230,10 @@ describe('the terminal view', () => {
     const model = modelOf(fleet());
     press(model, '?');
     expect(draw(model, 0).join('\n')).toContain('Leaving stops nobody');
+    for (const command of watchCommands) expect(draw(model, 0, 80, 60).join('\n')).toContain(`:${command.name}`);
+    expect(draw(model, 0).join('\n')).toContain('9 more lines, down shows them');
+    press(model, '\u001b[F');
+    expect(draw(model, 0).join('\n')).toContain(':quit');
     press(model, '?');
     expect(draw(model, 0).join('\n')).toContain('AGENT');
     expect(press(model, 'q')).toEqual([{ type: 'quit', isInterrupt: false }]);
@@ -204,7 +253,7 @@ describe('the terminal view', () => {
     expect(draw(model, 0).join('\n')).toContain('row 59');
     press(model, '\u001b[H');
     const top = draw(model, 0).join('\n');
-    expect(top).toMatch(/› do lead\n\n✗ grep {2}x no match +7ms/);
+    expect(top).toMatch(/› do lead\n\n✗ grep {2}x {2}no match +7ms/);
     expect(top).toMatch(/\d+ lines below/);
     press(model, '\u001b[F');
     expect(draw(model, 0).join('\n')).toContain('row 59');
@@ -223,23 +272,40 @@ describe('the terminal view', () => {
     expect(textOf(limits.watchTextCharsMax + 1)).toContain('… 1 characters before');
   });
 
-  it('[Y21] what was heard of each thread in the last minute is drawn where there is room', () => {
+  it('[Y32] what was heard of each thread in the last minute is drawn, with the times in which it waited', () => {
     const events = fleet();
     const model = modelOf(events);
-    expect(model.activity.of('A', events.nowMs)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2]);
-    expect(model.activity.of('A', events.nowMs + 55_000)).toEqual([2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-    expect(model.activity.of('A', events.nowMs + 60_000).some((count) => count > 0)).toBe(false);
-    expect(toSpark([0, 1, 2, 4, 1_000_000], true)).toBe(' ▁▂▃█');
-    expect(draw(model, events.nowMs, 120)[1]).toContain('LAST 60s');
-    expect(draw(model, events.nowMs, 120)[3]).toContain('▂');
+    const { activity } = model.seen;
+    const silent = Array.from({ length: 11 }, () => 'silent');
+    expect(activity.of('A', events.nowMs, 12)).toEqual([...silent, 2]);
+    expect(activity.of('A', events.nowMs + 55_000, 12)).toEqual([2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    expect(activity.of('A', events.nowMs + 65_000, 12).some((cell) => cell !== 0)).toBe(false);
+    expect(activity.of('B', events.nowMs + 9_000, 12).slice(-3)).toEqual(['silent', 'needsYou', 'needsYou']);
+    events
+      .later(20_000)
+      .on(2, { type: 'approval_resolved', tool: 'bash', tool_use_id: 'sevt_2', input: {}, result: 'allow' });
+    events.later(20_000).close(2);
+    for (const event of events.list.slice(-2)) model.take(event);
+    expect(toSpark(activity.of('B', events.nowMs + 10_000, 12), true)).toBe(' !!!!▂▁▁▁▂  ');
+    expect(toSpark([0, 1, 2, 4, 1_000_000, 'retry', 'needsYou', 'silent'], true)).toBe('▁▂▃▄█↻! ');
+    expect(toSpark([0, 1, 2, 4, 1_000_000, 'retry', 'needsYou', 'silent'], false)).toBe('_.:-#@! ');
+  });
+
+  it('[Y20] while the past is read nobody is called stalled', () => {
+    const events = new FleetEvents().start().open(0, 'lead', null, 'L');
+    const model = modelOf(events);
+    model.link = 'loading';
+    expect(draw(model, events.nowMs + 1e6)[2]).toMatch(/lead +working/);
+    model.link = 'live';
+    expect(draw(model, events.nowMs + 1e6)[2]).toMatch(/lead +stalled/);
   });
 
   it('[Y26] whether it is live, reconnecting or over is in the first line, and why in the last', () => {
     const model = modelOf(fleet());
-    expect(draw(model, 0, 120)[0]).toMatch(/seq 6 ✓ live$/);
+    expect(draw(model, 0, 120)[0]).toMatch(/seq 6 ● live$/);
     model.link = 'waiting';
     model.linkReason = 'There is no server at x.';
-    expect(draw(model, 0, 120)[0]).toMatch(/↻ reconnecting$/);
+    expect(draw(model, 0, 120)[0]).toMatch(/↻ reconnecting .$/);
     expect(draw(model, 0).at(-1)).toContain('There is no server at x.');
     model.take({ type: 'over', cursor: '', seq: null, ts: null, reason: 'the session was deleted' });
     expect(draw(model, 0, 120)[0]).toMatch(/■ over$/);

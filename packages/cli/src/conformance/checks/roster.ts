@@ -116,6 +116,17 @@ export const rosterChecks = defineChecks('Roster', [
       events,
     );
   }),
+
+  check(57, 'E', 'Workflows that are switched on are refused by name, or on', [], async (t) => {
+    const { id } = await t.agent({ name: 'helper' });
+    const subagents = { type: 'enabled', predefined_agents: [id] };
+    const multiagent = { type: 'multiagent_20261001', subagents, workflows: { type: 'enabled' } };
+    const body = { name: 'coordinator', model: 'scripted/echo', multiagent };
+    const answer = await t.raw({ method: 'POST', path: '/v1/agents', body });
+    if (answer.status !== 200) return expectRefused(answer, 400, 'workflows', /workflows/);
+    t.agentIds.push(answer.json.id);
+    expectEqual(answer.json.multiagent.workflows.type, 'enabled', 'workflows of what was accepted');
+  }),
 ]);
 
 type Entry = string | { readonly type: 'self' } | { readonly type: 'agent'; readonly id: string };

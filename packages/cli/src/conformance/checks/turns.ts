@@ -1,6 +1,6 @@
 import { check, defineChecks } from '../check.ts';
-import { expectEqual, expectFound, expectRefused, expectThat } from '../expect.ts';
-import { toCases } from '../script.ts';
+import { expectEqual, expectThat } from '../expect.ts';
+import { toCases, sleeps } from '../script.ts';
 import { ofType, saidIn, toMessage } from '../talk.ts';
 
 const TOOLSET = [{ type: 'agent_toolset_20260401' }] as never;
@@ -139,7 +139,7 @@ export const turnChecks = defineChecks('Events: a plain turn', [
     const talk = await t.session({
       system: toCases(
         [
-          { match: '^first$', turn: [{ sleep_ms: 50_000 }] },
+          { match: '^first$', turn: [sleeps] },
           { match: '^all\\?$', turn: [{ expect: { contains: ['second', 'third', 'fourth'] } }, { say: 'all there' }] },
         ],
         [{ say: 'ok' }],
@@ -171,116 +171,6 @@ export const turnChecks = defineChecks('Events: a plain turn', [
       'messages',
     );
     expectThat(saidIn(events).endsWith('all there'), 'the model to have seen them', saidIn(events));
-  }),
-
-  check(92, 'C', 'A message of plain text, or without content, is 400', [], async (t) => {
-    const { id } = await t.session();
-    for (const content of ['text', [], undefined, [{ type: 'text' }], [{ type: 'text', text: 'x', extra: 1 }]]) {
-      const body = { events: [{ type: 'user.message', content }] };
-      expectRefused(
-        await t.raw({ method: 'POST', path: `/v1/sessions/${id}/events`, body }),
-        400,
-        JSON.stringify(content),
-        /events/,
-      );
-    }
-    const path = `/v1/sessions/${id}/events`;
-    expectRefused(await t.raw({ method: 'POST', path, body: { events: [] } }), 400, 'no events', /events/);
-  }),
-
-  check(93, 'C', 'An unknown type is 400, and one bad event refuses all', [], async (t) => {
-    const talk = await t.session();
-    for (const bad of [{ type: 'user.shout' }, { type: 'agent.message', content: [text('x')] }, {}]) {
-      const body = { events: [toMessage('fine'), bad] };
-      const answer = await t.raw({ method: 'POST', path: `/v1/sessions/${talk.id}/events`, body });
-      expectRefused(answer, 400, JSON.stringify(bad), /events/);
-    }
-    expectEqual([(await talk.list()).length, (await talk.retrieve()).status], [0, 'idle'], 'events and status');
-  }),
-
-  check(94, 'E', 'A redacted block from a client is 400', [], async (t) => {
-    const { id } = await t.session();
-    const body = { events: [{ type: 'user.message', content: [{ type: 'redacted' }] }] };
-    expectRefused(await t.raw({ method: 'POST', path: `/v1/sessions/${id}/events`, body }), 400, 'redacted');
-  }),
-
-  check(
-    95,
-    'E',
-    'An image as base64 and a document as text are accepted and reach the model',
-    ['scripts'],
-    async (t) => {
-      const talk = await t.session({ turns: [[{ expect: { contains: 'look' } }, { say: 'seen' }]] });
-      const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
-      const content = [
-        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: pixel } },
-        { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'facts' }, title: 'Facts' },
-        text('look'),
-      ] as const;
-      const events = await talk.turn({ type: 'user.message', content });
-      expectEqual(ofType(events, 'user.message')[0]?.content, content, 'the message');
-      expectEqual([saidIn(events), ofType(events, 'session.error')], ['seen', []], 'the answer');
-    },
-  ),
-
-  check(
-    96,
-    'C',
-    'Events are listed oldest first, and with order=desc exactly the other way',
-    ['scripts'],
-    async (t) => {
-      const talk = await t.session({ turns: [[{ say: 'ok' }]] });
-      await talk.turn('one');
-      const events = await talk.turn('two');
-      expectEqual(await talk.list({ order: 'desc' }), events.toReversed(), 'order=desc');
-      expectEqual(await talk.list({ order: 'desc', limit: 3 }), events.toReversed(), 'order=desc in pages of 3');
-    },
-  ),
-
-  check(97, 'C', 'types[] gives only those', ['scripts'], async (t) => {
-    const talk = await t.session({ turns: [[{ say: 'ok' }]] });
-    const events = await talk.turn('one');
-    const types: ('agent.message' | 'user.message')[] = ['agent.message', 'user.message'];
-    const wanted = events.filter(({ type }) => types.some((each) => each === type));
-    expectEqual(await talk.list({ types }), wanted, 'the list');
-    expectRefused(
-      await t.raw({ path: `/v1/sessions/${talk.id}/events?types[]=nonsense` }),
-      400,
-      'an unknown type',
-      /types/,
-    );
-  }),
-
-  check(98, 'C', 'limit=1000 is accepted, and limit=1 gives everything once', ['scripts'], async (t) => {
-    const talk = await t.session({ turns: [[{ say: 'ok' }]] });
-    const events = await talk.turn('one');
-    expectEqual(await talk.list({ limit: 1_000 }), events, 'limit=1000');
-    expectEqual(await talk.list({ limit: 1 }), events, 'limit=1');
-    const exact = await t.raw({ path: `/v1/sessions/${talk.id}/events?limit=${events.length}` });
-    expectEqual(exact.json.next_page, null, 'next_page of a page that holds all');
-    expectRefused(await t.raw({ path: `/v1/sessions/${talk.id}/events?limit=0` }), 400, 'limit=0', /limit/);
-  }),
-
-  check(99, 'E', 'What a session has used is the sum of its model requests', ['scripts'], async (t) => {
-    const talk = await t.session({
-      turns: [[{ call: 'no_such_tool', input: {} }], [{ say: 'done' }]],
-      usage: { input_tokens: 1_000, output_tokens: 50 },
-    });
-    await talk.turn('one');
-    const events = await talk.turn('two');
-    const spans = ofType(events, 'span.model_request_end').map(({ model_usage }) => model_usage);
-    const sum = (pick: (usage: (typeof spans)[number]) => number) =>
-      spans.reduce((total, usage) => total + pick(usage), 0);
-    const { usage } = await talk.retrieve();
-    expectEqual(spans.length, 3, 'requests');
-    expectEqual(
-      [usage.input_tokens, usage.output_tokens],
-      [sum((each) => each.input_tokens), sum((each) => each.output_tokens)],
-      'tokens',
-    );
-    expectEqual([usage.input_tokens, usage.output_tokens], [3_000, 150], 'tokens that the script claims');
-    const last = expectFound(ofType(events, 'session.usage').at(-1), 'session.usage', events);
-    expectEqual([last.usage.input_tokens, last.usage.output_tokens], [3_000, 150], 'session.usage');
   }),
 ]);
 

@@ -1,0 +1,45 @@
+// A program that loses its connection and misses nothing: open the stream first, then list what happened before, and know
+// each event by its id. Whatever comes both ways counts once.
+//
+//   node packages/cli/dist/main.js serve --open     (in one terminal)
+//   node examples/05-reconnect.mjs                  (in another)
+import assert from 'node:assert/strict';
+import Anthropic from '@anthropic-ai/sdk';
+
+const baseURL = process.env.ANTHROPIC_BASE_URL ?? 'http://127.0.0.1:4280';
+const client = new Anthropic({ baseURL, apiKey: process.env.ANTHROPIC_API_KEY ?? 'any' });
+
+// Twenty steps, each a request to the model and a tool.
+const steps = Array.from({ length: 20 }, () => [{ sleep_ms: 30 }, { call: 'glob', input: { pattern: '*' } }]);
+const agent = await client.beta.agents.create({
+  name: 'worker',
+  model: 'scripted/example',
+  system: `<script>${JSON.stringify({ turns: [...steps, [{ say: 'Done.' }]] })}</script>`,
+  tools: [{ type: 'agent_toolset_20260401' }],
+});
+const environment = await client.beta.environments.create({ name: 'example' });
+const session = await client.beta.sessions.create({ agent: agent.id, environment_id: environment.id });
+await client.beta.sessions.events.send(session.id, {
+  events: [{ type: 'user.message', content: [{ type: 'text', text: 'Work.' }] }],
+});
+
+/** Every event once, by its id. @type {Map<string, string>} */
+const seen = new Map();
+let connections = 0;
+while (![...seen.values()].includes('session.status_idle')) {
+  connections += 1;
+  const stream = await client.beta.sessions.events.stream(session.id);
+  for await (const { id, type } of client.beta.sessions.events.list(session.id)) seen.set(id, type);
+  const known = seen.size;
+  for await (const event of stream) {
+    if ('id' in event) seen.set(event.id, event.type);
+    // Every ten new events the line goes dead.
+    if (event.type === 'session.status_idle' || seen.size >= known + 10) break;
+  }
+  console.log(`connection ${connections}: ${seen.size} events so far`);
+}
+
+const listed = [];
+for await (const { id } of client.beta.sessions.events.list(session.id)) listed.push(id);
+assert.deepEqual([...seen.keys()].sort(), listed.sort());
+console.log(`ok: ${connections} connections, ${listed.length} events, none missing and none twice`);

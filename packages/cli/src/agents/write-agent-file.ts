@@ -1,0 +1,35 @@
+import type { Agent } from '@fleetloom/protocol/managed-agents';
+import { stringify } from 'yaml';
+
+/**
+ * An agent as a file that `agents apply` reads back to the same agent: YAML with the fields of `POST /v1/agents`, and names
+ * where the server has ids. What has its usual value is left out.
+ */
+export function writeAgentFile(agent: Agent, nameOf: (id: string) => string): string {
+  const { name, description, system, model, tools, mcp_servers, skills, metadata } = agent;
+  const members = rosterOf(agent).map(({ id }) => nameOf(id));
+  const fields = {
+    name,
+    description: description ?? '',
+    // A model with nothing but a name is written as its name.
+    model: model.speed === 'standard' && model.effort.type === 'high' ? model.id : model,
+    system: system ?? '',
+    tools,
+    agents: members,
+    mcp_servers,
+    skills,
+    metadata,
+  };
+  const said = Object.entries(fields).filter(([key, value]) => key === 'tools' || !isEmpty(value));
+  return stringify(Object.fromEntries(said), { lineWidth: 120 });
+}
+
+function rosterOf({ multiagent }: Agent): readonly { readonly id: string }[] {
+  if (multiagent === null) return [];
+  if (multiagent.type === 'coordinator') return multiagent.agents;
+  return multiagent.subagents.type === 'enabled' ? multiagent.subagents.predefined_agents : [];
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+}

@@ -1,0 +1,32 @@
+import { readAgents } from '../agents/read-agents.ts';
+import { saveAllAgents } from '../agents/save-agents.ts';
+import { DEFAULT_MODEL, toModelName } from '../agents/to-model-name.ts';
+import { type ConnectionOptions, toConnection } from '../connection/connection.ts';
+import { createServerApi } from '../connection/server-api.ts';
+import { exitCode } from '../exit-code.ts';
+import type { Io } from '../io.ts';
+import { toJsonText } from '../json-text.ts';
+import { cleanLine } from '../terminal/clean-text.ts';
+import { writeText } from '../write-text.ts';
+
+export interface ApplyAgentsOptions extends ConnectionOptions {
+  model?: string;
+  json?: boolean;
+}
+
+/** `fleetloom agents apply`: definitions of a directory become agents of the server. Again changes nothing. */
+export async function applyAgents(io: Io, directory: string, options: ApplyAgentsOptions): Promise<number> {
+  const agents = await readAgents(directory);
+  const api = createServerApi(toConnection(io.env, options));
+  const saved = await saveAllAgents(api, agents, toModelName(options.model ?? DEFAULT_MODEL));
+  for (const { file, notes } of agents) {
+    for (const note of notes) await writeText(io.stderr, `${cleanLine(file)}: ${cleanLine(note)}\n`);
+  }
+  const lines = saved.map(({ agent: { name, file }, id, version }) =>
+    options.json === true
+      ? toJsonText(io.stdout, { id, version, name, file })
+      : `${id}  ${cleanLine(name)}, version ${version}`,
+  );
+  await writeText(io.stdout, `${lines.join('\n')}\n`);
+  return exitCode.ok;
+}

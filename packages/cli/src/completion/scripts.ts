@@ -1,0 +1,144 @@
+import type { Words } from './words.ts';
+
+/** Shells that can be told what fits at the cursor. */
+export const shells = ['bash', 'zsh', 'fish', 'pwsh'] as const;
+export type Shell = (typeof shells)[number];
+
+/** A program for the shell that offers commands, options and their values; where none fits, it offers files. */
+export function toCompletionScript(shell: Shell, words: readonly Words[]): string {
+  return writers[shell](words);
+}
+
+const writers: Record<Shell, (words: readonly Words[]) => string> = { bash, zsh, fish, pwsh };
+
+function bash(words: readonly Words[]): string {
+  return `# fleetloom completion for bash: source <(fleetloom completion bash)
+_fleetloom() {
+  local cur="\${COMP_WORDS[COMP_CWORD]}" path="" word
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "$path/$word" in
+${paths(words)
+  .map((path) => `      "${toSlashes(path)}") path="${toSlashes(path)}" ;;`)
+  .join('\n')}
+    esac
+  done
+  case "$path \${COMP_WORDS[COMP_CWORD-1]}" in
+${valueCases(words, (path, option, values) => `    "${path === '' ? '' : toSlashes(path)} ${option}") COMPREPLY=($(compgen -W "${values.join(' ')}" -- "$cur")); return ;;`)}
+  esac
+  case "$path" in
+${words.map(({ path, commands, options }) => `    "${path === '' ? '' : toSlashes(path)}") COMPREPLY=($(compgen -W "${texts(commands, options)}" -- "$cur")) ;;`).join('\n')}
+  esac
+  [ \${#COMPREPLY[@]} -eq 0 ] && COMPREPLY=($(compgen -f -- "$cur"))
+}
+complete -o filenames -F _fleetloom fleetloom
+`;
+}
+
+function zsh(words: readonly Words[]): string {
+  return `#compdef fleetloom
+# fleetloom completion for zsh: source <(fleetloom completion zsh)
+_fleetloom() {
+  local path="" word
+  for word in "\${(@)words[2,CURRENT-1]}"; do
+    case "$path/$word" in
+${paths(words)
+  .map((path) => `      ("${toSlashes(path)}") path="${toSlashes(path)}" ;;`)
+  .join('\n')}
+    esac
+  done
+  case "$path \${words[CURRENT-1]}" in
+${valueCases(words, (path, option, values) => `    ("${path === '' ? '' : toSlashes(path)} ${option}") compadd -- ${values.join(' ')}; return ;;`)}
+  esac
+  local -a items
+  case "$path" in
+${words
+  .map(({ path, commands, options }) => {
+    const items = [...commands, ...options].map(({ text, description }) => quoted(`${text}:${plain(description)}`));
+    return `    ("${path === '' ? '' : toSlashes(path)}") items=(${items.join(' ')}) ;;`;
+  })
+  .join('\n')}
+  esac
+  _describe 'fleetloom' items
+  _files
+}
+compdef _fleetloom fleetloom
+`;
+}
+
+function fish(words: readonly Words[]): string {
+  const lines = words.flatMap(({ path, commands, options }) => {
+    const when = `-n ${quoted(path === '' ? '__fish_use_subcommand' : `__fleetloom_in ${path}`)}`;
+    return [
+      ...commands.map(
+        ({ text, description }) => `complete -c fleetloom ${when} -f -a ${text} -d ${quoted(plain(description))}`,
+      ),
+      ...options.map(({ text, description, takes }) => {
+        const value = takes === 'nothing' ? '' : takes === 'anything' ? ' -r' : ` -x -a ${quoted(takes.join(' '))}`;
+        return `complete -c fleetloom ${when} -l ${text.replace(/^--/, '')}${value} -d ${quoted(plain(description))}`;
+      }),
+    ];
+  });
+  return `# fleetloom completion for fish: fleetloom completion fish | source
+function __fleetloom_in
+  set -l words (commandline -opc)
+  test (count $words) -gt (count $argv); and test "$words[2..(math (count $argv) + 1)]" = "$argv"
+end
+${lines.join('\n')}
+`;
+}
+
+function pwsh(words: readonly Words[]): string {
+  const table = words.map(({ path, commands, options }) => {
+    const items = [...commands, ...options].map(({ text }) => `'${text}'`);
+    return `    '${path}' = @(${items.join(', ')})`;
+  });
+  return `# fleetloom completion for PowerShell: fleetloom completion pwsh | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName fleetloom -ScriptBlock {
+  param($word, $ast, $position)
+  $table = @{
+${table.join('\n')}
+  }
+  $path = ''
+  foreach ($each in $ast.CommandElements | Select-Object -Skip 1) {
+    $next = ("$path " + $each.ToString()).Trim()
+    if ($table.ContainsKey($next)) { $path = $next }
+  }
+  $table[$path] | Where-Object { $_ -like "$word*" } | ForEach-Object {
+    [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+  }
+}
+`;
+}
+
+function paths(words: readonly Words[]): readonly string[] {
+  return words.map(({ path }) => path).filter((path) => path !== '');
+}
+
+/** `agents apply` as a shell walks to it: `/agents/apply`. */
+function toSlashes(path: string): string {
+  return `/${path.replaceAll(' ', '/')}`;
+}
+
+function valueCases(
+  words: readonly Words[],
+  line: (path: string, option: string, values: readonly string[]) => string,
+): string {
+  return words
+    .flatMap(({ path, options }) =>
+      options.flatMap(({ text, takes }) => (typeof takes === 'string' ? [] : [line(path, text, takes)])),
+    )
+    .join('\n');
+}
+
+function texts(commands: Words['commands'], options: Words['options']): string {
+  return [...commands, ...options].map(({ text }) => text).join(' ');
+}
+
+/** Quotes and colons mean something to some shell, and nothing to a reader of one line. */
+function plain(description: string): string {
+  return description.replaceAll(/[`'"$\\]/g, '').replaceAll(':', ',');
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", '')}'`;
+}

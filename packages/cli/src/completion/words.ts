@@ -1,0 +1,34 @@
+import type { Command, Option } from 'commander';
+
+/** What can follow a command: its own words, and what its options take. */
+export interface Words {
+  /** The commands before it, such as `agents apply`; empty for the program itself. */
+  readonly path: string;
+  readonly commands: readonly Word[];
+  readonly options: readonly OptionWord[];
+}
+
+export interface Word {
+  readonly text: string;
+  readonly description: string;
+}
+
+export interface OptionWord extends Word {
+  /** What it takes: one of these, something else, or nothing. */
+  readonly takes: readonly string[] | 'anything' | 'nothing';
+}
+
+/** All commands of the program, each with what can follow it. */
+export function listWords(command: Command, path: readonly string[] = []): readonly Words[] {
+  const own: Words = {
+    path: path.join(' '),
+    commands: command.commands.map((each) => ({ text: each.name(), description: each.description() })),
+    options: command.options.filter(({ hidden }) => !hidden).map(toWord),
+  };
+  return [own, ...command.commands.flatMap((each) => listWords(each, [...path, each.name()]))];
+}
+
+function toWord({ long, short, description, argChoices, required, optional }: Option): OptionWord {
+  const takes = argChoices ?? (required || optional ? 'anything' : 'nothing');
+  return { text: long ?? short ?? '', description, takes };
+}

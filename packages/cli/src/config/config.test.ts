@@ -1,0 +1,71 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { afterAll, describe, expect, it } from 'vitest';
+import { call } from '../../test-support/live-io.ts';
+import { applyConfig } from './apply-config.ts';
+import { readConfig } from './read-config.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'fleetloom-config-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+let count = 0;
+function write(text: string): string {
+  const file = join(root, `${(count += 1)}.yaml`);
+  writeFileSync(file, text);
+  return file;
+}
+
+/** What a command with some options gets to know. */
+function options(text: string, args: string[] = [], env: Record<string, string> = {}): Record<string, unknown> {
+  const program = new Command('fleetloom');
+  const serve = program
+    .command('serve')
+    .option('--port <number>', '', Number)
+    .option('--open')
+    .option('--host <address>');
+  program.command('watch').option('--url <url>');
+  serve.action(() => {});
+  program.hook('preAction', (_, command) => applyConfig(env, command, readConfig({ FLEETLOOM_CONFIG: write(text) })!));
+  program.parse(['serve', ...args], { from: 'user' });
+  return serve.opts();
+}
+
+describe('the configuration', () => {
+  it('[Y77] gives values to options; what stands below a command is for that command', () => {
+    expect(options('port: 4300\nopen: true\nurl: http://x')).toEqual({ port: 4300, open: true });
+    expect(options('{"port": 4300, "serve": {"port": 4301}, "watch": {"url": "http://x"}}')).toEqual({ port: 4301 });
+    expect(options('')).toEqual({});
+  });
+
+  it('[Y77] options win over variables, and those over the file', () => {
+    expect(options('port: 1\nhost: a', ['--port', '2'])).toEqual({ port: 2, host: 'a' });
+    expect(options('port: 1\nhost: a', [], { PORT: '3' })).toEqual({ host: 'a' });
+    expect(options('port: 1', [], { PORT: '' })).toEqual({ port: 1 });
+  });
+
+  it('[Y77] what it does not know, and what does not fit, is wrong usage that names the place', async () => {
+    for (const [text, problem] of [
+      ['prot: 1', 'says "prot", which is no option'],
+      ['serve: { prot: 1 }', 'says "serve.prot"'],
+      ['port: x', '"port" in'],
+      ['open: maybe', '"open" in'],
+      ['- port', 'does not hold options'],
+      ['a: [', 'cannot be read'],
+    ]) {
+      const env = { FLEETLOOM_CONFIG: write(text!) };
+      expect(await call(['serve'], { env })).toMatchObject({ code: 2, stderr: expect.stringContaining(problem!) });
+    }
+    const env = { FLEETLOOM_CONFIG: join(root, 'missing.yaml') };
+    expect(await call(['serve'], { env })).toMatchObject({ code: 2, stderr: expect.stringContaining('missing.yaml') });
+  });
+
+  it('[Y77] it is found where programs of a user have theirs', () => {
+    const home = join(root, 'home');
+    mkdirSync(join(home, 'fleetloom'), { recursive: true });
+    expect(readConfig({ XDG_CONFIG_HOME: home })).toBeUndefined();
+    writeFileSync(join(home, 'fleetloom', 'config.json'), '{"port": 1}');
+    expect(readConfig({ XDG_CONFIG_HOME: home })).toMatchObject({ values: { port: 1 } });
+  });
+});

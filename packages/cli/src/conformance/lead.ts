@@ -1,0 +1,61 @@
+import type { SessionEvent, SessionThread } from '@fleetloom/protocol/managed-agents';
+import type { AgentParams, Context } from './context.ts';
+import type { EventOf } from './event-of.ts';
+import { expectEqual, expectFound } from './expect.ts';
+import { type Step, toCases } from './script.ts';
+import { ofType, type Talk } from './talk.ts';
+
+/** A coordinator that gives each of these members a task at once, and tells what they report. */
+export async function lead(
+  t: Context,
+  names: readonly string[],
+  members: Readonly<Record<string, AgentParams>> = {},
+): Promise<Talk> {
+  const ids: string[] = [];
+  for (const name of new Set(names)) {
+    ids.push((await t.agent({ name, turns: [[{ say: `report of ${name}` }]], ...members[name] })).id);
+  }
+  const tasks = names.map((agent): Step => ({ call: 'send_to_agent', input: { agent, message: `task for ${agent}` } }));
+  return t.session({
+    name: 'lead',
+    system: toCases([{ match: '^go$', turn: tasks }], [{ say: 'heard {{last_user}}' }]),
+    multiagent: { type: 'coordinator', agents: ids } as never,
+  });
+}
+
+export async function onlyChild(talk: Talk): Promise<SessionThread> {
+  const children = await talk.children();
+  expectEqual(children.length, 1, 'children');
+  return children[0]!;
+}
+
+export async function untilChildren(talk: Talk, count: number): Promise<void> {
+  const stream = await talk.watch();
+  let from = 0;
+  for (let seen = 0; seen < count; seen += 1) {
+    const created = await stream.until('session.thread_created', { from });
+    from = stream.events.indexOf(created) + 1;
+  }
+}
+
+/** The one call of this kind that a child asks for. */
+export function onlyAsk<Type extends 'agent.tool_use' | 'agent.custom_tool_use'>(
+  events: readonly SessionEvent[],
+  type: Type,
+): EventOf<Type> {
+  const asks = ofType(events, type).filter((event) => 'session_thread_id' in event);
+  expectEqual(asks.length, 1, `${type} with a thread`);
+  return expectFound(asks[0], type, events);
+}
+
+/** Every built-in tool has to be asked for. */
+export const askingTools = [
+  { type: 'agent_toolset_20260401', default_config: { permission_policy: { type: 'always_ask' } } },
+] as never;
+
+/** A tool that the client runs. */
+export const customTools = [
+  { type: 'custom', name: 'lookup', description: 'Looks up.', input_schema: { type: 'object' } },
+] as never;
+
+export const write: Step = { call: 'write', input: { file_path: 'a.txt', content: 'shared' } };

@@ -1,0 +1,62 @@
+import { fix, tasksFor } from './tasks.ts';
+
+/**
+ * What the lead of a demo of so many agents says and does, for the scripted model. Only this one is written by code:
+ * the scripts of the others are files, and do not depend on how many there are.
+ */
+export function toLeadScript(agents: number): object {
+  const tasks = tasksFor(agents);
+  return {
+    turns: [
+      [
+        { think: 'A release. I look at the project and at my team before I plan anything.', every_ms: 35 },
+        { say: 'Let me see what there is, and who can help.', every_ms: 50 },
+        { call: 'read', input: { file_path: 'README.md' } },
+        { call: 'list_agents', input: {} },
+      ],
+      [
+        { sleep_ms: 500 },
+        { think: 'These parts do not depend on each other, so they can all be worked on at once.', every_ms: 35 },
+        {
+          say: `I split this into ${tasks.length + 1} parts. The fix has to be approved by you, so I do not wait for it.`,
+          every_ms: 50,
+        },
+        { call: 'send_to_agent', input: { ...fix } },
+        ...inGroups(tasks, TASKS_OF_ONE_CALL).map((group) => ({ call: 'delegate', input: { tasks: group } })),
+      ],
+      [
+        { sleep_ms: 600 },
+        {
+          think: 'The reports agree, but for one thing: how long the first retry waits. I ask the reviewer again.',
+          every_ms: 35,
+        },
+        { say: 'One thing is left open. I go back to a reviewer who knows the project by now.', every_ms: 50 },
+        {
+          call: 'send_to_agent',
+          input: {
+            agent: 'reviewer',
+            message: 'Look at the retries once more: who is right about the first wait?',
+            // In the thread of a reviewer who has reported: it remembers what it read.
+            thread_id: '{{find:reviewer \\(thread (\\w+)\\)}}',
+          },
+        },
+      ],
+      [
+        {
+          say: `All ${tasks.length} reports are in. ferry can be released once the retries are settled: the code waits longer at first than the documentation says. I tell you as soon as the fixer and the reviewer are done.`,
+          every_ms: 50,
+        },
+      ],
+      // Whoever reports later wakes the lead again: the last entry is played each time.
+      [{ say: 'One more report:\n\n{{last_user}}', every_ms: 40 }],
+    ],
+  };
+}
+
+/** What the server allows in one call. */
+const TASKS_OF_ONE_CALL = 16;
+
+function inGroups<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
+  const count = Math.ceil(items.length / size);
+  return Array.from({ length: count }, (_, index) => items.slice(index * size, (index + 1) * size));
+}

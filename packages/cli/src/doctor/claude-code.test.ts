@@ -1,0 +1,57 @@
+import type { Capabilities, FoundProgram } from '@fleetloom/server';
+import { expect, it } from 'vitest';
+import { describeClaudeCode } from './claude-code.ts';
+
+const path = '/usr/bin/claude';
+
+function found(version: string, isNew: boolean): FoundProgram {
+  const supports: Capabilities = {
+    forwardsSubagentText: true,
+    forwardsNestedText: isNew,
+    hasForwardFlag: isNew,
+    sparesBackgroundAgents: isNew,
+    namesAgentOnLines: isNew,
+    tellsPromptLifecycle: isNew,
+    tellsQueuedAfterInterrupt: isNew,
+    asksAfterCall: isNew,
+    tellsPendingRequests: isNew,
+    startsInBackground: isNew,
+    costGoesOnAfterResume: isNew,
+    spawnDepthMax: isNew ? 3 : 5,
+    canLimitSpawnDepth: isNew,
+    subagentsMax: isNew ? 20 : null,
+    drainsAtExit: isNew,
+  };
+  return { type: 'found', program: { path, version, supports } };
+}
+
+it('[J135] a program that has everything is told with its version and where it is', () => {
+  expect(describeClaudeCode(found('2.1.325', true), undefined)).toEqual([
+    { name: 'Claude Code', state: 'ok', text: `2.1.325 (${path}): sessions on claude-code/default run on it` },
+  ]);
+});
+
+it('[J135] what a release lacks, and why text is not seen growing, are notes with what to do', () => {
+  const findings = describeClaudeCode(found('2.1.197', false), 'the program talks to Amazon Bedrock (X is set)');
+  expect(findings.map(({ state }) => state)).toEqual(['ok', 'note', 'note']);
+  expect(findings[1]?.text).toContain('2.1.197 does not have: text of agents that agents start');
+  expect(findings[1]?.fix).toBe('Update it (claude update).');
+  expect(findings[2]?.text).toBe('the program talks to Amazon Bedrock (X is set)');
+  expect(findings[2]?.fix).toBeDefined();
+});
+
+it('[J135] no program at all is a note, one that does not work is a problem', () => {
+  const missing = { reason: 'not_found', path: null, problem: 'no claude on PATH', advice: 'install it' } as const;
+  expect(describeClaudeCode({ type: 'problem', problem: missing }, undefined)).toEqual([
+    {
+      name: 'Claude Code',
+      state: 'note',
+      text: 'no claude on PATH: models such as claude-code/default are refused',
+      fix: 'Install it.',
+    },
+  ]);
+  const old = { reason: 'too_old', path, problem: 'it is too old', advice: 'update it' } as const;
+  expect(describeClaudeCode({ type: 'problem', problem: old }, undefined)).toEqual([
+    { name: 'Claude Code', state: 'problem', text: 'it is too old', fix: 'Update it.' },
+  ]);
+});

@@ -1,0 +1,68 @@
+import type { ServerApi } from '../connection/server-api.ts';
+import { limits } from '../limits.ts';
+import type { SessionFacts } from './session-reader.ts';
+import type { Step } from './step.ts';
+
+interface Imported {
+  readonly session_id: string;
+  readonly lines: Readonly<Record<string, number>>;
+  readonly taken: number;
+}
+
+/** Hands steps to the server, many at a time. What the server has is not sent again. */
+export class StepSender {
+  sessionId: string | undefined;
+  /** Steps that the server did not know before. */
+  taken = 0;
+  readonly #api: ServerApi;
+  readonly #conversation: string;
+  readonly #facts: SessionFacts;
+  #lines: Readonly<Record<string, number>> = {};
+  #pending: Step[] = [];
+  #chars = 0;
+
+  constructor(api: ServerApi, conversation: string, facts: SessionFacts) {
+    this.#api = api;
+    this.#conversation = conversation;
+    this.#facts = facts;
+  }
+
+  /** All steps of a line, or what ends something. */
+  async add(steps: readonly Step[]): Promise<void> {
+    const fresh = steps.filter((step) => !this.#isKnown(step));
+    this.#pending.push(...fresh);
+    this.#chars += JSON.stringify(fresh).length;
+    if (this.#pending.length >= limits.importStepsMax || this.#chars >= limits.importCharsMax) await this.flush();
+  }
+
+  /** Sends what waits. If that fails it still waits, and goes with the next attempt. */
+  async flush(isEnd = false): Promise<void> {
+    const { title, directory, version } = this.#facts;
+    const body = {
+      program: 'claude-code',
+      conversation: this.#conversation,
+      title,
+      directory: directory?.slice(0, DIRECTORY_CHARS) ?? null,
+      version: version?.slice(0, limits.importNameCharsMax) ?? null,
+      steps: this.#pending,
+      is_end: isEnd,
+    };
+    const { session_id: sessionId, lines, taken } = await this.#api.post<Imported>('/v1/imports', body);
+    this.taken += taken;
+    this.sessionId = sessionId;
+    this.#lines = lines;
+    this.#pending = [];
+    this.#chars = 0;
+  }
+
+  get isWaiting(): boolean {
+    return this.#pending.length > 0;
+  }
+
+  #isKnown({ key, line, event }: Step): boolean {
+    const last = this.#lines[key] ?? 0;
+    return event.type.endsWith('_ended') ? line < last : line <= last;
+  }
+}
+
+const DIRECTORY_CHARS = 500;

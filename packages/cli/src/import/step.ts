@@ -1,0 +1,65 @@
+/** What `POST /v1/imports` takes: something that an agent did, at a line of its own file. */
+export interface Step {
+  /** `main`, or the id of a sub-agent. */
+  readonly key: string;
+  /** From 1. What ends something stands at the line before it. */
+  readonly line: number;
+  readonly time: string;
+  readonly event: StepEvent;
+}
+
+export type StepEvent =
+  | { readonly type: 'said'; readonly content: readonly Block[] }
+  | { readonly type: 'turn_started' }
+  | { readonly type: 'turn_ended'; readonly outcome: Outcome }
+  | {
+      readonly type: 'thread_opened';
+      readonly parent_key: string;
+      readonly agent_name: string;
+      readonly description: string | null;
+      readonly prompt: string | null;
+      readonly call_id: string | null;
+    }
+  | { readonly type: 'thread_started'; readonly prompt: string | null }
+  | {
+      readonly type: 'thread_ended';
+      readonly status: 'completed' | 'failed' | 'stopped';
+      readonly error: string | null;
+    }
+  | { readonly type: 'request_started'; readonly model: string }
+  | {
+      readonly type: 'request_ended';
+      readonly model: string;
+      readonly usage: StepUsage;
+      readonly stop_reason: string | null;
+      readonly is_error: boolean;
+    }
+  | { readonly type: 'block'; readonly content: Block }
+  | { readonly type: 'call'; readonly call_id: string; readonly name: string; readonly input: unknown }
+  | {
+      readonly type: 'result';
+      readonly call_id: string;
+      readonly content: readonly Block[];
+      readonly is_error: boolean;
+    }
+  | { readonly type: 'compacted' };
+
+export type Outcome =
+  | { readonly type: 'done' | 'stopped' }
+  | { readonly type: 'refused' | 'failed'; readonly message: string };
+
+export interface StepUsage {
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_read_input_tokens: number;
+  readonly cache_creation_5m_input_tokens: number;
+  readonly cache_creation_1h_input_tokens: number;
+}
+
+/** A block of content in the words of the Messages API. */
+export interface Block {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+export const MAIN = 'main';

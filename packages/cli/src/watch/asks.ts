@@ -1,0 +1,64 @@
+import type { ThreadRow } from '../fleet/thread-rows.ts';
+import type { CustomTools } from './session-facts.ts';
+
+/** Something that waits for somebody: leave to do it, or the result of a tool that somebody else has. */
+export interface Ask {
+  readonly type: 'approval' | 'result';
+  readonly toolUseId: string;
+  readonly tool: string;
+  /** Whole, because who decides must see all of it. */
+  readonly input: unknown;
+  readonly agent: string;
+  /** Of the row that it belongs to. */
+  readonly key: string;
+  /** Who waits for it, the coordinator first and who asks last. */
+  readonly path: readonly string[];
+  readonly askedAt: number | null;
+}
+
+/** A call whose end has not been told, with all of its input. */
+export interface OpenCall {
+  readonly tool: string;
+  readonly input: unknown;
+  readonly startedAt: number | null;
+}
+
+export interface AsksOptions {
+  readonly rows: readonly ThreadRow[];
+  readonly calls: ReadonlyMap<string, OpenCall>;
+  readonly customTools: CustomTools;
+  readonly nowMs: number;
+}
+
+/** All that waits, what holds up most for longest first. */
+export function toAsks({ rows, calls, customTools, nowMs }: AsksOptions): readonly Ask[] {
+  const path: string[] = [];
+  const asks = rows.flatMap((row) => {
+    path.splice(row.branches.length);
+    path.push(row.agent);
+    return asksOf(row, path.slice(), calls, customTools);
+  });
+  const weigh = ({ path: waiting, askedAt }: Ask) => waiting.length * (nowMs - (askedAt ?? nowMs));
+  return asks.toSorted((left, right) => weigh(right) - weigh(left));
+}
+
+function asksOf(
+  row: ThreadRow,
+  path: readonly string[],
+  calls: ReadonlyMap<string, OpenCall>,
+  customTools: CustomTools,
+): Ask[] {
+  const { key, agent, threadId, approvals, slot } = row;
+  const approvalAsks = approvals.map(({ toolUseId, tool, input, askedAt }): Ask => {
+    return { type: 'approval', toolUseId, tool, input, agent, key, path, askedAt };
+  });
+  // The fleet stream does not tell who is to run a tool; the agent's definition does.
+  const custom = threadId === null ? undefined : customTools.get(threadId);
+  const waiting = slot.state !== 'running' || custom === undefined ? [] : slot.tools;
+  const resultAsks = waiting.flatMap(({ toolUseId, tool, state }): Ask[] => {
+    const call = state === 'running' && custom?.has(tool) === true ? calls.get(toolUseId) : undefined;
+    if (call === undefined) return [];
+    return [{ type: 'result', toolUseId, tool, input: call.input, agent, key, path, askedAt: call.startedAt }];
+  });
+  return [...approvalAsks, ...resultAsks];
+}

@@ -1,0 +1,218 @@
+import { describe, expect, it } from 'vitest';
+import { FleetEvents } from '../../test-support/fleet-events.ts';
+import { draw, modelOf, press } from '../../test-support/watch-models.ts';
+import { limits } from '../limits.ts';
+import type { Ask } from './asks.ts';
+import { describeRule, isAllowed, toRule } from './rule.ts';
+
+/** Three that wait: one for long, one below another, and one for a result. */
+function fleet(): FleetEvents {
+  return new FleetEvents()
+    .start('t')
+    .open(0, 'lead', null, 'L')
+    .open(1, 'alpha', 0, 'A')
+    .text(1, 'It is stale.\nSo I remove it first.')
+    .ask(1, 'git log --oneline')
+    .later(10_000)
+    .open(2, 'beta', 0, 'B')
+    .ask(2, 'git status')
+    .open(3, 'gamma', 2, 'C')
+    .on(3, { type: 'tool_start', tool: 'ask_human', tool_use_id: 'sevt_3', input: { question: 'Which branch?' } })
+    .later(5_000);
+}
+
+function open(events = fleet()) {
+  const model = modelOf(events);
+  model.facts = { budgetUsd: null, customTools: new Map([['C', new Set(['ask_human'])]]) };
+  press(model, 'i', events.nowMs);
+  return { model, events, screen: () => draw(model, events.nowMs).join('\n') };
+}
+
+describe('the inbox', () => {
+  it('[Y33] it lists all that waits, at any depth, what holds up most for longest first', () => {
+    const { screen } = open();
+    expect(screen()).toMatch(/INBOX {2}3 wait for you, for 15s at most/);
+    expect(screen()).toMatch(/› ! alpha .*holds up 2 +15s\n {2}\? gamma .*holds up 3 +5s\n {2}! beta .*holds up 2 +5s/);
+  });
+
+  it('[Y33] of the chosen one it shows who waits for it, why it is wanted and the whole input', () => {
+    const { model, screen, events } = open();
+    expect(screen()).toMatch(
+      / ! alpha asks for bash +sevt_1\n {3}lead › alpha\n {3}"So I remove it first\."\n {3}git log --oneline/,
+    );
+    press(model, 'j', events.nowMs);
+    expect(screen()).toMatch(
+      /gamma waits for the result of ask_human +sevt_3\n {3}lead › beta › gamma\n {3}Which branch\?/,
+    );
+  });
+
+  it('[Y33] an input of any length can be scrolled through, and where one is in it is told', () => {
+    const command = Array.from({ length: 90 }, (_, index) => `line ${index}`).join('\n');
+    const events = new FleetEvents().start().open(0, 'lead', null, 'L').ask(0, command);
+    const { model, screen } = open(events);
+    expect(screen()).toMatch(/lines 1 to \d+ of 90, PgDn and PgUp show the others/);
+    press(model, '\u001b[F');
+    expect(screen()).toContain('line 89');
+    press(model, '\u001b[H');
+    expect(screen()).toContain('line 0\n');
+    press(model, '\u001b[6~');
+    expect(screen()).toMatch(/lines 11 to/);
+  });
+
+  it('[Y33] more than 10000 lines of an input are told, not shown', () => {
+    const linesOf = (count: number) => {
+      const events = new FleetEvents().start().open(0, 'lead', null, 'L').ask(0, Array(count).fill('x').join('\n'));
+      const { model, screen } = open(events);
+      screen();
+      press(model, '\u001b[F');
+      return screen();
+    };
+    expect(limits.inputPageRowsMax).toBe(10_000);
+    expect(linesOf(10_000)).not.toContain('only its beginning');
+    expect(linesOf(10_001)).toContain('only its beginning is shown: 20001 characters in all');
+  });
+
+  it('[Y33] a, d and x are about the chosen one, Enter opens its thread, and Esc comes back', () => {
+    const { model, screen, events } = open();
+    screen();
+    expect(press(model, 'a', events.nowMs)).toMatchObject([
+      { type: 'answer', result: 'allow', asks: [{ toolUseId: 'sevt_1' }] },
+    ]);
+    expect(press(model, 'xy', events.nowMs).at(-1)).toEqual({ type: 'stop', threadIds: ['A'], whom: 'alpha' });
+    press(model, '\r', events.nowMs);
+    expect([model.page, screen()]).toEqual(['thread', expect.stringMatching(/! needs you {2}alpha/)]);
+    press(model, '\u001b', events.nowMs);
+    expect(model.page).toBe('inbox');
+    press(model, '\u001b', events.nowMs);
+    expect(model.page).toBe('threads');
+  });
+
+  it('[Y33] nothing is approved that was not shown, and the chosen one stays chosen when others weigh more', () => {
+    const { model, screen, events } = open();
+    expect(press(model, 'a', events.nowMs)).toEqual([undefined]);
+    expect(screen()).toContain('look at it first');
+    // In a while the result that three wait for weighs more than the approval that two wait for.
+    events.later(100_000);
+    expect(screen()).toMatch(/ {2}\? gamma .*\n› ! alpha /);
+    const [first] = press(model, 'a', events.nowMs);
+    expect(first).toMatchObject({ asks: [{ toolUseId: 'sevt_1' }] });
+    model.answered('sevt_1');
+    press(model, 'j', events.nowMs);
+    expect(press(model, 'a', events.nowMs)).toEqual([undefined]);
+    screen();
+    expect(press(model, 'a', events.nowMs)).toHaveLength(1);
+    // Where there is no room for what is asked for, it cannot be approved either.
+    press(model, '\u001bn', events.nowMs);
+    draw(model, events.nowMs, 80, 8);
+    expect(press(model, 'a', events.nowMs)).toEqual([undefined]);
+  });
+
+  it('[Y33] where nothing waits it says who is at work', () => {
+    const { screen } = open(new FleetEvents().start().open(0, 'lead', null, 'L'));
+    expect(screen()).toContain('Nothing needs you. 1 thread at work.');
+  });
+
+  it('[Y35] a tool that somebody outside runs needs you, and r gives its result', () => {
+    const { model, events } = open();
+    press(model, 'j', events.nowMs);
+    expect(press(model, 'a', events.nowMs)).toEqual([undefined]);
+    expect(draw(model, events.nowMs).at(-1)).toContain('ask_human waits for its result: r gives it.');
+    expect(press(model, 'rthe main one\r', events.nowMs).at(-1)).toMatchObject({
+      type: 'result',
+      ask: { toolUseId: 'sevt_3' },
+      text: 'the main one',
+    });
+    press(model, '\u001b', events.nowMs);
+    expect(draw(model, events.nowMs, 120).join('\n')).toMatch(/! {2}╰─gamma|! {4}╰─gamma +needs you/);
+    press(model, 'kkr', events.nowMs);
+    expect(model.prompt).toBe(undefined);
+  });
+});
+
+describe('a pattern that is approved', () => {
+  const ask = (tool: string, input: unknown): Ask => {
+    return { type: 'approval', toolUseId: 't', tool, input, agent: 'a', key: 'k', path: ['a'], askedAt: 0 };
+  };
+  const bash = (command: string) => ask('bash', { command });
+
+  it('[Y34] A shows the exact rule, how many of those that wait it fits, and approves these at once', () => {
+    const { model, events, screen } = open();
+    press(model, 'A', events.nowMs);
+    expect(screen()).toMatch(/until you leave this view:\n {4}bash\(command: git log --oneline\)\n {3}fits 1 of 3/);
+    press(model, '\u0015git *', events.nowMs);
+    expect(screen()).toMatch(/bash\(command: git \*\)\n {3}fits 2 of 3/);
+    expect(press(model, '\r', events.nowMs)).toMatchObject([
+      { type: 'answer', result: 'allow', asks: [{ toolUseId: 'sevt_1' }, { toolUseId: 'sevt_2' }] },
+    ]);
+    model.answered('sevt_1');
+    model.answered('sevt_2');
+    expect(model.ruled(events.nowMs)).toEqual([]);
+    events.open(4, 'delta', 0, 'D').ask(4, 'git diff', 'sevt_4').ask(4, 'git diff; rm -rf .', 'sevt_5');
+    for (const event of events.list.slice(-3)) model.take(event);
+    expect(model.ruled(events.nowMs).map(({ toolUseId }) => toolUseId)).toEqual(['sevt_4']);
+    press(model, ':rules\r', events.nowMs);
+    expect(screen()).toContain('Approved without asking: bash(command: git *)');
+    press(model, ':rules forget\r', events.nowMs);
+    expect(model.ruled(events.nowMs)).toEqual([]);
+  });
+
+  it('[Y34] the end of a line in a rule is seen, and fields that do not count are told', () => {
+    const events = new FleetEvents().start().open(0, 'lead', null, 'L').ask(0, 'cd a\nls', 'sevt_1');
+    const { model, screen } = open(events);
+    press(model, 'A');
+    expect(screen()).toContain('bash(command: cd a\\nls)');
+    expect(screen()).toMatch(/Pattern: cd a\\nls_/);
+    expect(screen()).not.toContain('other fields');
+    press(model, '\u001b');
+    const input = { path: 'a.ts', content: 'x' };
+    events.on(0, { type: 'approval_required', tool: 'write', tool_use_id: 'sevt_2', input });
+    model.take(events.list.at(-1)!);
+    press(model, 'jA');
+    expect(screen()).toMatch(/write\(path: a\.ts\)\n.*other fields: anything/);
+  });
+
+  it('[Y34] a pattern that does not allow what is asked for is none', () => {
+    const { model, events, screen } = open();
+    expect(press(model, 'A\u0015rm *\r', events.nowMs).at(-1)).toBe(undefined);
+    expect(screen()).toContain('bash(command: rm *) does not allow what is asked for.');
+    expect(model.rules).toEqual([]);
+    press(model, 'A\u001b', events.nowMs);
+    expect(model.rules).toEqual([]);
+  });
+
+  it('[Y34] a star in a command stands for nothing that begins another one', () => {
+    const rule = { tool: 'bash', field: 'command', pattern: 'git *' };
+    for (const command of ['git log', 'git ', 'git log -p "a b"']) expect(isAllowed(rule, bash(command))).toBe(true);
+    for (const command of [
+      'git log; rm x',
+      'git log && rm x',
+      'git $(rm x)',
+      'git `rm x`',
+      'git log\nrm x',
+      'git > x',
+      'gitk',
+      '',
+      'a git log',
+    ])
+      expect([command, isAllowed(rule, bash(command))]).toEqual([command, false]);
+    expect(isAllowed({ ...rule, pattern: 'cd * && npm test' }, bash('cd packages/a && npm test'))).toBe(true);
+    expect(isAllowed({ ...rule, pattern: 'cd * && npm test' }, bash('cd a && rm x && npm test'))).toBe(false);
+    expect(isAllowed({ ...rule, pattern: '*a*b*c*' }, bash('xxaybzzc'))).toBe(true);
+    expect(isAllowed({ ...rule, pattern: '*ab*ab' }, bash('xab'))).toBe(false);
+    expect(isAllowed({ ...rule, pattern: 'ls' }, bash('ls -l'))).toBe(false);
+    const long = `git ${'a'.repeat(100_000)}`;
+    expect(isAllowed({ ...rule, pattern: `git ${'*a'.repeat(1_000)}b` }, bash(long))).toBe(false);
+  });
+
+  it('[Y34] a rule is about one tool and the field that says most, else about the whole input', () => {
+    const write = ask('write', { content: 'x', path: 'src/a.ts' });
+    expect(describeRule(toRule(write))).toBe('write(path: src/a.ts)');
+    expect(isAllowed({ ...toRule(write), pattern: 'src/*' }, write)).toBe(true);
+    expect(isAllowed({ ...toRule(write), pattern: 'src/*' }, ask('edit', { path: 'src/a.ts' }))).toBe(false);
+    expect(isAllowed({ ...toRule(write), pattern: '*' }, ask('write', {}))).toBe(false);
+    expect(describeRule(toRule(ask('x', { a: 1, b: [2] })))).toBe('x(input: {"a":1,"b":[2]})');
+    expect(isAllowed(toRule(ask('x', { a: 1 })), ask('x', { a: 1 }))).toBe(true);
+    expect(isAllowed(toRule(ask('x', { a: 1 })), ask('x', { a: 2 }))).toBe(false);
+    expect(isAllowed(toRule(bash('ls')), { ...bash('ls'), type: 'result' })).toBe(false);
+  });
+});

@@ -1,0 +1,28 @@
+import type { WatchAction } from '../src/watch/action.ts';
+import { chooseGlyphs } from '../src/terminal/glyphs.ts';
+import { createPaint } from '../src/terminal/palette.ts';
+import { parseKeys } from '../src/terminal/parse-keys.ts';
+import { drawWatch } from '../src/watch/draw-watch.ts';
+import { handleKey } from '../src/watch/handle-key.ts';
+import { WatchModel } from '../src/watch/watch-model.ts';
+import type { FleetEvents } from './fleet-events.ts';
+
+export function toLook(unicode = true) {
+  return { live: true, unicode, glyphs: chooseGlyphs(unicode), paint: createPaint('none') };
+}
+
+/** A view in which all of this has happened, and the connection is there. */
+export function modelOf(events: FleetEvents): WatchModel {
+  const model = new WatchModel('sesn_0123456789abcdef');
+  for (const event of events.list) model.take(event);
+  model.link = 'live';
+  return model;
+}
+
+export function press(model: WatchModel, keys: string, nowMs = 0): (WatchAction | undefined)[] {
+  return parseKeys(keys).map((key) => handleKey(model, key, nowMs));
+}
+
+export function draw(model: WatchModel, nowMs: number, columns = 80, rows = 24): string[] {
+  return drawWatch(model, toLook(), columns, rows, nowMs);
+}
