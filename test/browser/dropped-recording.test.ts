@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 it('[G14] a dropped recording shows its agents, each under the one that started it, with state and last words', async () => {
-  const { page, complaints } = await openPage(`${await serveFiles(built)}/index.html`);
+  const { page, complaints } = await openPage(`${await serveFiles(built)}/recording.html`);
   await drop(page, 'nested.ndjson', Buffer.from(recording('2.1.325/agents-nested-forward').bytes()).toString());
   const agents = page.getByRole('region', { name: 'Agents' }).getByRole('listitem');
   await agents.nth(3).waitFor();
@@ -26,7 +26,7 @@ it('[G14] a dropped recording shows its agents, each under the one that started 
 });
 
 it('[G14] the file can be chosen too, and a later one takes the place of an earlier one', async () => {
-  const { page, complaints } = await openPage(`${await serveFiles(built)}/index.html`);
+  const { page, complaints } = await openPage(`${await serveFiles(built)}/recording.html`);
   const many = recording('2.1.325/agents-forward-many');
   const choose = (name: string, buffer: Buffer) =>
     page.getByLabel('Recording').setInputFiles({ name, mimeType: 'application/x-ndjson', buffer });
@@ -39,7 +39,7 @@ it('[G14] the file can be chosen too, and a later one takes the place of an earl
 });
 
 it('[G14] what an agent says is text, whatever it looks like', async () => {
-  const { page, complaints } = await openPage(`${await serveFiles(built)}/index.html`);
+  const { page, complaints } = await openPage(`${await serveFiles(built)}/recording.html`);
   const html = '<img src=x onerror="document.title = 1"><b>bold</b>';
   const content = [{ type: 'text', text: html }];
   const line = { type: 'assistant', message: { id: 'msg_1', role: 'assistant', content } };
@@ -50,7 +50,7 @@ it('[G14] what an agent says is text, whatever it looks like', async () => {
 });
 
 it('[G14] the page is light or dark as its reader has it', async () => {
-  const { page } = await openPage(`${await serveFiles(built)}/index.html`);
+  const { page } = await openPage(`${await serveFiles(built)}/recording.html`);
   const colours = () =>
     page.evaluate<string[]>(
       '[getComputedStyle(document.documentElement)].flatMap((s) => [s.backgroundColor, s.color])',

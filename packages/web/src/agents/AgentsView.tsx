@@ -1,0 +1,54 @@
+import type { Agent } from '@fleetloom/protocol/managed-agents';
+import { useCallback, useEffect, useState } from 'react';
+import { api } from '../connection/api.ts';
+import { ui } from '../app/stores.ts';
+import { cleanLine } from '../text/clean-text.ts';
+import { AgentForm } from './AgentForm.tsx';
+import { AgentPage } from './AgentPage.tsx';
+
+/** Who there is, what each is made of, and sessions to start from them. */
+export function AgentsView({ selectedId }: { selectedId: string | undefined }) {
+  const [agents, setAgents] = useState<readonly Agent[] | undefined>();
+  const read = useCallback(async () => {
+    const found: Agent[] = [];
+    try {
+      for await (const agent of api.list<Agent>('v1/agents?limit=100')) found.push(agent);
+      setAgents(found);
+    } catch (error) {
+      ui.fail(error);
+    }
+  }, []);
+  useEffect(() => void read(), [read]);
+  if (agents === undefined) return <p className="no-rows">Reading …</p>;
+  const isNew = selectedId === 'new';
+  const selected = isNew ? undefined : (agents.find(({ id }) => id === selectedId) ?? agents[0]);
+  return (
+    <div className="inbox agents">
+      {selected !== undefined && <h1 className="hidden-text">Agents</h1>}
+      <nav className="agent-list" aria-label="Agents">
+        <a className="new-agent" href="#/agents/new" aria-current={isNew ? 'page' : undefined}>
+          + New agent
+        </a>
+        {agents.map((agent) => (
+          <a key={agent.id} href={`#/agents/${agent.id}`} aria-current={agent === selected ? 'page' : undefined}>
+            <b>{cleanLine(agent.name)}</b>
+            <span className="quiet">
+              {cleanLine(agent.model.id)} · v{agent.version}
+            </span>
+            {agent.description !== null && <span className="inbox-line">{cleanLine(agent.description)}</span>}
+          </a>
+        ))}
+      </nav>
+      {selected === undefined ? (
+        <AgentForm onSaved={() => void read()} agents={agents} agent={undefined} />
+      ) : (
+        <AgentPage
+          key={`${selected.id} ${selected.version}`}
+          agent={selected}
+          agents={agents}
+          onChanged={() => void read()}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,35 @@
+import { api } from '../connection/api.ts';
+import type { ShownRow } from '../model/summary.ts';
+import { fleet, ui } from './stores.ts';
+
+/** Stops these threads; none of them named: all of the session. */
+export async function interrupt(sessionId: string, threadIds: readonly string[]): Promise<void> {
+  const one = { type: 'user.interrupt' } as const;
+  try {
+    const events = threadIds.length === 0 ? [one] : threadIds.map((id) => ({ ...one, session_thread_id: id }));
+    await api.send(sessionId, ...events);
+    ui.say(threadIds.length === 1 ? 'Interrupted.' : 'Interrupted all of them.');
+  } catch (error) {
+    ui.fail(error);
+  }
+}
+
+/** A thread alone is stopped at once; with those below it, it is asked for. */
+export function interruptRow(row: ShownRow, isWithChildren: boolean): void {
+  if (row.threadId === null) return;
+  if (!isWithChildren) return void interrupt(row.sessionId, [row.threadId]);
+  const below = fleet.rows().filter(({ sessionId, above }) => sessionId === row.sessionId && above.includes(row.key));
+  const threadIds = [row, ...below].flatMap(({ threadId }) => threadId ?? []);
+  const what = below.length === 0 ? row.agent : `${row.agent} and ${below.length} below it`;
+  ui.set({ dialog: { type: 'interrupt', sessionId: row.sessionId, threadIds, what } });
+}
+
+export function openThread(row: Pick<ShownRow, 'sessionId' | 'threadId'>): void {
+  ui.go({ view: 'thread', sessionId: row.sessionId, threadId: row.threadId ?? undefined });
+}
+
+/** Coordinators get it at once, others through theirs. */
+export function writeTo(row: ShownRow): void {
+  const { sessionId, agent, level, threadId } = row;
+  ui.set({ dialog: { type: 'message', sessionId, threadId: level === 0 ? null : threadId, agent } });
+}

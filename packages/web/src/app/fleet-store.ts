@@ -1,0 +1,191 @@
+import type { FleetEvent, SessionSlots } from '@fleetloom/protocol/fleet';
+import type { Session } from '@fleetloom/protocol/managed-agents';
+import { api, signIn } from '../connection/api.ts';
+import { connect } from '../connection/connect.ts';
+import { type HubMessage, type LinkState, noLink } from '../connection/messages.ts';
+import { readLog } from '../connection/read-log.ts';
+import { limits } from '../limits.ts';
+import { FleetModel } from '../model/fleet-model.ts';
+import { type InboxItem, toInboxItems } from '../model/inbox-items.ts';
+import type { SessionModel } from '../model/session-model.ts';
+import { type ShownRow, type Summary, summarize, toShownRows } from '../model/summary.ts';
+import { ReplayPlayer } from './replay-player.ts';
+import { Signal } from './signal.ts';
+
+/** A session at the moment that is shown. */
+export interface ShownSession {
+  readonly session: SessionModel;
+  readonly slots: SessionSlots;
+  readonly rows: readonly ShownRow[];
+  readonly isLoading: boolean;
+}
+
+/** Everything that this tab knows of the fleet, live or at an earlier moment. Views read it when it says that it changed. */
+export class FleetStore {
+  readonly model = new FleetModel();
+  /** The data: at most so often as rows are drawn, and once a second for the times that pass. */
+  readonly changed = new Signal();
+  readonly linkChanged = new Signal();
+  readonly replay: ReplayPlayer;
+  link: LinkState = noLink;
+  /** How long the newest events took from the server to here. */
+  lagMs = 0;
+  /** Whether the list of sessions was read: before that, nothing is known to be missing. */
+  isListed = false;
+  #isDirty = false;
+  #shown: readonly ShownSession[] | undefined;
+  #inbox: readonly InboxItem[] | undefined;
+  readonly #loads: string[] = [];
+  #loading = 0;
+  #refreshing = false;
+
+  constructor() {
+    this.replay = new ReplayPlayer(this);
+  }
+
+  start(): void {
+    connect((message) => this.take(message));
+    void this.refreshSessions();
+    let ticks = 0;
+    setInterval(() => {
+      ticks = (ticks + 1) % Math.round(1_000 / limits.rowsMs);
+      if (this.#isDirty || ticks === 0) this.tell();
+    }, limits.rowsMs);
+  }
+
+  /** The moment that is shown. */
+  now(): number {
+    return this.replay.time ?? Date.now();
+  }
+
+  get isLive(): boolean {
+    return this.link.type === 'live';
+  }
+
+  tell(): void {
+    this.#isDirty = false;
+    this.#shown = undefined;
+    this.#inbox = undefined;
+    this.changed.emit();
+  }
+
+  take(message: HubMessage): void {
+    switch (message.type) {
+      case 'welcome':
+        for (const sessionId of message.sessions) this.load(sessionId);
+        break;
+      case 'link':
+        if (message.link.type === 'signed_out') signIn();
+        if (message.link.type === 'live' && this.link.type !== 'live') void this.refreshSessions();
+        this.link = message.link;
+        this.linkChanged.emit();
+        break;
+      case 'events':
+        this.#takeEvents(message.events);
+        break;
+    }
+  }
+
+  #takeEvents(events: readonly FleetEvent[]): void {
+    let isListOld = false;
+    for (const event of events) {
+      const unread = this.model.take(event);
+      if (unread !== undefined) this.load(unread);
+      isListOld ||= event.type === 'request_received' || event.type === 'done';
+    }
+    const last = events.at(-1)?.ts;
+    if (last != null) this.lagMs = Math.max(0, Date.now() - last);
+    if (isListOld) void this.refreshSessions();
+    this.#isDirty = true;
+  }
+
+  /** Reads the log of a session, if that has not been done. */
+  load(sessionId: string): void {
+    const known = this.model.know(sessionId);
+    if (known.load !== 'unloaded') return;
+    known.load = 'loading';
+    this.#loads.push(sessionId);
+    this.#loadNext();
+  }
+
+  #loadNext(): void {
+    if (this.#loading >= limits.logReadsMax) return;
+    const sessionId = this.#loads.shift();
+    if (sessionId === undefined) return;
+    this.#loading += 1;
+    void this.#read(sessionId).finally(() => {
+      this.#loading -= 1;
+      this.#loadNext();
+    });
+  }
+
+  async #read(sessionId: string): Promise<void> {
+    try {
+      for await (const events of readLog(sessionId, new AbortController().signal)) {
+        this.model.takeLog(sessionId, events);
+        this.#isDirty = true;
+      }
+      this.model.endLog(sessionId);
+    } catch {
+      // It is read again when it is asked for, or when something happens in it.
+      const known = this.model.sessions.get(sessionId);
+      if (known !== undefined) known.load = 'unloaded';
+    }
+    this.#isDirty = true;
+  }
+
+  /** What the server says of the sessions beside their logs: titles, budgets, what they are made of. */
+  async refreshSessions(): Promise<void> {
+    if (this.#refreshing) return;
+    this.#refreshing = true;
+    try {
+      const { data } = await api.get<{ data: readonly Session[] }>('v1/sessions?limit=100');
+      for (const record of data) this.model.know(record.id).model.describe(record);
+      for (const record of data.slice(0, limits.recentSessionsMax)) this.load(record.id);
+      this.isListed = true;
+    } catch {
+      // The link says that there is no connection; the next event asks again.
+    } finally {
+      this.#refreshing = false;
+    }
+    this.#isDirty = true;
+  }
+
+  /** All sessions of which something is to be seen, the newest first. In a replay only that session, as it was then. */
+  shown(): readonly ShownSession[] {
+    return (this.#shown ??= this.replay.isOn ? this.#shownThen() : this.#shownNow());
+  }
+
+  #shownNow(): readonly ShownSession[] {
+    const now = Date.now();
+    return [...this.model.sessions.values()]
+      .map(({ model: session, load }) => {
+        const { slots } = session;
+        return { session, slots, rows: toShownRows(session, slots, now), isLoading: load === 'loading' };
+      })
+      .toSorted((left, right) => beginOf(right.session) - beginOf(left.session));
+  }
+
+  #shownThen(): readonly ShownSession[] {
+    const { session, slots, time } = this.replay;
+    if (session === undefined || slots === undefined) return [];
+    return [{ session, slots, rows: toShownRows(session, slots, time ?? 0), isLoading: false }];
+  }
+
+  rows(): readonly ShownRow[] {
+    return this.shown().flatMap(({ rows }) => rows);
+  }
+
+  summary(): Summary {
+    return summarize(this.shown(), this.now());
+  }
+
+  inbox(): readonly InboxItem[] {
+    return (this.#inbox ??= toInboxItems(this.shown(), this.now(), this.isLive));
+  }
+}
+
+/** Those whose log was not read are in their place by when they were made. */
+function beginOf({ firstAt, record }: SessionModel): number {
+  return firstAt ?? (record === undefined ? Infinity : Date.parse(record.created_at));
+}

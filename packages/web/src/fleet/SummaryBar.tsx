@@ -1,0 +1,116 @@
+import { useTick } from '../app/LinkBadge.tsx';
+import { fleet, ui } from '../app/stores.ts';
+import { limits } from '../limits.ts';
+import { formatCost, formatCount } from '../model/format.ts';
+import { type Group } from '../model/summary.ts';
+import type { StateId } from '../model/states.ts';
+
+const groups: readonly {
+  readonly group: Group;
+  readonly state: StateId;
+  readonly glyph: string;
+  readonly word: string;
+}[] = [
+  { group: 'running', state: 'writing', glyph: '▸', word: 'running' },
+  { group: 'needs', state: 'needs', glyph: '!', word: 'need you' },
+  { group: 'stalled', state: 'stalled', glyph: '…', word: 'stalled' },
+  { group: 'failed', state: 'error', glyph: '✗', word: 'failed' },
+  { group: 'done', state: 'done', glyph: '✓', word: 'done' },
+];
+
+const windows = [
+  { ms: 60_000, name: '1m' },
+  { ms: 300_000, name: '5m' },
+  { ms: 1_800_000, name: '30m' },
+  { ms: 'all', name: 'all' },
+] as const;
+
+/** The counts, what it costs, and what is shown. */
+export function SummaryBar() {
+  useTick(limits.headerMs);
+  const { counts, costUsd, hasUnknownCost, tokens, tokensPerSecond, burnPerMinute, budgetUsd, retriesPerMinute } =
+    fleet.summary();
+  return (
+    <div className="summary">
+      <div className="counts" role="group" aria-label="Show only">
+        {groups.map(({ group, state, glyph, word }) => (
+          <button
+            key={group}
+            type="button"
+            aria-pressed={ui.group === group}
+            data-zero={counts[group] === 0}
+            onClick={() => ui.set({ group: ui.group === group ? undefined : group })}
+          >
+            <i data-ink={state} aria-hidden="true">
+              {glyph}
+            </i>
+            <b>{counts[group]}</b> {word}
+          </button>
+        ))}
+      </div>
+      <dl className="figures">
+        <div>
+          <dt>cost</dt>
+          <dd>
+            {hasUnknownCost ? '≥ ' : ''}
+            {formatCost(costUsd)}
+            {budgetUsd !== null && ` of ${formatCost(budgetUsd)}`}
+            {budgetUsd !== null && (
+              <meter
+                min={0}
+                max={budgetUsd}
+                high={budgetUsd * 0.8}
+                value={Math.min(costUsd, budgetUsd)}
+                aria-label="budget used"
+              />
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>burn</dt>
+          <dd>{formatCost(burnPerMinute)}/min</dd>
+        </div>
+        <div>
+          <dt>tokens</dt>
+          <dd>{formatCount(tokens)}</dd>
+        </div>
+        <div>
+          <dt>rate</dt>
+          <dd>{formatCount(tokensPerSecond)} tok/s</dd>
+        </div>
+        <div data-bad={retriesPerMinute > 0}>
+          <dt>retries</dt>
+          <dd>{retriesPerMinute}/min</dd>
+        </div>
+      </dl>
+      <input
+        id="search"
+        type="search"
+        className="search"
+        placeholder="Filter  /"
+        aria-label="Filter threads: text, agent:name, is:error, cost>0.5"
+        value={ui.query}
+        onChange={(event) => ui.set({ query: event.target.value })}
+      />
+      <div className="choice" role="group" aria-label="Order">
+        {(['tree', 'attention'] as const).map((sort) => (
+          <button key={sort} type="button" aria-pressed={ui.sort === sort} onClick={() => ui.set({ sort })}>
+            {sort}
+          </button>
+        ))}
+      </div>
+      <div className="choice" role="group" aria-label="Time shown">
+        {windows.map(({ ms, name }) => (
+          <button
+            key={name}
+            type="button"
+            aria-pressed={ui.windowMs === ms && ui.windowEnd === undefined}
+            onClick={() => ui.set({ windowMs: ms, windowEnd: undefined })}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+import type { UiStore } from '../app/ui-store.ts';
+
+/** The time that lanes show. */
+export interface TimeSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** From what is set: so long up to now or up to a time, or everything since the first event that is shown. */
+export function toTimeSpan(ui: Pick<UiStore, 'windowMs' | 'windowEnd'>, now: number, firstAt: number): TimeSpan {
+  const to = ui.windowEnd ?? now;
+  if (ui.windowMs === 'all') return { from: Math.min(firstAt, to - 10_000), to };
+  // A run that began a moment ago fills the width: five minutes of nothing in front of it tell nothing.
+  const isYoung = ui.windowEnd === undefined && firstAt > to - ui.windowMs;
+  return { from: isYoung ? Math.min(firstAt - 1_000, to - YOUNG_MS) : to - ui.windowMs, to };
+}
+
+const YOUNG_MS = 30_000;
+
+/** In a replay: the whole session where it fits, else the time around the moment. */
+export function toReplaySpan(ui: Pick<UiStore, 'windowMs'>, now: number, { from, to }: TimeSpan): TimeSpan {
+  if (ui.windowMs === 'all' || to - from <= ui.windowMs)
+    return { from: from - 500, to: Math.max(to + 500, from + 2_000) };
+  const start = Math.max(from, Math.min(now - ui.windowMs / 2, to - ui.windowMs));
+  return { from: start, to: start + ui.windowMs };
+}
+
+export function toX(time: number, { from, to }: TimeSpan, width: number): number {
+  return ((time - from) / (to - from)) * width;
+}
+
+export function toTime(x: number, { from, to }: TimeSpan, width: number): number {
+  return from + (x / width) * (to - from);
+}
+
+/** Zooms around a time, within reason. */
+export function zoom(span: TimeSpan, around: number, factor: number): TimeSpan {
+  const length = Math.max(ZOOM_MIN_MS, Math.min(ZOOM_MAX_MS, (span.to - span.from) * factor));
+  const share = (around - span.from) / (span.to - span.from);
+  const from = around - share * length;
+  return { from, to: from + length };
+}
+
+const ZOOM_MIN_MS = 2_000;
+const ZOOM_MAX_MS = 7 * 24 * 3_600_000;
+
+/** Times on an axis that are easy to read, not closer than so many to the width. */
+export function toTicks(
+  { from, to }: TimeSpan,
+  most: number,
+): { readonly step: number; readonly times: readonly number[] } {
+  const rough = (to - from) / most;
+  const step = STEPS.find((one) => one >= rough) ?? STEPS.at(-1)!;
+  const times: number[] = [];
+  for (let time = Math.ceil(from / step) * step; time < to; time += step) times.push(time);
+  return { step, times };
+}
+
+const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400].map(
+  (seconds) => seconds * 1_000,
+);

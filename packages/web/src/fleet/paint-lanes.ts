@@ -1,0 +1,204 @@
+import type { Palette } from '../app/palette.ts';
+import type { SessionModel } from '../model/session-model.ts';
+import type { Segment, ThreadTrack } from '../model/thread-track.ts';
+import type { ShownRow } from '../model/summary.ts';
+import { limits } from '../limits.ts';
+import { type TimeSpan, toX } from './lane-view.ts';
+import { fillState } from './state-fill.ts';
+
+/** A row that is on the screen, and where. */
+export interface PlacedRow {
+  readonly row: ShownRow;
+  /** Of its upper edge. */
+  readonly y: number;
+}
+
+export interface LanesPicture {
+  readonly rows: readonly PlacedRow[];
+  readonly span: TimeSpan;
+  /** The moment that is shown; nothing later is drawn. */
+  readonly now: number;
+  readonly laneWidth: number;
+  readonly sparkX: number;
+  readonly sparkWidth: number;
+  readonly height: number;
+  readonly palette: Palette;
+  /** A time that was selected by hand. */
+  readonly selected: TimeSpan | undefined;
+}
+
+export const ROW_HEIGHT = 26;
+const BAR_TOP = 7;
+const BAR_HEIGHT = 12;
+
+/** Draws all lanes, the links between them and the sparks beside them. */
+export function paintLanes(context: CanvasRenderingContext2D, picture: LanesPicture): void {
+  const { rows, laneWidth, height, sparkX, sparkWidth, selected, span, palette } = picture;
+  context.clearRect(0, 0, sparkX + sparkWidth, height);
+  context.save();
+  context.beginPath();
+  context.rect(0, 0, laneWidth, height);
+  context.clip();
+  if (selected !== undefined) {
+    context.fillStyle = palette.line;
+    const x = toX(selected.from, span, laneWidth);
+    context.fillRect(x, 0, toX(selected.to, span, laneWidth) - x, height);
+  }
+  paintLinks(context, picture);
+  for (const placed of rows) paintLane(context, placed, picture);
+  if (picture.now < span.to) {
+    context.fillStyle = palette.state.needs;
+    context.fillRect(Math.round(toX(picture.now, span, laneWidth)), 0, 1, height);
+  }
+  context.restore();
+  for (const { row, y } of rows) paintSpark(context, row, y, picture);
+}
+
+function paintLane(context: CanvasRenderingContext2D, { row, y }: PlacedRow, picture: LanesPicture): void {
+  const track = row.session.tracks.get(row.key);
+  if (track === undefined) return;
+  const { span, now, laneWidth, palette } = picture;
+  const { segments } = track;
+  let drawnTo = -1;
+  for (let index = firstVisible(segments, span.from); index < segments.length; index++) {
+    const segment = segments[index]!;
+    if (segment.from > Math.min(now, span.to)) break;
+    const to = Math.min(segment.to ?? now, now);
+    const left = Math.max(0, toX(segment.from, span, laneWidth));
+    const right = Math.min(laneWidth, Math.max(toX(to, span, laneWidth), left + 1));
+    // Of several within one pixel the first is seen.
+    if (right <= drawnTo) continue;
+    drawnTo = Math.ceil(left + 0.01);
+    if (segment.to !== null && segment.to === segment.from) paintEnd(context, segment, left, y, palette);
+    else fillState(context, palette, segment.state, left, y + BAR_TOP, right - left, BAR_HEIGHT);
+    if (segment.label !== '' && right - left >= LABEL_WIDTH) paintLabel(context, segment, left, right, y, palette);
+  }
+  paintStall(context, row, y, picture);
+  paintMarks(context, track, y, picture);
+}
+
+/** Where a turn ended: nothing lasts there, so it gets a sign. */
+function paintEnd(context: CanvasRenderingContext2D, { state }: Segment, x: number, y: number, palette: Palette): void {
+  context.fillStyle = palette.state[state];
+  context.fillRect(x - 0.5, y + BAR_TOP - 2, 2, BAR_HEIGHT + 4);
+}
+
+function paintLabel(
+  context: CanvasRenderingContext2D,
+  { label, state }: Segment,
+  left: number,
+  right: number,
+  y: number,
+  palette: Palette,
+): void {
+  context.save();
+  context.beginPath();
+  context.rect(left, y, right - left - 3, ROW_HEIGHT);
+  context.clip();
+  context.font = LABEL_FONT;
+  context.textBaseline = 'middle';
+  if (state === 'needs') {
+    context.fillStyle = palette.background;
+    context.fillRect(
+      left + 3,
+      y + BAR_TOP + 1,
+      Math.min(context.measureText(label).width + 6, right - left - 6),
+      BAR_HEIGHT - 2,
+    );
+  }
+  context.fillStyle = state === 'needs' ? palette.text : palette.onState;
+  context.fillText(label, left + 6, y + BAR_TOP + BAR_HEIGHT / 2 + 0.5);
+  context.restore();
+}
+
+/** Silence is not an event, so it is only known when it is looked at. */
+function paintStall(
+  context: CanvasRenderingContext2D,
+  { state, slot }: ShownRow,
+  y: number,
+  picture: LanesPicture,
+): void {
+  if (state !== 'stalled' || slot.lastAt === null) return;
+  const { span, now, laneWidth, palette } = picture;
+  const left = Math.max(0, toX(slot.lastAt + limits.stalledMs / 4, span, laneWidth));
+  const right = Math.min(laneWidth, toX(now, span, laneWidth));
+  if (right <= left) return;
+  context.clearRect(left, y + BAR_TOP, right - left, BAR_HEIGHT);
+  fillState(context, palette, 'stalled', left, y + BAR_TOP, right - left, BAR_HEIGHT);
+}
+
+function paintMarks(context: CanvasRenderingContext2D, track: ThreadTrack, y: number, picture: LanesPicture): void {
+  const { span, now, laneWidth, palette } = picture;
+  for (const { at, kind } of track.marks) {
+    if (kind !== 'conflict' && kind !== 'error') continue;
+    if (at < span.from || at > Math.min(now, span.to)) continue;
+    const x = toX(at, span, laneWidth);
+    context.fillStyle = kind === 'error' ? palette.state.error : palette.state.retry;
+    context.beginPath();
+    context.moveTo(x, y + 2);
+    context.lineTo(x + 4, y + 6);
+    context.lineTo(x, y + 10);
+    context.lineTo(x - 4, y + 6);
+    context.fill();
+  }
+}
+
+/** Thin lines from who delegates to whom it started, and back from where that one ended. */
+function paintLinks(context: CanvasRenderingContext2D, picture: LanesPicture): void {
+  const { rows, span, now, laneWidth, palette } = picture;
+  const places = new Map(rows.map(({ row, y }) => [placeKey(row.session, row.key), y]));
+  context.strokeStyle = palette.link;
+  context.lineWidth = 1;
+  context.beginPath();
+  for (const { row, y } of rows) {
+    const track = row.session.tracks.get(row.key);
+    const spawn = track?.spawnedBy;
+    if (track === undefined || spawn === undefined) continue;
+    const above = places.get(placeKey(row.session, spawn.key));
+    if (above === undefined) continue;
+    for (const time of [spawn.at, track.endedAt]) {
+      if (time === null || time < span.from || time > Math.min(now, span.to)) continue;
+      const x = Math.round(toX(time, span, laneWidth)) + 0.5;
+      context.moveTo(x, above + BAR_TOP + BAR_HEIGHT);
+      context.lineTo(x, y + BAR_TOP);
+    }
+  }
+  context.stroke();
+}
+
+function paintSpark(context: CanvasRenderingContext2D, row: ShownRow, y: number, picture: LanesPicture): void {
+  const track = row.session.tracks.get(row.key);
+  if (track === undefined) return;
+  const { sparkX, sparkWidth, now, palette } = picture;
+  const bars = Math.floor(sparkWidth / SPARK_STEP);
+  const counts = track.pulsesUntil(now, bars);
+  const highest = Math.max(SPARK_CHARS, ...counts);
+  context.fillStyle = palette.quiet;
+  for (const [index, count] of counts.entries()) {
+    if (count === 0) continue;
+    const height = Math.max(1.5, (count / highest) * SPARK_HEIGHT);
+    context.fillRect(sparkX + index * SPARK_STEP, y + ROW_HEIGHT - 6 - height, SPARK_STEP - 1, height);
+  }
+}
+
+const SPARK_STEP = 3;
+const SPARK_HEIGHT = 14;
+/** Below this rate the bars stay low: a trickle should not look like a flood. */
+const SPARK_CHARS = 120;
+const LABEL_WIDTH = 60;
+const LABEL_FONT = '500 10px system-ui, sans-serif';
+
+function placeKey(session: SessionModel, key: string): string {
+  return `${session.id} ${key}`;
+}
+
+function firstVisible(segments: readonly Segment[], from: number): number {
+  let [low, high] = [0, segments.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const { to } = segments[middle]!;
+    if (to !== null && to < from) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,41 @@
+import { fleet } from '../app/stores.ts';
+import { formatClock, formatDuration } from '../model/format.ts';
+import { inputLabel } from '../model/input-label.ts';
+import { cleanLine } from '../text/clean-text.ts';
+
+/** Who said what: of several people the first answer counts, and here the others see it. */
+export function RecentDecisions() {
+  const decided = fleet
+    .shown()
+    .flatMap(({ slots }) => slots.runs.flatMap(({ approvals }) => approvals.filter(({ state }) => state !== 'open')))
+    .toSorted((left, right) => (right.resolvedAt ?? 0) - (left.resolvedAt ?? 0))
+    .slice(0, SHOWN);
+  if (decided.length === 0) return null;
+  return (
+    <section className="decided" aria-label="Decided lately">
+      <h2>Decided lately</h2>
+      <table>
+        <tbody>
+          {decided.map((one) => (
+            <tr key={one.toolUseId}>
+              <td>{one.resolvedAt === null ? '' : formatClock(one.resolvedAt)}</td>
+              <td data-ink={one.result === 'allow' ? 'tool' : one.result === 'deny' ? 'error' : 'done'}>
+                {one.result === 'allow' ? '✓ approved' : one.result === 'deny' ? '✗ denied' : '■ withdrawn'}
+              </td>
+              <td>{cleanLine(one.agent)}</td>
+              <td className="mono">{cleanLine(`${one.tool}: ${inputLabel(one.input)}`)}</td>
+              <td className="quiet">{one.by === null ? '' : `by ${cleanLine(one.by)}`}</td>
+              <td className="quiet">
+                {one.resolvedAt !== null &&
+                  one.askedAt !== null &&
+                  `after ${formatDuration(one.resolvedAt - one.askedAt)}`}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+const SHOWN = 20;

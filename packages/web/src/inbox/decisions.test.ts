@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { limits } from '../limits.ts';
+import { type InboxItem, toInboxItems } from '../model/inbox-items.ts';
+import { sampleLog } from '../model/sample-log.suite.ts';
+import { SessionModel } from '../model/session-model.ts';
+import { toShownRows } from '../model/summary.ts';
+import { Decisions, toEvent } from './decisions.ts';
+
+const sent: unknown[] = [];
+let status = 200;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  status = 200;
+  sent.length = 0;
+  vi.stubGlobal('fetch', async (_: string, { body }: { body: string }) => {
+    // What the page itself made.
+    sent.push(...(JSON.parse(body) as { events: unknown[] }).events);
+    return Response.json(status === 200 ? {} : { error: { message: 'it was answered' } }, { status });
+  });
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+function askOf(sessionId: string): InboxItem {
+  const session = new SessionModel(sessionId);
+  for (const event of sampleLog({ sessionId, isOpen: true })) session.fold(event);
+  const { slots } = session;
+  return toInboxItems([{ session, slots, rows: toShownRows(session, slots, slots.lastAt!) }], slots.lastAt!, true)[0]!;
+}
+
+it('[Z32] a decision is sent after a moment, once, and until then it can be taken back', async () => {
+  const decisions = new Decisions();
+  const item = askOf('sesn_1');
+  decisions.decide(item, 'allow');
+  await vi.advanceTimersByTimeAsync(limits.undoMs - 1);
+  expect([decisions.undo(), sent]).toEqual([true, []]);
+  decisions.decide(item, 'deny', 'not now');
+  decisions.decide(item, 'allow');
+  await vi.advanceTimersByTimeAsync(limits.undoMs);
+  expect(sent).toEqual([
+    { type: 'user.tool_confirmation', tool_use_id: item.id, result: 'deny', deny_message: 'not now' },
+  ]);
+  expect([decisions.undo(), decisions.find(item.id)?.state]).toEqual([false, 'sent']);
+  decisions.follow([]);
+  expect(decisions.find(item.id)).toBeUndefined();
+});
+
+it('[Z32] what the server refuses is told and can be decided again', async () => {
+  const decisions = new Decisions();
+  const item = askOf('sesn_1');
+  status = 400;
+  decisions.decide(item, 'allow');
+  await vi.advanceTimersByTimeAsync(limits.undoMs);
+  expect(decisions.find(item.id)).toMatchObject({ state: 'failed', problem: 'it was answered' });
+  decisions.decide(item, 'deny');
+  expect(decisions.find(item.id)).toMatchObject({ state: 'pending', verdict: 'deny' });
+});
+
+it('[Z32] approving alike covers the same tool with the very same input in the same session, and nothing else', async () => {
+  const decisions = new Decisions();
+  const item = askOf('sesn_1');
+  const same = { ...item, id: 'same' };
+  const others = [
+    { ...item, id: 'input', input: { command: 'ls 1 ' } },
+    { ...item, id: 'tool', tool: 'write' },
+    { ...askOf('sesn_2'), id: 'session' },
+  ];
+  decisions.allowAlike(item);
+  decisions.follow([item, same, ...others]);
+  await vi.advanceTimersByTimeAsync(limits.undoMs);
+  expect(sent.map((event) => (event as { tool_use_id: string }).tool_use_id)).toEqual([item.id, 'same']);
+});
+
+it('[Z32] an answer is the result of the tool', () => {
+  const item = askOf('sesn_1');
+  expect(toEvent({ item, verdict: 'answer', text: '42' })).toEqual({
+    type: 'user.custom_tool_result',
+    custom_tool_use_id: item.id,
+    content: [{ type: 'text', text: '42' }],
+  });
+});

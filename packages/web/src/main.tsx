@@ -1,0 +1,20 @@
+import { createRoot } from 'react-dom/client';
+import './app/colours.css';
+import './app/app.css';
+import './fleet/fleet.css';
+import './inbox/inbox.css';
+import './thread/thread.css';
+import './agents/agents.css';
+import './text/text.css';
+import { App } from './app/App.tsx';
+import { fleet, ui } from './app/stores.ts';
+import { listenToKeys } from './keys/listen.ts';
+
+const root = document.querySelector('#app');
+if (root === null) throw new Error('index.html has no #app');
+ui.applyTheme();
+ui.readHash();
+addEventListener('hashchange', () => ui.readHash());
+fleet.start();
+listenToKeys();
+createRoot(root).render(<App />);

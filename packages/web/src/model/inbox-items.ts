@@ -1,0 +1,146 @@
+import type { Approval, SessionSlots } from '@fleetloom/protocol/fleet';
+import type { SessionModel } from './session-model.ts';
+import type { ShownRow } from './summary.ts';
+import { stallReason } from './thread-state.ts';
+
+/** Something that somebody has to look at. */
+export interface InboxItem {
+  readonly id: string;
+  readonly kind: 'approval' | 'answer' | 'error' | 'stall' | 'budget';
+  readonly session: SessionModel;
+  readonly row: ShownRow;
+  /** The names from the coordinator down to the one that asks. */
+  readonly path: readonly string[];
+  readonly tool: string;
+  readonly input: unknown;
+  /** What it said last, which is mostly why it wants it; or what is wrong. */
+  readonly why: string;
+  readonly since: number;
+  /** Threads that cannot go on without it. */
+  readonly blocked: number;
+}
+
+/** From any depth of any session, the one first that keeps the most waiting for the longest. */
+export function toInboxItems(
+  sessions: readonly {
+    readonly session: SessionModel;
+    readonly slots: SessionSlots;
+    readonly rows: readonly ShownRow[];
+  }[],
+  now: number,
+  isLive: boolean,
+): readonly InboxItem[] {
+  const items = sessions.flatMap(({ session, slots, rows }) => {
+    const byKey = new Map(rows.map((row) => [row.key, row]));
+    const budget = toBudgetItem(session, slots, rows);
+    return [...rows.flatMap((row) => toItems(row, byKey, now, isLive)), ...(budget === undefined ? [] : [budget])];
+  });
+  const weight = (item: InboxItem) => (isAsk(item) ? 1_000 : 1) * item.blocked * Math.max(1, now - item.since);
+  return items.toSorted((left, right) => weight(right) - weight(left));
+}
+
+/** Whether an answer is waited for. */
+export function isAsk({ kind }: InboxItem): boolean {
+  return kind === 'approval' || kind === 'answer';
+}
+
+function toItems(row: ShownRow, byKey: ReadonlyMap<string, ShownRow>, now: number, isLive: boolean): InboxItem[] {
+  const above = row.above.flatMap((key) => byKey.get(key) ?? []);
+  const base = {
+    session: row.session,
+    row,
+    path: [...above.map(({ agent }) => agent), row.agent],
+    blocked: 1 + above.filter(({ state }) => state === 'waits').length,
+  };
+  const asks = row.approvals.map((approval) => toAsk(approval, row, base));
+  const answers = row.slot.tools.filter(({ state, tool }) => state === 'running' && row.session.customTools.has(tool));
+  const waits: InboxItem[] = answers.map(({ toolUseId, tool, label, startedAt }) => ({
+    ...base,
+    id: toolUseId,
+    kind: 'answer',
+    tool,
+    input: label,
+    why: lastSentence(row.slot.text.tail),
+    since: startedAt ?? now,
+  }));
+  const fault: InboxItem[] = [];
+  if (row.state === 'error' && isNewestRun(row)) {
+    const why = row.slot.error ?? row.slot.stopReason ?? 'it failed';
+    fault.push({
+      ...base,
+      id: `error ${row.key} ${row.slot.endedAt}`,
+      kind: 'error',
+      tool: '',
+      input: null,
+      why,
+      since: row.slot.endedAt ?? now,
+    });
+  }
+  if (row.state === 'stalled') {
+    const why = stallReason(row.slot, now, isLive);
+    fault.push({
+      ...base,
+      id: `stall ${row.key}`,
+      kind: 'stall',
+      tool: '',
+      input: null,
+      why,
+      since: row.slot.lastAt ?? now,
+    });
+  }
+  return [...asks, ...waits, ...fault];
+}
+
+function toAsk(
+  approval: Approval,
+  row: ShownRow,
+  base: Pick<InboxItem, 'session' | 'row' | 'path' | 'blocked'>,
+): InboxItem {
+  return {
+    ...base,
+    id: approval.toolUseId,
+    kind: 'approval',
+    tool: approval.tool,
+    input: approval.input,
+    why: lastSentence(row.slot.text.tail),
+    since: approval.askedAt ?? 0,
+  };
+}
+
+/** An old failure is history, and nobody has to look at it. */
+function isNewestRun({ session, slot }: ShownRow): boolean {
+  const last = session.slots.runs.at(-1);
+  return last !== undefined && last.slots.includes(slot);
+}
+
+/** Most of the budget is used up. */
+function toBudgetItem(session: SessionModel, slots: SessionSlots, rows: readonly ShownRow[]): InboxItem | undefined {
+  const [row] = rows;
+  const budget = session.record?.budget;
+  if (row === undefined || budget == null) return undefined;
+  const limit = Number(budget.max_list_cost.amount) / 100;
+  const spent = slots.totals.usage.costUsd;
+  if (spent < limit * BUDGET_WARNING) return undefined;
+  const why = `$${spent.toFixed(2)} of $${limit.toFixed(2)} are spent. At the limit no further model request is made.`;
+  const path = [row.agent];
+  return {
+    id: `budget ${session.id}`,
+    kind: 'budget',
+    session,
+    row,
+    path,
+    tool: '',
+    input: null,
+    why,
+    since: slots.lastAt ?? 0,
+    blocked: 1,
+  };
+}
+
+const BUDGET_WARNING = 0.8;
+
+export function lastSentence(text: string): string {
+  const flat = text.slice(-600).replace(/\s+/g, ' ').trim();
+  const parts = flat.split(/(?<=[.!?…:])(?:\s+|(?=[A-Z]))/);
+  return (parts.at(-1) ?? '').slice(0, 300);
+}

@@ -1,0 +1,78 @@
+import type { FleetEvent, SessionSlots } from '@fleetloom/protocol/fleet';
+import { limits } from '../limits.ts';
+import { SessionModel } from './session-model.ts';
+
+/**
+ * A session at any moment of its log. The state after n events is the fold of the first n: the states at every so many are
+ * remembered, which costs little because they share what did not change, and the rest is folded from there.
+ */
+export class Replay {
+  readonly session: SessionModel;
+  readonly #log: readonly FleetEvent[];
+  readonly #keyframes: SessionSlots[] = [];
+  /** Of each event; events without one have that of the one before. */
+  readonly #times: number[] = [];
+
+  constructor(whole: SessionModel, log: readonly FleetEvent[]) {
+    this.session = new SessionModel(whole.id);
+    if (whole.record !== undefined) this.session.describe(whole.record);
+    this.#log = log;
+    for (const [index, event] of log.entries()) {
+      if (index % limits.keyframeEvents === 0) this.#keyframes.push(this.session.slots);
+      this.session.fold(event);
+      this.#times.push(event.ts ?? this.#times.at(-1) ?? 0);
+    }
+  }
+
+  get length(): number {
+    return this.#log.length;
+  }
+
+  get startedAt(): number {
+    return this.#times[0] ?? 0;
+  }
+
+  get endedAt(): number {
+    return this.#times.at(-1) ?? 0;
+  }
+
+  eventAt(index: number): FleetEvent | undefined {
+    return this.#log[index];
+  }
+
+  timeAt(index: number): number {
+    return this.#times[Math.max(0, Math.min(index, this.length - 1))] ?? 0;
+  }
+
+  /** How many events had happened by then. */
+  countAt(time: number): number {
+    let [low, high] = [0, this.#times.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#times[middle]! <= time) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The state after the first `count` events. */
+  slotsAfter(count: number): SessionSlots {
+    const wanted = Math.max(0, Math.min(count, this.length));
+    if (wanted === this.length) return this.session.slots;
+    const frame = Math.floor(wanted / limits.keyframeEvents);
+    const folding = new SessionModel(this.session.id);
+    folding.slots = this.#keyframes[frame] ?? folding.slots;
+    for (let index = frame * limits.keyframeEvents; index < wanted; index++) folding.foldOnly(this.#log[index]!);
+    return folding.slots;
+  }
+
+  /** One event on or back; a turn: to the next or the last start of a turn. */
+  step(count: number, by: 'event' | 'turn', direction: 1 | -1): number {
+    const end = direction === 1 ? this.length : 0;
+    if (by === 'event') return count === end ? count : count + direction;
+    for (let next = count + direction; next > 0 && next < this.length; next += direction) {
+      if (this.#log[next - 1]?.type === 'stream_start') return next;
+    }
+    return end;
+  }
+}

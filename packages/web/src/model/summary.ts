@@ -1,0 +1,90 @@
+import type { SessionModel } from './session-model.ts';
+import type { StateId } from './states.ts';
+import { type ThreadRow, tokensOf, toThreadRows } from './thread-rows.ts';
+import { toThreadState } from './thread-state.ts';
+
+/** A row with the state that it is in at the moment that is shown. */
+export interface ShownRow extends ThreadRow {
+  readonly state: StateId;
+  readonly glyph: string;
+  readonly word: string;
+  readonly session: SessionModel;
+}
+
+export function toShownRows(session: SessionModel, slots: SessionModel['slots'], now: number): readonly ShownRow[] {
+  return toThreadRows(slots).map((row) => {
+    const { id: state, glyph, word } = toThreadState(row.slot, now, session.customTools);
+    return { ...row, sessionId: session.id, state, glyph, word, session };
+  });
+}
+
+/** What the header says of everything that is shown. */
+export interface Summary {
+  readonly counts: Readonly<Record<Group, number>>;
+  readonly costUsd: number;
+  readonly hasUnknownCost: boolean;
+  readonly tokens: number;
+  readonly tokensPerSecond: number;
+  /** Dollars, over the last minute. */
+  readonly burnPerMinute: number;
+  readonly budgetUsd: number | null;
+  readonly retriesPerMinute: number;
+}
+
+/** What people filter by. */
+export type Group = 'running' | 'needs' | 'stalled' | 'failed' | 'done';
+
+export function groupOf(state: StateId): Group {
+  switch (state) {
+    case 'needs':
+      return 'needs';
+    case 'stalled':
+      return 'stalled';
+    case 'error':
+      return 'failed';
+    case 'done':
+    case 'cancelled':
+      return 'done';
+    default:
+      return 'running';
+  }
+}
+
+export interface SummaryInput {
+  readonly session: SessionModel;
+  readonly slots: SessionModel['slots'];
+  readonly rows: readonly ShownRow[];
+}
+
+export function summarize(sessions: readonly SummaryInput[], now: number): Summary {
+  const counts: Record<Group, number> = { running: 0, needs: 0, stalled: 0, failed: 0, done: 0 };
+  const sum = { costUsd: 0, hasUnknownCost: false, tokens: 0, burnPerMinute: 0, budgetUsd: null as number | null };
+  let [chars, retriesPerMinute] = [0, 0];
+  for (const { session, slots, rows } of sessions) {
+    const { usage } = slots.totals;
+    sum.costUsd += usage.costUsd;
+    sum.hasUnknownCost ||= usage.requestsWithoutCost > 0;
+    sum.tokens += tokensOf(usage);
+    sum.burnPerMinute += session.spentSince(now - MINUTE_MS, now);
+    const budget = session.record?.budget;
+    if (budget != null) sum.budgetUsd = (sum.budgetUsd ?? 0) + Number(budget.max_list_cost.amount) / 100;
+    for (const row of rows) {
+      counts[groupOf(row.state)] += 1;
+      const track = session.tracks.get(row.key);
+      if (track === undefined) continue;
+      chars += track
+        .pulsesUntil(now, RATE_SECONDS + 1)
+        .slice(0, -1)
+        .reduce((total, count) => total + count, 0);
+      retriesPerMinute += track.marks.filter(
+        ({ kind, at }) => kind === 'retry' && at > now - MINUTE_MS && at <= now,
+      ).length;
+    }
+  }
+  return { counts, ...sum, tokensPerSecond: chars / CHARS_PER_TOKEN / RATE_SECONDS, retriesPerMinute };
+}
+
+const MINUTE_MS = 60_000;
+const RATE_SECONDS = 5;
+/** What models make of text, about. */
+export const CHARS_PER_TOKEN = 4;

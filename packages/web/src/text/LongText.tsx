@@ -1,0 +1,25 @@
+import { useState } from 'react';
+import { limits } from '../limits.ts';
+import { formatBytes } from '../model/format.ts';
+import { cleanText } from './clean-text.ts';
+import { toPieces } from './pieces.ts';
+
+/** A text of any length: its beginning, and on demand all of it, in pieces that the browser lays out when they are seen. */
+export function LongText({ text, className = '' }: { text: string; className?: string }) {
+  const [isWhole, setWhole] = useState(false);
+  if (text.length <= limits.shownCharsMax) return <pre className={`plain ${className}`}>{cleanText(text)}</pre>;
+  const pieces = isWhole ? toPieces(text) : [text.slice(0, limits.shownCharsMax)];
+  return (
+    <div className="long-text">
+      {pieces.map((piece, index) => (
+        // A piece stays where it is.
+        <pre key={index} className={`plain piece ${className}`}>
+          {cleanText(piece)}
+        </pre>
+      ))}
+      <button type="button" onClick={() => setWhole(!isWhole)}>
+        {isWhole ? 'show less' : `show all ${formatBytes(text.length)}`}
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,43 @@
+import DOMPurify from 'dompurify';
+import { Marked } from 'marked';
+import { cleanText } from './clean-text.ts';
+
+/**
+ * Puts what an agent wrote into the page. It is hostile: agents read what strangers write. HTML in it stays text, pictures
+ * are not loaded, and links lead only to web and mail addresses. The sanitizer is the second wall, the policy of the page,
+ * which asks for trusted HTML, the third.
+ */
+export function setSafeHtml(element: Element, text: string): void {
+  const html = marked.parse(cleanText(text), { async: false });
+  // With RETURN_TRUSTED_TYPE it is TrustedHTML where browsers ask for that.
+  element.innerHTML = DOMPurify.sanitize(html, sanitizing);
+}
+
+const marked = new Marked({
+  gfm: true,
+  renderer: {
+    html: ({ text }) => escapeHtml(text),
+    image: ({ href, text }) => `<span>[picture: ${escapeHtml(text)} ${escapeHtml(href)}]</span>`,
+    link({ href, tokens }) {
+      const inner = this.parser.parseInline(tokens);
+      if (!/^(?:https?:|mailto:)/i.test(href)) return `<span>${inner} (${escapeHtml(href)})</span>`;
+      const address = escapeHtml(href);
+      return `<a href="${address}" title="${address}" target="_blank" rel="noopener noreferrer">${inner}</a>`;
+    },
+    checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
+  },
+});
+
+const sanitizing = {
+  ALLOWED_TAGS:
+    'p br hr h1 h2 h3 h4 h5 h6 strong em del code pre blockquote span ul ol li table thead tbody tr th td a'.split(' '),
+  ALLOWED_ATTR: ['href', 'title', 'target', 'rel', 'start', 'align'],
+  ALLOWED_URI_REGEXP: /^(?:https?:|mailto:)/i,
+  ALLOW_DATA_ATTR: false,
+  ALLOW_ARIA_ATTR: false,
+  RETURN_TRUSTED_TYPE: true,
+};
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

@@ -1,0 +1,138 @@
+import { useState } from 'react';
+import { formatCost, formatNumber, formatSpan } from '../model/format.ts';
+import type { ShownRow } from '../model/summary.ts';
+import { LongText } from '../text/LongText.tsx';
+import { ToolInput } from '../text/ToolInput.tsx';
+import { Deltas } from './Deltas.tsx';
+import type { ThreadEvents } from './thread-events.ts';
+import { threadPage } from './thread-page.ts';
+import type { Block } from './transcript.ts';
+
+const tabs = ['Event', 'Tool I/O', 'Deltas', 'Usage', 'Trace'] as const;
+type Tab = (typeof tabs)[number];
+
+/** What a block is made of: the events as they came, what a tool got and gave, how it streamed, what it took. */
+export function Inspector({ row, events }: { row: ShownRow; events: ThreadEvents | undefined }) {
+  const [tab, setTab] = useState<Tab>('Event');
+  const blocks = events?.blocks ?? [];
+  const block = blocks.find(({ id }) => id === threadPage.selectedId);
+  return (
+    <aside className="inspector" aria-label="Inspector">
+      <div role="tablist" aria-label="What to show">
+        {tabs.map((name) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            id={`tab-${name}`}
+            aria-selected={tab === name}
+            aria-controls="inspected"
+            tabIndex={tab === name ? 0 : -1}
+            onClick={() => setTab(name)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <div id="inspected" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
+        <Panel tab={tab} block={block} blocks={blocks} row={row} />
+      </div>
+    </aside>
+  );
+}
+
+function Panel({
+  tab,
+  block,
+  blocks,
+  row,
+}: {
+  tab: Tab;
+  block: Block | undefined;
+  blocks: readonly Block[];
+  row: ShownRow;
+}) {
+  if (tab === 'Usage') return <Usage row={row} blocks={blocks} />;
+  if (tab === 'Deltas') return <Deltas row={row} block={block} blocks={blocks} />;
+  if (tab === 'Trace') {
+    return (
+      <dl className="trace">
+        <dt>session</dt>
+        <dd>{row.sessionId}</dd>
+        <dt>thread</dt>
+        <dd>{row.threadId}</dd>
+        <dt>event</dt>
+        <dd>{block?.id ?? '–'}</dd>
+        <dt>link</dt>
+        <dd>{`${location.origin}${location.pathname}#/thread/${row.sessionId}/${row.threadId}${block === undefined ? '' : `?event=${block.id}`}`}</dd>
+      </dl>
+    );
+  }
+  if (block === undefined) return <p className="quiet">Choose a block: a click, or j and k.</p>;
+  if (tab === 'Event') {
+    return block.events.map((event) => (
+      <LongText key={`${event.id} ${event.type}`} text={JSON.stringify(event, null, 2)} />
+    ));
+  }
+  if (block.type !== 'call') return <p className="quiet">This block is no call of a tool.</p>;
+  return (
+    <>
+      <h2>in</h2>
+      <ToolInput input={block.input} />
+      <h2>out {block.result !== null && <span className="quiet">{formatSpan(block.result.ms)}</span>}</h2>
+      {block.result === null ? (
+        <p className="quiet">nothing yet</p>
+      ) : (
+        <LongText text={block.result.text} className={block.result.isError ? 'wrong' : ''} />
+      )}
+    </>
+  );
+}
+
+/** Per request; the last line is their sum, which is the thread's. */
+function Usage({ row, blocks }: { row: ShownRow; blocks: readonly Block[] }) {
+  const requests = blocks.flatMap((block) =>
+    block.type === 'request' && block.tokens !== null ? [{ ...block.tokens, number: block.number }] : [],
+  );
+  const sum = (field: 'input' | 'output' | 'cacheRead' | 'cacheCreate') =>
+    requests.reduce((total, one) => total + one[field], 0);
+  return (
+    <>
+      <table className="usage">
+        <thead>
+          <tr>
+            <th scope="col">request</th>
+            <th scope="col">in</th>
+            <th scope="col">cache read</th>
+            <th scope="col">cache write</th>
+            <th scope="col">out</th>
+          </tr>
+        </thead>
+        <tbody>
+          {requests.map((one) => (
+            <tr key={one.number}>
+              <td>{one.number + 1}</td>
+              <td>{formatNumber(one.input)}</td>
+              <td>{formatNumber(one.cacheRead)}</td>
+              <td>{formatNumber(one.cacheCreate)}</td>
+              <td>{formatNumber(one.output)}</td>
+            </tr>
+          ))}
+        </tbody>
+        <tfoot>
+          <tr>
+            <td>Σ</td>
+            <td>{formatNumber(sum('input'))}</td>
+            <td>{formatNumber(sum('cacheRead'))}</td>
+            <td>{formatNumber(sum('cacheCreate'))}</td>
+            <td>{formatNumber(sum('output'))}</td>
+          </tr>
+        </tfoot>
+      </table>
+      <p className="quiet">
+        The stream says {formatNumber(row.usage.inputTokens)} in, {formatNumber(row.usage.outputTokens)} out,{' '}
+        {formatCost(row.usage.costUsd)}.
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,42 @@
+import { interruptRow, writeTo } from '../app/actions.ts';
+import { Glyph } from '../app/Glyph.tsx';
+import { fleet } from '../app/stores.ts';
+import { toRowCells } from '../fleet/row-cells.ts';
+import { states } from '../model/states.ts';
+import type { ShownRow } from '../model/summary.ts';
+import { threadPage } from './thread-page.ts';
+
+/** Who it is, how it is, what it took, and what can be done with it. */
+export function ThreadHead({ row }: { row: ShownRow }) {
+  const cells = toRowCells(row, fleet.now(), fleet.isLive);
+  const isOpen = states[row.state].isOpen;
+  return (
+    <header className="thread-head">
+      <h1>
+        {cells.agent}
+        {cells.ordinal > 0 && <span className="ordinal">{cells.ordinal}</span>}
+      </h1>
+      <span data-ink={cells.state} className="thread-state">
+        <Glyph glyph={cells.glyph} /> {cells.word} <span className="quiet">{cells.inState}</span>
+      </span>
+      <span className="quiet thread-facts">
+        {cells.model} · {cells.tokens} tokens · {cells.cost}
+        {cells.costBelow !== '' && ` (Σ ${cells.costBelow})`}
+        {cells.context >= 0 && ` · context ${cells.context} %`}
+      </span>
+      <span className="thread-actions">
+        <button type="button" onClick={() => writeTo(row)}>
+          Message <kbd>s</kbd>
+        </button>
+        {isOpen && (
+          <button type="button" className="danger" onClick={() => interruptRow(row, false)}>
+            Interrupt <kbd>x</kbd>
+          </button>
+        )}
+        <button type="button" aria-pressed={threadPage.isInspectorOpen} onClick={() => threadPage.toggleInspector()}>
+          Inspector <kbd>i</kbd>
+        </button>
+      </span>
+    </header>
+  );
+}

@@ -1,0 +1,125 @@
+import { type FormEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { VList, type VListHandle } from 'virtua';
+import { api } from '../connection/api.ts';
+import { fleet, ui } from '../app/stores.ts';
+import { plural } from '../model/format.ts';
+import type { ShownRow } from '../model/summary.ts';
+import { BlockView } from './BlockView.tsx';
+import { type Live, LiveBlock, liveText } from './LiveBlock.tsx';
+import type { ThreadEvents } from './thread-events.ts';
+import { threadPage } from './thread-page.ts';
+import type { Block } from './transcript.ts';
+import { WaitingThread } from './WaitingThread.tsx';
+
+const NEAR_END = 60;
+
+type Item = Block | { readonly type: 'live'; readonly live: Live };
+
+/** The blocks of a thread, only those in sight in the page. At the end it follows; elsewhere it stays and says what is new. */
+export function Transcript({ row, events }: { row: ShownRow; events: ThreadEvents | undefined }) {
+  const list = useRef<VListHandle>(null);
+  const isAtEnd = useRef(true);
+  const [seen, setSeen] = useState(0);
+  const blocks = blocksUntil(events?.blocks ?? [], fleet.replay.isOn ? fleet.now() : Infinity);
+  const live = liveText(row, blocks);
+  // Only those in sight become elements: there may be a hundred thousand.
+  const items: readonly Item[] = live === undefined ? blocks : [...blocks, { type: 'live', live }];
+  const count = items.length;
+
+  const toEnd = useCallback(() => {
+    isAtEnd.current = true;
+    list.current?.scrollToIndex(count - 1, { align: 'end' });
+    setSeen(Infinity);
+  }, [count]);
+  useLayoutEffect(() => {
+    if (isAtEnd.current) list.current?.scrollToIndex(count - 1, { align: 'end' });
+  }, [count, live?.text.length]);
+  useEffect(() => {
+    const index = blocks.findIndex(({ id }) => id === threadPage.selectedId);
+    if (index !== -1) list.current?.scrollToIndex(index, { align: 'nearest' });
+    // Only when another one is chosen.
+  }, [threadPage.selectedId]);
+  const onScroll = () => {
+    const { current } = list;
+    if (current === null) return;
+    const atEnd = current.scrollOffset + current.viewportSize >= current.scrollSize - NEAR_END;
+    if (isAtEnd.current && !atEnd) setSeen(count);
+    isAtEnd.current = atEnd;
+    if (atEnd) setSeen(Infinity);
+  };
+  const fresh = isAtEnd.current ? 0 : Math.max(0, count - seen);
+  if (count === 0) return <WaitingThread row={row} isRead={events?.isRead === true} problem={events?.problem ?? ''} />;
+  return (
+    <div className="transcript">
+      <VList
+        ref={list}
+        data={items}
+        className="transcript-list"
+        onScroll={onScroll}
+        tabIndex={0}
+        role="log"
+        aria-label="Transcript"
+        aria-live="off"
+      >
+        {(item) =>
+          item.type === 'live' ? (
+            <LiveBlock key="live" live={item.live} />
+          ) : (
+            <BlockView key={item.id} block={item} row={row} isSelected={item.id === threadPage.selectedId} />
+          )
+        }
+      </VList>
+      {fresh > 0 && (
+        <button type="button" className="fresh" onClick={toEnd}>
+          ▼ {plural(fresh, 'new block')}
+        </button>
+      )}
+      <Composer row={row} />
+    </div>
+  );
+}
+
+/** What had happened by then. A call whose result came later has none yet. */
+function blocksUntil(blocks: readonly Block[], time: number): readonly Block[] {
+  if (time === Infinity) return blocks;
+  return blocks
+    .filter(({ at }) => at <= time)
+    .map((block) => {
+      if (block.type === 'call' && block.result !== null && block.at + block.result.ms > time)
+        return { ...block, result: null };
+      if (block.type === 'request' && block.ms !== null && block.at + block.ms > time)
+        return { ...block, ms: null, tokens: null };
+      return block;
+    });
+}
+
+function Composer({ row }: { row: ShownRow }) {
+  const [text, setText] = useState('');
+  const send = async (event: FormEvent) => {
+    event.preventDefault();
+    const said = text.trim();
+    if (said === '') return;
+    const toCoordinator = row.level === 0 ? said : `For ${row.agent} (thread ${row.threadId}): ${said}`;
+    try {
+      await api.send(row.sessionId, { type: 'user.message', content: [{ type: 'text', text: toCoordinator }] });
+      setText('');
+    } catch (error) {
+      ui.fail(error);
+    }
+  };
+  const whom = row.level === 0 ? `Message ${row.agent}` : `Message ${row.agent}, through its coordinator`;
+  return (
+    <form className="composer" onSubmit={(event) => void send(event)}>
+      <input
+        aria-label={whom}
+        placeholder={`${whom} …`}
+        value={text}
+        disabled={fleet.replay.isOn}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <button type="submit" disabled={text.trim() === '' || fleet.replay.isOn}>
+        Send
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,74 @@
+import type { Page, SessionEvent } from '@fleetloom/protocol/managed-agents';
+import { Signal } from '../app/signal.ts';
+import { api } from '../connection/api.ts';
+import { type Block, toBlocks } from './transcript.ts';
+
+/**
+ * What happened in one thread, as the list of its events says. New ones are on the last page or behind it: that one is asked
+ * for again when something has happened.
+ */
+export class ThreadEvents {
+  readonly changed = new Signal();
+  isRead = false;
+  problem = '';
+  readonly #path: string;
+  /** Of pages that are full, and of the last one. */
+  #settled: readonly SessionEvent[] = [];
+  #last: readonly SessionEvent[] = [];
+  #page = '';
+  #isReading = false;
+  #isWanted = false;
+  #blocks: readonly Block[] | undefined;
+
+  constructor(sessionId: string, threadId: string) {
+    this.#path = `v1/sessions/${sessionId}/threads/${threadId}/events?limit=${PAGE_EVENTS}`;
+  }
+
+  get events(): readonly SessionEvent[] {
+    return [...this.#settled, ...this.#last];
+  }
+
+  get blocks(): readonly Block[] {
+    return (this.#blocks ??= toBlocks(this.events));
+  }
+
+  /** Reads what is new. Asked again meanwhile, it reads once more. */
+  async refresh(): Promise<void> {
+    this.#isWanted = true;
+    if (this.#isReading) return;
+    this.#isReading = true;
+    try {
+      while (this.#isWanted) {
+        this.#isWanted = false;
+        await this.#read();
+      }
+      this.problem = '';
+    } catch (error) {
+      this.problem = error instanceof Error ? error.message : String(error);
+    } finally {
+      this.#isReading = false;
+      this.isRead = true;
+      this.changed.emit();
+    }
+  }
+
+  async #read(): Promise<void> {
+    for (;;) {
+      const page = this.#page === '' ? '' : `&page=${encodeURIComponent(this.#page)}`;
+      const answer = await api.get<Page<SessionEvent>>(`${this.#path}${page}`);
+      const isSame = answer.data.length === this.#last.length && answer.data.at(-1)?.id === this.#last.at(-1)?.id;
+      const isProcessed = answer.data.at(-1)?.processed_at === this.#last.at(-1)?.processed_at;
+      this.#last = answer.data;
+      if (!isSame || !isProcessed) {
+        this.#blocks = undefined;
+        this.changed.emit();
+      }
+      if (answer.next_page === null) return;
+      this.#settled = [...this.#settled, ...answer.data];
+      this.#last = [];
+      this.#page = answer.next_page;
+    }
+  }
+}
+
+const PAGE_EVENTS = 500;

@@ -1,0 +1,37 @@
+/** What a program does with a server: asks, sends, lists. What tests look into, they compare with literals. */
+export interface Api {
+  get<Answer>(path: string): Promise<Answer>;
+  post<Answer = { readonly id: string }>(path: string, body: object): Promise<Answer>;
+  /** The items of all pages. */
+  list<Item>(path: string): Promise<Item[]>;
+  /** Events of one type of a session. */
+  events<Event = { readonly id: string }>(sessionId: string, type: string): Promise<Event[]>;
+  send(sessionId: string, ...events: readonly object[]): Promise<void>;
+}
+
+export function createApi(url: string, key: string): Api {
+  const call = async <Answer>(path: string, init: RequestInit = {}): Promise<Answer> => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const response = await fetch(`${url}${path}`, { ...init, headers });
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    // The cast: what these paths answer is the wire contract, which other tests check.
+    return (await response.json()) as Answer;
+  };
+  const api: Api = {
+    get: (path) => call(path),
+    post: (path, body) => call(path, { method: 'POST', body: JSON.stringify(body) }),
+    list: async <Item>(path: string) => {
+      const items: Item[] = [];
+      for (let page: string | null = ''; page !== null; ) {
+        const query: string = page === '' ? '' : `${path.includes('?') ? '&' : '?'}page=${encodeURIComponent(page)}`;
+        const answer: { data: Item[]; next_page: string | null } = await call(`${path}${query}`);
+        items.push(...answer.data);
+        page = answer.next_page;
+      }
+      return items;
+    },
+    events: (sessionId, type) => api.list(`/v1/sessions/${sessionId}/events?types[]=${type}`),
+    send: async (sessionId, ...events) => void (await api.post(`/v1/sessions/${sessionId}/events`, { events })),
+  };
+  return api;
+}

@@ -1,0 +1,108 @@
+import axe from 'axe-core';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { openDashboard, useBrowser } from './open-dashboard.ts';
+import { createAgent, startAskingFleet, startSession, untilIdle } from './small-fleet.ts';
+
+useBrowser();
+
+const attack = [
+  '<script>document.title = "owned"</script><img src=x onerror="document.title=1"><svg onload=alert(1)>',
+  '[click](javascript:document.title=2) [data](data:text/html,<script>1</script>) <a href="javascript:1">raw</a> [ok](https://example.com/?a=1)',
+  '![pixel](https://evil.example/pixel.png) <iframe src="https://evil.example"></iframe><style>*{display:none}</style>',
+  'right \u202eto left\u202c and \u2066isolated\u2069, zero\u200bwidth',
+  '`<b>code</b>` <form action="https://evil.example"><button>go</button></form><base href="https://evil.example/">',
+].join('\n\n');
+
+it('[Z37] a hostile transcript does nothing: no script, no request, no link but to the web, nothing hidden; ten megabytes are read', async () => {
+  const { page, api, complaints } = await openDashboard();
+  const agent = await createAgent(api, attack.slice(0, 40), [
+    [{ think: attack }, { say: attack }, { call: 'grep', input: { pattern: `\u202e${attack}`, path: 'src' } }],
+    [{ say: 'Yes.' }],
+    [{ say: 'I have read it.' }],
+  ]);
+  const sessionId = await startSession(api, agent, attack.slice(0, 200));
+  await untilIdle(api, sessionId);
+  const line = `one line ${'x'.repeat(10 * 1_024 * 1_024)}`;
+  await api.send(sessionId, { type: 'user.message', content: [{ type: 'text', text: line }] });
+  await untilIdle(api, sessionId);
+  const rows = page.locator('.thread-row');
+  await rows.first().waitFor();
+  await rows.first().locator('a').click();
+  const transcript = page.getByRole('log', { name: 'Transcript' });
+  await transcript.getByRole('button', { name: /show all 10\.0 MB/ }).waitFor();
+  const text = transcript.locator('.block[data-block=text]').first();
+  await page.keyboard.press('Home');
+  await transcript.evaluate((element) => element.scrollTo(0, 0));
+  await text.locator('.markdown').waitFor();
+  expect(await text.textContent()).toContain('<script>document.title = "owned"</script>');
+  expect(await text.textContent()).toContain('right ⟦RLO⟧to left⟦PDF⟧ and ⟦LRI⟧isolated⟦PDI⟧, zero⟦ZWSP⟧width');
+  expect(await text.locator('a').evaluateAll((links) => links.map((link) => link.getAttribute('href')))).toEqual([
+    'https://example.com/?a=1',
+  ]);
+  expect(await text.locator('script, img, svg, iframe, style, form, base, [onerror], [onload], [style]').count()).toBe(
+    0,
+  );
+  await transcript.locator('.block[data-block=call] button').click();
+  await transcript.locator('.block[data-block=thinking] button').click();
+  await transcript.locator('.thoughts').waitFor();
+
+  // All of it, when somebody wants it.
+  await transcript.evaluate((element) => element.scrollTo(0, 1e9));
+  await transcript.getByRole('button', { name: /show all 10\.0 MB/ }).click();
+  await page.waitForFunction('document.querySelectorAll(".piece").length > 600');
+  for (const view of ['fleet', 'inbox', 'agents']) {
+    await page.evaluate(`location.hash = '#/${view}'`);
+    await page.waitForTimeout(300);
+  }
+  expect(await page.title()).toBe('Fleetloom');
+  expect(complaints).toEqual([]);
+}, 180_000);
+
+it('[Z38] every view, light and dark, has no violations that axe can find', async () => {
+  const { page, api, complaints } = await openDashboard();
+  await page.getByRole('heading', { name: 'No agents yet' }).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await startAskingFleet(api, 3);
+  await page.locator('.thread-row[data-state=needs]').nth(2).waitFor();
+  const views = [
+    async () => {},
+    async () => page.keyboard.press('?'),
+    async () => {
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Control+k');
+    },
+    async () => {
+      await page.keyboard.press('Escape');
+      await page.getByRole('link', { name: /Inbox/ }).click();
+      await page.getByRole('article').waitFor();
+    },
+    async () => {
+      await page.getByRole('link', { name: 'Thread', exact: true }).click();
+      await page.getByRole('log').waitFor();
+      await page.keyboard.press('[');
+      await page.getByText(/^REPLAY/).waitFor();
+    },
+    async () => {
+      await page.keyboard.press('.');
+      await page.getByRole('link', { name: 'Agents' }).click();
+      await page.getByLabel('Start a session with').waitFor();
+    },
+  ];
+  for (const go of views) {
+    await go();
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect([page.url(), colorScheme, await violations(page)]).toEqual([page.url(), colorScheme, []]);
+    }
+  }
+  expect(complaints).toEqual([]);
+}, 180_000);
+
+async function violations(page: Page): Promise<unknown[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate<
+    unknown[]
+  >(`axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'] }).then(({ violations }) =>
+    violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map((node) => node.html.slice(0, 160) + ' ' + node.failureSummary)]))`);
+}

@@ -1,0 +1,95 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { openDashboard, useBrowser } from './open-dashboard.ts';
+import { createAgent, startAskingFleet, startSession, untilIdle } from './small-fleet.ts';
+
+useBrowser();
+
+it('[Z32] what is approved runs, what is denied does not and its agent reads why; several are approved with their number', async () => {
+  const { page, api, workspaceOf, complaints } = await openDashboard();
+  const sessionId = await startAskingFleet(api, 5);
+  await page.getByRole('link', { name: /Inbox\s*5/ }).click();
+  const list = page.getByRole('option');
+  await list.nth(4).waitFor();
+  expect(await page.title()).toBe('(5) Fleetloom');
+  expect(await page.locator('link[rel=icon]').getAttribute('href')).toBe('./favicon-needs.svg');
+  const card = page.getByRole('article');
+  await card.getByText('I write it down, so that it is not lost.').waitFor();
+  expect(await card.locator('.card-path').textContent()).toMatch(/^lead › writer \d$/);
+  expect(await card.getByText('2 threads cannot go on').count()).toBe(1);
+  const nameOf = async () => /note-\d\.txt/.exec((await card.locator('.path').textContent()) ?? '')![0];
+  const isWritten = (name: string) => existsSync(join(workspaceOf(sessionId), name));
+
+  // Approved: the tool runs.
+  const approved = await nameOf();
+  await card.getByRole('button', { name: 'Approve once' }).click();
+  await vi.waitFor(() => expect(isWritten(approved)).toBe(true), 20_000);
+  await list.nth(4).waitFor({ state: 'detached' });
+
+  // Taken back in time: nothing was sent.
+  await page.keyboard.press('k');
+  const kept = await nameOf();
+  await page.keyboard.press('a');
+  await page.keyboard.press('z');
+  await page.waitForTimeout(2_000);
+  expect([isWritten(kept), await list.count()]).toEqual([false, 4]);
+
+  // Denied with a reason: the tool does not run, and the agent is told.
+  await page.keyboard.press('k');
+  await page.keyboard.press('k');
+  await page.keyboard.press('k');
+  const denied = await nameOf();
+  await card.getByRole('button', { name: 'Deny' }).click();
+  await page.getByLabel('Why not?').fill('notes are forbidden');
+  await page.keyboard.press('Enter');
+  await list.nth(3).waitFor({ state: 'detached' });
+
+  // The rest together, with their number.
+  await page.keyboard.press('k');
+  await page.keyboard.press('k');
+  for (let index = 0; index < 3; index++) {
+    await page.keyboard.press(' ');
+    await page.keyboard.press('j');
+  }
+  await page.keyboard.press('a');
+  await page.getByText('Approve the 3 chosen asks, each once?').waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Nothing needs you.' }).waitFor();
+  await untilIdle(api, sessionId);
+  expect(isWritten(denied)).toBe(false);
+  const answers = await api.events(sessionId, 'agent.message');
+  expect(JSON.stringify(answers)).toContain('notes are forbidden');
+  expect(await page.locator('.decided tr', { hasText: 'denied' }).count()).toBe(1);
+  expect(await page.locator('.decided tr', { hasText: 'approved' }).count()).toBe(4);
+  expect(await page.locator('.decided tr', { hasText: 'by first key' }).count()).toBe(5);
+  expect(complaints).toEqual([]);
+}, 180_000);
+
+it('[Z32] an answer that somebody else gave first is seen here, and what is grave takes more than one key', async () => {
+  const { page, api, complaints } = await openDashboard();
+  const agent = await createAgent(api, 'eager', [
+    [
+      { say: 'I change it.' },
+      { call: 'edit', input: { file_path: '../up.md', old_string: 'old\u202eline', new_string: 'new line' } },
+    ],
+    [{ say: 'Done.' }],
+  ]);
+  const sessionId = await startSession(api, agent, 'Eager');
+  await page.goto(`${page.url().replace(/#.*/, '')}#/inbox`);
+  const card = page.getByRole('article');
+  await card.getByText('old⟦RLO⟧line').waitFor();
+  expect(await card.getByRole('list', { name: 'Look twice' }).getByRole('listitem').allTextContents()).toEqual([
+    '▲ outside the working directory',
+    '▲ has characters that cannot be seen',
+  ]);
+  expect(await card.locator('[data-diff=removed]').textContent()).toContain('−old⟦RLO⟧line');
+  expect(await card.locator('[data-diff=added]').textContent()).toContain('+new line');
+  await page.keyboard.press('a');
+  await card.getByText('Look twice: see the marks above.').waitFor();
+  await page.keyboard.press('Escape');
+  const data = await api.events(sessionId, 'agent.tool_use');
+  await api.send(sessionId, { type: 'user.tool_confirmation', tool_use_id: data[0]!.id, result: 'deny' });
+  await page.locator('.decided tr', { hasText: 'denied' }).waitFor();
+  expect(complaints).toEqual([]);
+}, 180_000);

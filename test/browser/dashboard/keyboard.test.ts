@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { openDashboard, useBrowser } from './open-dashboard.ts';
+import { startAskingFleet } from './small-fleet.ts';
+
+useBrowser();
+
+it('[Z35] everything can be done with keys alone: sign in, choose, fold, order, filter, approve, read, replay, find, help', async () => {
+  const { page, api, server, key, workspaceOf, complaints } = await openDashboard({ isSignedIn: false });
+  const press = async (...keys: readonly string[]) => {
+    for (const one of keys) await page.keyboard.press(one);
+  };
+  await page.goto(server.url);
+  // The field has the focus.
+  await page.keyboard.type(key);
+  await press('Enter');
+  await page.getByRole('heading', { name: 'No agents yet' }).waitFor();
+  const sessionId = await startAskingFleet(api, 2);
+  const rows = page.locator('.thread-row');
+  await rows.nth(2).waitFor();
+
+  await press('j', 'j');
+  expect(await page.locator('.row[aria-selected=true] [data-column=agent]').textContent()).toContain('writer');
+  expect(await page.evaluate('document.activeElement.getAttribute("role")')).toBe('row');
+  await press('k', 'ArrowLeft');
+  await rows.nth(1).waitFor({ state: 'detached' });
+  await press('ArrowRight');
+  await rows.nth(2).waitFor();
+  await press('o');
+  await page.getByRole('button', { name: 'attention', pressed: true }).waitFor();
+  await press('o', '/');
+  await page.keyboard.type('agent:lead');
+  await rows.nth(1).waitFor({ state: 'detached' });
+  await press('Escape', 'Escape');
+  await rows.nth(2).waitFor();
+
+  // From anywhere to what needs somebody.
+  await press('n');
+  await page.getByRole('article').waitFor();
+  const name = /note-\d\.txt/.exec((await page.locator('.card .path').textContent())!)![0];
+  await press('a');
+  await vi.waitFor(() => expect(existsSync(join(workspaceOf(sessionId), name))).toBe(true), 20_000);
+  await press('g', 'f', 'j', 'Enter');
+  await page.getByRole('log', { name: 'Transcript' }).waitFor();
+  await press('j', 'k', 'i', 'i');
+  await page.locator('.block[data-selected=true]').waitFor();
+  await press('[');
+  await page.getByText(/^REPLAY/).waitFor();
+  await press('.');
+  await page.getByText(/^REPLAY/).waitFor({ state: 'detached' });
+
+  await press('Control+k');
+  await page.keyboard.type('writer');
+  await page
+    .getByRole('option', { name: /thread .* writer/ })
+    .first()
+    .waitFor();
+  await press('ArrowDown', 'Enter');
+  await page.locator('.thread-head', { hasText: 'writer' }).waitFor();
+  await press('?');
+  await page.getByRole('dialog', { name: 'Keys and signs' }).waitFor();
+  await press('Escape', 'Escape');
+  await rows.nth(2).waitFor();
+  expect(complaints).toEqual([]);
+}, 180_000);
