@@ -49,6 +49,8 @@ const guardedModules = [
     exceptions: {
       'packages/server/src/engines/scripted/http':
         'the scripted model also answers the Messages API over HTTP, so that the real claude program can talk to it',
+      'packages/server/src/engines/claude-code/gateway':
+        'the claude program is passed through to its endpoint, so that the text of its sub-agents can be read on the way',
       'packages/server/src/tools/web-fetch':
         'fetch cannot be told which address to connect to, and one that was not checked may be private',
     },

@@ -23,6 +23,7 @@ const checks = [
   { name: 'arrows', commands: () => [script('check-arrows.mjs')] },
   { name: 'spec', commands: () => [script('check-spec.mjs')] },
   { name: 'paths', commands: () => [script('check-paths.mjs')] },
+  { name: 'links', commands: () => [script('check-links.mjs')] },
 ];
 
 const startedAt = Date.now();
@@ -97,7 +98,9 @@ function writtenPackages() {
 
 /** oxlint complains about folders that do not exist. */
 function lintFolders() {
-  return ['packages', 'scripts', 'test', 'bench'].filter((folder) => existsSync(join(repositoryRoot, folder)));
+  return ['packages', 'scripts', 'test', 'bench', 'examples'].filter((folder) =>
+    existsSync(join(repositoryRoot, folder)),
+  );
 }
 
 function tool(packageName, toolName, args) {

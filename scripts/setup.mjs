@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { runNpm } from './support/npm.mjs';
 import { readJson, repositoryRoot, toolPath } from './support/root.mjs';
 import { run } from './support/run.mjs';
 import { giveUp, tail, withProgress } from './support/say.mjs';
@@ -70,13 +71,6 @@ async function install(root) {
   writeFileSync(installStampPath(root), installStamp(root));
 }
 
-function runNpm(args, cwd) {
-  // Under `npm run`, npm says where it is. That is the surest way to find it, on Windows the only one without a shell.
-  const npm = process.env.npm_execpath;
-  const isNpm = npm !== undefined && basename(npm) === 'npm-cli.js';
-  return isNpm ? run(process.execPath, [npm, ...args], { cwd }) : run('npm', args, { cwd });
-}
-
 /** npm puts the reason last, except when it then goes on to explain its own usage. */
 function reasonFromNpm(output) {
   const [reason, usage] = output.split(/^.*Clean install a project$/m);
@@ -121,8 +115,23 @@ async function compile(root, sources, { force }) {
     return result.code === 0;
   });
   if (!isOk) giveUp(`${output.trimEnd()}\n\nThe packages do not compile. Mend the errors above and try again.`);
+  await buildPages(root);
   linkCommand(root);
   writeBuildStamp(root, sources);
+}
+
+/** The dashboard, into the server's package, which serves it. */
+async function buildPages(root) {
+  const folder = join(root, 'packages', 'web');
+  if (!existsSync(join(folder, 'vite.config.ts'))) return;
+  let output = '';
+  const isOk = await withProgress('building the dashboard', async () => {
+    const args = ['build', folder, '--config', join(folder, 'vite.config.ts'), '--logLevel', 'warn'];
+    const result = await run(process.execPath, [toolPath('vite', 'vite', root), ...args], { cwd: root });
+    output = result.output;
+    return result.code === 0;
+  });
+  if (!isOk) giveUp(`${output.trimEnd()}\n\nThe dashboard cannot be built. Mend the errors above and try again.`);
 }
 
 /** tsconfig.json knows the packages in their order; its other references are only checked, never built. */
@@ -146,7 +155,10 @@ function linkCommand(root) {
 /** By content, not by time: a checkout touches files without changing them, and a copy changes none of their times. */
 function hashSources(root) {
   const hash = createHash('sha256').update(readText(join(root, 'package-lock.json')));
-  const isInput = (path) => /^packages\/[^/]+\/(?:src\/|package\.json$|tsconfig[^/]*\.json$)/.test(path);
+  const isInput = (path) =>
+    /^packages\/[^/]+\/(?:src\/|public\/|package\.json$|tsconfig[^/]*\.json$|vite\.config\.ts$|[^/]+\.html$)/.test(
+      path,
+    );
   const files = packageFolders(root).flatMap((folder) => listFiles(root, folder).filter(isInput));
   for (const path of ['tsconfig.json', 'tsconfig.base.json', ...files]) {
     hash.update(`\0${path}\0`).update(readFileSync(join(root, path)));

@@ -3,8 +3,8 @@ import { setUp } from './setup.mjs';
 import { repositoryRoot } from './support/root.mjs';
 import { exitLike, run } from './support/run.mjs';
 
-// `npm start -- --port 4000` installs, builds and shows the demo; what follows `--` goes to `fleetloom demo`.
+// `npm start -- --demo 25` installs, builds and starts; what follows `--` goes to `fleetloom start`.
 await setUp({ build: true });
 const command = join(repositoryRoot, 'packages', 'cli', 'dist', 'main.js');
 const args = process.argv.slice(process.argv[2] === '--' ? 3 : 2);
-exitLike(await run(process.execPath, [command, 'demo', ...args], { inherit: true }));
+exitLike(await run(process.execPath, [command, 'start', ...args], { inherit: true }));

@@ -24,6 +24,7 @@ export async function pack(folder: string, names: string[]): Promise<Packed[]> {
   await copySources(copy);
   const packages = names.map((name) => `./packages/${name}`);
   await run(process.execPath, [tscPath, '-b', ...packages], copy);
+  await run(process.execPath, [vitePath, 'build', 'packages/web', '--config', 'packages/web/vite.config.ts'], copy);
   const { stdout } = await runNpm(['pack', ...packages, '--pack-destination', folder, '--json'], copy);
   const packed: { name: string; filename: string; files: { path: string }[] }[] = JSON.parse(stdout);
   return packed.map(({ name, filename, files }) => {
@@ -33,6 +34,8 @@ export async function pack(folder: string, names: string[]): Promise<Packed[]> {
 
 /** The compiler of the workspace. */
 export const tscPath = join(repositoryRoot, 'node_modules', 'typescript', 'bin', 'tsc');
+
+const vitePath = join(repositoryRoot, 'node_modules', 'vite', 'bin', 'vite.js');
 
 export function runNpm(args: string[], cwd: string): Promise<Output> {
   // Under `npm run`, npm says where it is.

@@ -17,7 +17,8 @@ beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'fleetloom-packed-')));
   packed = await pack(folder, ['protocol', 'client', 'server', 'cli']);
   await writeFile(join(folder, 'agents.ndjson'), agents.bytes());
-});
+  // Everything is compiled and the pages are built: on a busy machine that takes its time.
+}, 240_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 it('[G11] a tarball holds what was compiled and the sources it was compiled from, and no tests or notes of tools', () => {
@@ -31,13 +32,28 @@ it('[G11] a tarball holds what was compiled and the sources it was compiled from
     expect(
       files.filter((file) => /\.test\.|\.test-d\.|\.suite\.|\/suite\/|test-support|\.tsbuildinfo$|\.map$/.test(file)),
     ).toEqual([]);
-    const modules = files.filter((file) => /^dist\/.*\.js$/.test(file));
+    // The pages of the dashboard are for browsers and have no types.
+    const compiled = files.filter((file) => file.startsWith('dist/') && !file.startsWith('dist/web/'));
+    const modules = compiled.filter((file) => file.endsWith('.js'));
     expect(modules).not.toEqual([]);
     const types = modules.map((file) => file.replace(/\.js$/, '.d.ts'));
-    expect(files.filter((file) => file.startsWith('dist/')).sort()).toEqual([...modules, ...types].sort());
+    expect(compiled.sort()).toEqual([...modules, ...types].sort());
     const sources = files.filter((file) => file.startsWith('src/'));
     if (sources.length > 0) expect(sources.sort()).toEqual(modules.map(toSource).sort());
   }
+});
+
+it('[Z4] the tarball of the server brings the dashboard along: pages, scripts, styles, the worker and nothing else', () => {
+  const files = packed.flatMap(({ name, files: all }) => (name === '@fleetloom/server' ? all : []));
+  const pages = files.filter((file) => file.startsWith('dist/web/'));
+  expect(pages.filter((file) => !file.startsWith('dist/web/assets/')).sort()).toEqual(
+    ['favicon-needs.svg', 'favicon.svg', 'index.html', 'login.html', 'recording.html'].map(
+      (name) => `dist/web/${name}`,
+    ),
+  );
+  const assets = pages.filter((file) => file.startsWith('dist/web/assets/'));
+  expect(assets.filter((file) => !/-[\w-]{8}\.(?:js|css)$/.test(file))).toEqual([]);
+  expect(assets.some((file) => file.includes('shared-hub-'))).toBe(true);
 });
 
 describe('a program of somebody else', () => {
@@ -100,7 +116,7 @@ describe('the command', () => {
     const { stdout, stderr } = await run(command, ['inspect', join(folder, 'agents.ndjson'), '--json'], consumer);
     expect(JSON.parse(stdout)).toEqual(agents.expected());
     expect(stderr).toBe('');
-  });
+  }, 180_000);
 });
 
 const quietly = ['--no-audit', '--no-fund', '--ignore-scripts'];

@@ -9,15 +9,7 @@ export interface OpenPage {
 
 /** A page in a real browser, which is closed after the test. */
 export async function openPage(url: string): Promise<OpenPage> {
-  if (process.env['FLEETLOOM_NO_BROWSER'] === '1') {
-    // Never skipped: a green run means that somebody looked.
-    throw new Error(
-      'FLEETLOOM_NO_BROWSER=1: there is no browser here. Install chromium or name one in FLEETLOOM_CHROMIUM=/path/to/it, ' +
-        'or leave the browser tests out with `npm test -- --no-browser`.',
-    );
-  }
-  const executablePath = process.env['FLEETLOOM_CHROMIUM'] ?? '/usr/bin/chromium';
-  const browser = await chromium.launch({ executablePath, args: flags });
+  const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
   onTestFinished(() => browser.close());
   const page = await browser.newPage();
   const complaints = collectComplaints(page, new URL(url).host);
@@ -25,8 +17,20 @@ export async function openPage(url: string): Promise<OpenPage> {
   return { page, complaints };
 }
 
+/** Where the browser is. */
+export function chromiumPath(): string {
+  if (process.env['FLEETLOOM_NO_BROWSER'] === '1') {
+    // Never skipped: a green run means that somebody looked.
+    throw new Error(
+      'FLEETLOOM_NO_BROWSER=1: there is no browser here. Install chromium or name one in FLEETLOOM_CHROMIUM=/path/to/it, ' +
+        'or leave the browser tests out with `npm test -- --no-browser`.',
+    );
+  }
+  return process.env['FLEETLOOM_CHROMIUM'] ?? '/usr/bin/chromium';
+}
+
 /** As quiet as a browser gets: nothing in the background, nothing to anybody but the page's own server. */
-const flags = [
+export const chromiumFlags = [
   '--headless',
   '--no-sandbox',
   '--disable-gpu',
@@ -37,8 +41,8 @@ const flags = [
   '--disable-sync',
 ];
 
-function collectComplaints(page: Page, host: string): string[] {
-  const complaints: string[] = [];
+/** Adds what goes wrong in a page to a list. */
+export function collectComplaints(page: Page, host: string, complaints: string[] = []): string[] {
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
   });

@@ -1,0 +1,33 @@
+// Takes docs/dashboard.png: the dashboard in a real browser while `fleetloom start --demo 25` really runs.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setUp } from './setup.mjs';
+import { ensureChromium } from './support/chromium.mjs';
+import { repositoryRoot } from './support/root.mjs';
+
+/** After so long everybody has begun, two wait for you and hardly anybody has ended. */
+const AFTER_MS = Number(process.argv[2] ?? 9_000);
+
+await setUp({ build: true });
+const { chromium } = await import('playwright-core');
+const data = mkdtempSync(join(tmpdir(), 'fleetloom-picture-'));
+const command = join(repositoryRoot, 'packages', 'cli', 'dist', 'main.js');
+const args = [command, 'start', '--demo', '25', '--json', '--port', '0', '--data', data];
+const server = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+const browser = await chromium.launch({ executablePath: await ensureChromium(), args: ['--no-sandbox'] });
+try {
+  const [line] = await once(server.stdout.setEncoding('utf8'), 'data');
+  const page = await browser.newPage({ viewport: { width: 1440, height: 810 }, colorScheme: 'dark' });
+  await page.goto(JSON.parse(line).dashboard);
+  await page.waitForTimeout(AFTER_MS);
+  await page.screenshot({ path: join(repositoryRoot, 'docs', 'dashboard.png') });
+  console.error('docs/dashboard.png is taken anew');
+} finally {
+  await browser.close();
+  server.kill('SIGINT');
+  await once(server, 'close');
+  rmSync(data, { recursive: true, force: true });
+}

@@ -1,0 +1,197 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SessionFrame } from '../../packages/server/src/frames/frames.ts';
+import { findLogProblems } from '../../packages/server/src/sessions/suite/check-log.suite.ts';
+import { type TestServer, withServer } from '../../packages/server/src/server.suite.ts';
+import type { ServerOptions } from '../../packages/server/src/server.ts';
+import { claudeCodeEnvironment, temporaryHome } from '../support/claude-code.ts';
+
+type Stream = Awaited<ReturnType<TestServer['client']['beta']['sessions']['events']['stream']>>;
+/** What the official client says that it gives. */
+export type SessionEvent = Stream extends AsyncIterable<infer Event> ? Event : never;
+
+/** What a test says about an agent: the words of the official client. */
+export interface AgentChoice {
+  readonly name?: string;
+  readonly tools?: readonly object[];
+  readonly mcp_servers?: readonly object[];
+  readonly system?: string;
+  readonly model?: string;
+  /** Whom it may delegate to. */
+  readonly roster?: readonly AgentChoice[];
+}
+
+/** A server with the real program in front of the scripted model, and sessions on it. */
+export class ClaudeServer {
+  readonly home: string;
+  #test: TestServer;
+
+  constructor(test: TestServer, home: string) {
+    this.#test = test;
+    this.home = home;
+  }
+
+  get client(): TestServer['client'] {
+    return this.#test.client;
+  }
+
+  get url(): string {
+    return this.#test.url;
+  }
+
+  get key(): string {
+    return this.#test.key;
+  }
+
+  async restart(): Promise<void> {
+    this.#test = await this.#test.restart();
+  }
+
+  async createSession(choice: AgentChoice = {}): Promise<string> {
+    const { client } = this;
+    const environment = await client.beta.environments.create({ name: 'here', config: { type: 'cloud' } });
+    const agent = await this.#createAgent({ name: 'coordinator', ...choice });
+    const session = await client.beta.sessions.create({ agent, environment_id: environment.id });
+    return session.id;
+  }
+
+  async #createAgent({ roster = [], ...choice }: AgentChoice): Promise<string> {
+    const members: string[] = [];
+    for (const member of roster) members.push(await this.#createAgent(member));
+    const defaults = { name: 'agent', model: 'claude-code/default', tools: [toolset('always_allow')] };
+    const multiagent = members.length === 0 ? {} : { multiagent: { type: 'coordinator', agents: members } };
+    // Tests write the wire by hand, and the server checks it.
+    const agent = await this.client.beta.agents.create({ ...defaults, ...choice, ...multiagent } as never);
+    return agent.id;
+  }
+
+  async send(sessionId: string, ...events: readonly object[]): Promise<void> {
+    await this.client.beta.sessions.events.send(sessionId, { events: events as never });
+  }
+
+  async say(sessionId: string, text: string): Promise<void> {
+    await this.send(sessionId, { type: 'user.message', content: [{ type: 'text', text }] });
+  }
+
+  /** Follows the session, from now on, until this holds for an event. */
+  async watch(
+    sessionId: string,
+    begin: () => Promise<void>,
+    take: (event: SessionEvent) => boolean | Promise<boolean>,
+  ): Promise<SessionEvent[]> {
+    const stream = await this.client.beta.sessions.events.stream(sessionId);
+    const seen: SessionEvent[] = [];
+    await begin();
+    for await (const event of stream) {
+      seen.push(event);
+      if (await take(event)) return seen;
+    }
+    throw new Error(`the stream ended: ${seen.map(({ type }) => type).join(', ')}`);
+  }
+
+  /** Says something and waits until the session rests for good; asks are answered on the way. */
+  async run(
+    sessionId: string,
+    text: string,
+    onEvent: (event: SessionEvent) => Promise<void> | void = () => {},
+  ): Promise<SessionEvent[]> {
+    return this.watch(
+      sessionId,
+      () => this.say(sessionId, text),
+      async (event) => {
+        await onEvent(event);
+        return isAtRest(event);
+      },
+    );
+  }
+
+  async threads(sessionId: string) {
+    const threads = [];
+    for await (const thread of this.client.beta.sessions.threads.list(sessionId)) threads.push(thread);
+    return threads;
+  }
+
+  async threadEvents(sessionId: string, threadId: string): Promise<SessionEvent[]> {
+    const events: SessionEvent[] = [];
+    const listed = this.client.beta.sessions.threads.events.list(threadId, { session_id: sessionId });
+    for await (const event of listed) events.push(event);
+    return events;
+  }
+
+  /** The whole log, and what is wrong with it. */
+  async log(sessionId: string): Promise<{ frames: SessionFrame[]; problems: string[] }> {
+    const headers = { authorization: `Bearer ${this.key}` };
+    const answer = await fetch(`${this.url}/v1/sessions/${sessionId}/export`, { headers });
+    const lines = (await answer.text()).trim().split('\n').slice(1, -1);
+    const frames = lines.map((line) => toFrame(sessionId, JSON.parse(line) as Exported));
+    return { frames, problems: findLogProblems(frames) };
+  }
+
+  async files(sessionId: string): Promise<string[]> {
+    const names = await readdir(join(this.#test.directory, 'workspaces', sessionId));
+    return names.filter((name) => !name.startsWith('.')).sort();
+  }
+
+  async makeFile(sessionId: string, name: string): Promise<void> {
+    await writeFile(join(this.#test.directory, 'workspaces', sessionId, name), '');
+  }
+
+  async readFile(sessionId: string, name: string): Promise<string> {
+    return readFile(join(this.#test.directory, 'workspaces', sessionId, name), 'utf8');
+  }
+
+  /** The programs that are written down as running. */
+  async programs(): Promise<number[]> {
+    const names = await readdir(join(this.#test.directory, 'programs')).catch(() => []);
+    return names.map((name) => Number.parseInt(name, 10));
+  }
+}
+
+export async function withClaudeServer(
+  path: string,
+  run: (server: ClaudeServer) => Promise<void>,
+  options: Partial<ServerOptions> = {},
+): Promise<void> {
+  const home = await temporaryHome();
+  const claudeCode = { program: path, environment: claudeCodeEnvironment(home) };
+  await withServer((test) => run(new ClaudeServer(test, home)), { claudeCode, ...options });
+}
+
+export function isAtRest(event: SessionEvent): boolean {
+  return event.type === 'session.status_idle' && event.stop_reason.type !== 'requires_action';
+}
+
+export function toolset(policy: 'always_allow' | 'always_ask'): object {
+  return { type: 'agent_toolset_20260401', default_config: { permission_policy: { type: policy } } };
+}
+
+export function textsOf(events: readonly SessionEvent[]): string[] {
+  return events.flatMap((event) =>
+    event.type === 'agent.message' ? [event.content.map((block) => ('text' in block ? block.text : '')).join('')] : [],
+  );
+}
+
+/** A call that starts a sub-agent with a script of its own, and waits for it. */
+export function delegate(agent: string, description: string, script: string): object {
+  const input = { subagent_type: agent, description, prompt: `Do ${description}. ${script}`, run_in_background: false };
+  return { call: 'Agent', input };
+}
+
+export function bash(command: string): object {
+  return { call: 'Bash', input: { command, description: 'Does it' } };
+}
+
+interface Exported {
+  readonly seq: number;
+  readonly type: string;
+  readonly time: number;
+  readonly thread_id: string | null;
+  readonly turn: { readonly run: string; readonly stream_id: number; readonly depth: number } | null;
+  readonly payload: object;
+}
+
+function toFrame(sessionId: string, { seq, type, time, thread_id: threadId, turn, payload }: Exported): SessionFrame {
+  const place = turn === null ? null : { run: turn.run, streamId: turn.stream_id, depth: turn.depth };
+  // What was exported is what the session wrote.
+  return { sessionId, seq, type, time, threadId, turn: place, payload } as SessionFrame;
+}

@@ -1,0 +1,81 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startTestServer, type TestServer } from '../../packages/cli/test-support/fleet-server.ts';
+import { begin, call } from '../../packages/cli/test-support/live-io.ts';
+import { createScriptedHandler, createScriptedModel } from '../../packages/server/src/engines/scripted/index.ts';
+import { describeWithClaudeCode, temporaryHome } from '../support/claude-code.ts';
+import { serve, type TestServer as Endpoint } from '../support/http-server.ts';
+import { startClaudeCode, toScript } from '../support/run-claude-code.ts';
+
+let server: TestServer;
+let endpoint: Endpoint;
+beforeAll(async () => {
+  server = await startTestServer();
+  endpoint = await serve(createScriptedHandler({ model: createScriptedModel() }));
+});
+afterAll(async () => {
+  await server.close();
+  await endpoint.close();
+});
+
+await describeWithClaudeCode('sessions of the real program', ({ path }) => {
+  it('[J149] one that runs is followed to its end, and importing it afterwards finds nothing new', async () => {
+    const home = await temporaryHome();
+    const config = join(home, '.claude');
+    const environment = { ANTHROPIC_BASE_URL: endpoint.origin, ANTHROPIC_API_KEY: 'any' };
+    const run = await startClaudeCode({ path, home, environment, prompt: prompt() });
+    const file = await sessionFile(join(config, 'projects'));
+    const { fake, ended } = begin(['attach', file, '--config', config], { env: server.env });
+    await expect.poll(() => fake.stdout.text, WAIT).toMatch(/^sesn_\w+\n$/);
+    const sessionId = fake.stdout.text.trim();
+    await run.ended;
+    await expect.poll(() => messagesOf(sessionId), WAIT).toEqual(['One helper.', 'All done.']);
+    const status = async () => (await server.get<{ status: string }>(`/v1/sessions/${sessionId}`)).status;
+    await expect.poll(status, WAIT).toBe('idle');
+    const threads = await server.get<{ data: { id: string; agent: { name: string } }[] }>(
+      `/v1/sessions/${sessionId}/threads`,
+    );
+    const helper = threads.data.find(({ agent }) => agent.name === 'general-purpose');
+    expect(await messagesOf(sessionId, `/threads/${helper?.id}`)).toEqual(['I help with this.', 'Helped.']);
+    fake.send('SIGINT');
+    expect([await ended, fake.stderr.text]).toEqual([0, '']);
+    const again = await call(['import', '--all', '--config', config], { env: server.env });
+    expect(again.stdout).toContain(`${sessionId}  nothing new`);
+  }, 120_000);
+});
+
+const WAIT = { timeout: 60_000, interval: 100 };
+
+function prompt(): string {
+  const command = { call: 'Bash', input: { command: 'echo helping', description: 'Helps' } };
+  const helper = toScript({
+    turns: [[{ say: 'I help with this.', chunks: 3, every_ms: 300 }, command], [{ say: 'Helped.' }]],
+  });
+  const input = { description: 'help', prompt: helper, subagent_type: 'general-purpose', run_in_background: false };
+  return toScript({
+    turns: [[{ say: 'One helper.' }, { call: 'Agent', input }], [{ say: 'All done.', chunks: 2, every_ms: 1000 }]],
+  });
+}
+
+/** As soon as the program has written its first line. */
+async function sessionFile(projects: string): Promise<string> {
+  let found: string | undefined;
+  await expect
+    .poll(async () => {
+      const names = await readdir(projects, { recursive: true }).catch(() => []);
+      found = names.find((name) => name.endsWith('.jsonl') && !name.includes('subagents'));
+      return found;
+    }, WAIT)
+    .toBeDefined();
+  return join(projects, found ?? '');
+}
+
+async function messagesOf(sessionId: string, thread = ''): Promise<string[]> {
+  interface Event {
+    readonly type: string;
+    readonly content?: readonly { readonly text: string }[];
+  }
+  const { data } = await server.get<{ data: Event[] }>(`/v1/sessions/${sessionId}${thread}/events?limit=1000`);
+  return data.flatMap(({ type, content }) => (type === 'agent.message' ? (content ?? []).map(({ text }) => text) : []));
+}

@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it, vi } from 'vitest';
+import { describeWithClaudeCode } from '../support/claude-code.ts';
+import { isLong, randomText, timeout } from '../support/seed.ts';
+import { bash, type ClaudeServer, delegate, toolset, withClaudeServer } from './claude-server.ts';
+import { script } from './open-program.ts';
+import { findProcesses } from './processes.ts';
+
+/** As many runs as issue and patience allow: each starts a program of 200 MB. */
+const RUNS = isLong ? 200 : 10;
+const AT_ONCE = 2;
+
+await describeWithClaudeCode('random stops of the real program', ({ path }) => {
+  it(
+    `[J95] ${RUNS} runs with random interrupts and kills leave no process behind, and every session rests`,
+    async () => {
+      const random = randomText();
+      const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random.next() * items.length)]!;
+      const plans = Array.from({ length: RUNS }, () => ({
+        work: pick([alone, together, inBackground, asking]),
+        stops: Array.from({ length: 1 + Math.floor(random.next() * 2) }, () => ({
+          afterMs: Math.floor(random.next() * 4_000),
+          what: pick(['interrupt', 'interrupt', 'kill', 'say'] as const),
+        })),
+      }));
+      await withClaudeServer(path, async (server) => {
+        const sessions: string[] = [];
+        for (let at = 0; at < plans.length; at += AT_ONCE) {
+          const some = plans.slice(at, at + AT_ONCE).map(async ({ work, stops }) => {
+            const session = await server.createSession({
+              roster: [{ name: 'worker' }, { name: 'asker', tools: [toolset('always_ask')] }],
+            });
+            sessions.push(session);
+            await server.say(session, `Go. ${work()}`);
+            for (const { afterMs, what } of stops) {
+              await sleep(afterMs);
+              await stop(server, session, what);
+            }
+          });
+          await Promise.all(some);
+        }
+        for (const session of sessions) {
+          const rest = async () => {
+            const { status } = await server.client.beta.sessions.retrieve(session);
+            if (status === 'idle') return;
+            await server.send(session, { type: 'user.interrupt' });
+            throw new Error(`${session} is ${status}`);
+          };
+          await vi.waitFor(rest, { timeout: 120_000, interval: 1_000 });
+          expect((await server.log(session)).problems).toEqual([]);
+          await server.client.beta.sessions.archive(session);
+        }
+        expect(findProcesses(server.home)).toEqual([]);
+        expect(await server.programs()).toEqual([]);
+      });
+    },
+    Math.max(timeout, 300_000),
+  );
+});
+
+async function stop(server: ClaudeServer, session: string, what: 'interrupt' | 'kill' | 'say'): Promise<void> {
+  if (what === 'interrupt') return server.send(session, { type: 'user.interrupt' });
+  if (what === 'say') return server.say(session, 'And something else.');
+  const [pid] = await server.programs();
+  if (pid === undefined) return;
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself meanwhile.
+  }
+}
+
+const slowly = { say: 'One two three four five.', chunks: 5, every_ms: 100 };
+
+function alone(): string {
+  return script([slowly, bash('tail -f /dev/null')], [slowly]);
+}
+
+function together(): string {
+  const child = script([slowly, bash('tail -f /dev/null')], [slowly]);
+  return script([delegate('worker', 'one', child), delegate('worker', 'two', script([slowly]))], [slowly]);
+}
+
+function inBackground(): string {
+  const prompt = `Look. ${script([slowly, bash('tail -f /dev/null')], [slowly])}`;
+  const input = { subagent_type: 'worker', description: 'look', prompt, run_in_background: true };
+  return script([{ call: 'Agent', input }], [slowly]);
+}
+
+function asking(): string {
+  return script([delegate('asker', 'one', script([slowly, bash('touch it')], [slowly]))], [slowly]);
+}

@@ -1,0 +1,77 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { onTestFinished } from 'vitest';
+import { claudeCodeEnvironment, temporaryHome } from './claude-code.ts';
+
+export interface RunOptions {
+  readonly path: string;
+  readonly prompt: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly home?: string;
+  readonly args?: readonly string[];
+}
+
+/** A line of the program, as far as tests look at it. */
+export interface ProgramLine {
+  readonly type: string;
+  readonly subtype?: string;
+  readonly session_id?: string;
+  readonly parent_tool_use_id?: string | null;
+  readonly message?: { readonly id?: string; readonly content?: string | readonly Record<string, unknown>[] };
+  readonly [field: string]: unknown;
+}
+
+export interface ProgramRun {
+  readonly lines: readonly ProgramLine[];
+  readonly child: ChildProcess;
+  /** Where it keeps its sessions, and where it works. */
+  readonly home: string;
+  readonly folder: string;
+  /** When it has left. */
+  readonly ended: Promise<void>;
+}
+
+/** Starts the real program on one prompt; it leaves after its first result. Killed after the test if it is still there. */
+export async function startClaudeCode(options: RunOptions): Promise<ProgramRun> {
+  const home = options.home ?? (await temporaryHome());
+  const folder = join(home, 'work');
+  await mkdir(folder, { recursive: true });
+  const flags = ['-p', '--output-format', 'stream-json', '--verbose', '--input-format', 'stream-json'];
+  const more = ['--include-partial-messages', '--permission-mode', 'bypassPermissions', ...(options.args ?? [])];
+  const child = spawn(options.path, [...flags, ...more], {
+    cwd: folder,
+    env: claudeCodeEnvironment(home, options.environment),
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
+  });
+  onTestFinished(() => kill(child));
+  child.stdin.on('error', () => undefined);
+  const lines: ProgramLine[] = [];
+  createInterface({ input: child.stdout }).on('line', (text) => {
+    const line = JSON.parse(text) as ProgramLine;
+    lines.push(line);
+    if (line.type === 'result') child.stdin.end();
+  });
+  const ended = once(child, 'close').then(() => undefined);
+  const initialize = { subtype: 'initialize', forwardSubagentText: true };
+  child.stdin.write(`${JSON.stringify({ type: 'control_request', request_id: 'start', request: initialize })}\n`);
+  child.stdin.write(`${JSON.stringify({ type: 'user', message: { role: 'user', content: options.prompt } })}\n`);
+  return { lines, child, home, folder, ended };
+}
+
+/** With everything that it has started. */
+function kill({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Gone already.
+  }
+}
+
+/** A script for the scripted model, to be put into what an agent is told. */
+export function toScript(script: object): string {
+  return `<script>${JSON.stringify(script).replaceAll('<', '\\u003c')}</script>`;
+}
