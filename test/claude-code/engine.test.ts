@@ -135,6 +135,7 @@ await describeWithClaudeCode('the engine with the real program', ({ path, versio
       agent: agent(),
       members: [],
       depthMax: 1,
+      known: [],
       resume: null,
     });
     const text = 'word '.repeat(25_000);

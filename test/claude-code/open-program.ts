@@ -42,7 +42,7 @@ export async function openEngine(path: string, { isTapped = true } = {}): Promis
   });
   const open = async (changes: Partial<Opening> = {}) => {
     const opening = { agent: agent(), members: [], resume: null, ...changes };
-    return listen(await engine.open({ sessionId: 'sesn_test', directory, depthMax: 1, ...opening }));
+    return listen(await engine.open({ sessionId: 'sesn_test', directory, depthMax: 1, known: [], ...opening }));
   };
   return { engine, home, directory, open };
 }

@@ -54,6 +54,7 @@ function translate(bytes: Uint8Array): ProgramEvent[] {
     members: [],
     asks: new Asks(() => {}),
     tools: new ToolServer([], () => {}),
+    known: [],
     isResumed: false,
     hearsNested: true,
     onUnknownRequest: () => {},

@@ -28,7 +28,9 @@ it('[G11] a tarball holds what was compiled and the sources it was compiled from
     '@fleetloom/server',
     'fleetloom',
   ]);
-  for (const { files } of packed) {
+  for (const { files: all } of packed) {
+    // The project that the demo's agents look after has tests of its own.
+    const files = all.filter((file) => !file.startsWith('demo/'));
     expect(
       files.filter((file) => /\.test\.|\.test-d\.|\.suite\.|\/suite\/|test-support|\.tsbuildinfo$|\.map$/.test(file)),
     ).toEqual([]);

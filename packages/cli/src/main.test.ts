@@ -137,9 +137,10 @@ describe('the command line', () => {
     child.stdout.on('data', (data) => {
       printed += String(data);
     });
-    child.stdin.write(wire.init() + wire.text('Working.'));
-    // The tree is printed at the end only; that the line was read shows in nothing before, so give it a moment.
-    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    // The tree is printed at the end only. That the program reads shows in this: it has taken more than a pipe holds. A
+    // line that comes again changes nothing.
+    const lines = wire.init() + wire.text('Working.').repeat(10_000);
+    await new Promise((resolve) => child.stdin.write(lines, resolve));
     child.kill('SIGINT');
     expect(await exitOf(child)).toBe(130);
     expect(printed).toMatch(/… main +unfinished/);

@@ -25,6 +25,8 @@ export interface ProgramOptions {
   readonly members: readonly AgentSnapshot[];
   /** How deep its agents may delegate, as far as it can be kept to that. */
   readonly depthMax: number;
+  /** Sub-agents of that conversation, and the calls that made them. */
+  readonly known: readonly { readonly key: string; readonly callId: string }[];
   /** How the program named the conversation that it is to go on with. */
   readonly resume: string | null;
 }

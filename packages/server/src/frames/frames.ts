@@ -43,6 +43,8 @@ export interface FramePayloads {
     joined_by: { readonly tool_use_id: string; readonly index: number } | null;
     /** How the program that runs the session names it. */
     program_key?: string;
+    /** The call that made it, as the program names it: its lines may carry that for ever. */
+    program_call?: string;
   };
   /** The program that runs the session is there, and names the conversation so: with that it can go on later. */
   'program.opened': { conversation: string; version: string | null };

@@ -13,6 +13,7 @@ export function beginState(sessionId: string, frame: NewSessionFrame): SessionSt
     agentName: created.agent.name,
     member: null,
     programKey: null,
+    programCall: null,
     joinedBy: null,
     time,
   });

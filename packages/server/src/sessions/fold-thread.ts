@@ -20,7 +20,10 @@ import {
 
 /** Field by field, as is a turn: many are made at once, and spreading an object takes ten times as long. */
 export function toThread(
-  made: Pick<ThreadState, 'id' | 'parentId' | 'depth' | 'agentName' | 'member' | 'programKey' | 'joinedBy'> & {
+  made: Pick<
+    ThreadState,
+    'id' | 'parentId' | 'depth' | 'agentName' | 'member' | 'programKey' | 'programCall' | 'joinedBy'
+  > & {
     time: number;
   },
 ): ThreadState {
@@ -31,6 +34,7 @@ export function toThread(
     agentName: made.agentName,
     member: made.member,
     programKey: made.programKey,
+    programCall: made.programCall,
     calledBy: null,
     joinedBy: made.joinedBy,
     status: 'idle',

@@ -39,8 +39,12 @@ export const sessionHandlers: FrameHandlers = {
   'session.thread_created': (state, payload, { threadId: parentId, time }) => {
     const { session_thread_id: id, agent_name: agentName, member, depth, joined_by: join } = payload;
     const programKey = payload.program_key ?? null;
+    const programCall = payload.program_call ?? null;
     const joinedBy = join === null ? null : { toolUseId: join.tool_use_id, index: join.index };
-    state.threads.set(id, toThread({ id, parentId, depth, agentName, member, programKey, joinedBy, time }));
+    state.threads.set(
+      id,
+      toThread({ id, parentId, depth, agentName, member, programKey, programCall, joinedBy, time }),
+    );
     if (join !== null) threadOf(state, parentId!).calls.get(join.tool_use_id)?.children.set(join.index, id);
   },
   'session.thread_status_running': onThread((thread, _, { time }) => {

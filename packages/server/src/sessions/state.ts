@@ -57,6 +57,8 @@ export interface ThreadState {
   readonly member: number | null;
   /** How the program that runs the session names it. */
   readonly programKey: string | null;
+  /** The call that made it, as that program names it. */
+  readonly programCall: string | null;
   /** The newest turn of its parent, in this run, that spoke to it. */
   calledBy: number | null;
   /** The call of its parent that waits for its first turn. */

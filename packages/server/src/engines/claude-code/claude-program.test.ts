@@ -61,7 +61,7 @@ function run(lines: readonly object[]) {
   chmodSync(path, 0o700);
   const { schedule, advance, waiting } = createManualSchedule(createManualClock());
   const register = createProcessRegister(join(folder, 'programs'));
-  const asked = { sessionId: 's', directory: folder, agent, members: [], depthMax: 1, resume: null };
+  const asked = { sessionId: 's', directory: folder, agent, members: [], depthMax: 1, known: [], resume: null };
   const env = { PATH: process.env['PATH'] ?? '' };
   const program = openClaudeProgram({ ...asked, path, env, register, schedule, hearsNested: true });
   const events: ProgramEvent[] = [];

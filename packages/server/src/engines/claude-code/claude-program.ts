@@ -43,6 +43,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): Program & { re
     members,
     asks,
     tools,
+    known: options.known,
     isResumed: options.resume !== null,
     hearsNested: options.hearsNested,
     onUnknownRequest,

@@ -1,7 +1,7 @@
 import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
 import { type AgentEvent, type StreamJsonMessage, Translator } from '@fleetloom/protocol/stream-json';
 import type { Usage } from '../engine.ts';
-import { MAIN, type ProgramEvent } from '../program.ts';
+import { MAIN, type ProgramEvent, type ProgramOptions } from '../program.ts';
 import type { Asks } from './asks.ts';
 import { GrowingBlocks } from './blocks.ts';
 import { Requests } from './requests.ts';
@@ -21,6 +21,8 @@ export interface ProgramTranslatorOptions {
   readonly members: readonly AgentSnapshot[];
   readonly asks: Asks;
   readonly tools: ToolServer;
+  /** Sub-agents of earlier processes. */
+  readonly known: ProgramOptions['known'];
   /** It goes on with an earlier conversation. */
   readonly isResumed: boolean;
   /** Agents of agents have lines too. */
@@ -83,7 +85,7 @@ export class ProgramTranslator {
   }
 
   take(line: StreamJsonMessage): ProgramEvent[] {
-    const events = this.#translator.translate(line);
+    const events = this.#translator.translate(this.#named(line));
     const thread = threadOf(line, events);
     // Whoever speaks is told of first.
     for (const event of events)
@@ -98,6 +100,17 @@ export class ProgramTranslator {
     for (const event of events) this.#event(event, line);
     if (thread !== undefined) this.#finish(line, thread);
     return this.#takeOut();
+  }
+
+  /**
+   * A sub-agent of an earlier process goes on under the call that made it then, and older programs say nothing else on its
+   * lines: whoever knows only this process would take it for another one.
+   */
+  #named(line: StreamJsonMessage): StreamJsonMessage {
+    const callId = line['parent_tool_use_id'];
+    if (typeof callId !== 'string' || line['agent_id'] !== undefined) return line;
+    const known = this.#options.known.find((each) => each.callId === callId);
+    return known === undefined ? line : { ...line, agent_id: known.key };
   }
 
   /** The gateway saw something of a sub-agent. Of the main agent the lines tell as much. */

@@ -3,7 +3,7 @@ import { limits } from '../../base/limits.ts';
 import type { Cancel } from '../../base/schedule.ts';
 import type { Usage } from '../../engines/engine.ts';
 import { toEndedProgram } from '../../engines/no-program.ts';
-import type { Program, ProgramEngine, ProgramEvent } from '../../engines/program.ts';
+import type { Program, ProgramEngine, ProgramEvent, ProgramOptions } from '../../engines/program.ts';
 import type { NewSessionFrame } from '../../frames/frames.ts';
 import { toSystemNote } from '../fold-thread.ts';
 import { primaryOf, type SessionState } from '../state.ts';
@@ -97,7 +97,8 @@ export class ProgramDriver {
     const directory = await openWorkspace(sessionId);
     const resume = this.#isForgetful ? null : conversation;
     const { members, depth_max: depthMax } = created;
-    return await engine.open({ sessionId, directory, agent, members, depthMax, resume });
+    const known = resume === null ? [] : toKnown(state);
+    return await engine.open({ sessionId, directory, agent, members, depthMax, known, resume });
   }
 
   /** Waits for the disk, so that a program that says much does not fill the memory. */
@@ -201,6 +202,12 @@ function whyNot({ type, networking }: SessionState['created']['environment']): s
   if (type === 'self_hosted') return 'it runs its tools on this server, and this environment wants them elsewhere';
   if (networking?.type !== 'limited') return null;
   return 'it cannot be kept to the hosts that this environment allows: use one with unrestricted networking';
+}
+
+function toKnown({ threads }: SessionState): ProgramOptions['known'] {
+  return [...threads.values()].flatMap(({ programKey: key, programCall: callId }) =>
+    key === null || callId === null ? [] : [{ key, callId }],
+  );
 }
 
 function isWaking({ type }: ProgramEvent): boolean {

@@ -20,6 +20,7 @@ export function takeThread(draft: Draft, event: Extract<ProgramEvent, { type: 't
     depth: parent.depth + 1,
     joined_by: call?.progress.type === 'joining' ? { tool_use_id: call.id, index: 0 } : null,
     program_key: key,
+    ...(event.callId === null ? {} : { program_call: event.callId }),
   });
   begin(draft, threadOf(state, id), prompt ?? description);
 }

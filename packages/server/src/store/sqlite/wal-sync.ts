@@ -1,4 +1,5 @@
-import { closeSync, fdatasync, openSync } from 'node:fs';
+import { closeSync, fdatasync, fsyncSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { storeError } from '../store-errors.ts';
 
 /**
@@ -51,8 +52,7 @@ export class WalSync {
     const upTo = this.#written;
     try {
       this.check();
-      // Only now, because it is not there before. SQLite keeps no locks on this file that closing it could lose.
-      this.#file ??= openSync(this.#path, 'r+');
+      this.#file ??= openLog(this.#path);
       await this.#sync(this.#file);
       this.#synced = upTo;
     } catch (cause) {
@@ -63,6 +63,22 @@ export class WalSync {
       this.#running = undefined;
     }
   }
+}
+
+/**
+ * Only when something was committed, because it is not there before. SQLite keeps no locks on this file that closing it
+ * could lose. Its name has to be on the disk too, or a file that is all there could not be found again.
+ */
+function openLog(path: string): number {
+  const file = openSync(path, 'r+');
+  if (process.platform === 'win32') return file; // there a directory cannot be opened, nor has it to be
+  const directory = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(directory);
+  } finally {
+    closeSync(directory);
+  }
+  return file;
 }
 
 function syncFile(file: number): Promise<void> {
