@@ -32,8 +32,8 @@ it('[Z37] a hostile transcript does nothing: no script, no request, no link but 
   const transcript = page.getByRole('log', { name: 'Transcript' });
   await transcript.getByRole('button', { name: /show all 10\.0 MB/ }).waitFor();
   const text = transcript.locator('.block[data-block=text]').first();
-  await page.keyboard.press('Home');
-  await transcript.evaluate((element) => element.scrollTo(0, 0));
+  await transcript.hover();
+  await page.mouse.wheel(0, -1e8);
   await text.locator('.markdown').waitFor();
   expect(await text.textContent()).toContain('<script>document.title = "owned"</script>');
   expect(await text.textContent()).toContain('right ⟦RLO⟧to left⟦PDF⟧ and ⟦LRI⟧isolated⟦PDI⟧, zero⟦ZWSP⟧width');
@@ -48,7 +48,8 @@ it('[Z37] a hostile transcript does nothing: no script, no request, no link but 
   await transcript.locator('.thoughts').waitFor();
 
   // All of it, when somebody wants it.
-  await transcript.evaluate((element) => element.scrollTo(0, 1e9));
+  await transcript.hover();
+  await page.mouse.wheel(0, 1e8);
   await transcript.getByRole('button', { name: /show all 10\.0 MB/ }).click();
   await page.waitForFunction('document.querySelectorAll(".piece").length > 600');
   for (const view of ['fleet', 'inbox', 'agents']) {

@@ -104,3 +104,31 @@ it('[Z41] a message reaches the coordinator, an interrupt stops one thread or al
   await page.locator('.thread-head', { hasText: 'cancelled' }).waitFor();
   expect(complaints).toEqual([]);
 }, 180_000);
+
+it('[Z42] of a transcript of 100,000 events only what is in sight is in the page, and both ends are reached at once', async () => {
+  const { page, api, complaints } = await openDashboard();
+  const sessionId = await startTalkingFleet(api, 1, 3, 5);
+  await untilIdle(api, sessionId);
+  await page.route(/\/threads\/[^/]+\/events/, async (route) => {
+    const number = Number(new URL(route.request().url()).searchParams.get('page') ?? 0);
+    const data = Array.from({ length: 1_000 }, (_, index) => {
+      const place = number * 1_000 + index;
+      const base = { id: `sevt_${place}`, processed_at: new Date(1_700_000_000_000 + place).toISOString() };
+      if (place % 2 === 0) return { ...base, type: 'span.model_request_start' };
+      return { ...base, type: 'agent.message', content: [{ type: 'text', text: `**Message** ${place}` }] };
+    });
+    await route.fulfill({ json: { data, next_page: number === 99 ? null : String(number + 1) } });
+  });
+  await page.getByRole('link', { name: 'talker' }).click();
+  const transcript = page.getByRole('log', { name: 'Transcript' });
+  await transcript.getByText('Message 99999').waitFor({ timeout: 60_000 });
+  expect(await transcript.locator('.block').count()).toBeLessThan(150);
+  await transcript.hover();
+  await page.mouse.wheel(0, -1e8);
+  await transcript.getByText('Message 1', { exact: true }).waitFor();
+  expect(await transcript.locator('.block').count()).toBeLessThan(150);
+  // Far from the end it stays where it is.
+  await page.waitForTimeout(500);
+  await transcript.getByText('Message 1', { exact: true }).waitFor();
+  expect(complaints).toEqual([]);
+}, 180_000);

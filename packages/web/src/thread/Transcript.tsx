@@ -1,4 +1,4 @@
-import { type FormEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { VList, type VListHandle } from 'virtua';
 import { api } from '../connection/api.ts';
 import { fleet, ui } from '../app/stores.ts';
@@ -12,6 +12,10 @@ import type { Block } from './transcript.ts';
 import { WaitingThread } from './WaitingThread.tsx';
 
 const NEAR_END = 60;
+const UP_PIXELS = 8;
+const FOLLOW_FRAMES = 3;
+/** How long after a wheel, a touch or a key a movement is somebody's. */
+const INPUT_MS = 1_500;
 
 type Item = Block | { readonly type: 'live'; readonly live: Live };
 
@@ -19,6 +23,9 @@ type Item = Block | { readonly type: 'live'; readonly live: Live };
 export function Transcript({ row, events }: { row: ShownRow; events: ThreadEvents | undefined }) {
   const list = useRef<VListHandle>(null);
   const isAtEnd = useRef(true);
+  const lastTop = useRef(0);
+  const lastInput = useRef(0);
+  const frame = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState(0);
   const blocks = blocksUntil(events?.blocks ?? [], fleet.replay.isOn ? fleet.now() : Infinity);
   const live = liveText(row, blocks);
@@ -26,36 +33,65 @@ export function Transcript({ row, events }: { row: ShownRow; events: ThreadEvent
   const items: readonly Item[] = live === undefined ? blocks : [...blocks, { type: 'live', live }];
   const count = items.length;
 
-  const toEnd = useCallback(() => {
+  /** Notes where the list is. Only somebody who goes up leaves the end; what grows, or is measured anew, does not. */
+  const look = () => {
+    const scroller = frame.current?.querySelector('.transcript-list');
+    if (scroller == null) return undefined;
+    const { scrollTop, clientHeight, scrollHeight } = scroller;
+    const isNear = scrollTop + clientHeight >= scrollHeight - NEAR_END;
+    const isUp = scrollTop < lastTop.current - UP_PIXELS && performance.now() - lastInput.current < INPUT_MS;
+    lastTop.current = scrollTop;
+    if (isAtEnd.current && isUp && !isNear) {
+      isAtEnd.current = false;
+      setSeen(count);
+    } else if (isNear && !isAtEnd.current) {
+      isAtEnd.current = true;
+      setSeen(Infinity);
+    }
+    return scroller;
+  };
+  /** As sizes are measured the end moves, so a few frames long; who scrolls up meanwhile is left alone. */
+  const follow = (frames = FOLLOW_FRAMES) => {
+    const scroller = look();
+    if (scroller === undefined || !isAtEnd.current) return;
+    scroller.scrollTop = scroller.scrollHeight;
+    lastTop.current = scroller.scrollTop;
+    if (frames > 0) requestAnimationFrame(() => follow(frames - 1));
+  };
+  const toEnd = () => {
     isAtEnd.current = true;
-    list.current?.scrollToIndex(count - 1, { align: 'end' });
     setSeen(Infinity);
-  }, [count]);
-  useLayoutEffect(() => {
-    if (isAtEnd.current) list.current?.scrollToIndex(count - 1, { align: 'end' });
-  }, [count, live?.text.length]);
+    follow();
+  };
+  // Each time that it is drawn: what was measured meanwhile has moved the end too.
+  useLayoutEffect(() => follow());
   useEffect(() => {
     const index = blocks.findIndex(({ id }) => id === threadPage.selectedId);
-    if (index !== -1) list.current?.scrollToIndex(index, { align: 'nearest' });
+    if (index === -1) return;
+    // Who chooses an earlier block reads there.
+    isAtEnd.current &&= index >= blocks.length - 1;
+    list.current?.scrollToIndex(index, { align: 'nearest' });
     // Only when another one is chosen.
   }, [threadPage.selectedId]);
-  const onScroll = () => {
-    const { current } = list;
-    if (current === null) return;
-    const atEnd = current.scrollOffset + current.viewportSize >= current.scrollSize - NEAR_END;
-    if (isAtEnd.current && !atEnd) setSeen(count);
-    isAtEnd.current = atEnd;
-    if (atEnd) setSeen(Infinity);
+  const noteInput = () => {
+    lastInput.current = performance.now();
   };
   const fresh = isAtEnd.current ? 0 : Math.max(0, count - seen);
   if (count === 0) return <WaitingThread row={row} isRead={events?.isRead === true} problem={events?.problem ?? ''} />;
   return (
-    <div className="transcript">
+    <div
+      ref={frame}
+      className="transcript"
+      onWheel={noteInput}
+      onPointerDown={noteInput}
+      onTouchMove={noteInput}
+      onKeyDown={noteInput}
+    >
       <VList
         ref={list}
         data={items}
         className="transcript-list"
-        onScroll={onScroll}
+        onScroll={look}
         tabIndex={0}
         role="log"
         aria-label="Transcript"

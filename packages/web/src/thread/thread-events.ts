@@ -13,7 +13,7 @@ export class ThreadEvents {
   problem = '';
   readonly #path: string;
   /** Of pages that are full, and of the last one. */
-  #settled: readonly SessionEvent[] = [];
+  readonly #settled: SessionEvent[] = [];
   #last: readonly SessionEvent[] = [];
   #page = '';
   #isReading = false;
@@ -59,12 +59,11 @@ export class ThreadEvents {
       const isSame = answer.data.length === this.#last.length && answer.data.at(-1)?.id === this.#last.at(-1)?.id;
       const isProcessed = answer.data.at(-1)?.processed_at === this.#last.at(-1)?.processed_at;
       this.#last = answer.data;
-      if (!isSame || !isProcessed) {
-        this.#blocks = undefined;
-        this.changed.emit();
-      }
+      if (!isSame || !isProcessed) this.#blocks = undefined;
+      // The first page at once, and then all: making blocks of a long history again for each page would take for ever.
+      if (this.#blocks === undefined && (this.#settled.length === 0 || answer.next_page === null)) this.changed.emit();
       if (answer.next_page === null) return;
-      this.#settled = [...this.#settled, ...answer.data];
+      this.#settled.push(...answer.data);
       this.#last = [];
       this.#page = answer.next_page;
     }
