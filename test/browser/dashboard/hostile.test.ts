@@ -1,7 +1,8 @@
 import axe from 'axe-core';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { openDashboard, useBrowser } from './open-dashboard.ts';
+import { scrollTo } from './scroll-to.ts';
 import { createAgent, startAskingFleet, startSession, untilIdle } from './small-fleet.ts';
 
 useBrowser();
@@ -97,16 +98,6 @@ it('[Z38] every view, light and dark, has no violations that axe can find', asyn
   }
   expect(complaints).toEqual([]);
 }, 180_000);
-
-/** Only what is in sight is drawn, and heights are known when it was. */
-async function scrollTo(page: Page, list: Locator, wanted: Locator, by: number): Promise<void> {
-  await list.hover();
-  const look = async () => {
-    await page.mouse.wheel(0, by);
-    return await wanted.count();
-  };
-  await expect.poll(look, { timeout: 60_000, interval: 200 }).toBeGreaterThan(0);
-}
 
 async function violations(page: Page): Promise<unknown[]> {
   await page.evaluate(axe.source);

@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { openDashboard, useBrowser } from './open-dashboard.ts';
+import { scrollTo } from './scroll-to.ts';
 import { startTalkingFleet, untilIdle } from './small-fleet.ts';
 
 useBrowser();
@@ -123,9 +124,7 @@ it('[Z42] of a transcript of 100,000 events only what is in sight is in the page
   const transcript = page.getByRole('log', { name: 'Transcript' });
   await transcript.getByText('Message 99999').waitFor({ timeout: 60_000 });
   expect(await transcript.locator('.block').count()).toBeLessThan(150);
-  await transcript.hover();
-  await page.mouse.wheel(0, -1e8);
-  await transcript.getByText('Message 1', { exact: true }).waitFor();
+  await scrollTo(page, transcript, transcript.getByText('Message 1', { exact: true }), -1e8);
   expect(await transcript.locator('.block').count()).toBeLessThan(150);
   // Far from the end it stays where it is.
   await page.waitForTimeout(500);
