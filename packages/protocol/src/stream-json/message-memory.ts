@@ -109,7 +109,8 @@ export class MessageMemory {
   #recall(id: string, keepMarks: boolean): KnownMessage {
     const whole = this.#whole;
     const at = this.#indexOf(id);
-    const [message = this.#older(id)] = at === -1 ? [] : whole.splice(at, 1);
+    const message = whole[at] ?? this.#older(id);
+    if (at !== -1) whole.splice(at, 1);
     whole.push(message);
     const max = keepMarks ? REPEATING_MESSAGES_PER_THREAD : WHOLE_MESSAGES_PER_THREAD;
     while (whole.length > max) this.#retire(whole.shift() as KnownMessage, keepMarks);
@@ -124,7 +125,7 @@ export class MessageMemory {
   }
 
   #older(id: string): KnownMessage {
-    const marked = this.#marked.get(id);
+    const marked = this.#marked.size > 0 ? this.#marked.get(id) : undefined;
     if (marked) this.#forget(id, marked);
     return marked ?? createMessage(id);
   }

@@ -36,7 +36,7 @@ export function keepLast<T>(list: T[], item: T, max: number): T | undefined {
   return list.length > max ? list.shift() : undefined;
 }
 
-/** The same without looking each time: the list has its last `max` items and less than as many again before them. */
+/** The same without moving them each time: the list has its last `max` items and less than a quarter more before them. */
 export function keepRecent<T>(list: T[], item: T, max: number): void {
-  if (list.push(item) === 2 * max) list.splice(0, max);
+  if (list.push(item) === max * 1.25) list.splice(0, max / 4);
 }
