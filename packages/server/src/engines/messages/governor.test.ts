@@ -151,6 +151,19 @@ describe('when the endpoint complains', () => {
     expect(timers()).toBe(0);
   });
 
+  it('[N24] a timer that comes a moment early leaves nobody waiting', async () => {
+    const clock = createManualClock();
+    const { schedule, advance } = createManualSchedule(clock);
+    const hasty = (run: () => void, delayMs: number) => schedule(run, delayMs > 1 ? delayMs - 1 : delayMs);
+    const governor = createGovernor({ clock, schedule: hasty, concurrencyMax: 4 });
+    (await take(governor.acquire('a', never))).release({ type: 'pushed_back', retryAfterMs: 100 });
+    const asked = governor.acquire('b', never);
+    advance(99);
+    expect(governor.counters()).toMatchObject({ waiting: 1, pausedMs: 1 });
+    advance(1);
+    expect(await asked).toBeDefined();
+  });
+
   it('[N24] the longest of several pauses counts', async () => {
     const { governor, advance } = create({ concurrencyMax: 4 });
     const permits = await Promise.all(['a', 'b', 'c'].map(async (id) => take(governor.acquire(id, never))));

@@ -103,7 +103,7 @@ export function createGovernor(options: GovernorOptions = {}): Governor {
   }
 
   function grant(): void {
-    if (clock.steady() < pausedUntil) return;
+    if (clock.steady() < pausedUntil) return wakeLater();
     while (active < Math.floor(limit)) {
       const waiter = queue.take();
       if (waiter === undefined) return;
@@ -139,7 +139,16 @@ export function createGovernor(options: GovernorOptions = {}): Governor {
     if (until <= pausedUntil) return;
     pausedUntil = until;
     wake?.();
-    wake = schedule(grant, until - clock.steady());
+    wake = undefined;
+    wakeLater();
+  }
+
+  /** A timer may come a moment before its time by the clock; then another one is needed, or everybody waits for ever. */
+  function wakeLater(): void {
+    wake ??= schedule(() => {
+      wake = undefined;
+      grant();
+    }, pausedUntil - clock.steady());
   }
 }
 
