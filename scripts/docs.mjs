@@ -44,17 +44,20 @@ function createMarked() {
         return `<h${depth} id="${toAnchor(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
       },
       link({ href, tokens }) {
-        return `<a href="${toSiteLink(href)}">${this.parser.parseInline(tokens)}</a>`;
+        const text = this.parser.parseInline(tokens);
+        // What is elsewhere in the repository has no page here.
+        return isOutside(href) ? text : `<a href="${toSiteLink(href)}">${text}</a>`;
       },
     },
   });
 }
 
-/** Pages of the site have pages; what is elsewhere in the repository has not. */
+function isOutside(href) {
+  return href.startsWith('../') || href.endsWith('/');
+}
+
 function toSiteLink(href) {
   if (/^[a-z]+:/i.test(href) || href.startsWith('#')) return href;
-  if (href.startsWith('../') || href.endsWith('/'))
-    return `https://github.com/fleetloom/fleetloom/blob/main/${href.replace(/^(\.\.\/)+/, '')}`;
   const [path, heading] = href.split('#');
   return `${toHtmlPath(path)}${heading === undefined ? '' : `#${heading}`}`;
 }
