@@ -31,7 +31,8 @@ export class LineIds {
     const at = slotOf(young, hash);
     if (young[at] || this.#old[slotOf(this.#old, hash)]) return true;
     young[at] = hash;
-    keepRecent(this.newest, hash, SNAPSHOT_LINES_PER_THREAD);
+    // Eight times as many as are asked for: the list is cut that much less often.
+    keepRecent(this.newest, hash, SNAPSHOT_LINES_PER_THREAD * 8);
     if (++this.#size === MEMORY_LINES_PER_THREAD) {
       this.#old = young;
       this.#young = new Float64Array(64);
@@ -50,7 +51,7 @@ function slotOf(table: Float64Array, hash: number): number {
 }
 
 function grow(table: Float64Array): Float64Array<ArrayBuffer> {
-  const larger = new Float64Array(table.length * 2);
+  const larger = new Float64Array(table.length * 4);
   for (const hash of table) if (hash) larger[slotOf(larger, hash)] = hash;
   return larger;
 }

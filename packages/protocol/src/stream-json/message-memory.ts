@@ -20,6 +20,8 @@ export interface KnownMessage {
   lastLine: number;
   /** Blocks before `blocks[0]` of which only the number is known: the message does not repeat itself. */
   forgotten: number;
+  /** The last character of its id. */
+  tag: number;
 }
 
 /**
@@ -102,6 +104,7 @@ export class MessageMemory {
 
   restore(messages: KnownMessage[]): void {
     for (const message of messages) {
+      message.tag = tagOf(message.id ?? '');
       (message.id ? this.#whole : this.anonymous).push(message);
     }
   }
@@ -118,9 +121,11 @@ export class MessageMemory {
   }
 
   #indexOf(id: string): number {
-    // Asked for every message: findLastIndex, which V8 does not compile into its caller, costs a tenth of all the time.
+    // Asked for every message, and nearly always in vain: comparing their ends first is several times faster than 64 texts
+    // that begin alike. A loop, since findLastIndex, which V8 does not compile into its caller, costs a tenth of all the time.
+    const tag = tagOf(id);
     let at = this.#whole.length - 1;
-    while (at >= 0 && this.#whole[at]?.id !== id) at--;
+    while (at >= 0 && !(this.#whole[at]?.tag === tag && this.#whole[at]?.id === id)) at--;
     return at;
   }
 
@@ -150,7 +155,11 @@ export class MessageMemory {
 }
 
 function createMessage(id: string | undefined): KnownMessage {
-  return { id, blocks: [], streamed: false, lastLine: 0, forgotten: 0 };
+  return { id, blocks: [], streamed: false, lastLine: 0, forgotten: 0, tag: tagOf(id ?? '') };
+}
+
+function tagOf(id: string): number {
+  return id.charCodeAt(id.length - 1);
 }
 
 function beginsWith(content: WireBlock[], blocks: Block[]): boolean {
