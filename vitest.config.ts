@@ -1,7 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 // Tests read the packages' sources, not what was compiled: no test can pass on yesterday's code.
-const conditions = ['fleetloom-source', 'node', 'import', 'module', 'default'];
+// Not 'import' or 'default': those hold anyway where they should, and named here they would hold for require() too.
+const conditions = ['fleetloom-source', 'node', 'module'];
 
 export default defineConfig({
   resolve: { conditions },

@@ -71,6 +71,7 @@ export async function readSession(told: Told): Promise<Arrival[]> {
     await post(`/v1/sessions/${session.id}/events`, { events: [{ type: 'user.message', content }] });
     const arrivals: Arrival[] = [];
     for (;;) {
+      const before = last;
       for await (const item of items) {
         if (item.type !== 'event') continue;
         const event = JSON.parse(item.data) as { type: string; id: string; content?: { text: string }[] };
@@ -78,6 +79,7 @@ export async function readSession(told: Told): Promise<Arrival[]> {
         if (event.type === 'agent.message') arrivals.push(toArrival(event.content?.[0]?.text ?? ''));
         if (event.type === 'session.status_idle') return arrivals;
       }
+      if (last === before) throw new Error('the stream was cut off before it gave anything');
       items = await open();
     }
   } finally {

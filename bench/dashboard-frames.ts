@@ -12,6 +12,8 @@ interface TraceEvent {
   readonly ph: string;
   readonly ts: number;
   readonly dur?: number;
+  /** What of it the thread was given by the machine, where the browser can tell. */
+  readonly tdur?: number;
   readonly pid: number;
   readonly tid: number;
 }
@@ -32,7 +34,10 @@ export async function traceFrames(devtools: CDPSession, seconds: number): Promis
   return toFrames(events);
 }
 
-/** Frames begin where scripts for them are called; of scripts within scripts only the outermost count. */
+/**
+ * Frames begin where scripts for them are called; of scripts within scripts only the outermost count. Time in which other
+ * processes had the core is nobody's script.
+ */
 export function toFrames(events: readonly TraceEvent[]): Frames {
   const begins = events.filter(({ name }) => name === 'FireAnimationFrame');
   const counts = new Map<string, number>();
@@ -50,11 +55,11 @@ export function toFrames(events: readonly TraceEvent[]): Frames {
     .filter((ts, index, all) => index === 0 || ts - all[index - 1]! > SAME_FRAME_US);
   const sums = Array.from({ length: Math.max(0, starts.length - 1) }, () => 0);
   let [end, frame] = [0, 0];
-  for (const { ts, dur = 0 } of scripts) {
+  for (const { ts, dur = 0, tdur = dur } of scripts) {
     if (ts < end || ts < (starts[0] ?? Infinity)) continue;
     end = ts + dur;
     while (frame < sums.length - 1 && ts >= starts[frame + 1]!) frame += 1;
-    if (ts < starts.at(-1)!) sums[frame] = (sums[frame] ?? 0) + dur / 1_000;
+    if (ts < starts.at(-1)!) sums[frame] = (sums[frame] ?? 0) + tdur / 1_000;
   }
   const gaps = starts.slice(1).map((start, index) => start - starts[index]!);
   const dropped = gaps.reduce((sum, gap) => sum + Math.max(0, Math.round(gap / FRAME_US) - 1), 0);

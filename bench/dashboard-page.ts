@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
+import type { FleetEvent } from '@fleetloom/protocol/fleet';
 import { type CDPSession, chromium, type Page } from 'playwright-core';
 import { encodeLoad, tellLoad } from './dashboard-load.ts';
 
@@ -19,8 +20,8 @@ export interface LoadedPage {
   close(): Promise<void>;
 }
 
-export async function openLoadedPage(pagesDirectory: string): Promise<LoadedPage> {
-  const load = tellLoad(() => Date.now());
+export async function openLoadedPage(pagesDirectory: string, recorded: readonly FleetEvent[]): Promise<LoadedPage> {
+  const load = tellLoad(recorded, () => Date.now());
   let told = 0;
   let perSecond = 0;
   let reader: ServerResponse | undefined;

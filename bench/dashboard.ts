@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { traceFrames } from './dashboard-frames.ts';
+import { readRecording } from './dashboard-load.ts';
 import { openLoadedPage } from './dashboard-page.ts';
 import type { Bench, Measured } from './harness.ts';
 
-/** The dashboard in Chromium while 25 threads tell 1,500 events in a second. */
+/** The dashboard in Chromium while a recorded run of 25 threads is told at 1,500 events in a second. */
 export const dashboard: Bench = {
   name: 'dashboard',
   cases: [
@@ -18,8 +19,10 @@ const SECONDS = 10;
 /** As `npm run bench` has built it a moment ago. It runs in the root of the repository. */
 const pages = join(process.cwd(), 'packages', 'server', 'dist', 'web');
 
+const recording = join(process.cwd(), 'fixtures', 'dashboard', 'fleet-25.sse.gz');
+
 async function frames(what: 'script' | 'dropped'): Promise<Measured> {
-  const loaded = await openLoadedPage(pages);
+  const loaded = await openLoadedPage(pages, readRecording(recording));
   loaded.setRate(PER_SECOND);
   // The first seconds are the compiler's.
   await loaded.untilShown(3 * PER_SECOND);
@@ -35,7 +38,7 @@ async function frames(what: 'script' | 'dropped'): Promise<Measured> {
 
 /** What the page keeps when it has seen as much as a long day has. */
 async function heap(): Promise<Measured> {
-  const loaded = await openLoadedPage(pages);
+  const loaded = await openLoadedPage(pages, readRecording(recording));
   loaded.setRate(8_000);
   await loaded.untilShown(100_000);
   loaded.setRate(0);

@@ -15,6 +15,8 @@ export interface BenchDoor {
   run(agents: number, work: BenchWork): Promise<void>;
   /** The same by a client that looks at every event. */
   runAndLook(agents: number, work: BenchWork): Promise<BenchRun & { readonly events: readonly FleetEvent[] }>;
+  /** Cancels a run while so many agents speak, and gives the time from there to the end of its stream, in milliseconds. */
+  cancel(agents: number): Promise<{ readonly tookMs: number; readonly events: readonly FleetEvent[] }>;
   /** Opens so many streams of a session that has been, and gives back how to close them. */
   openStreams(count: number): Promise<() => void>;
   close(): Promise<void>;
@@ -42,6 +44,22 @@ export async function openBenchDoor(): Promise<BenchDoor> {
         if (event.type === 'text' && event.depth > 0) book.seen(event.thread_id!, event.delta, performance.now());
       }
       return { ...book.toRun(), events };
+    },
+    cancel: async (agents) => {
+      // They would speak for minutes.
+      book = new Book(agents, { deltas: 20_000, perSecond: 50 });
+      const events: FleetEvent[] = [];
+      const speaking = new Set<string | null>();
+      let cancelledAt: number | undefined;
+      for await (const event of readEvents(await post(port, '/v1/orchestrate', task))) {
+        events.push(event);
+        if (event.type === 'text' && event.depth > 0) speaking.add(event.thread_id);
+        if (speaking.size < agents || cancelledAt !== undefined) continue;
+        cancelledAt = performance.now();
+        const id = events.find((each) => each.type === 'request_received')!.request_id;
+        void post(port, `/v1/requests/${id}/cancel`, {}).then(readAll);
+      }
+      return { tookMs: performance.now() - cancelledAt!, events };
     },
     openStreams: async (count) => {
       book = new Book(1, { deltas: 1 });

@@ -36,6 +36,14 @@ describe('what the bench of the fleet door measures', () => {
     await bare.close();
   });
 
+  it('[X6] a cancel is timed from when all speak to the end of every stream', async () => {
+    const { tookMs, events } = await door.cancel(4);
+    expect(tookMs).toBeGreaterThan(0);
+    const ends = events.filter(({ type }) => type === 'stream_end');
+    expect(ends).toHaveLength(5);
+    expect(events.at(-1)).toMatchObject({ type: 'done', error_code: 'cancelled' });
+  });
+
   it('[X6] streams are open when they are counted', async () => {
     const close = await door.openStreams(5);
     close();

@@ -8,6 +8,8 @@ export const fleet: Bench = {
     { name: 'fan-out-16', run: fanOut },
     { name: 'latency-p50', run: () => latency(0.5, 10) },
     { name: 'latency-p99', run: () => latency(0.99, 40) },
+    { name: 'block-16', run: block },
+    { name: 'cancel-16', run: cancel },
     { name: 'memory-per-stream', run: memory },
   ],
 };
@@ -47,6 +49,26 @@ async function latency(quantile: number, limitMs: number): Promise<Measured> {
 
 function quantileOf(values: readonly number[], quantile: number): number {
   return values.toSorted((a, b) => a - b)[Math.floor(quantile * (values.length - 1))]!;
+}
+
+/** A block of sixteen against one of one, each speaking for half a second: they work at the same time. */
+async function block(): Promise<Measured> {
+  const work = { deltas: 100, perSecond: 200 };
+  const door = await openBenchDoor();
+  const pair = { floor: () => door.run(1, work), ours: () => door.run(AGENTS, work) };
+  const { floorMs, oursMs, ratio } = await comparePair(pair, { rounds: 5, budgetMs: 12_000 });
+  await door.close();
+  return { value: oursMs, unit: 'ms', floor: floorMs, ratio, goal: '<= 1.5x', ok: ratio <= 1.5 };
+}
+
+/** From the cancel of a block of sixteen to the end of its stream. */
+async function cancel(): Promise<Measured> {
+  const door = await openBenchDoor();
+  const times: number[] = [];
+  for (let round = 0; round < 7; round++) times.push((await door.cancel(AGENTS)).tookMs);
+  await door.close();
+  const value = quantileOf(times, 0.5);
+  return { value, unit: 'ms', floor: null, ratio: null, goal: '<= 1000 ms', ok: value <= 1_000 };
 }
 
 /** What a thousand open streams keep, both ends of the connection in this process. */

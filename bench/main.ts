@@ -4,6 +4,7 @@ import { dashboard } from './dashboard.ts';
 import { fleet } from './fleet.ts';
 import type { Bench, Row } from './harness.ts';
 import { http } from './http.ts';
+import { nodes } from './nodes.ts';
 import { sessions } from './sessions.ts';
 import { store } from './store.ts';
 import { streamJson } from './stream-json.ts';
@@ -13,7 +14,7 @@ import { streamJson } from './stream-json.ts';
 //
 // A figure that misses its goal is no failure of the run: machines differ, and tests are elsewhere. Only a crash is.
 
-const benches: Bench[] = [streamJson, store, sessions, fleet, http, claudeCode, dashboard];
+const benches: Bench[] = [streamJson, store, sessions, fleet, http, nodes, claudeCode, dashboard];
 const all = benches.flatMap(({ name, cases }) => cases.map((entry) => ({ bench: name, ...entry })));
 type Case = (typeof all)[number];
 

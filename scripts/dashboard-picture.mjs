@@ -8,8 +8,8 @@ import { setUp } from './setup.mjs';
 import { ensureChromium } from './support/chromium.mjs';
 import { repositoryRoot } from './support/root.mjs';
 
-/** After so long everybody has begun, two wait for you and hardly anybody has ended. */
-const AFTER_MS = Number(process.argv[2] ?? 9_000);
+/** So long after two wait for you: everybody writes, and hardly anybody has ended. */
+const AFTER_MS = Number(process.argv[2] ?? 1_500);
 
 await setUp({ build: true });
 const { chromium } = await import('playwright-core');
@@ -22,6 +22,7 @@ try {
   const [line] = await once(server.stdout.setEncoding('utf8'), 'data');
   const page = await browser.newPage({ viewport: { width: 1440, height: 810 }, colorScheme: 'dark' });
   await page.goto(JSON.parse(line).dashboard);
+  await page.locator('.counts button', { hasText: '2 need you' }).waitFor({ timeout: 120_000 });
   await page.waitForTimeout(AFTER_MS);
   await page.screenshot({ path: join(repositoryRoot, 'docs', 'dashboard.png') });
   console.error('docs/dashboard.png is taken anew');

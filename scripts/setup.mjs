@@ -156,7 +156,7 @@ function linkCommand(root) {
 function hashSources(root) {
   const hash = createHash('sha256').update(readText(join(root, 'package-lock.json')));
   const isInput = (path) =>
-    /^packages\/[^/]+\/(?:src\/|public\/|package\.json$|tsconfig[^/]*\.json$|vite\.config\.ts$|[^/]+\.html$)/.test(
+    /^packages\/[^/]+\/(?:src\/|public\/|demo\/|package\.json$|tsconfig[^/]*\.json$|[^/]+\.ts$|[^/]+\.html$)/.test(
       path,
     );
   const files = packageFolders(root).flatMap((folder) => listFiles(root, folder).filter(isInput));

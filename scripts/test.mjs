@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { setUp } from './setup.mjs';
 import { ensureChromium } from './support/chromium.mjs';
 import { countTests } from './support/count-tests.mjs';
+import { startPostgres } from './support/postgres.mjs';
 import { ensureSandbox } from './support/sandbox.mjs';
 import { readJson, repositoryRoot, toolPath } from './support/root.mjs';
 import { exitLike, run } from './support/run.mjs';
-import { say, seconds } from './support/say.mjs';
+import { say, seconds, withProgress } from './support/say.mjs';
 import { listFiles } from './support/source-files.mjs';
 
 // `npm test` runs everything. `npm test -- sse` runs the files with sse in their path: whatever follows `--` goes to
@@ -18,7 +19,10 @@ const startedAt = Date.now();
 const args = process.argv.slice(2).filter((arg) => arg !== '--');
 await setUp({ build: true });
 await ensureSandbox();
-const result = await runVitest(await prepareBrowser());
+const browser = await prepareBrowser();
+const postgres = await preparePostgres();
+const result = await runVitest(browser, postgres);
+await postgres.stop();
 console.log(`took ${seconds(startedAt)}`);
 printCounts();
 exitLike(result);
@@ -31,14 +35,24 @@ async function prepareBrowser() {
   return { args: [], env: chromium === undefined ? { FLEETLOOM_NO_BROWSER: '1' } : { FLEETLOOM_CHROMIUM: chromium } };
 }
 
-function runVitest(browser) {
+/** One for all files. When only some are run, each that needs one starts its own. */
+async function preparePostgres() {
+  const nothing = { env: {}, stop: async () => {} };
+  if (process.env.FLEETLOOM_TEST_DATABASE !== undefined || args.some((arg) => !arg.startsWith('-'))) return nothing;
+  let postgres;
+  await withProgress('starting PostgreSQL', async () => (postgres = await startPostgres()));
+  const env = { FLEETLOOM_TEST_DATABASE: postgres.url, FLEETLOOM_TEST_DATABASE_STARTED: '1' };
+  return { env, stop: () => postgres.stop() };
+}
+
+function runVitest(browser, postgres) {
   // A report left over from last time must not be counted if vitest dies before it writes its own.
   rmSync(reportPath, { force: true });
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportPath}`];
   const passedOn = args.filter((arg) => arg !== '--no-browser');
   return run(process.execPath, [toolPath('vitest'), 'run', ...reporters, ...browser.args, ...passedOn], {
     cwd: repositoryRoot,
-    env: { ...process.env, ...browser.env },
+    env: { ...process.env, ...browser.env, ...postgres.env },
     inherit: true,
   });
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { describeDemo } from '../cli/src/demo-fleet/describe-demo.ts';
 
 const here = import.meta.dirname;
 
@@ -11,6 +12,8 @@ export default defineConfig({
   plugins: [react()],
   // From the sources: the other packages need not be compiled first.
   resolve: { conditions: ['fleetloom-source', 'module', 'browser', 'default'] },
+  // The button begins the very demo of `fleetloom start --demo 25`, which is told in one place only.
+  define: { FLEETLOOM_DEMO: JSON.stringify(await describeDemo(25)) },
   worker: { format: 'es' },
   build: {
     // The server's package brings the pages along.

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { bash, delegate, textsOf, withClaudeServer } from './claude-server.ts';
-import { script } from './open-program.ts';
+import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
 
 await describeWithClaudeCode('sub-agents of the real program that outlast a turn', ({ path }) => {
   it('[J70] a sub-agent in the background goes on behind the turn, and the program takes up its report by itself', async () => {

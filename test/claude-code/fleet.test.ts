@@ -3,7 +3,7 @@ import type { FleetEvent } from '@fleetloom/protocol/fleet';
 import { expect, it } from 'vitest';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { delegate, withClaudeServer } from './claude-server.ts';
-import { script } from './open-program.ts';
+import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
 
 await describeWithClaudeCode('the fleet stream of the real program', ({ path }) => {
   it('[J45] the texts of two sub-agents grow at the same time, piece by piece, and add up to what they said', async () => {

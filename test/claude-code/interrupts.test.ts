@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { bash, delegate, isAtRest, textsOf, toolset, withClaudeServer } from './claude-server.ts';
-import { script } from './open-program.ts';
+import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
 
 /** It never ends by itself. The program refuses to just sleep. */
 const forever = 'tail -f /dev/null';

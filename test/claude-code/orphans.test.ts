@@ -10,7 +10,7 @@ import { buildProgram } from '../support/build-program.ts';
 import { claudeCodeEnvironment, describeWithClaudeCode, temporaryHome } from '../support/claude-code.ts';
 import { repositoryRoot } from '../support/root.ts';
 import { bash, toolset } from './claude-server.ts';
-import { script } from './open-program.ts';
+import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
 import { findProcesses } from './processes.ts';
 
 const code = join(repositoryRoot, '.cache', `claude-code-host-${process.pid}`);

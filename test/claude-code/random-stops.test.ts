@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { isLong, randomText, timeout } from '../support/seed.ts';
 import { bash, type ClaudeServer, delegate, toolset, withClaudeServer } from './claude-server.ts';
-import { script } from './open-program.ts';
+import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
 import { findProcesses } from './processes.ts';
 
 /** As many runs as issue and patience allow: each starts a program of 200 MB. */

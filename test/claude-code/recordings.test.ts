@@ -5,8 +5,8 @@ import { ProgramTranslator } from '../../packages/server/src/engines/claude-code
 import { ToolServer } from '../../packages/server/src/engines/claude-code/tool-server.ts';
 import type { ProgramEvent } from '../../packages/server/src/engines/program.ts';
 import { recordings } from '../support/recordings.ts';
-import { findDisorder } from './find-disorder.ts';
-import { agent } from './open-program.ts';
+import { findDisorder } from '../../packages/server/src/engines/program-suite/find-disorder.suite.ts';
+import { agent } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
 
 // What the engine makes of streams that the real program once wrote. It needs no program.
 

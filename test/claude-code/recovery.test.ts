@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { bash, delegate, isAtRest, textsOf, withClaudeServer } from './claude-server.ts';
-import { script } from './open-program.ts';
+import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
 import { findProcesses } from './processes.ts';
 
 const forever = 'echo once >> count; tail -f /dev/null';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { bash, delegate, textsOf, toolset, withClaudeServer } from './claude-server.ts';
-import { script } from './open-program.ts';
+import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
 
 // Whole sessions through the official client: the real program, the scripted model behind it.
 await describeWithClaudeCode('sessions of the real program', ({ path, version }) => {

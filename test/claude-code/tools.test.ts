@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { serveMcp } from '../../packages/server/src/tools/mcp/mcp-server.suite.ts';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { bash, delegate, type SessionEvent, textsOf, toolset, withClaudeServer } from './claude-server.ts';
-import { script } from './open-program.ts';
+import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
 
 const lookup = {
   type: 'custom',

@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentTree } from '@fleetloom/protocol/stream-json/tree';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { toInspection } from '../../packages/cli/src/inspect/to-inspection.ts';
 import { recording } from '../support/recordings.ts';
 import { repositoryRoot } from '../support/root.ts';
@@ -106,19 +108,48 @@ describe('a program of somebody else', () => {
 });
 
 describe('the command', () => {
-  it('[G12] installed from its tarball it inspects a recording, outside the repository', async () => {
-    const consumer = await createConsumer('command', [
-      '@fleetloom/protocol',
-      '@fleetloom/client',
-      '@fleetloom/server',
-      'fleetloom',
-    ]);
+  let consumer: string;
+  let command: string;
+  beforeAll(async () => {
+    const packages = ['@fleetloom/protocol', '@fleetloom/client', '@fleetloom/server', 'fleetloom'];
+    consumer = await createConsumer('command', packages);
     await installFromRegistry(consumer);
-    const command = join(consumer, 'node_modules', '.bin', 'fleetloom');
+    command = join(consumer, 'node_modules', '.bin', 'fleetloom');
+  }, 180_000);
+
+  it('[G12] installed from its tarball it inspects a recording, outside the repository', async () => {
     const { stdout, stderr } = await run(command, ['inspect', join(folder, 'agents.ndjson'), '--json'], consumer);
     expect(JSON.parse(stdout)).toEqual(agents.expected());
     expect(stderr).toBe('');
-  }, 180_000);
+  });
+
+  it('[Y95] it starts there: pages and scripts of the dashboard, the demo, and a clean end', async () => {
+    const { stdout: version } = await runNpm(['exec', '--no', '--', 'fleetloom', '--version'], consumer);
+    expect(version).toMatch(/^\d+\.\d+\.\d+\n$/);
+    const args = ['start', '--json', '--port', '0', '--data', join(consumer, 'data')];
+    const program = spawn(command, args, { cwd: consumer, stdio: ['ignore', 'pipe', 'inherit'] });
+    onTestFinished(() => void program.kill('SIGKILL'));
+    const [line] = (await once(program.stdout.setEncoding('utf8'), 'data')) as [string];
+    const { url, key, dashboard } = JSON.parse(line) as Record<string, string>;
+
+    const signedIn = await fetch(dashboard!, { redirect: 'manual' });
+    const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+    const page = await (await fetch(`${url}/`, { headers: { cookie } })).text();
+    const script = /src="\.\/(assets\/index-[\w-]+\.js)"/.exec(page)?.[1];
+    const answer = await fetch(`${url}/${script}`, { headers: { cookie } });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringContaining('javascript')]);
+    expect((await answer.text()).length).toBeGreaterThan(100_000);
+
+    const readTitles = async () => {
+      const response = await fetch(`${url}/v1/sessions`, { headers: { 'x-api-key': key! } });
+      return ((await response.json()) as { data: { title: string }[] }).data.map(({ title }) => title);
+    };
+    const titles = ['Demo: 8 agents prepare a release of ferry'];
+    await expect.poll(readTitles, { timeout: 60_000, interval: 100 }).toEqual(titles);
+    const ended = once(program, 'close');
+    program.kill('SIGINT');
+    expect(await ended).toEqual([0, null]);
+  }, 120_000);
 });
 
 const quietly = ['--no-audit', '--no-fund', '--ignore-scripts'];

@@ -38,6 +38,8 @@ export const limits = {
   runRetriesMax: 8,
   /** How long the end of a run that was cancelled is waited for. */
   cancelMs: 15_000,
+  /** Characters of what a key is for. */
+  keyNameCharsMax: 256,
   /** Definitions of agents in one directory. */
   agentFilesMax: 500,
   /** How long a turn that waits for its model may be silent before it counts as stalled. */

@@ -136,11 +136,62 @@ function createProgram(io: Io, done: (code: number) => void): Command {
     .option('--claude-login', 'let it use its own login instead of the key of this server')
     .option('--json', 'print one line with the address and the key as JSON')
     .option('--rate-limit <number>', 'requests that each key may make in a second', parseRate)
+    .option(
+      '--database <url>',
+      'postgres://… that any number of servers share (default FLEETLOOM_DATABASE, else a file)',
+    )
+    .option(
+      '--shared-workspaces <directory>',
+      'with --database: a directory that all servers have, for files of sessions',
+    )
+    .option('--max-sessions <number>', 'with --database: sessions at work here at the same time', parseRate)
+    .option('--allow-host <name...>', 'names by which a load balancer or a proxy calls this server')
     .addOption(new Option('--log <form>', 'tell of requests on standard error').choices(logForms).default('off'))
     .addHelpText('after', SERVE_EXAMPLES)
     .action(async (options: object) => {
       const { serve } = await import('./commands/serve.ts');
       done(await serve(io, options));
+    });
+
+  program
+    .command('model')
+    .description('serve the scripted model alone, for any client of the Messages API, without a key')
+    .option('--port <number>', 'where to listen; 0 takes any free port (default 4281)', parsePort)
+    .option('--host <address>', 'the address to listen on (default 127.0.0.1)')
+    .option('--scripts <directory>', 'scripts for it, one JSON or YAML file each')
+    .option('--json', 'print one line with the address as JSON')
+    .addHelpText('after', MODEL_EXAMPLES)
+    .action(async (options: object) => {
+      const { model } = await import('./commands/model.ts');
+      done(await model(io, options));
+    });
+
+  const keys = program
+    .command('keys')
+    .description('keys of the server on this machine, whether it runs or not')
+    .addHelpText('after', KEYS_EXAMPLES);
+  keyed(keys.command('create'))
+    .description('make a key and print it: it is told only now')
+    .argument('<name>', 'who or what it is for')
+    .option('--workspace <name>', 'what it opens; nothing is seen from one workspace to another (default: default)')
+    .option('--json', 'print one JSON object')
+    .action(async (name: string, options: object) => {
+      const { createKey } = await import('./commands/keys.ts');
+      done(await createKey(io, name, options));
+    });
+  keyed(keys.command('list'))
+    .description('list the keys, without their secrets')
+    .option('--json', 'print one JSON object for each')
+    .action(async (options: object) => {
+      const { listKeys } = await import('./commands/keys.ts');
+      done(await listKeys(io, options));
+    });
+  keyed(keys.command('revoke'))
+    .description('make keys worthless; prints their ids')
+    .argument('<id...>', 'their ids, as list shows them')
+    .action(async (ids: string[], options: object) => {
+      const { revokeKeys } = await import('./commands/keys.ts');
+      done(await revokeKeys(io, ids, options));
     });
 
   addServerCommands(program, io, done);
@@ -149,7 +200,7 @@ function createProgram(io: Io, done: (code: number) => void): Command {
     .command('conformance')
     .description('ask a server, with the official SDK, whether it keeps the Managed Agents contract')
     .argument('<url>', 'the base URL of the server')
-    .option('--key <key>', 'a key of the server (default FLEETLOOM_KEY)')
+    .option('--key <key>', 'a key of the server (default FLEETLOOM_KEY; a server of this machine needs none)')
     .option('--only <numbers>', 'only these checks, such as 85,87-90')
     .option('--thorough', 'repeat what is about chance many times')
     .option('--json', 'print the report as one JSON object')
@@ -167,6 +218,7 @@ function createProgram(io: Io, done: (code: number) => void): Command {
     .option('--url <url>', 'the server to ask')
     .option('--key <key>', 'its key')
     .option('--json', 'print one JSON object for each finding')
+    .addHelpText('after', DOCTOR_EXAMPLES)
     .action(async (options: object) => {
       const { doctor } = await import('./commands/doctor.ts');
       done(await doctor(io, options));
@@ -186,6 +238,16 @@ function createProgram(io: Io, done: (code: number) => void): Command {
     });
 
   return program;
+}
+
+function keyed(command: Command): Command {
+  return command
+    .option(
+      '--data <directory>',
+      'where the server keeps everything (default ~/.local/share/fleetloom, or FLEETLOOM_DATA)',
+    )
+    .option('--database <url>', 'postgres://… that servers share (default FLEETLOOM_DATABASE, else the data directory)')
+    .addHelpText('after', KEYS_EXAMPLES);
 }
 
 function parsePort(value: string): number {
@@ -259,6 +321,32 @@ Without a command, fleetloom does the same. A demo works on a copy of a small sa
 network; one of its agents asks before it edits. Its scripts are in the data directory, and yours to change.
 `;
 
+const DOCTOR_EXAMPLES = `
+Examples:
+  $ fleetloom doctor
+  $ fleetloom doctor --url http://127.0.0.1:4280 --json | jq -c 'select(.state == "problem")'
+
+Exit codes:
+  0    nothing is wrong
+  1    there is a problem, which is told with what to do
+  2    wrong usage
+`;
+
+const KEYS_EXAMPLES = `
+Examples:
+  $ fleetloom keys create ci
+  $ KEY=$(fleetloom keys create alice --workspace design)
+  $ fleetloom keys list
+  $ fleetloom keys revoke key_0123456789abcdef
+
+A running server knows of it within a second. Only a digest of a key is kept.
+
+Exit codes:
+  0    it is done
+  2    wrong usage, or the directory or the database cannot be used
+  4    there is no such key
+`;
+
 const COMPLETION_EXAMPLES = `
 Examples:
   $ source <(fleetloom completion bash)
@@ -271,10 +359,24 @@ Examples:
   $ fleetloom serve --open
   $ ANTHROPIC_API_KEY=… fleetloom serve --port 8080 --data ./data
   $ fleetloom serve --port 0 --json | head -1 | jq -r .url
+  $ FLEETLOOM_DATABASE=postgres://fleetloom:…@db/fleetloom fleetloom serve --host 0.0.0.0 --allow-host fleet.example.com
 
 Exit codes:
   0    stopped with Ctrl-C or SIGTERM
-  2    wrong usage, the port is taken, or the data directory is in use
+  2    wrong usage, the port is taken, the data directory is in use, or the database cannot be used
+`;
+
+const MODEL_EXAMPLES = `
+Examples:
+  $ fleetloom model --port 4281
+  $ ANTHROPIC_BASE_URL=http://127.0.0.1:4281 ANTHROPIC_API_KEY=any claude -p "Hello"
+  $ fleetloom model --port 0 --scripts ./scripts --json | head -1 | jq -r .url
+
+The same model is part of fleetloom serve, under /scripted of its address.
+
+Exit codes:
+  0    stopped with Ctrl-C or SIGTERM
+  2    wrong usage, the port is taken, or the scripts cannot be read
 `;
 
 const CONFORMANCE_EXAMPLES = `

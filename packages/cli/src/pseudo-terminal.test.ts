@@ -95,6 +95,29 @@ describe.skipIf(!hasTerminals)('in a real pseudo-terminal (skipped without util-
     expectGivenBack(session);
   });
 
+  it('[Y85] no colours with NO_COLOR, sixteen where there are no more, and lines where the cursor cannot be moved', async () => {
+    const quit = [{ after: 'writing', keys: 'q' }] as const;
+    const [none, sixteen, dumb] = await Promise.all([
+      inTerminal(['watch', slow], quit, { ...server.env, NO_COLOR: '1' }),
+      inTerminal(['watch', slow], quit, { ...server.env, TERM: 'xterm', NO_COLOR: '' }),
+      inTerminal(['watch', slow], [{ after: 'writing', keys: '\u0003' }], {
+        ...server.env,
+        TERM: 'dumb',
+        NO_COLOR: '',
+      }),
+    ]);
+    const codes = ({ written }: Session) =>
+      // oxlint-disable-next-line no-control-regex -- what terminals obey
+      new Set(Array.from(written.matchAll(/\u001b\[([\d;]*)m/g), ([, code]) => code));
+    expect([...codes(none)]).toEqual([]);
+    expect(codes(sixteen).size).toBeGreaterThan(3);
+    for (const code of codes(sixteen)) expect(code).toMatch(/^([0-3]|3[0-7])(;([0-3]|3[0-7]))*$/);
+    expect(dumb.written).not.toContain('\u001b');
+    expect(dumb.written).toMatch(/\d\d:\d\d:\d\d {2}\S+ writing {5}master/);
+    expect(dumb.code).toBe(130);
+    for (const session of [none, sixteen, dumb]) expectGivenBack(session);
+  });
+
   it('[Y23] a call is approved from the keyboard', async () => {
     const { sessionId, requestId } = await server.begin(delegate('asker', [ASKS]));
     const session = await inTerminal(

@@ -23,6 +23,19 @@ describe('the commands that talk to a server', () => {
     }
   });
 
+  it('[Y82] no command of the program is without examples in its help', async () => {
+    const listIn = async (...path: string[]): Promise<string[][]> => {
+      const { code, stdout } = await call([...path, '--help']);
+      expect([path, code]).toEqual([path, 0]);
+      expect(stdout, path.join(' ')).toMatch(/Examples:\n {2}\$ /);
+      const [, list = ''] = /^Commands:\n([^]*?)\n\n/m.exec(stdout) ?? [];
+      const names = Array.from(list.matchAll(/^ {2}([a-z]+)/gm), ([, name]) => name!).filter((name) => name !== 'help');
+      return [path, ...(await Promise.all(names.map((name) => listIn(...path, name)))).flat()];
+    };
+    const found = (await listIn()).map((path) => path.join(' '));
+    expect(found).toEqual(expect.arrayContaining([...COMMANDS, 'agents apply', 'doctor', 'conformance', 'serve']));
+  });
+
   it('[Y2] the codes are what scripts rely on', () => {
     expect(exitCode).toEqual({
       ok: 0,

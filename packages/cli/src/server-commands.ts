@@ -4,7 +4,7 @@ import type { Io } from './io.ts';
 
 /** Adds the commands that run fleets and steer them. Each is loaded when it is called (SPEC C17). */
 export function addServerCommands(program: Command, io: Io, done: (code: number) => void): void {
-  connected(program.command('run'))
+  connected(program.command('run'), 'one for this run alone')
     .description('give a task to a fleet of agents, watch it at work and print what comes out')
     .argument('[task]', 'what is to be done; without it or with "-" it is read from standard input')
     .option('--agents <directory>', 'definitions of agents: .md as in .claude/agents, .yaml or .json')
@@ -142,7 +142,7 @@ export function addServerCommands(program: Command, io: Io, done: (code: number)
       done(await attach(io, session, options));
     });
 
-  const agents = program.command('agents').description('agents of the server');
+  const agents = program.command('agents').description('agents of the server').addHelpText('after', AGENTS_EXAMPLES);
   connected(agents.command('apply'))
     .alias('import')
     .description('make definitions of agents known to the server, or bring them up to date; prints their ids')
@@ -182,10 +182,10 @@ export function addServerCommands(program: Command, io: Io, done: (code: number)
     });
 }
 
-function connected(command: Command): Command {
+function connected(command: Command, otherwise = 'that of this machine, else http://127.0.0.1:4280'): Command {
   return command
-    .option('--url <url>', 'the server (default FLEETLOOM_URL, else http://127.0.0.1:4280)')
-    .option('--key <key>', 'its key (default FLEETLOOM_KEY)');
+    .option('--url <url>', `the server (default FLEETLOOM_URL, else ${otherwise})`)
+    .option('--key <key>', 'its key (default FLEETLOOM_KEY; a server of this machine needs none)');
 }
 
 function parseCount(value: string): number {

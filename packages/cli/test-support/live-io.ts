@@ -3,8 +3,8 @@ import { runProgram } from '../src/program.ts';
 import { FakeIo } from './fake-io.ts';
 import type { FakeTerminal } from './fake-terminal.ts';
 
-/** A process of our own making in which time passes by itself, for talking to real servers. */
-export function toLiveIo(fake: FakeIo, stderr: Io['stderr'] = fake.stderr): Io {
+/** A process of our own making in which time passes by itself, for talking to real servers. Its clock may be wrong. */
+export function toLiveIo(fake: FakeIo, stderr: Io['stderr'] = fake.stderr, clockMs = 0): Io {
   return {
     stdin: fake.stdin,
     stdout: fake.stdout,
@@ -12,7 +12,7 @@ export function toLiveIo(fake: FakeIo, stderr: Io['stderr'] = fake.stderr): Io {
     env: fake.env,
     platform: fake.platform,
     timers: {
-      now: () => Date.now(),
+      now: () => Date.now() + clockMs,
       after: (delayMs, handler) => {
         const timer = setTimeout(handler, delayMs);
         return () => clearTimeout(timer);
@@ -34,10 +34,10 @@ export interface Called {
 /** Runs the command line to its end. */
 export async function call(
   args: readonly string[],
-  options: { env?: Record<string, string>; input?: string } = {},
+  options: { env?: Record<string, string>; input?: string; clockMs?: number } = {},
 ): Promise<Called> {
   const fake = new FakeIo({ input: options.input ?? '', env: options.env ?? {} });
-  const code = await runProgram(toLiveIo(fake), args);
+  const code = await runProgram(toLiveIo(fake, fake.stderr, options.clockMs), args);
   return { code, stdout: fake.stdout.text, stderr: fake.stderr.text };
 }
 

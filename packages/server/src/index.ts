@@ -46,6 +46,7 @@ export { type PruneDeltasRequest, pruneDeltas } from './store/prune-deltas.ts';
 export type {
   AgentRecord,
   ApprovalRecord,
+  DocumentRecord,
   EnvironmentRecord,
   InputRecord,
   KeyRecord,
@@ -62,11 +63,13 @@ export type {
   ThreadRecord,
   WorkRecord,
 } from './store/records.ts';
+export { openPostgresStore, type PostgresOptions } from './store/postgres/postgres-store.ts';
 export { openSqliteStore } from './store/sqlite/sqlite-store.ts';
 export type { Signal, Store } from './store/store.ts';
 export { isStoreError, type StoreErrorCode } from './store/store-errors.ts';
 export { type Appended, type Change, commitOne, type Outcome, type SubmitChange, type Write } from './store/write.ts';
 export type { RateLimit } from './http/rate-limit.ts';
 export type { DoorLog, RequestLogEntry } from './http/request-log.ts';
+export { openKeys, type OpenKeysOptions } from './open-keys.ts';
 export { type FleetloomServer, type ServerOptions, startServer } from './server.ts';
 export { checkToolPrograms, type ToolPrograms } from './tools/tool-programs.ts';

@@ -3,6 +3,8 @@ import {
   type FleetloomServer,
   type Json,
   type JsonObject,
+  openKeys,
+  type OpenKeysOptions,
   type RateLimit,
   type RequestLogEntry,
   type ServerOptions,
@@ -18,6 +20,18 @@ expectTypeOf<ServerOptions['rateLimit']>().toEqualTypeOf<RateLimit | undefined>(
 expectTypeOf<RateLimit>().toEqualTypeOf<{ readonly perSecond: number; readonly burst: number }>();
 expectTypeOf<NonNullable<DoorLog['onRequest']>>().parameter(0).toEqualTypeOf<RequestLogEntry>();
 expectTypeOf<JsonObject>().toExtend<Json>();
+expectTypeOf<OpenKeysOptions>().toEqualTypeOf<{
+  readonly dataDirectory: string;
+  readonly database?: string | undefined;
+}>();
+
+export async function opensKeys(): Promise<string> {
+  const { keys, close } = await openKeys({ dataDirectory: 'data' });
+  expectTypeOf(close).toEqualTypeOf<() => Promise<void>>();
+  // @ts-expect-error: they are kept somewhere
+  void openKeys({});
+  return (await keys.list())[0]!.id;
+}
 
 export function starts(): Promise<FleetloomServer>[] {
   return [

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAgents } from './agents/agents.ts';
@@ -21,14 +20,9 @@ import { createEnvironments } from './environments/environments.ts';
 import { createWorkQueue } from './environments/work-queue.ts';
 import type { Access } from './http/auth/authenticate.ts';
 import { anyOf, DEFAULT_WORKSPACE } from './http/auth/credential.ts';
-import { type KeyStore, openKeyStore } from './http/auth/key-store.ts';
+import { type KeyStore, type KeyStorePlace, openKeyStore } from './http/auth/key-store.ts';
 import { createSessionTokens, type SessionTokens } from './http/auth/session-tokens.ts';
-import { openSigningKey } from './http/auth/signing-key.ts';
-import { createCatchUp } from './http/catch-up.ts';
 import { createDashboard } from './http/dashboard/dashboard.ts';
-import { openFileStore } from './http/files/file-store.ts';
-import { createSessionOutputs } from './http/files/session-outputs.ts';
-import { createSessionResources } from './http/files/session-resources.ts';
 import { showFiles, showFilesToPrograms } from './http/files/show-files.ts';
 import { createDoor } from './http/door.ts';
 import { createMetrics } from './http/metrics/metrics.ts';
@@ -54,20 +48,36 @@ import { createSessionRoutes } from './http/routes/sessions.ts';
 import { createThreadRoutes } from './http/routes/threads.ts';
 import { createWorkRoutes } from './http/routes/work.ts';
 import { createImports, createRetention, createSessions, type KeepDeltas, type ModelFacts } from './sessions/index.ts';
-import { createWorkspaces } from './sessions/workspaces.ts';
+import { openDatabase } from './open-database.ts';
+import { createReadiness } from './readiness.ts';
+import { openNodePlace, openOwnPlace } from './server-place.ts';
 import { createLog } from './store/log.ts';
 import { systemSchedule } from './base/schedule.ts';
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
+import type { Store } from './store/store.ts';
 import { createToolbox } from './tools/create-toolbox.ts';
 import { createShownUrls } from './views/shown-urls.ts';
 
 export interface ServerOptions {
   /** Where everything is kept: the database, keys and workspaces. Made if it is not there. */
   readonly dataDirectory: string;
+  /**
+   * A PostgreSQL database, `postgres://…`, that any number of servers share. What they have to agree on is in there; the
+   * directory keeps what belongs to this one.
+   */
+  readonly database?: string | undefined;
+  /** The same database past a pooler that hands out transactions, where no signals come through. */
+  readonly databaseListen?: string | undefined;
+  /** A directory that all servers of the database have, for the workspaces of sessions. */
+  readonly sharedWorkspaces?: string | undefined;
+  /** Sessions that are at work at the same time here, of those that share the database. */
+  readonly busySessionsMax?: number | undefined;
   /** Loopback unless told otherwise. */
   readonly host?: string | undefined;
   /** 0, the default, takes any free one. */
   readonly port?: number | undefined;
+  /** Names by which a load balancer or a proxy calls the server. */
+  readonly allowedHosts?: readonly string[] | undefined;
   /** Lets everybody on this machine in, without a key. */
   readonly isOpen?: boolean | undefined;
   /** Where models other than scripted ones are; without a credential there are only scripted ones. */
@@ -127,20 +137,24 @@ export interface FleetloomServer {
  * const client = new Anthropic({ baseURL: server.url, apiKey: 'any' });
  */
 export async function startServer(options: ServerOptions): Promise<FleetloomServer> {
+  const { dataDirectory, database: url, databaseListen: listenUrl } = options;
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  if (url !== undefined) return await startOn(options, await openDatabase({ url, listenUrl }), true);
+  return await startOn(options, await openSqliteStore({ path: join(dataDirectory, 'fleetloom.db') }), false);
+}
+
+/** The server on a store that is open, which it closes when it is closed. */
+export async function startOn(options: ServerOptions, store: Store, isShared: boolean): Promise<FleetloomServer> {
   const { dataDirectory, onProblem = (problem) => process.emitWarning(String(problem)) } = options;
   const clock = systemClock;
   const ids = createIds({ now: clock.now, random: Math.random });
-  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
-
-  const store = await openSqliteStore({ path: join(dataDirectory, 'fleetloom.db') });
+  const { sharedWorkspaces, busySessionsMax } = options;
+  const about = { store, dataDirectory, sharedWorkspaces, busySessionsMax, clock, ids, onProblem };
+  const place = isShared ? await openNodePlace(about) : await openOwnPlace(about);
+  const { files, resources, outputs, openWorkspace, catchUp, signingKey } = place;
   const metrics = createMetrics(clock);
   const log = metrics.measureLog(createLog({ store }));
-  const workspaces = createWorkspaces(join(dataDirectory, 'workspaces'));
   const scripted = createScriptedModel({ scriptsDirectory: options.scriptsDirectory });
-  const openWorkspace = (sessionId: string) => workspaces.open(sessionId);
-  const files = await openFileStore({ directory: join(dataDirectory, 'files'), clock, ids });
-  const resourcesDirectory = join(dataDirectory, 'resources');
-  const resources = createSessionResources({ directory: resourcesDirectory, files, openWorkspace, clock, ids });
   const engine = metrics.measureEngine(showFiles(options.engine ?? createEngine(options, scripted), files));
   const programs = showFilesToPrograms(createPrograms(options, scripted, onProblem), files);
   const agents = createAgents({ store, clock, ids });
@@ -157,19 +171,24 @@ export async function startServer(options: ServerOptions): Promise<FleetloomServ
     clock,
     ids,
     random: Math.random,
-    owner: randomUUID(),
+    owner: place.owner,
+    shared: place.shared,
     onProblem: (_, error) => onProblem(error),
   });
 
-  const catchUp = createCatchUp(clock);
   const feeds = createEventFeeds({ store, log, catchUp, clock, ids, onMishap: onProblem });
   const fleetFeeds = createFleetFeeds({ store, log, clock, onMishap: onProblem });
   const findCrew = createCrewFinder({ store, agents, environments, ids, defaultAgent: options.defaultAgent });
-  const signingKey = await openSigningKey(join(dataDirectory, 'signing-key'));
   const tokens = createSessionTokens({ signingKey, clock });
-  const { access, keys, firstKey } = await openAccess(options, tokens);
-  const dashboard = createDashboard({ directory: options.dashboardDirectory, keys, signingKey, clock });
-  const workQueue = createWorkQueue({ store, clock, ids });
+  const { access, keys, firstKey } = await openAccess(options, place.keyPlace, tokens);
+  const dashboard = createDashboard({
+    directory: options.dashboardDirectory,
+    keys,
+    signingKey,
+    clock,
+    codes: place.loginCodes,
+  });
+  const workQueue = createWorkQueue({ store, clock, ids, workers: place.workers });
   const door = await createDoor({
     routes: [
       ...createAgentRoutes(agents),
@@ -181,7 +200,7 @@ export async function startServer(options: ServerOptions): Promise<FleetloomServ
       ...createSessionRoutes({ store, sessions, environments, clock, catchUp, ids, files, resources }),
       ...createEventRoutes({ store, log, sessions, catchUp, feeds, files }),
       ...createResourceRoutes({ store, resources }),
-      ...createFileRoutes({ files, outputs: createSessionOutputs({ store, openWorkspace }), clock }),
+      ...createFileRoutes({ files, outputs, clock }),
       ...createThreadRoutes({ store, sessions, clock, feeds }),
       ...createExportRoutes({ store }),
       ...createImportRoutes({
@@ -197,8 +216,10 @@ export async function startServer(options: ServerOptions): Promise<FleetloomServ
     dashboard,
     access: access === 'open' || dashboard.sessions === undefined ? access : anyOf(dashboard.sessions, access),
     keys: store.keys,
+    claims: place.claims,
     host: options.host,
     port: options.port,
+    allowedHosts: options.allowedHosts,
     mounts: [
       {
         name: 'scripted',
@@ -207,6 +228,7 @@ export async function startServer(options: ServerOptions): Promise<FleetloomServ
       },
     ],
     rateLimit: options.rateLimit,
+    isReady: isShared ? createReadiness(store, systemSchedule) : undefined,
     log: metrics.measureDoor(options.log ?? {}),
     clock,
     ids,
@@ -216,7 +238,7 @@ export async function startServer(options: ServerOptions): Promise<FleetloomServ
   store.subscribe((signals) => {
     for (const { type, sessionId } of signals) {
       if (type !== 'deleted') continue;
-      Promise.all([workspaces.remove(sessionId), resources.forget(sessionId)]).catch(onProblem);
+      place.forget(sessionId).catch(onProblem);
     }
   });
   const retention = createRetention({
@@ -225,10 +247,12 @@ export async function startServer(options: ServerOptions): Promise<FleetloomServ
     schedule: systemSchedule,
     keep: options.keepDeltas ?? 'all',
     workspaces: async () => listWorkspaces((await keys?.list()) ?? []),
+    isMine: () => place.isCaretaker(),
     onProblem: (_, error) => onProblem(error),
   });
   // What a server that was killed has left must not go on beside what is begun now.
   await programs.reap();
+  await place.start();
   await sessions.start();
   retention.start();
 
@@ -240,8 +264,10 @@ export async function startServer(options: ServerOptions): Promise<FleetloomServ
     close: async () => {
       retention.close();
       workQueue.close();
-      await door.close();
-      await sessions.close();
+      // Others go on with its sessions as soon as they have them; alone, requests that are under way come first.
+      if (isShared) await Promise.all([door.close(), sessions.close()]);
+      else await door.close().then(() => sessions.close());
+      await place.close();
       await programs.close();
       await engine.close();
       await log.close();
@@ -300,10 +326,11 @@ const modelFacts: ModelFacts = {
 
 /** Who may do what: keys of people and of environments, which are kept, and tokens of sessions, which are signed. */
 async function openAccess(
-  { isOpen = false, dataDirectory }: ServerOptions,
+  { isOpen = false }: ServerOptions,
+  place: KeyStorePlace,
   tokens: SessionTokens,
 ): Promise<{ access: Access; keys: KeyStore | undefined; firstKey: string | undefined }> {
   if (isOpen) return { access: 'open', keys: undefined, firstKey: undefined };
-  const { keys, firstSecret } = await openKeyStore({ directory: join(dataDirectory, 'keys') });
+  const { keys, firstSecret } = await openKeyStore(place);
   return { access: anyOf(tokens, keys), keys, firstKey: firstSecret };
 }

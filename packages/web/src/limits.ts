@@ -43,6 +43,15 @@ export const limits = {
   pieceCharsMax: 16_000,
   /** The longest text that is read as Markdown; longer ones are shown as they are. */
   markdownCharsMax: 200_000,
+  /** Lines of the log that the inspector shows of one block, and pieces of how it streamed. */
+  rawLinesMax: 100,
+  deltasMax: 500,
+  /** Requests of two threads that are compared on one page. */
+  comparedRequestsMax: 500,
+  /** What a search through a session shows. */
+  hitsMax: 200,
+  /** Characters of a transcript that is written as a page; the log as lines has no end. */
+  exportCharsMax: 20_000_000,
   /** How often what needs somebody is said aloud. */
   announceMs: 5_000,
 } as const;

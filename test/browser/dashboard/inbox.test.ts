@@ -66,8 +66,14 @@ it('[Z32] what is approved runs, what is denied does not and its agent reads why
   expect(complaints).toEqual([]);
 }, 180_000);
 
-it('[Z32] an answer that somebody else gave first is seen here, and what is grave takes more than one key', async () => {
-  const { page, api, complaints } = await openDashboard();
+it('[Z32, Z47] the desktop tells of an ask, an answer that somebody else gave first is seen here, and what is grave takes more than one key', async () => {
+  const { page, api, context, complaints } = await openDashboard();
+  await context.addInitScript(desktop);
+  await page.reload();
+  await page.getByRole('button', { name: 'Notifications: off' }).click();
+  await page.getByLabel(/Tell me on the desktop/).check();
+  await page.getByRole('button', { name: 'Done' }).click();
+  await page.getByRole('button', { name: 'Notifications: on' }).waitFor();
   const agent = await createAgent(api, 'eager', [
     [
       { say: 'I change it.' },
@@ -76,6 +82,9 @@ it('[Z32] an answer that somebody else gave first is seen here, and what is grav
     [{ say: 'Done.' }],
   ]);
   const sessionId = await startSession(api, agent, 'Eager');
+  await expect
+    .poll(() => page.evaluate('told'), { timeout: 20_000 })
+    .toEqual([['eager needs you', 'eager: edit ../up.md']]);
   await page.goto(`${page.url().replace(/#.*/, '')}#/inbox`);
   const card = page.getByRole('article');
   await card.getByText('old⟦RLO⟧line').waitFor();
@@ -93,3 +102,17 @@ it('[Z32] an answer that somebody else gave first is seen here, and what is grav
   await page.locator('.decided tr', { hasText: 'denied' }).waitFor();
   expect(complaints).toEqual([]);
 }, 180_000);
+
+/** A desktop that allows it, and somebody who looks elsewhere. */
+const desktop = `
+  globalThis.told = [];
+  document.hasFocus = () => false;
+  globalThis.Notification = class {
+    static permission = 'granted';
+    static requestPermission = async () => 'granted';
+    constructor(title, { body }) {
+      told.push([title, body]);
+    }
+    addEventListener() {}
+  };
+`;

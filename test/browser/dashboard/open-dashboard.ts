@@ -127,7 +127,7 @@ const DAY_MS = 86_400_000;
 
 async function hashSources(): Promise<string> {
   const hash = createHash('sha256').update(readFileSync(join(repositoryRoot, 'package-lock.json')));
-  for (const name of ['web', 'client', 'protocol']) {
+  for (const name of ['web', 'client', 'protocol', 'cli/demo', 'cli/src/demo-fleet']) {
     const folder = join(repositoryRoot, 'packages', name);
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     const files = entries

@@ -1,7 +1,11 @@
-import { expect, it, vi } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { openDashboard, useBrowser } from './open-dashboard.ts';
 import { scrollTo } from './scroll-to.ts';
-import { startTalkingFleet, untilIdle } from './small-fleet.ts';
+import { createAgent, startSession, startTalkingFleet, untilIdle } from './small-fleet.ts';
 
 useBrowser();
 
@@ -42,6 +46,10 @@ it('[Z33, Z34, Z40] a thread is read live, over a reload, and afterwards at any 
   const then = (await transcript.textContent())!;
   expect(then).toContain('About topic 2: word0');
   expect(then).not.toContain('word59');
+  // Nothing can be done in the past.
+  expect(await page.getByRole('button', { name: /^(?:Interrupt|Message)/ }).count()).toBe(0);
+  await page.keyboard.press('x');
+  await page.getByText('This is a replay.').waitFor();
   await page.getByRole('link', { name: 'Fleet' }).click();
   await page.locator('.counts button', { hasText: '4 running' }).waitFor();
   await page.getByRole('link', { name: 'Thread', exact: true }).click();
@@ -110,16 +118,21 @@ it('[Z42] of a transcript of 100,000 events only what is in sight is in the page
   const { page, api, complaints } = await openDashboard();
   const sessionId = await startTalkingFleet(api, 1, 3, 5);
   await untilIdle(api, sessionId);
-  await page.route(/\/threads\/[^/]+\/events/, async (route) => {
-    const number = Number(new URL(route.request().url()).searchParams.get('page') ?? 0);
-    const data = Array.from({ length: 1_000 }, (_, index) => {
-      const place = number * 1_000 + index;
-      const base = { id: `sevt_${place}`, processed_at: new Date(1_700_000_000_000 + place).toISOString() };
-      if (place % 2 === 0) return { ...base, type: 'span.model_request_start' };
-      return { ...base, type: 'agent.message', content: [{ type: 'text', text: `**Message** ${place}` }] };
-    });
-    await route.fulfill({ json: { data, next_page: number === 99 ? null : String(number + 1) } });
-  });
+  // In the page: through the browser's tools a hundred answers would take longer than everything else.
+  await page.evaluate(`{
+    const real = globalThis.fetch;
+    globalThis.fetch = (url, init) => {
+      if (!/\\/threads\\/[^/]+\\/events/.test(String(url))) return real(url, init);
+      const number = Number(new URL(url, location.href).searchParams.get('page') ?? 0);
+      const data = Array.from({ length: 1_000 }, (_, index) => {
+        const place = number * 1_000 + index;
+        const base = { id: 'sevt_' + place, processed_at: new Date(1_700_000_000_000 + place).toISOString() };
+        if (place % 2 === 0) return { ...base, type: 'span.model_request_start' };
+        return { ...base, type: 'agent.message', content: [{ type: 'text', text: '**Message** ' + place }] };
+      });
+      return Promise.resolve(Response.json({ data, next_page: number === 99 ? null : String(number + 1) }));
+    };
+  }`);
   await page.getByRole('link', { name: 'talker' }).click();
   const transcript = page.getByRole('log', { name: 'Transcript' });
   await transcript.getByText('Message 99999').waitFor({ timeout: 60_000 });
@@ -129,5 +142,98 @@ it('[Z42] of a transcript of 100,000 events only what is in sight is in the page
   // Far from the end it stays where it is.
   await page.waitForTimeout(500);
   await transcript.getByText('Message 1', { exact: true }).waitFor();
+  expect(complaints).toEqual([]);
+}, 180_000);
+
+it('[Z41, Z48, Z49, Z50, Z51, Z52] one thread alone is told something, of a whole session something is found, two threads stand side by side, it is exported as a page that runs nothing, and run again', async () => {
+  const { page, api, complaints, context } = await openDashboard();
+  const editor = await createAgent(api, 'editor', [
+    [
+      { say: 'I mend <b>it</b>.' },
+      { call: 'edit', input: { file_path: 'a.md', old_string: 'one', new_string: 'two' } },
+    ],
+    [{ say: 'It was {{last_result}}' }],
+  ]);
+  const tasks = ['north', 'south'].map((message) => ({ agent: 'editor', message }));
+  const lead = await createAgent(
+    api,
+    'lead',
+    [[{ call: 'delegate', input: { tasks } }], [{ say: 'Both are back.' }]],
+    [editor],
+  );
+  const sessionId = await startSession(api, lead, 'Editors <i>');
+  const asks = page.locator('.thread-row[data-state=needs]');
+  await asks.nth(1).waitFor();
+  await asks.first().locator('a').click();
+  // It is told something that nobody else is.
+  await page.keyboard.press('s');
+  await page.getByText('To this thread alone.').waitFor();
+  await page.getByRole('dialog').getByRole('textbox').fill('Speak of rain.');
+  await page.getByRole('button', { name: 'Send' }).last().click();
+  const threadId = new URL(page.url()).hash.split('/').at(-1);
+  await vi.waitFor(async () => {
+    const own = await api.list<{ type: string }>(`/v1/sessions/${sessionId}/threads/${threadId}/events`);
+    expect(JSON.stringify(own.filter(({ type }) => type === 'user.message'))).toContain('Speak of rain.');
+  }, 20_000);
+  expect(JSON.stringify(await api.events(sessionId, 'user.message'))).not.toContain('Speak of rain.');
+  const call = page.locator('.block[data-block=call]').first();
+  await call.locator('button').click();
+  await page.getByRole('tab', { name: 'Diff' }).click();
+  await page.getByRole('tabpanel').locator('[data-diff=added]', { hasText: 'two' }).waitFor();
+  await page.keyboard.press('ArrowRight');
+  await page.getByRole('tab', { name: 'Raw' }).click();
+  await page
+    .getByRole('tabpanel')
+    .getByText(/byte [\d,]+ · sha256 [0-9a-f]{64}/)
+    .first()
+    .waitFor();
+  expect(await page.getByRole('tabpanel').locator('pre').first().textContent()).toMatch(
+    /^\{"seq":\d+,"type":"agent.tool_use"/,
+  );
+
+  // Found in another thread, and opened there.
+  await page.keyboard.press('/');
+  await page.keyboard.type('south tool:delegate');
+  await page.getByRole('option', { name: /^lead/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.thread-head h1', { hasText: 'lead' }).waitFor();
+  await page.locator('.block[data-selected=true]', { hasText: 'delegate' }).waitFor();
+
+  await page.keyboard.press('|');
+  const beside = page.getByRole('region', { name: 'Beside it' });
+  await beside.getByText('I mend').waitFor();
+  await page.keyboard.press('c');
+  await beside.getByRole('region', { name: 'Both compared' }).getByText('difference').waitFor();
+  await page.reload();
+  await beside.getByText('difference').waitFor();
+  await page.keyboard.press('c');
+  await page.keyboard.press('|');
+  await beside.waitFor({ state: 'detached' });
+
+  await page.keyboard.press('e');
+  const saving = page.waitForEvent('download');
+  await page.getByRole('button', { name: /One page/ }).click();
+  const folder = mkdtempSync(join(tmpdir(), 'fleetloom-export-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'session.html');
+  await (await saving).saveAs(path);
+  const file = await context.newPage();
+  const requests: string[] = [];
+  file.on('request', (request) => requests.push(request.url()));
+  await file.goto(pathToFileURL(path).href);
+  expect(await file.locator('section h2').allTextContents()).toEqual(['lead', 'editor 1', 'editor 2']);
+  expect(await file.locator('h1').textContent()).toBe('Editors <i>');
+  expect(await file.locator('section').nth(1).textContent()).toContain('I mend <b>it</b>.');
+  expect(await file.locator('script, iframe, img, link').count()).toBe(0);
+  expect(requests).toHaveLength(1);
+
+  // Once more, with another task, beside the first.
+  await page.keyboard.press('f');
+  await page.getByLabel('Task').fill('Begin anew.');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByRole('log').first().getByText('Begin anew.').waitFor();
+  await beside.getByText('Begin.', { exact: true }).waitFor();
+  const sessions = await api.list<{ title: string }>('/v1/sessions');
+  expect(sessions.map(({ title }) => title)).toEqual(['Editors <i> (again)', 'Editors <i>']);
   expect(complaints).toEqual([]);
 }, 180_000);

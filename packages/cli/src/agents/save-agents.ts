@@ -85,7 +85,8 @@ function membersOf({ file, members, name }: AgentFile, agents: readonly AgentFil
   });
 }
 
-function toParams(agent: AgentFile, roster: readonly string[], defaultModel: string): AgentCreateParams {
+/** An agent of a file as the wire takes it. */
+export function toParams(agent: AgentFile, roster: readonly string[], defaultModel: string): AgentCreateParams {
   return {
     name: agent.name,
     description: agent.description ?? '',

@@ -52,9 +52,9 @@ it('[J136] the doctor looks at that one', async () => {
   expect([blocked.code, blocked.all.map(({ state }) => state)]).toEqual([1, ['problem']]);
   await chmod(program, 0o755);
   const old = await look({ CLAUDE_CODE_USE_VERTEX: '1', PATH: process.env['PATH'] ?? '' });
-  expect([old.code, old.all.map(({ state }) => state)]).toEqual([0, ['ok', 'note', 'note']]);
+  expect([old.code, old.all.map(({ state }) => state)]).toEqual([0, ['ok', 'ok', 'note', 'note']]);
   expect(old.all[0]?.text).toContain(`2.1.197 (${program})`);
-  expect(old.all[2]?.text).toContain('Vertex AI');
+  expect(old.all[3]?.text).toContain('Vertex AI');
 });
 
 async function temporaryFolder(): Promise<string> {

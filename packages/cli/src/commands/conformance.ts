@@ -1,3 +1,4 @@
+import { toConnection } from '../connection/connection.ts';
 import { allChecks } from '../conformance/all-checks.ts';
 import { chooseChecks } from '../conformance/choose-checks.ts';
 import type { Target } from '../conformance/context.ts';
@@ -9,6 +10,7 @@ import { runChecks } from '../conformance/run-checks.ts';
 import { exitCode } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 import { detectLook } from '../terminal/look.ts';
+import { cleanLine } from '../terminal/clean-text.ts';
 import { UsageError } from '../usage-error.ts';
 import { writeText } from '../write-text.ts';
 
@@ -22,7 +24,11 @@ export interface ConformanceOptions {
 
 /** `fleetloom conformance`: whether a server keeps the Managed Agents contract, asked with the official SDK. */
 export async function conformance(io: Io, url: string, options: ConformanceOptions): Promise<number> {
-  const target = { url: toBaseUrl(url), key: options.key ?? io.env['FLEETLOOM_KEY'] ?? 'none' };
+  const { url: base, key = 'none' } = toConnection(io.env, {
+    url,
+    ...(options.key === undefined ? {} : { key: options.key }),
+  });
+  const target = { url: base, key };
   const checks = chooseChecks(allChecks, options.only);
   const abilities = await reach(target);
   const results = await runChecks({
@@ -31,7 +37,9 @@ export async function conformance(io: Io, url: string, options: ConformanceOptio
     sdk: officialSdk,
     abilities,
     isThorough: options.thorough ?? false,
+    onResult: showProgress(io, checks.length),
   });
+  hideProgress(io);
   const gaps = abilities.isFleetloom ? knownGaps : new Map<number, string>();
   const report = toReport({ url: target.url, sdk: officialSdk.name }, results, gaps);
   const text = options.json === true ? `${JSON.stringify(report, null, 2)}\n` : drawReport(report, detectLook(io));
@@ -39,19 +47,32 @@ export async function conformance(io: Io, url: string, options: ConformanceOptio
   return report.ok ? exitCode.ok : exitCode.failed;
 }
 
-function toBaseUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new UsageError(`"${text}" is no address of a server.`, 'Give its base URL, such as http://127.0.0.1:4280.');
-  }
-  return url.href.replace(/\/+$/, '');
+/** It takes a while, and somebody may wait for it. */
+function showProgress(io: Io, all: number): () => void {
+  let count = 0;
+  return () => {
+    count += 1;
+    if (io.stderr.isTTY === true) io.stderr.write(`\r${count} of ${all}`);
+  };
+}
+
+function hideProgress(io: Io): void {
+  if (io.stderr.isTTY === true) io.stderr.write('\r\u001b[K');
 }
 
 async function reach(target: Target): Promise<Abilities> {
   try {
     return await probe(target, officialSdk);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${target.url} cannot be asked: ${reason}`, 'Check the address, and give the key with --key.');
+    if (statusOf(error) === 401) {
+      const why = target.key === 'none' ? 'asks for a key' : 'does not know this key';
+      throw new UsageError(`The server at ${target.url} ${why}.`, 'Give one of its keys with --key or FLEETLOOM_KEY.');
+    }
+    const reason = cleanLine(error instanceof Error ? error.message : String(error));
+    throw new UsageError(`${target.url} cannot be asked: ${reason}`, 'Check the address, and that its server runs.');
   }
+}
+
+function statusOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
 }

@@ -203,7 +203,9 @@ describe('fleetloom run', () => {
       script([{ say: 'quick' }]),
     ]);
     const { fake, ended } = begin(['run', talking, '--agents', agents], { terminal, on: 'stderr' });
-    await eventually(() => /▸ .*worker.*writing/.test(terminal.screen.join('\n')));
+    // The quick one may end a moment later than the slow one begins.
+    const isSeen = (text: string) => /▸ .*worker.*writing/.test(text) && /✓ [├╰]─worker.*done/.test(text);
+    await eventually(() => isSeen(terminal.screen.join('\n')));
     const during = terminal.screen.join('\n');
     expect(during).toMatch(/^fleetloom {2}sesn_/m);
     expect(during).toMatch(/^⧗ lead .*waits/m);

@@ -6,6 +6,7 @@ import { DEFAULT_MODEL, OFFLINE_MODEL, toModelName } from '../agents/to-model-na
 import { createServerApi, type ServerApi } from '../connection/server-api.ts';
 import { exitCode } from '../exit-code.ts';
 import type { Io } from '../io.ts';
+import { limits } from '../limits.ts';
 import { answerAsks, type AskMode } from '../run/answer-asks.ts';
 import { listenForEnd } from '../run/asked.ts';
 import { followRun, type RunEnd } from '../run/follow-run.ts';
@@ -42,7 +43,7 @@ export async function run(io: Io, task: string | undefined, options: RunOptions)
 
   const server = await openServer(io, options);
   try {
-    const api = createServerApi(server.connection);
+    const api = createServerApi(server.connection, limits.callMs, () => io.timers.now());
     const model = chooseModel(io, options, server);
     const agent =
       coordinator === undefined
@@ -76,7 +77,8 @@ async function carryOut(io: Io, options: RunOptions, { api, server, asked, reque
     onNote: (text) => view.note(text),
     onInterrupt: () => asked.ask('SIGINT'),
   });
-  const view: RunView = options.json === true ? createJsonView(io) : await createTextView(io, () => asks.isOpen);
+  const now = () => api.clock.toServerTime(io.timers.now());
+  const view: RunView = options.json === true ? createJsonView(io) : await createTextView(io, () => asks.isOpen, now);
   let end: RunEnd;
   try {
     end = await followRun(

@@ -27,6 +27,15 @@ export interface ServeOptions {
   rateLimit?: number;
   /** What is told of requests, on standard error. */
   log?: LogForm;
+  /** A PostgreSQL database that several servers share. */
+  database?: string;
+  /** The same past a pooler. */
+  databaseListen?: string;
+  /** A directory that all of them have. */
+  sharedWorkspaces?: string;
+  maxSessions?: number;
+  /** Names by which others call this server. */
+  allowHost?: string[];
 }
 
 /** `fleetloom serve`: the server in this process, until a signal ends it. */
@@ -45,17 +54,25 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   return signal === 'SIGINT' || signal === 'SIGTERM' ? exitCode.ok : exitCode[signal];
 }
 
+type DatabaseOptions = Pick<ServeOptions, 'database' | 'sharedWorkspaces'>;
+
 type Server = Awaited<ReturnType<typeof startServer>>;
 
 /** The server in this process, as options and environment want it. */
 export async function startHere(io: Io, options: ServeOptions, dataDirectory: string): Promise<Server> {
   const { env } = io;
+  const database = toDatabase(options, env['FLEETLOOM_DATABASE']);
   try {
     return await startServer({
       dataDirectory,
       host: options.host ?? env['HOST'],
       port: options.port ?? toPort(env['PORT']) ?? DEFAULT_PORT,
       isOpen: options.open,
+      database,
+      databaseListen: options.databaseListen ?? (env['FLEETLOOM_DATABASE_LISTEN'] || undefined),
+      sharedWorkspaces: options.sharedWorkspaces === undefined ? undefined : resolve(options.sharedWorkspaces),
+      busySessionsMax: options.maxSessions,
+      allowedHosts: options.allowHost,
       scriptsDirectory: options.scripts === undefined ? undefined : resolve(options.scripts),
       allowUnsandboxedBash: options.unsandboxedBash,
       claudeCode: { program: options.claude, usesOwnLogin: options.claudeLogin },
@@ -89,6 +106,19 @@ export function toModels(env: Io['env'], given: string | undefined) {
   return {};
 }
 
+export function toDatabase(
+  { database, sharedWorkspaces }: DatabaseOptions,
+  known: string | undefined,
+): string | undefined {
+  const url = database ?? (known === '' ? undefined : known);
+  if (url === undefined && sharedWorkspaces !== undefined) {
+    throw new UsageError('--shared-workspaces is for servers that share a database', 'give --database too');
+  }
+  if (url === undefined || /^postgres(ql)?:\/\//.test(url)) return url;
+  // It may hold a password, so it is not repeated.
+  throw new UsageError('the database that was given is no address', 'write it as postgres://user:password@host/name');
+}
+
 function toPort(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   const port = Number(text);
@@ -100,17 +130,26 @@ function toJson({ url, port, firstKey }: Server, data: string): string {
   return `${JSON.stringify({ url, port, key: firstKey ?? null, data })}\n`;
 }
 
-function toText(io: Io, { open = false }: ServeOptions, { url, firstKey }: Server, data: string): string {
+function toText(io: Io, options: ServeOptions, { url, firstKey }: Server, data: string): string {
   const { models } = toModels(io.env, undefined);
+  const { open = false } = options;
+  const database = toDatabase(options, io.env['FLEETLOOM_DATABASE']);
   return [
     `Fleetloom listens on ${url}`,
     `  data    ${data}`,
+    ...(database === undefined ? [] : [`  shares  ${toPlace(database)}`]),
     `  models  ${models === undefined ? 'scripted/… only; set ANTHROPIC_API_KEY for others' : 'scripted/… and your endpoint'}`,
     ...(open ? ['  key     none is asked for on this machine'] : []),
     ...(firstKey === undefined ? [] : [`  key     ${firstKey}`, '          shown only now, keep it']),
     `  try     ANTHROPIC_BASE_URL=${url} with the official SDK`,
     '',
   ].join('\n');
+}
+
+/** Where it is, without who may use it. */
+function toPlace(database: string): string {
+  const { host, pathname } = new URL(database);
+  return `postgres://${host}${pathname}`;
 }
 
 function toLine(problem: unknown): string {

@@ -17,7 +17,7 @@ export interface SessionsOptions extends ConnectionOptions {
 
 /** `fleetloom sessions`: what there is, the newest first. */
 export async function sessions(io: Io, options: SessionsOptions): Promise<number> {
-  const api = createServerApi(toConnection(io.env, options));
+  const api = createServerApi(toConnection(io.env, options), limits.callMs, () => io.timers.now());
   const limit = options.limit ?? limits.sessionsListed;
   const query = { limit: Math.min(limit, PAGE_ITEMS), statuses: options.status };
   const rows: string[][] = [];
@@ -27,7 +27,7 @@ export async function sessions(io: Io, options: SessionsOptions): Promise<number
     count += 1;
     // Each as it comes: a list may be long, and its reader may have gone.
     if (options.json === true) await writeText(io.stdout, `${toJsonText(io.stdout, session)}\n`);
-    else rows.push(toSessionCells(session, io.timers.now()));
+    else rows.push(toSessionCells(session, api.clock.toServerTime(io.timers.now())));
   }
   if (options.json === true) return exitCode.ok;
   if (rows.length === 0) io.stderr.write('There are no such sessions. "fleetloom run" makes one.\n');

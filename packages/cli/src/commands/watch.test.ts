@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type FleetEvent, isFleetEvent } from '@fleetloom/protocol/fleet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -139,6 +141,9 @@ describe('fleetloom watch on a terminal', () => {
     fake.type('y');
     await see(/master with all below it is told to stop/);
     expect(await server.ended(requestId)).toBe('cancelled');
+    // One request stops everybody: thread by thread, who is told of an end would go on.
+    const { stdout } = await fleet('export', sessionId);
+    expect(stdout.match(/"type":"user\.interrupt"/g)).toHaveLength(1);
     await see(/■3/);
     fake.type('q');
     expect(await ended).toBe(0);
@@ -390,5 +395,44 @@ describe('fleetloom watch elsewhere', () => {
     expect(running.stderr).toBe(`fleetloom: watching ${slow.sessionId}\n`);
     await fleet('cancel', slow.requestId);
     expect((await fleet('watch', '--once')).stderr).toBe(`fleetloom: watching ${later.sessionId}\n`);
+  });
+
+  it('[Y25] it is found behind any number of sessions that rest', async () => {
+    const asked: string[] = [];
+    const stranger = createServer((request, response) => {
+      asked.push(request.url ?? '');
+      const isList = request.url?.startsWith('/v1/sessions?') === true;
+      const id = request.url?.includes('running') === true ? 'sesn_old' : 'sesn_new';
+      const body = isList ? { data: [{ id, status: 'idle' }], next_page: null } : {};
+      response.writeHead(isList ? 200 : 404, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
+    expect((await call(['watch', '--once', '--url', url, '--key', 'k'])).code).toBe(4);
+    expect(asked.at(-1)).toBe('/v1/sessions/sesn_old');
+    stranger.closeAllConnections();
+    await new Promise((resolve) => stranger.close(resolve));
+  });
+
+  it('[Y80] on a machine whose clock is wrong nobody is stalled for it, and ages are those of the server', async () => {
+    const { sessionId, requestId } = await server.begin(SLOW);
+    const done = await server.begin('hello');
+    await server.ended(done.requestId);
+    for (const clockMs of [3_600_000, -3_600_000]) {
+      const { code, stdout } = await call(['watch', sessionId, '--once'], { env: server.env, clockMs });
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/master .* writing .* {2}[\d.]+m?s\n/)]);
+      const listed = await call(['sessions', '--limit', '1'], { env: server.env, clockMs });
+      expect(listed.stdout).toMatch(/ idle {2,}master {2}[\d.]+m?s /);
+    }
+    await fleet('cancel', requestId);
+  });
+
+  it('[Y20] nobody is stalled in lines about the past', async () => {
+    const { sessionId, requestId } = await server.begin(delegate('asker', [script([{ say: 'one two' }])]));
+    await server.ended(requestId);
+    const late = { env: server.env, clockMs: 3_600_000 };
+    const { stdout } = await call(['watch', sessionId, '--plain', '--until', 'idle'], late);
+    expect(stdout).toMatch(/◐ working {5}master/);
+    expect(stdout).not.toContain('stalled');
   });
 });

@@ -24,7 +24,7 @@ export interface WatchOptions extends ConnectionOptions {
 export async function watch(io: Io, session: string | undefined, options: WatchOptions): Promise<number> {
   const modes = [options.plain, options.json, options.once].filter((mode) => mode === true).length;
   if (modes > 1) throw new UsageError('--plain, --json and --once exclude each other.', 'Leave all but one out.');
-  const api = createServerApi(toConnection(io.env, options));
+  const api = createServerApi(toConnection(io.env, options), limits.callMs, () => io.timers.now());
   const isScreen = modes === 0 && detectLook(io).live;
   const canChoose = isScreen && io.stdin.isTTY === true;
   const choice = session === undefined ? await chooseSession(io, api, canChoose) : { sessionId: session };
@@ -47,7 +47,7 @@ async function print(io: Io, api: ServerApi, session: string, options: WatchOpti
   const tell = (event: FleetEvent): string => {
     if (json === true) return toEventLine(io, event);
     return log
-      .take(slots, event, io.timers.now())
+      .take(slots, event, slots.lastAt ?? io.timers.now())
       .map((line) => `${line}\n`)
       .join('');
   };
@@ -77,12 +77,13 @@ async function printOnce(io: Io, api: ServerApi, session: string): Promise<numbe
     import('../watch/session-facts.ts'),
     import('../watch/worst-state.ts'),
   ]);
-  const model = new WatchModel(session);
+  const model = new WatchModel(session, api.clock);
   const signal = await follow(io, api, session, { onEvent: (event) => model.take(event), isOver: () => true });
   if (signal !== undefined) return exitCode[signal];
   model.facts = await readFacts(api, session);
-  await printSnapshot(io, model);
-  return worstState(model, io.timers.now());
+  const nowMs = api.clock.toServerTime(io.timers.now());
+  await printSnapshot(io, model, nowMs);
+  return worstState(model, nowMs);
 }
 
 /** Gives the signal that ended it, if one did. */

@@ -23,6 +23,8 @@ const VARIABLES: Readonly<Record<string, string | undefined>> = {
   port: 'PORT',
   host: 'HOST',
   data: 'FLEETLOOM_DATA',
+  database: 'FLEETLOOM_DATABASE',
+  'database-listen': 'FLEETLOOM_DATABASE_LISTEN',
   url: 'FLEETLOOM_URL',
   key: 'FLEETLOOM_KEY',
   'model-base-url': 'ANTHROPIC_BASE_URL',

@@ -27,15 +27,14 @@ export function createCheckedFetch(signal: AbortSignal): CheckedFetch {
 
   const checked: typeof fetch = async (input, init) => {
     const given = init?.signal ?? undefined;
-    const request = new Request(input, {
-      ...init,
-      signal: AbortSignal.any(given === undefined ? [signal] : [signal, given]),
-    });
-    const { method, headers } = request;
-    const { pathname: path, protocol } = new URL(request.url);
+    const { url, method, headers } = describeRequest(input, init);
+    const { pathname: path, protocol } = new URL(url);
     // To find out what a fetch can do, the SDK asks it for data that is its own answer.
-    if (protocol === 'data:') return fetch(request);
-    const response = await fetch(request);
+    if (protocol === 'data:') return fetch(input, init);
+    // No Request of our own: in Node 20 nothing but the request itself remembers its signal, so that, once it is collected,
+    // a stream cannot be closed any more. A server then takes it for a reader who has seen everything.
+    const both = AbortSignal.any(given === undefined ? [signal] : [signal, given]);
+    const response = await fetch(input, { ...init, signal: both });
     const { status } = response;
     requests.push({ method, path, headers, status });
     const where = `${method} ${path} → ${status}`;
@@ -49,6 +48,15 @@ export function createCheckedFetch(signal: AbortSignal): CheckedFetch {
     return response;
   };
   return { fetch: checked, requests, problems };
+}
+
+function describeRequest(input: Parameters<typeof fetch>[0], init: RequestInit | undefined) {
+  const known = input instanceof Request ? input : undefined;
+  return {
+    url: known?.url ?? (input as string | URL).toString(),
+    method: (init?.method ?? known?.method ?? 'GET').toUpperCase(),
+    headers: new Headers(init?.headers ?? known?.headers),
+  };
 }
 
 function isJson({ headers }: Response): boolean {

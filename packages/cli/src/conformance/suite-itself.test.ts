@@ -1,11 +1,19 @@
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it, vi } from 'vitest';
 import { FakeIo } from '../../test-support/fake-io.ts';
+import { startTestServer } from '../../test-support/fleet-server.ts';
+import { rememberServer } from '../connection/local-server.ts';
 import { limits } from '../limits.ts';
 import { runProgram } from '../program.ts';
 import { allChecks } from './all-checks.ts';
 import { type Check, check, defineChecks } from './check.ts';
+import { createCheckedFetch } from './checked-fetch.ts';
 import { chooseChecks } from './choose-checks.ts';
 import { expectEqual, NotApplicable } from './expect.ts';
 import { agentForm } from './forms/record-forms.ts';
@@ -241,6 +249,43 @@ describe('the forms of answers', () => {
   });
 });
 
+describe('streams of checks', () => {
+  it('[Q45] a stream that a check closes is closed, whatever was collected meanwhile', async () => {
+    let left = 0;
+    const server = createServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'request-id': 'req_1' }).write(': open\n\n');
+      response.on('close', () => (left += 1));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1/sessions/sesn_1/events/stream`;
+    const checked = createCheckedFetch(new AbortController().signal);
+    const readers = await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        const closing = new AbortController();
+        const { body } = await checked.fetch(url, { signal: closing.signal });
+        const reader = body!.getReader();
+        await reader.read();
+        reader.read().catch(() => {}); // it ends with the stream
+        return closing;
+      }),
+    );
+    await collectGarbage();
+    for (const closing of readers) closing.abort();
+    await expect.poll(() => left, { timeout: 20_000 }).toBe(5);
+    await new Promise((resolve) => server.close(resolve));
+  });
+});
+
+/** What is only remembered weakly is gone afterwards. */
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc') as () => void;
+  for (let round = 0; round < 5; round += 1) {
+    gc();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
 describe('the command', () => {
   it('[Q10] a server that is none, or an address that is none, is wrong usage', async () => {
     const io = new FakeIo();
@@ -248,6 +293,28 @@ describe('the command', () => {
     expect(await runProgram(io, ['conformance', 'http://127.0.0.1:9', '--only', '1'])).toBe(2);
     expect(io.stderr.text).toContain('is no address of a server');
     expect(io.stderr.text).toContain('http://127.0.0.1:9 cannot be asked');
+  });
+
+  it('[Y74] a server of this machine needs no key, and what is wrong with a key is said in words', async () => {
+    const server = await startTestServer();
+    const data = await mkdtemp(join(tmpdir(), 'fleetloom-conformance-key-'));
+    await rememberServer(data, { url: server.url, firstKey: server.key });
+    const ask = async (env: Record<string, string>, ...more: string[]) => {
+      const io = new FakeIo({ env });
+      const code = await runProgram(io, ['conformance', server.url, '--only', '1,2', ...more]);
+      return [code, io.stderr.text];
+    };
+    expect(await ask({ FLEETLOOM_DATA: data })).toEqual([0, '']);
+    expect(await ask({ FLEETLOOM_DATA: '/nowhere' })).toEqual([
+      2,
+      expect.stringMatching(/ asks for a key\.\n {2}Give one/),
+    ]);
+    expect(await ask({ FLEETLOOM_DATA: data }, '--key', 'wrong')).toEqual([
+      2,
+      expect.stringMatching(/ does not know this key\.\n {2}Give one/),
+    ]);
+    await server.close();
+    await rm(data, { recursive: true });
   });
 
   it('[Q10] it returns 1 if something failed, and prints the report as JSON if asked', async () => {

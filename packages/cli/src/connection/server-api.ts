@@ -1,10 +1,13 @@
 import { limits } from '../limits.ts';
 import type { Connection } from './connection.ts';
+import { ServerClock } from './server-clock.ts';
 import { toAnswerError, toFetchError, unreadableAnswer } from './server-errors.ts';
 
 /** Calls to a server. What goes wrong comes out as a `CommandError` that says what to do. */
 export interface ServerApi {
   readonly connection: Connection;
+  /** What time it is there, learnt from its answers. */
+  readonly clock: ServerClock;
   get<Answer>(path: string, query?: Query): Promise<Answer>;
   post<Answer>(path: string, body: object): Promise<Answer>;
   /** Files travel as forms do. */
@@ -26,13 +29,20 @@ export interface OpenInit {
   readonly signal?: AbortSignal;
 }
 
-export function createServerApi(connection: Connection, callMs: number = limits.callMs): ServerApi {
+export function createServerApi(
+  connection: Connection,
+  callMs: number = limits.callMs,
+  now: () => number = Date.now,
+): ServerApi {
+  const clock = new ServerClock();
   const open = async (path: string, init: OpenInit = {}): Promise<Response> => {
+    const sentAtMs = now();
     const response = await fetch(toUrl(connection, path, init.query), toRequest(connection, init)).catch(
       (error: unknown) => {
         throw toFetchError(connection, error);
       },
     );
+    clock.sawAnswer(response.headers.get('date'), sentAtMs, now());
     if (!response.ok) throw await toAnswerError(connection, response);
     return response;
   };
@@ -48,6 +58,7 @@ export function createServerApi(connection: Connection, callMs: number = limits.
 
   return {
     connection,
+    clock,
     open,
     get: (path, query = {}) => call(path, { query }),
     post: (path, body) => call(path, { method: 'POST', body }),

@@ -33,6 +33,7 @@ export function unreadableAnswer({ url }: Connection, cause: unknown): CommandEr
 }
 
 const START = 'Start one with "fleetloom serve", or name another with --url or FLEETLOOM_URL.';
+const SESSIONS = '"fleetloom sessions" lists what there is.';
 const KEY = 'Pass it with --key or FLEETLOOM_KEY; "fleetloom serve" shows the first one when it makes it.';
 
 function toStatusError({ key, url }: Connection, status: number, message: string): CommandError {
@@ -41,7 +42,8 @@ function toStatusError({ key, url }: Connection, status: number, message: string
   }
   if (status === 401 || status === 403) return new CommandError(exitCode.key, message, KEY);
   if (status === 404 || status === 410) {
-    return new CommandError(exitCode.notFound, message, '"fleetloom sessions" lists what there is.');
+    const what = / has no thread /.test(message) ? '"fleetloom threads <session>" lists them.' : SESSIONS;
+    return new CommandError(exitCode.notFound, message, what);
   }
   return new CommandError(exitCode.refused, message, `It was the server at ${url} that said so.`);
 }
@@ -62,8 +64,10 @@ function fieldOf(value: unknown, name: string): unknown {
 /** It may come from anywhere, so it is cleaned as what agents say is. */
 function sentence(text: string): string {
   const line = cleanLine(text);
-  // A word, not an id or the name of a field: those are as they are.
-  const whole = /^[a-z]+(?![\w.[-])/.test(line) ? line.charAt(0).toUpperCase() + line.slice(1) : line;
+  // A word, not an id or the name of a field: those are as they are. An id that is none may look like a word.
+  const whole = /^(?!\S+ does not exist)[a-z]+(?![\w.[-])/.test(line)
+    ? line.charAt(0).toUpperCase() + line.slice(1)
+    : line;
   return /[.!?]$/.test(whole) ? whole : `${whole}.`;
 }
 

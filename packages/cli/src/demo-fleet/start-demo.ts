@@ -6,7 +6,8 @@ import { readAgents } from '../agents/read-agents.ts';
 import { saveAgents } from '../agents/save-agents.ts';
 import { DEFAULT_MODEL } from '../agents/to-model-name.ts';
 import type { ServerApi } from '../connection/server-api.ts';
-import { demoDirectory, leadScriptName, listProject } from './demo-files.ts';
+import { demoDirectory, listProject } from './demo-files.ts';
+import { demoTask, demoTitle, demoEnvironment, scriptNameOf } from './describe-demo.ts';
 
 export interface DemoRequest {
   readonly agents: number;
@@ -19,32 +20,26 @@ export interface DemoRequest {
  * agents, an environment, files, a session and a message, over HTTP.
  */
 export async function startDemo(api: ServerApi, { agents, model }: DemoRequest): Promise<string> {
-  const toModel = (name: string) => model ?? `scripted/${name === 'lead' ? leadScriptName(agents) : `demo-${name}`}`;
   const files = (await readAgents(join(demoDirectory, 'agents'))).map((each) => ({
     ...each,
-    model: toModel(each.name),
+    model: model ?? `scripted/${scriptNameOf(each.name, agents)}`,
   }));
   const agent = await saveAgents(api, files, chooseCoordinator(files, 'lead'), DEFAULT_MODEL);
   const session = await api.post<Session>('/v1/sessions', {
     agent,
     environment_id: await findEnvironment(api),
-    title: `Demo: ${agents} agents prepare a release of ferry`,
+    title: demoTitle(agents),
     resources: await uploadProject(api),
   });
-  const content = [{ type: 'text', text: TASK }];
+  const content = [{ type: 'text', text: demoTask }];
   await api.post(`/v1/sessions/${session.id}/events`, { events: [{ type: 'user.message', content }] });
   return session.id;
 }
 
-const TASK =
-  'Get ferry ready for its next release. Look at the whole project with your team: review the code, compare it with the documentation, mend the retries, and write down what a user should know. Then tell me whether it can go out.';
-
-const ENVIRONMENT = 'demo';
-
 /** The one of an earlier start, if there is one. */
 async function findEnvironment(api: ServerApi): Promise<string> {
-  for await (const { id, name } of api.list<Environment>('/v1/environments')) if (name === ENVIRONMENT) return id;
-  return (await api.post<Environment>('/v1/environments', { name: ENVIRONMENT, config: { type: 'cloud' } })).id;
+  for await (const { id, name } of api.list<Environment>('/v1/environments')) if (name === demoEnvironment) return id;
+  return (await api.post<Environment>('/v1/environments', { name: demoEnvironment, config: { type: 'cloud' } })).id;
 }
 
 /** A copy for this session: what its agents change, no other session sees. */

@@ -18,7 +18,11 @@ export async function watchDemo(io: Io, api: ServerApi, sessionId: string, ended
     onNote: (text) => view.note(text),
     onInterrupt: () => ended.ask('SIGINT'),
   });
-  const view = await createTextView(io, () => asks.isOpen);
+  const view = await createTextView(
+    io,
+    () => asks.isOpen,
+    () => io.timers.now(),
+  );
   try {
     for await (const event of openFleet(api.connection, { session: sessionId, gate: 'live', signal: leave.signal })) {
       asks.take(event);

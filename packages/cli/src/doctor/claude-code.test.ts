@@ -28,16 +28,23 @@ function found(version: string, isNew: boolean): FoundProgram {
 it('[J135] a program that has everything is told with its version and where it is', () => {
   expect(describeClaudeCode(found('2.1.325', true), undefined)).toEqual([
     { name: 'Claude Code', state: 'ok', text: `2.1.325 (${path}): sessions on claude-code/default run on it` },
+    {
+      name: 'Claude Code',
+      state: 'ok',
+      text: expect.stringMatching(/^2\.1\.325 supports: live text .*; text of sub-agents; /),
+    },
   ]);
 });
 
 it('[J135] what a release lacks, and why text is not seen growing, are notes with what to do', () => {
   const findings = describeClaudeCode(found('2.1.197', false), 'the program talks to Amazon Bedrock (X is set)');
-  expect(findings.map(({ state }) => state)).toEqual(['ok', 'note', 'note']);
-  expect(findings[1]?.text).toContain('2.1.197 does not have: text of agents that agents start');
-  expect(findings[1]?.fix).toBe('Update it (claude update).');
-  expect(findings[2]?.text).toBe('the program talks to Amazon Bedrock (X is set)');
-  expect(findings[2]?.fix).toBeDefined();
+  expect(findings.map(({ state }) => state)).toEqual(['ok', 'ok', 'note', 'note']);
+  expect(findings[1]?.text).not.toContain('live text');
+  expect(findings[1]?.text).not.toContain('agents that agents start');
+  expect(findings[2]?.text).toContain('2.1.197 does not have: text of agents that agents start');
+  expect(findings[2]?.fix).toBe('Update it (claude update).');
+  expect(findings[3]?.text).toBe('the program talks to Amazon Bedrock (X is set)');
+  expect(findings[3]?.fix).toBeDefined();
 });
 
 it('[J135] no program at all is a note, one that does not work is a problem', () => {

@@ -8,9 +8,12 @@ import type { Finding } from './finding.ts';
 export function describeClaudeCode(found: FoundProgram, noGateway: string | undefined): readonly Finding[] {
   if (found.type === 'problem') return [toProblem(found)];
   const { path, version, supports } = found.program;
-  const missing = listMissing(supports);
+  const has = features.filter(([, holds]) => holds(supports)).map(([name]) => name);
+  const missing = features.filter(([, holds]) => !holds(supports)).map(([name]) => name);
+  const live = noGateway === undefined ? ['live text of every agent, token by token'] : [];
   return [
     { name: NAME, state: 'ok', text: `${version} (${path}): sessions on claude-code/default run on it` },
+    { name: NAME, state: 'ok', text: `${version} supports: ${[...live, ...has].join('; ')}` },
     ...(missing.length === 0 ? [] : [toMissing(version, missing)]),
     ...(noGateway === undefined ? [] : [toBlockwise(noGateway)]),
   ];
@@ -25,14 +28,15 @@ function toProblem({ problem: { reason, problem, advice } }: Extract<FoundProgra
   return { name: NAME, state: 'note', text: `${problem}: models such as claude-code/default are refused`, fix };
 }
 
-function listMissing(supports: Capabilities): string[] {
-  return [
-    ...(supports.forwardsNestedText ? [] : ['text of agents that agents start, unless the gateway sees it']),
-    ...(supports.sparesBackgroundAgents ? [] : ['agents in the background survive an interrupt']),
-    ...(supports.canLimitSpawnDepth ? [] : ['a limit on how deep agents start agents']),
-    ...(supports.tellsPromptLifecycle ? [] : ['which message became part of which turn']),
-  ];
-}
+/** What people notice, and when a release has it. */
+const features: readonly (readonly [name: string, holds: (supports: Capabilities) => boolean])[] = [
+  ['approvals, custom tools, MCP servers, stopping one sub-agent, follow-ups', () => true],
+  ['text of sub-agents', ({ forwardsSubagentText: holds }) => holds],
+  ['text of agents that agents start, unless the gateway sees it', ({ forwardsNestedText: holds }) => holds],
+  ['agents in the background survive an interrupt', ({ sparesBackgroundAgents: holds }) => holds],
+  ['a limit on how deep agents start agents', ({ canLimitSpawnDepth: holds }) => holds],
+  ['which message became part of which turn', ({ tellsPromptLifecycle: holds }) => holds],
+];
 
 function toMissing(version: string, missing: readonly string[]): Finding {
   const text = `${version} does not have: ${missing.join('; ')}`;

@@ -1,10 +1,11 @@
-import { type FleetUsage, nowDoing } from '@fleetloom/protocol/fleet';
+import { type FleetUsage, nowDoing, type Slot } from '@fleetloom/protocol/fleet';
 import { cleanLine } from '../terminal/clean-text.ts';
 import { formatCost, formatCount, formatDuration, formatPlural, formatRunning } from '../terminal/format.ts';
 import type { Glyphs } from '../terminal/glyphs.ts';
 import type { Style } from '../terminal/palette.ts';
 import { type Row, type Span, span } from '../terminal/row.ts';
 import { textWidth, truncateText } from '../terminal/text-width.ts';
+import { endOfText } from './end-of-text.ts';
 import { silenceOf, type SlotState, toSlotState } from './slot-state.ts';
 import type { ThreadRow } from './thread-rows.ts';
 
@@ -32,30 +33,23 @@ export function drawThread(row: ThreadRow, drawing: ThreadDrawing): Row {
   const age = span(ageOf(row, nowMs).padStart(AGE_WIDTH), 'dim');
   const right = width < NARROW_WIDTH ? [word, cost, age] : [word, tokens, cost, age];
   const room = width - columnsOf(left) - columnsOf(right) - GAPS;
-  return { left: [...left, span(`  ${fitDoing(row, nowMs, room)}`, 'dim')], right };
+  return { left: [...left, span(`  ${fitDoing(row, drawing, room)}`, 'dim')], right };
 }
 
 /** Between what it does and what stands before and behind it. */
 const GAPS = 4;
 
 /** Of what somebody says the end is the news; of a call or a failure, the beginning. */
-export function fitDoing(row: ThreadRow, nowMs: number, room: number): string {
-  const doing = doingOf(row, nowMs);
-  const { state, phase, text, error } = row.slot;
-  const isText = (state === 'running' && phase === 'writing') || (state === 'ok' && text.tail !== '' && error === null);
-  if (!isText || textWidth(doing) <= room) return doing;
-  return takeEnd(doing, room);
+export function fitDoing(row: ThreadRow, { nowMs, glyphs }: ThreadDrawing, room: number): string {
+  const { slot } = row;
+  const isText = isSaying(slot) && silenceOf(slot, nowMs) === undefined;
+  return isText ? endOfText(slot.text, room, glyphs.ellipsis) : doingOf(row, nowMs);
 }
 
-function takeEnd(text: string, width: number): string {
-  let end = '';
-  for (const character of Array.from(text).toReversed()) {
-    if (textWidth(character + end) > width) break;
-    end = character + end;
-  }
-  // Half a word at the front is harder to read than none.
-  const isCut = end.length < text.length && !text.at(-end.length - 1)?.match(/\s/);
-  return (isCut ? end.replace(/^\S{1,11}\s+(?=\S)/, '') : end).trimStart();
+/** What is told of it is the end of its text. */
+export function isSaying({ state, phase, text, error }: Slot): boolean {
+  if (text.tail === '') return false;
+  return (state === 'running' && phase === 'writing') || (state === 'ok' && error === null);
 }
 
 function columnsOf(spans: readonly Span[]): number {

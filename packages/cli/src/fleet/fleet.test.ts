@@ -134,7 +134,7 @@ describe('threads as rows', () => {
       }
     }
     const line = paintRow(drawThread(rows[1]!, { width: 79, glyphs: look().glyphs, nowMs: events.nowMs }), 79, look());
-    expect(line).toMatch(/^▸ ╰─wörker 漢字漢字 {2}字漢.*漢字 {2}writing {6}1\.2k {2}\$0\.0500 {4}4\.2s$/);
+    expect(line).toMatch(/^▸ ╰─wörker 漢字漢字 {2}…漢字.*漢字 {3}writing {6}1\.2k {2}\$0\.0500 {4}4\.2s$/);
   });
 
   it('[Y20] a price that is not known is not nothing', () => {
@@ -174,11 +174,18 @@ describe('a line for each change', () => {
       '◐ working       w  waiting for the model',
       '▸ writing       w',
       '! needs you     w  bash: rm x (sevt_1)',
-      '◐ working     lead  working',
+      '◐ working     lead',
       '✗ failed        w  x',
       '✓ done        lead  abc',
       'run req_1 has failed after 5ms, $0.00',
     ]);
+  });
+
+  it('[Y83] threads of one name are told apart: from the second one on they have a number, and keep it', () => {
+    const events = new FleetEvents().start().open(0, 'lead').open(1, 'w', 0).open(2, 'w', 0).open(3, 'v', 0);
+    events.text(2, 'two').close(2).close(1);
+    const names = linesOf(events).map((line) => line.slice(24).trim().split(' ')[0]);
+    expect(names.slice(1)).toEqual(['lead', 'lead', 'w', 'w#2', 'v', 'w#2', 'w#2', 'w']);
   });
 
   it('[Y24] what is said in it stays on its line and commands no terminal', () => {

@@ -2,7 +2,8 @@ import { type FleetEvent, nowDoing, type SessionSlots } from '@fleetloom/protoco
 import { cleanLine } from '../terminal/clean-text.ts';
 import { formatDuration } from '../terminal/format.ts';
 import type { Look } from '../terminal/look.ts';
-import { costOf, toInputLine } from './draw-threads.ts';
+import { costOf, isSaying, toInputLine } from './draw-threads.ts';
+import { endOfText } from './end-of-text.ts';
 import { type SlotState, toSlotState } from './slot-state.ts';
 import { type ThreadRow, toThreadRows } from './thread-rows.ts';
 
@@ -14,6 +15,9 @@ export class LineLog {
   readonly #look: Look;
   readonly #words = new Map<string, string>();
   readonly #runs = new Map<string, string>();
+  /** How many threads have this name, and which of them each is. */
+  readonly #named = new Map<string, number>();
+  readonly #names = new Map<string, string>();
   readonly #streams = new Map<number, FleetEvent['type']>();
 
   constructor(look: Look) {
@@ -47,8 +51,19 @@ export class LineLog {
     const said = `${row.turns} ${state.word} ${waits}`;
     if (this.#words.get(row.key) === said) return [];
     this.#words.set(row.key, said);
-    const name = `${'  '.repeat(row.branches.length)}${cleanLine(row.agent)}`;
-    return [`${clock(row.slot.lastAt ?? nowMs)}  ${this.#paintState(state)}  ${name}${this.#detail(row)}`];
+    const name = `${'  '.repeat(row.branches.length)}${this.#name(row)}`;
+    return [`${clock(row.slot.lastAt ?? nowMs)}  ${this.#paintState(state)}  ${name}${this.#detail(row, state.word)}`];
+  }
+
+  /** Lines have no place in a tree by which two of one name could be told apart: from the second one on they have a number. */
+  #name({ key, agent }: ThreadRow): string {
+    const known = this.#names.get(key);
+    if (known !== undefined) return known;
+    const count = (this.#named.get(agent) ?? 0) + 1;
+    this.#named.set(agent, count);
+    const name = count === 1 ? cleanLine(agent) : `${cleanLine(agent)}#${count}`;
+    this.#names.set(key, name);
+    return name;
   }
 
   #paintState(state: SlotState): string {
@@ -57,12 +72,14 @@ export class LineLog {
     return paint(`${sign} ${state.word.padEnd(10)}`, state.style);
   }
 
-  #detail({ slot, approvals }: ThreadRow): string {
+  #detail({ slot, approvals }: ThreadRow, word: string): string {
     const asks = approvals.map(({ tool, input, toolUseId }) => `${tool}: ${toInputLine(input)} (${toolUseId})`);
     // What is being written changes with every word: the line says that it is, and the end says what.
-    const doing = slot.phase === 'writing' && slot.state === 'running' ? '' : nowDoing(slot);
-    const text = cleanLine(asks.length > 0 ? asks.join(', ') : doing);
-    return text === '' ? '' : `  ${this.#look.paint(text.slice(0, 400), 'dim')}`;
+    const isWriting = slot.phase === 'writing' && slot.state === 'running';
+    const said = isSaying(slot) ? endOfText(slot.text, SAID_COLUMNS, this.#look.glyphs.ellipsis) : nowDoing(slot);
+    const text = cleanLine(asks.length > 0 ? asks.join(', ') : isWriting ? '' : said);
+    // What the word says need not be said again.
+    return text === '' || text === word ? '' : `  ${this.#look.paint(text.slice(0, 400), 'dim')}`;
   }
 
   /** Beginnings come before what happens in a run, ends behind it. */
@@ -87,6 +104,9 @@ export class LineLog {
     });
   }
 }
+
+/** Of what was said its end. */
+const SAID_COLUMNS = 60;
 
 function toWord(state: 'failed' | 'lost'): string {
   return state === 'failed' ? 'failed' : 'an end that was not seen';

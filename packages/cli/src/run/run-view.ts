@@ -36,13 +36,13 @@ export function createJsonView(io: Io): RunView {
   };
 }
 
-/** For people, on standard error: a tree that lives where it can, else a line for each change. */
-export async function createTextView(io: Io, canAnswer: () => boolean): Promise<RunView> {
+/** For people, on standard error: a tree that lives where it can, else a line for each change. `now` is the server's time. */
+export async function createTextView(io: Io, canAnswer: () => boolean, now = () => io.timers.now()): Promise<RunView> {
   const screenIo = toStderrIo(io);
   const look = detectLook(screenIo);
   if (!look.live) return createLineView(io, look);
   await loadTextWidth();
-  return createTreeView(screenIo, look, canAnswer);
+  return createTreeView(screenIo, look, canAnswer, now);
 }
 
 function createLineView(io: Io, look: Look): RunView {
@@ -51,7 +51,7 @@ function createLineView(io: Io, look: Look): RunView {
   return {
     take: async (event) => {
       slots = foldSlots(slots, event);
-      const lines = log.take(slots, event, io.timers.now());
+      const lines = log.take(slots, event, slots.lastAt ?? io.timers.now());
       if (lines.length > 0) await writeText(io.stderr, lines.map((line) => `${line}\n`).join(''));
     },
     note: (text) => void io.stderr.write(`fleetloom: ${text}\n`),
@@ -60,13 +60,13 @@ function createLineView(io: Io, look: Look): RunView {
   };
 }
 
-function createTreeView(io: Io, look: Look, canAnswer: () => boolean): RunView {
+function createTreeView(io: Io, look: Look, canAnswer: () => boolean, now: () => number): RunView {
   let slots = createSlots();
   let note: string | undefined;
   let shown: string | undefined;
   const draw = (rowsMax: number, isFinal: boolean) => {
     const width = drawingWidth(io);
-    const nowMs = io.timers.now();
+    const nowMs = now();
     const drawing = { width, glyphs: look.glyphs, nowMs, ...(isFinal ? {} : { animationMs: nowMs }) };
     shown = openApprovals(slots)[0]?.toolUseId;
     const asks = isFinal ? [] : drawAsks(slots, look, canAnswer(), width, Math.floor(rowsMax / 2));

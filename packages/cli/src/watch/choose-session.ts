@@ -26,20 +26,23 @@ export async function chooseSession(io: Io, api: ServerApi, canChoose: boolean):
   if (newest === undefined) {
     throw new CommandError(exitCode.notFound, 'There are no sessions.', '"fleetloom run" makes one.');
   }
-  if (!canChoose || data.length === 1)
-    return { sessionId: (data.find(({ status }) => status === 'running') ?? newest).id };
+  if (!canChoose || data.length === 1) return { sessionId: ((await findRunning(api)) ?? newest).id };
   await loadTextWidth();
-  return await chooseFrom(io, data);
+  return await chooseFrom(io, data, () => api.clock.toServerTime(io.timers.now()));
 }
 
-function chooseFrom(io: Io, sessions: readonly Session[]): Promise<Choice> {
+/** The newest that runs may be older than many that rest. */
+async function findRunning(api: ServerApi): Promise<Session | undefined> {
+  const query = { limit: 1, statuses: ['running', 'rescheduling'] };
+  return (await api.get<{ readonly data: readonly Session[] }>('/v1/sessions', query)).data[0];
+}
+
+function chooseFrom(io: Io, sessions: readonly Session[], now: () => number): Promise<Choice> {
   const look = detectLook(io);
   let selected = 0;
   return new Promise((resolve) => {
     const screen = new FullScreen(io, (columns, rows) =>
-      drawSessions(sessions, selected, rows, io.timers.now()).map((row) =>
-        paintRow(row, Math.max(1, columns - 1), look),
-      ),
+      drawSessions(sessions, selected, rows, now()).map((row) => paintRow(row, Math.max(1, columns - 1), look)),
     );
     const end = (choice: Choice) => {
       keys.stop();

@@ -112,10 +112,11 @@ describe('commands behind a colon', () => {
   });
 
   it('[Y36] X asks, and stops a thread with all below it, the lowest first; from the coordinator on, everybody', () => {
-    const events = fleet().open(5, 'below', 1, 'E');
+    // One request takes a hundred, so whoever has ended is left out.
+    const events = fleet().open(5, 'below', 1, 'E').open(6, 'over', 1, 'O').close(6);
     const model = modelOf(events);
     expect(press(model, 'jX', events.nowMs).at(-1)).toBe(undefined);
-    expect(draw(model, events.nowMs).at(-1)).toContain('Stop fine and 1 thread below?');
+    expect(draw(model, events.nowMs).at(-1)).toContain('Stop fine and 2 threads below?');
     expect(press(model, 'y', events.nowMs)).toEqual([
       { type: 'stop', threadIds: ['E', 'A'], whom: 'fine with all below it' },
     ]);

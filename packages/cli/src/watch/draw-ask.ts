@@ -6,12 +6,12 @@ import type { Ask } from './asks.ts';
 import type { WatchDrawing } from './draw-watch.ts';
 
 /** What an agent asks for, with as much of the input as there is room for; that there is more is always said. */
-export function drawAsk(ask: Ask, { glyphs, width }: WatchDrawing, room: number): Row[] {
+export function drawAsk(ask: Ask, { glyphs, width, isPast }: WatchDrawing, room: number): Row[] {
   const lines = toInputLines(ask.input, width - 4, limits.inputRowsMax);
   const space = Math.max(1, room - 1);
   const shown = lines.length <= space ? lines : lines.slice(0, space - 1);
   const rest = lines.length - shown.length;
-  const keys = ask.type === 'approval' ? 'a approve  d deny  A pattern' : 'r answer';
+  const keys = isPast ? '' : ask.type === 'approval' ? 'a approve  d deny  A pattern' : 'r answer';
   return [
     { left: drawWhat(ask, glyphs.needsYou), right: [span(keys, 'attention')] },
     ...shown.map((line): Row => ({ left: [span(`    ${line}`)], right: [] })),

@@ -98,11 +98,12 @@ function nameOf(model: WatchModel, row: ThreadRow, { glyphs }: WatchDrawing): st
 }
 
 /** The word of the state always, then what there is to say about it. */
-function drawNow(row: ThreadRow, state: SlotState, columns: Columns, { glyphs, nowMs }: WatchDrawing): Span[] {
+function drawNow(row: ThreadRow, state: SlotState, columns: Columns, drawing: WatchDrawing): Span[] {
+  const { glyphs } = drawing;
   const word = columns.state > 0 ? [span(`${toColumn(state.word, columns.state, glyphs.ellipsis)} `, state.style)] : [];
   const before = columns.state > 0 ? '' : `${state.word} `;
   const room = columns.now - textWidth(before);
-  const doing = withoutWord(fitDoing(row, nowMs, Math.max(0, room)), state.word, columns.state > 0);
+  const doing = withoutWord(fitDoing(row, drawing, Math.max(0, room)), state.word, columns.state > 0);
   const lead = before.slice(0, columns.now);
   return [
     ...word,

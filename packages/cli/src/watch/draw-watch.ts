@@ -18,6 +18,8 @@ export interface WatchDrawing extends ThreadDrawing {
   readonly look: Look;
   /** The time of whoever looks; `nowMs` is that of what is looked at, which may be the past. */
   readonly clockMs: number;
+  /** It is looked at, and nothing can be done about it. */
+  readonly isPast: boolean;
 }
 
 /** The whole screen, line by line: what is known about the session, the threads or one of them, and what keys do. */
@@ -26,7 +28,8 @@ export function drawWatch(model: WatchModel, look: Look, columns: number, rows: 
   const width = Math.max(1, columns - 1);
   const nowMs = model.timeOf(clockMs);
   const animationMs = model.replay === undefined ? clockMs : 0;
-  const drawing: WatchDrawing = { width, rows, look, glyphs: look.glyphs, nowMs, animationMs, clockMs };
+  const isPast = model.replay !== undefined;
+  const drawing: WatchDrawing = { width, rows, look, glyphs: look.glyphs, nowMs, animationMs, clockMs, isPast };
   const asks = model.asks(clockMs);
   const footer = drawFooter(model, asks, drawing);
   const room = Math.max(1, rows - 1 - footer.length);

@@ -8,12 +8,12 @@ import { writeText } from '../write-text.ts';
 import type { WatchModel } from './watch-model.ts';
 
 /** How a session is now: its threads, what they took, and what waits for somebody. */
-export async function printSnapshot(io: Io, model: WatchModel): Promise<void> {
+export async function printSnapshot(io: Io, model: WatchModel, nowMs: number): Promise<void> {
   await loadTextWidth();
   const look = detectLook(io);
   const { glyphs } = look;
   const threads = model.threads();
-  const drawing = { width: drawingWidth(io), glyphs, nowMs: io.timers.now() };
+  const drawing = { width: drawingWidth(io), glyphs, nowMs };
   const rows: Row[] = [
     { left: [span('fleetloom', 'brand'), span(`  ${model.sessionId}`, 'dim')], right: [] },
     ...threads.map((thread) => drawThread(thread, drawing)),

@@ -64,7 +64,10 @@ describe('the replay', () => {
     expect(lines.join('\n')).toMatch(/▸ {2}╰─alpha +writing +1 3 /);
     press(model, ']');
     expect(draw(model, 0, 120).join('\n')).toMatch(/! {2}╰─alpha +needs you +bash: ls/);
-    press(model, 'j\r');
+    press(model, 'j');
+    // What was asked for then cannot be answered now, and no key is offered for it.
+    expect(draw(model, 0, 120).join('\n')).toMatch(/! alpha asks for bash\n/);
+    press(model, '\r');
     expect(draw(model, 0, 120).join('\n')).toMatch(/› do alpha\n\n1 3/);
     press(model, '[[[[');
     expect(draw(model, 0, 120).join('\n')).toMatch(/› do alpha\n+ /);

@@ -36,7 +36,9 @@ function toStop(rows: readonly ThreadRow[]): WatchAction {
   const [first] = rows;
   const whom = first?.agent ?? '';
   const isEverybody = rows.length > 1 && first?.branches.length === 0;
-  const threadIds = isEverybody ? [null] : rows.map(({ threadId }) => threadId).toReversed();
+  // Whoever has ended need not be stopped, and of those there may be more than one request takes.
+  const atWork = rows.filter((row) => row === first || ['running', 'needs_approval'].includes(row.slot.state));
+  const threadIds = isEverybody ? [null] : atWork.map(({ threadId }) => threadId).toReversed();
   return { type: 'stop', threadIds, whom: rows.length === 1 ? whom : `${whom} with all below it` };
 }
 

@@ -1,4 +1,5 @@
 import type { FleetEvent, Run } from '@fleetloom/protocol/fleet';
+import { ServerClock } from '../connection/server-clock.ts';
 import { doingOf } from '../fleet/draw-threads.ts';
 import { type SlotState, toSlotState } from '../fleet/slot-state.ts';
 import { type ThreadRow, toThreadRows } from '../fleet/thread-rows.ts';
@@ -51,8 +52,12 @@ export class WatchModel {
   readonly #answered = new Set<string>();
   #threads: { readonly runs: readonly Run[]; readonly rows: readonly ThreadRow[] } | undefined;
 
-  constructor(sessionId: string) {
+  /** Whose time events carry. */
+  readonly #clock: ServerClock;
+
+  constructor(sessionId: string, clock: ServerClock = new ServerClock()) {
     this.sessionId = sessionId;
+    this.#clock = clock;
   }
 
   /** What is shown: the present, or the past that somebody looks at. */
@@ -63,13 +68,21 @@ export class WatchModel {
   /** What time it is there. While the past is read it is as late as what was read, else everybody would seem stalled. */
   timeOf(nowMs: number): number {
     if (this.replay !== undefined) return this.replay.nowMs;
-    return this.link === 'loading' ? (this.seen.slots.lastAt ?? nowMs) : nowMs;
+    return this.link === 'loading' ? (this.seen.slots.lastAt ?? nowMs) : this.serverTime(nowMs);
+  }
+
+  /** What time it is where the session is. */
+  serverTime(nowMs: number): number {
+    return this.#clock.toServerTime(nowMs);
   }
 
   take(event: FleetEvent, nowMs?: number): void {
     this.seen.take(event);
     this.catchUp.take(event);
-    if (nowMs !== undefined && event.ts !== null) this.lagMs = Math.max(0, nowMs - event.ts);
+    if (nowMs !== undefined && event.ts !== null) {
+      this.#clock.sawEvent(event.ts, nowMs);
+      this.lagMs = Math.max(0, this.serverTime(nowMs) - event.ts);
+    }
     if (event.type === 'over') {
       this.link = 'over';
       this.linkReason = event.reason;

@@ -30,7 +30,7 @@ export async function watchScreen(
 ): Promise<number> {
   await loadTextWidth();
   const look = detectLook(io);
-  const model = new WatchModel(sessionId);
+  const model = new WatchModel(sessionId, api.clock);
   const leave = new AbortController();
   let code: number = exitCode.ok;
   const finish = (result: number) => {
@@ -70,7 +70,7 @@ export async function watchScreen(
         model.link = link;
         model.linkReason = reason;
         if (link === 'waiting') model.catchUp.lost();
-        else model.catchUp.found(io.timers.now(), model.seen.slots.gapCount);
+        else model.catchUp.found(model.serverTime(io.timers.now()), model.seen.slots.gapCount);
         facts.read();
         update();
       },
@@ -113,7 +113,7 @@ function tick(io: Io, model: WatchModel, screen: FullScreen): () => void {
   let cancel = () => {};
   const next = () => {
     const nowMs = io.timers.now();
-    const caughtUp = model.catchUp.tell(nowMs, model.seen.slots.gapCount);
+    const caughtUp = model.catchUp.tell(model.serverTime(nowMs), model.seen.slots.gapCount);
     if (caughtUp !== undefined) model.say(caughtUp, nowMs);
     screen.update();
     const isMoving = currentRun(model.seen.slots) !== undefined || model.link !== 'live';

@@ -14,9 +14,10 @@ export function toLabel(input: unknown): string {
 const tellingFields = [
   'command',
   'file_path',
-  'path',
   'notebook_path',
+  // Before the path: that a search looks everywhere says nothing.
   'pattern',
+  'path',
   'url',
   'query',
   'agent',

@@ -23,6 +23,7 @@ export const codes = {
 
   too_many_tools: 'use fewer tools, or give them to several agents',
   invalid_tool_name: 'use 1 to 128 letters, digits, underscores and hyphens',
+  invalid_tool_schema: 'use a schema that is less deeply nested',
   tool_repeated: 'name each tool and each toolset once',
   tool_name_taken: 'give the custom tool another name',
   invalid_domains: 'use either allowed_domains or blocked_domains',

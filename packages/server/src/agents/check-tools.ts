@@ -9,6 +9,7 @@ import {
   type Tool,
   type ToolFilter,
 } from '@fleetloom/protocol/managed-agents';
+import { isDeeper } from '../base/is-deeper.ts';
 import { limits } from '../base/limits.ts';
 import { agentError } from './agent-errors.ts';
 import { findRepeated } from './find-repeated.ts';
@@ -68,9 +69,13 @@ function checkCustomTools({ tools, isCoordinator }: ToolOwner): void {
     ...builtInToolNames.filter((name) => isEnabled(tools, name)),
     ...(isCoordinator ? delegationToolNames : []),
   ]);
-  for (const { name } of customTools(tools)) {
+  for (const { name, input_schema: schema } of customTools(tools)) {
     if (!isToolName(name)) throw agentError('invalid_tool_name', `a tool cannot be called ${JSON.stringify(name)}`);
     if (taken.has(name)) throw agentError('tool_name_taken', `the agent has another tool called ${name}`);
+    if (isDeeper(schema, limits.contentDepthMax)) {
+      const problem = `the input_schema of ${name} has more than ${limits.contentDepthMax} levels`;
+      throw agentError('invalid_tool_schema', problem);
+    }
   }
 }
 

@@ -52,6 +52,20 @@ onEachStore((withAgents) => {
   );
 
   it(
+    '[U85] the schema of a custom tool has at most 500 levels: what is deeper could be read, and not written',
+    withAgents(async ({ agents }) => {
+      const nested = (levels: number) => {
+        const json = `{"type":"object","properties":{"a":${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}}}`;
+        return { ...custom('form'), input_schema: JSON.parse(json) as CustomTool['input_schema'] };
+      };
+      expect(await refusal(agents, [nested(100_000)])).toBe('invalid_tool_schema');
+      expect(await refusal(agents, [nested(limits.contentDepthMax + 1)])).toBe('invalid_tool_schema');
+      const whole = nested(limits.contentDepthMax);
+      expect(await toolsOf(agents, [whole])).toEqual([whole]);
+    }),
+  );
+
+  it(
     '[A7] the tools of an MCP server are asked for unless somebody says otherwise',
     withAgents(async ({ agents }) => {
       const mcp_servers = [server('a')];

@@ -4,6 +4,8 @@ export const limits = {
   errorMessageCharsMax: 1_000,
   /** Latest time that an id can hold: ten characters of five bits. It is in the year 37658. */
   idTimeMsMax: 2 ** 50 - 1,
+  /** The longest wait of one timer of Node, some 25 days. */
+  timerMsMax: 2 ** 31 - 1,
 
   // The store and the log.
   /** One frame. What is sent in one request has to fit with our own words around it, and a request has 32 MiB. */
@@ -29,6 +31,35 @@ export const limits = {
   feedsBytesMax: 64 * 1024 * 1024,
   /** How often to look for frames of other processes of which no signal came. */
   logPollMs: 1_000,
+  /** A part of a file that is kept in the store: what is in memory of it while it is written or read. */
+  blobPartBytes: 512 * 1024,
+  /** Small rows of one session's log in PostgreSQL before they are put together. */
+  segmentTailRowsMax: 64,
+  /** Connections of one process to PostgreSQL for what is read and for records; commits and signals have three more. */
+  databaseConnectionsMax: 8,
+  /** How long a connection may take, and how long a query waits for one that is free. */
+  databaseConnectMs: 10_000,
+  /** How long one statement may run, wait for a lock, and a transaction do nothing. */
+  databaseStatementMs: 30_000,
+  databaseLockMs: 10_000,
+  databaseIdleMs: 5_000,
+  /** How long a database that is away is waited for: longer than a restart, shorter than a lease. */
+  databasePatienceMs: 10_000,
+  /** The first wait before another attempt; it doubles each time, up to the longest. */
+  databaseRetryMs: 20,
+  databaseRetryMsMax: 2_000,
+  /** How often a transaction is repeated because others came first. */
+  databaseConflictsMax: 20,
+  /** How often to make sure that signals still come. */
+  databaseListenCheckMs: 15_000,
+  /** One signal. PostgreSQL takes less than 8000 bytes. */
+  databaseSignalBytesMax: 7_900,
+  /** Sessions that are told of at once when signals were lost; the others are found by the next look. */
+  databaseCatchUpMax: 10_000,
+  /** How often what nobody needs any more is removed. */
+  databaseSweepMs: 60 * 60_000,
+  /** How long what a dead process has left, half a file for one, is kept. */
+  databaseAbandonedMs: 24 * 60 * 60_000,
   /** How long a piece of text waits for the next one, to become one frame with it. */
   deltaWindowMs: 5,
   /** A piece of text of this length does not wait. */
@@ -102,6 +133,8 @@ export const limits = {
   environmentEntriesMax: 1_000,
   /** What waits for one reader of a stream beyond what its socket took. Then it is cut off, and can resume. */
   streamBufferBytesMax: 4 * 1024 * 1024,
+  /** What is given to a stream in one tick is one write, up to this much: who gives more at a time has to hear if it is too fast. */
+  streamWriteBytesMax: 256 * 1024,
   /** The longest silence of a stream. */
   streamPingMs: 10_000,
   /** How long a reader may take nothing while something waits for it. */
@@ -224,6 +257,8 @@ export const limits = {
   busyChildrenMax: 272,
   /** What one answer, result, summary or event of a client brings into a session. A frame has room for it and our words. */
   contentBytesMax: 33 * 1024 * 1024,
+  /** How deep it is nested. Node reads JSON of any depth, and cannot write what it has read from a few thousand levels on. */
+  contentDepthMax: 500,
   /** Tasks of one call of `delegate`. */
   delegateTasksMax: 16,
   /** The beginning of a text where only a hint of it is wanted. */
@@ -257,6 +292,48 @@ export const limits = {
   retentionMs: 60 * 60_000,
   /** Sessions that are listed at a time for it. */
   retentionPageItems: 100,
+
+  // Nodes: several processes on one store.
+  /** `leaseMs` and `hostTickMs` of theirs: whoever dies is replaced within seconds. */
+  sharedLeaseMs: 5_000,
+  sharedTickMs: 1_000,
+  /** In how many ticks each owned session is looked at once for input of which no signal came, where a look has its price. */
+  sharedPollTicks: 10,
+  /** Sessions without an owner that are looked at there: of those it takes its share, at most `orphansTakenMax`. */
+  sharedOrphansMax: 5_000,
+  /** How long it is believed that another node has the workspace of a session. */
+  elsewhereMs: 5_000,
+  /** Sessions at work that one process owns; more wait until others have room, or one ends. */
+  busySessionsMax: 2_000,
+  /** How long one process waits for another one that owns the session: longer than a dead one is believed alive. */
+  ownerWaitMs: 10_000,
+  /** How often it looks meanwhile: soon at first, then less often. */
+  ownerLookMs: 5,
+  ownerLookMsMax: 200,
+  /** How long it is known what became of a command that another process carried out. */
+  commandOutcomeMs: 10 * 60_000,
+  /** How long tools that run may go on when their process is asked to stop. */
+  handOverToolsMs: 5_000,
+  /** How often a node says that it is there, and how long it counts after that. */
+  nodeBeatMs: 2_000,
+  nodeAliveMs: 8_000,
+  /** How long it is known that there was a node. */
+  nodeForgottenMs: 24 * 60 * 60_000,
+  /** How long a node may be gone before the workspaces on its disk count as lost: long enough for a restart. */
+  homeGoneMs: 60_000,
+  /** Sessions of which a node remembers that it has written down where they live. */
+  homesKnownMax: 100_000,
+  /** How long a node may be at a request that nobody else may carry out meanwhile, and how long that is waited for. */
+  claimMs: 30_000,
+  /** How often a node looks whether another one asks for something on its disk, and how long the other one waits. */
+  nodeMailLookMs: 200,
+  nodeMailWaitMs: 30_000,
+  /** Questions that are answered at a time. */
+  nodeMailsMax: 20,
+  /** How often one of the nodes removes what nobody came for. */
+  sweepMs: 60_000,
+  /** How long a node waits for its database when it is asked whether it is ready. */
+  readyMs: 2_000,
 
   // Agents and environments.
   /** Tools of one agent, over all its toolsets. */
@@ -343,6 +420,10 @@ export const limits = {
   // Programs that run whole sessions.
   /** What a program has said and nobody has read. Then it has to wait. */
   programQueueBytesMax: 4 * 1024 * 1024,
+  /** What is taken of it at a time: one write of the session. */
+  programTakeBytesMax: 256 * 1024,
+  /** Writes of a session that wait for the disk before no more is taken. */
+  programWritesMax: 2,
   /** What a program was told and has not read. Then it has hung, and is ended. */
   programInputCharsMax: 64 * 1024 * 1024,
   /** What the gateway saw of a sub-agent before its lines have come so far. Then it is told block by block. */

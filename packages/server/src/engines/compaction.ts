@@ -19,6 +19,11 @@ export function isNearlyFull({ messages, window, usage }: Fullness): boolean {
   return countHistory(messages, usage) > (window * limits.compactionFillPercent) / 100;
 }
 
+/** Whether there is something older than the newest exchange: only that can be summed up. */
+export function isCompactable(messages: readonly Message[]): boolean {
+  return findNewestExchange(messages) > 1;
+}
+
 /** What the endpoint counted up to its newest answer, and an estimate of what came after it. */
 function countHistory(messages: readonly Message[], usage: Usage | null): number {
   if (usage === null) return estimateTokens(messages);
@@ -66,12 +71,15 @@ export function readSummary(content: readonly AssistantBlock[]): string | null {
  * was. Nothing where there is no older exchange that a summary could stand for.
  */
 export function toCompacted(messages: readonly Message[], summary: string, window: number): readonly Message[] | null {
-  const newest = findNewestExchange(messages);
   const [task] = messages;
-  if (task === undefined || newest <= 1) return null;
+  if (task === undefined || !isCompactable(messages)) return null;
   const isShort = estimateTokens([task]) <= (window * limits.compactionTaskPercent) / 100;
   const summed: Message = { role: 'user', content: [{ type: 'text', text: `${SUMMARY_INTRODUCTION}\n\n${summary}` }] };
-  return [...(isShort ? [task] : []), summed, ...messages.slice(newest).map(withoutThoughts).filter(hasContent)];
+  return [
+    ...(isShort ? [task] : []),
+    summed,
+    ...messages.slice(findNewestExchange(messages)).map(withoutThoughts).filter(hasContent),
+  ];
 }
 
 const SUMMARY_INTRODUCTION = 'The conversation so far was summed up to save space. This is the summary:';

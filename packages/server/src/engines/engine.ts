@@ -31,6 +31,8 @@ export interface ModelChoice {
   readonly id: string;
   readonly effort: string | null;
   readonly speed: 'standard' | 'fast';
+  /** Where it is to run, for those whose data may not go everywhere. */
+  readonly inferenceGeo?: string | undefined;
 }
 
 /** A tool as the model is told of it. */

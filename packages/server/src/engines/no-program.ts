@@ -17,6 +17,8 @@ export function toEndedProgram(message: string): Program {
     say: () => {},
     interrupt: () => {},
     stopThread: () => {},
+    setModel: () => {},
+    setPermissionMode: () => {},
     answer: () => {},
     giveResult: () => {},
     close: async () => {},

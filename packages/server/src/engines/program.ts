@@ -43,6 +43,10 @@ export interface Program {
   interrupt(): void;
   /** Stops one sub-agent. */
   stopThread(key: string): void;
+  /** The model of the main agent from its next request on; null: what the program takes by itself. */
+  setModel(model: string | null): void;
+  /** How much the program does without asking, in its own words; what its definition wants asked for is asked for all the same. */
+  setPermissionMode(mode: string): void;
   /** Whether a call that is asked for may run. It may come before the program asks. */
   answer(callId: string, decision: Decision): void;
   /** What a call gave that somebody outside runs: a custom tool, or a question. */

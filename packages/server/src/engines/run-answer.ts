@@ -114,7 +114,12 @@ async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promis
     const stop = () => resolve(undefined);
     signal.addEventListener('abort', stop, { once: true });
     if (signal.aborted) stop();
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
+    // Before anybody hears of it: an answer in small pieces would have a listener for each of the last ones.
+    const end = () => signal.removeEventListener('abort', stop);
+    promise.then(
+      (value) => (end(), resolve(value)),
+      (error: unknown) => (end(), reject(error as Error)),
+    );
   });
 }
 

@@ -17,6 +17,12 @@ export interface Pollers {
   close(): void;
 }
 
+/** Who was here lately, where several nodes have to know it. */
+export interface SeenWorkers {
+  seen(environmentId: string, workerId: string): Promise<void>;
+  count(environmentId: string): Promise<number>;
+}
+
 export interface PollersOptions {
   readonly store: Pick<Store, 'subscribe'>;
   readonly clock: Clock;

@@ -9,7 +9,7 @@ import type { Store, WorkChange } from '../store/store.ts';
 import { isStoreError } from '../store/store-errors.ts';
 import { commitOne } from '../store/write.ts';
 import { environmentError } from './environment-errors.ts';
-import { createPollers } from './pollers.ts';
+import { createPollers, type Pollers, type SeenWorkers } from './pollers.ts';
 import { stateOf, toMoment, toNewWork, toWork, type WorkData, workDataOf } from './work-data.ts';
 
 /**
@@ -66,15 +66,19 @@ export interface WorkQueueOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly schedule?: Schedule;
+  /** Workers that ask any node. By default those that ask this one. */
+  readonly workers?: SeenWorkers | undefined;
 }
 
-export function createWorkQueue({ store, clock, ids, schedule = systemSchedule }: WorkQueueOptions): WorkQueue {
+export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
+  const { store, clock, ids, schedule = systemSchedule } = options;
   const pollers = createPollers({ store, clock, schedule });
+  const workers: Pick<Pollers, 'seen' | 'count'> | SeenWorkers = options.workers ?? pollers;
 
   return {
     poll: async ({ workspaceId, environmentId, workerId, blockMs, reclaimMs, signal }) => {
       await checkSelfHosted(workspaceId, environmentId);
-      if (workerId !== undefined) pollers.seen(environmentId, workerId);
+      if (workerId !== undefined) await workers.seen(environmentId, workerId);
       const claim = () => store.works.claim({ workspaceId, environmentId, reclaimMs });
       const record = await pollers.until(claim, blockMs, signal);
       return record === undefined ? null : show(record);
@@ -164,7 +168,7 @@ export function createWorkQueue({ store, clock, ids, schedule = systemSchedule }
         depth: waiting,
         pending: claimed,
         oldest_queued_at: toMoment(oldestAt),
-        workers_polling: pollers.count(environmentId),
+        workers_polling: await workers.count(environmentId),
       };
     },
 

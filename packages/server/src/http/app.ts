@@ -19,9 +19,11 @@ export interface AppOptions extends RouteServices {
   readonly mounts: readonly Mount[];
   /** The pages for people. */
   readonly dashboard?: Dashboard | undefined;
-  /** Whether the server can do what it is for. */
-  readonly isReady: () => boolean | Promise<boolean>;
+  /** Whether the server can do what it is for; if not, it may say why. */
+  readonly isReady: () => Readiness | Promise<Readiness>;
 }
+
+export type Readiness = boolean | { readonly reason: string };
 
 export function createApp(options: AppOptions): App {
   const { routes, isReady, onMishap } = options;
@@ -36,11 +38,12 @@ export function createApp(options: AppOptions): App {
   let openApi: object | undefined;
   mountPublic(app, '/openapi.json', async () => ({ status: 200, body: (openApi ??= toOpenApi(app)) }));
   mountPublic(app, '/healthz', async () => ({ status: 200, body: { status: 'ok' } }));
-  mountPublic(app, '/readyz', async () =>
-    (await isReady())
-      ? { status: 200, body: { status: 'ready' } }
-      : { status: 503, headers: { 'retry-after': '1' }, body: { status: 'not_ready' } },
-  );
+  mountPublic(app, '/readyz', async () => {
+    const readiness = await isReady();
+    if (readiness === true) return { status: 200, body: { status: 'ready' } };
+    const why = readiness === false ? {} : { reason: readiness.reason };
+    return { status: 503, headers: { 'retry-after': '1' }, body: { status: 'not_ready', ...why } };
+  });
   app.notFound(({ env: { exchange } }) => {
     const { incoming } = exchange;
     const problem = `there is no ${incoming.method} ${pathOf(incoming).slice(0, 200)}`;

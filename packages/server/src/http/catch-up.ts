@@ -8,14 +8,21 @@ import { limits } from '../base/limits.ts';
  */
 export interface CatchUp {
   /** Something is about to be sent to a session whose log ends here. */
-  sent(sessionId: string, head: number): void;
+  sent(sessionId: string, head: number): void | Promise<void>;
   /** Where a stream that is opened now begins; undefined: at the end. */
-  take(sessionId: string): number | undefined;
+  take(sessionId: string): number | undefined | Promise<number | undefined>;
   /** Somebody has read a session at rest, up to this frame. What was sent later is not meant. */
+  seen(sessionId: string, upTo: number): void | Promise<void>;
+}
+
+/** One that asks nobody. */
+export interface LocalCatchUp extends CatchUp {
+  sent(sessionId: string, head: number): void;
+  take(sessionId: string): number | undefined;
   seen(sessionId: string, upTo: number): void;
 }
 
-export function createCatchUp(clock: Pick<Clock, 'steady'>): CatchUp {
+export function createCatchUp(clock: Pick<Clock, 'steady'>): LocalCatchUp {
   const sends = new Map<string, Unwatched>();
   return {
     sent: (sessionId, head) => {

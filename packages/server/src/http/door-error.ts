@@ -48,6 +48,7 @@ const meanings = {
   },
   wrong_origin: { kind: 'caller', advice: 'call it from a program, or allow this origin when you start the server' },
   idempotency_key_reused: { kind: 'caller', advice: 'use a new key for each request that is not a repetition' },
+  still_under_way: { kind: 'retryable', advice: 'repeat the request with the same Idempotency-Key in a moment' },
   heartbeat_precondition_failed: { kind: 'caller', advice: 'leave the item, it belongs to another worker' },
   rate_limited: { kind: 'retryable', advice: 'wait as long as retry-after says' },
   too_many_streams: { kind: 'retryable', advice: 'close streams that are not needed' },

@@ -3,7 +3,7 @@ import { createIds, type Ids } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
 import { type Schedule, systemSchedule } from '../base/schedule.ts';
 import type { Store } from '../store/store.ts';
-import { createApp } from './app.ts';
+import { createApp, type Readiness } from './app.ts';
 import type { Access } from './auth/authenticate.ts';
 import { isLoopbackHost, type SiteRules } from './check-site.ts';
 import type { Dashboard } from './dashboard/dashboard.ts';
@@ -13,6 +13,7 @@ import type { Mount } from './mount-other.ts';
 import { createRateLimiter, type RateLimit } from './rate-limit.ts';
 import { createReplays } from './replays.ts';
 import type { DoorLog } from './request-log.ts';
+import type { Claims } from './shared-claims.ts';
 import type { AnyRoute } from './route.ts';
 import { DEFAULT_TIMEOUTS, type Served, serve, type Timeouts } from './serve.ts';
 import { createEventStreams, type EventStreamsOptions } from './sse/event-streams.ts';
@@ -27,6 +28,8 @@ export interface DoorOptions {
   readonly access: Access;
   /** Where answers are kept for clients that repeat a request. */
   readonly keys: Store['keys'];
+  /** Where several nodes may be asked the same. */
+  readonly claims?: Claims | undefined;
   /** Loopback unless told otherwise. */
   readonly host?: string | undefined;
   /** 0, the default, takes any free one. */
@@ -37,7 +40,7 @@ export interface DoorOptions {
   readonly allowedOrigins?: readonly string[] | undefined;
   readonly rateLimit?: RateLimit | undefined;
   readonly log?: DoorLog | undefined;
-  readonly isReady?: (() => boolean | Promise<boolean>) | undefined;
+  readonly isReady?: (() => Readiness | Promise<Readiness>) | undefined;
   readonly clock?: Clock | undefined;
   readonly ids?: Ids | undefined;
   readonly schedule?: Schedule | undefined;
@@ -82,11 +85,16 @@ export async function createDoor(options: DoorOptions): Promise<Door> {
     dashboard: options.dashboard,
     access,
     countRequest: rateLimit === undefined ? () => {} : createRateLimiter(rateLimit, clock),
-    replays: createReplays({ keys: options.keys, clock, onMishap: (error) => onMishap(error, '') }),
+    replays: createReplays({
+      keys: options.keys,
+      clock,
+      claims: options.claims,
+      onMishap: (error) => onMishap(error, ''),
+    }),
     streams,
     bodyBytesMax: options.bodyBytesMax ?? limits.bodyBytesMax,
     onMishap,
-    isReady: async () => !isClosing && (await isReady()),
+    isReady: async () => (isClosing ? { reason: 'stopping' } : await isReady()),
   });
   const listener = createListener({ app, rules, ids, clock, log, onMishap });
   const { timeouts = DEFAULT_TIMEOUTS, connectionsMax = limits.connectionsMax } = options;
@@ -112,7 +120,18 @@ export async function createDoor(options: DoorOptions): Promise<Door> {
     streams.drain();
     listener.stopKeeping();
     const cancel = schedule(() => server.closeAllConnections(), limits.shutdownGraceMs);
+    let cancelIdle = () => {};
+    // Node closes connections that are idle now; those of streams and requests become idle only when these have ended.
+    const closeIdle = () => {
+      server.closeIdleConnections();
+      cancelIdle = schedule(closeIdle, CLOSE_IDLE_MS);
+    };
+    closeIdle();
     await closed;
+    cancelIdle();
     cancel();
   }
 }
+
+/** How often connections are closed that have become idle while the server stops. */
+const CLOSE_IDLE_MS = 50;

@@ -6,6 +6,7 @@ import type { Store } from '../store/store.ts';
 import type { Answer } from './answer.ts';
 import type { Credential } from './auth/credential.ts';
 import { doorError } from './door-error.ts';
+import type { Claims } from './shared-claims.ts';
 
 /** A request that may be the repetition of one that was carried out before, and whose answer got lost. */
 export interface RepeatableRequest {
@@ -37,6 +38,8 @@ export interface ReplaysOptions {
   readonly clock?: Clock | undefined;
   /** Hears when an answer could not be kept. The client gets it all the same. */
   readonly onMishap: (error: unknown) => void;
+  /** Where several nodes may be asked the same: one of them at a time carries out what has an `Idempotency-Key`. */
+  readonly claims?: Claims | undefined;
 }
 
 /**
@@ -44,7 +47,7 @@ export interface ReplaysOptions {
  * repeat: then the same body from the same credential to the same path, carried out shortly before, is taken for the
  * request that is repeated.
  */
-export function createReplays({ keys, clock = systemClock, onMishap }: ReplaysOptions): Replays {
+export function createReplays({ keys, clock = systemClock, onMishap, claims }: ReplaysOptions): Replays {
   /** What is being carried out. A client that lost its patience repeats before the first answer is there. */
   const underWay = new Map<string, { fingerprint: string; work: Promise<Answer> }>();
 
@@ -55,7 +58,10 @@ export function createReplays({ keys, clock = systemClock, onMishap }: ReplaysOp
       // If the first one fails, this one is on its own.
       const answer = await first?.work.catch(() => undefined);
       if (answer !== undefined) return toReplay(entry, { ...answer, ...first! });
-      const work = lookThenRun(request, entry, execute);
+      const carryOut = () => lookThenRun(request, entry, execute);
+      // Without a key of the client's own the same may be meant twice, so there is nothing to claim.
+      const isClaimed = claims !== undefined && !entry.isGuess;
+      const work = isClaimed ? claims.run(entry.key, () => replay(request, entry), carryOut) : carryOut();
       underWay.set(entry.key, { fingerprint: entry.fingerprint, work });
       try {
         return await work;

@@ -59,6 +59,7 @@ const statusOfCode: Readonly<Record<string, ErrorStatus | undefined>> = {
   rate_limited: 429,
   too_many_streams: 429,
   shutting_down: 503,
+  still_under_way: 503,
   // of stores and services
   not_found: 404,
   agent_not_found: 404,
@@ -72,6 +73,8 @@ const statusOfCode: Readonly<Record<string, ErrorStatus | undefined>> = {
   session_archived: 409,
   session_terminated: 409,
   session_read_only: 409,
+  thread_ended: 409,
+  thread_not_steerable: 409,
   session_elsewhere: 503,
   work_not_queued: 409,
   work_stopped: 409,

@@ -1,6 +1,7 @@
 import type { SessionLog } from '../store/log.ts';
 import { limits } from '../base/limits.ts';
 import type { Cancel, Schedule } from '../base/schedule.ts';
+import { storeError } from '../store/store-errors.ts';
 import type { Change } from '../store/write.ts';
 import { timeLeftMs } from './budget.ts';
 import { type Command, decide } from './decide.ts';
@@ -9,6 +10,7 @@ import type { NewSessionFrame, UsageTotals } from '../frames/frames.ts';
 import { ProgramDriver, type ProgramDriverOptions } from './program/program-driver.ts';
 import { type RequestRunner, runRequest } from './run-request.ts';
 import { runTool, type ToolRunner } from './run-tool.ts';
+import { createSessionClock } from './session-clock.ts';
 import { type SessionState, type ThreadState, threadOf } from './state.ts';
 import { toChanges } from './to-changes.ts';
 
@@ -24,6 +26,8 @@ export interface ActorOptions {
   readonly program: Pick<ProgramDriverOptions, 'engine' | 'openWorkspace'> | null;
   /** Somebody else owns the session, or the log is closed: nothing may be done for it here any more. */
   readonly onLost: (error: unknown) => void;
+  /** Whether this process may still believe that the session is its own. */
+  readonly isOwner?: (() => boolean) | undefined;
 }
 
 /**
@@ -38,15 +42,18 @@ export class SessionActor {
   /** What requests under way have used up. */
   readonly #spent = new Map<string, UsageTotals>();
   readonly #work = new Map<string, AbortController>();
+  readonly #writing = new Set<Promise<unknown>>();
   #isLost = false;
   #ended: Promise<void> | undefined;
   #cancelTime: Cancel = () => {};
 
   constructor(options: ActorOptions) {
     this.#options = options;
-    this.#sources = { ...options.sources, spentOn: (startId) => this.#spent.get(startId) };
+    const clock = createSessionClock(options.requests.clock, options.state);
+    this.#sources = { ...options.sources, clock, spentOn: (startId) => this.#spent.get(startId) };
     this.#requests = {
       ...options.requests,
+      clock,
       writeDelta: (frame) => this.#write([frame], []).catch((error: unknown) => this.#lose(error)),
       onUsage: (startId, spent) => void this.#spent.set(startId, spent),
       onProblems: (threadId, startId, problems) =>
@@ -91,12 +98,25 @@ export class SessionActor {
   }
 
   /** After the state was read from the log: ends what its last owner left open, and waits on for what it waited for. */
-  async recover(): Promise<void> {
+  async recover({ hasLostWorkspace = false } = {}): Promise<void> {
     for (const { id, turn } of this.state.threads.values()) {
       if (turn?.phase.type === 'waiting') this.#wait(id, turn.phase.at);
     }
     this.#watchTime();
-    await this.dispatch({ type: 'recover' });
+    await this.dispatch(hasLostWorkspace ? { type: 'workspace_lost' } : { type: 'recover' });
+  }
+
+  /** Whether a tool runs: what it does cannot be repeated. */
+  get isRunningTools(): boolean {
+    return [...this.state.threads.values()].some(({ calls }) =>
+      [...calls.values()].some(({ progress }) => progress.type === 'running'),
+    );
+  }
+
+  /** Nobody knows any more whose session it is. Said before anything is begun. */
+  #checkOwner(): void {
+    const { isOwner = () => true } = this.#options;
+    if (!this.#isLost && !isOwner()) this.#lose(storeError('stale_owner', `the lease of ${this.state.id} has run out`));
   }
 
   /** Stops everything without a word in the log: whoever opens the session next recovers it. */
@@ -108,9 +128,10 @@ export class SessionActor {
     this.#cancelTime();
   }
 
-  /** After `drop`: nothing that it has started is left. */
+  /** After `drop`: nothing that it has started is left, and what it has written is durable or refused. */
   async ended(): Promise<void> {
     await this.#ended;
+    await Promise.allSettled(this.#writing);
   }
 
   #createDriver(program: NonNullable<ActorOptions['program']>): ProgramDriver {
@@ -129,7 +150,13 @@ export class SessionActor {
 
   async #write(frames: readonly NewSessionFrame[], changes: readonly Change[]): Promise<void> {
     const { log, fence } = this.#options;
-    await log.append({ type: 'append', sessionId: this.state.id, fence, frames, changes });
+    const writing = log.append({ type: 'append', sessionId: this.state.id, fence, frames, changes });
+    this.#writing.add(writing);
+    try {
+      await writing;
+    } finally {
+      this.#writing.delete(writing);
+    }
   }
 
   /** The state is ahead of the log now, so it is worth nothing: only who reads the log again knows what is true. */
@@ -142,6 +169,7 @@ export class SessionActor {
   /** A frame is durable. If it says that something is to be done, and that is still so, it is done. */
   #begin(frame: NewSessionFrame): void {
     const { threadId, type, payload } = frame;
+    this.#checkOwner();
     if (this.#isLost) return;
     if (type === 'span.model_request_start') void this.#request(threadId!, payload.id);
     else if (type === 'run.started') this.#watchTime();
@@ -153,8 +181,8 @@ export class SessionActor {
 
   /** Looks when the time of the run is up. While nobody is at work it does not pass, so it may have to look again. */
   #watchTime(): void {
-    const { schedule, sources } = this.#options;
-    const leftMs = timeLeftMs(this.state, sources.clock.now());
+    const { schedule } = this.#options;
+    const leftMs = timeLeftMs(this.state, this.#sources.clock.now());
     this.#cancelTime();
     if (leftMs === null || this.#isLost) return;
     // When it is up, tools may take a while to stop: nobody is to look all the time meanwhile.
@@ -174,13 +202,21 @@ export class SessionActor {
   async #tool(threadId: string, toolUseId: string): Promise<void> {
     const call = threadOf(this.state, threadId).calls.get(toolUseId);
     if (call?.progress.type !== 'running') return;
-    const result = await runTool(this.#options.tools, this.state, threadId, call, this.#start(threadId, toolUseId));
+    const runner = { ...this.#options.tools, openWorkspace: () => this.#openWorkspace() };
+    const result = await runTool(runner, this.state, threadId, call, this.#start(threadId, toolUseId));
     this.#work.delete(toolUseId);
     await this.dispatch({ type: 'tool_finished', threadId, toolUseId, result });
   }
 
+  /** It may take a while, and the tool runs right behind it: if the session is lost by then, its signal says so. */
+  async #openWorkspace(): Promise<string> {
+    const path = await this.#options.tools.openWorkspace(this.state.id);
+    this.#checkOwner();
+    return path;
+  }
+
   #wait(threadId: string, at: number): void {
-    const { schedule, sources } = this.#options;
+    const { schedule } = this.#options;
     const id = waitId(threadId, at);
     if (!isWanted(this.state, threadId, id)) return;
     const cancel = schedule(
@@ -188,7 +224,7 @@ export class SessionActor {
         this.#work.delete(id);
         void this.dispatch({ type: 'retry', threadId, at });
       },
-      Math.max(0, at - sources.clock.now()),
+      Math.max(0, at - this.#sources.clock.now()),
     );
     this.#start(threadId, id).addEventListener('abort', cancel);
   }

@@ -1,6 +1,6 @@
 import { limits } from '../base/limits.ts';
 import { agentOf } from './agent-of.ts';
-import { isNearlyFull } from '../engines/compaction.ts';
+import { isCompactable, isNearlyFull } from '../engines/compaction.ts';
 import { isOverBudget } from './budget.ts';
 import { joinAnswers, performDelegation } from './delegation.ts';
 import type { Draft } from './draft.ts';
@@ -24,7 +24,7 @@ export function advance(draft: Draft, thread: ThreadState): void {
   for (const call of openCallsOf(thread)) takeFurther(draft, thread, turn, call);
   if (openCallsOf(thread).length > 0) return;
   if (turn.stopping !== null) return cancelTurn(draft, thread, turn.stopping);
-  if (thread.calls.size > 0) return request(draft, thread, turn, 'turn');
+  if (thread.calls.size > 0 || isSteered(thread, turn)) return request(draft, thread, turn, 'turn');
   finish(draft, thread, turn);
 }
 
@@ -46,11 +46,27 @@ function request(draft: Draft, thread: ThreadState, turn: OpenTurn, purpose: Req
     return failTurn(draft, thread, { type: 'tool_use_limit_reached_error', message });
   }
   announceRunning(draft, thread);
+  const actual = purpose === 'turn' && isFull(draft, thread, turn) ? 'compaction' : purpose;
   draft.event(thread, 'span.model_request_start', {
     model: agentOf(draft.state, thread).model.id,
     iteration: turn.iteration + 1,
-    purpose: purpose === 'turn' && isFull(draft, thread, turn) ? 'compaction' : purpose,
+    purpose: actual,
   });
+  // Behind the request's start, which puts the results of calls into the history: they come before what somebody says.
+  if (actual === 'turn') for (const said of steeringOf(thread)) draft.add(thread, 'user.message', said);
+}
+
+/** What people said to a child while it worked. Who delegated to it waits for one answer, so it is told within the turn. */
+function steeringOf({ parentId, inbox }: ThreadState) {
+  if (parentId === null) return [];
+  return inbox.flatMap((waiting) =>
+    waiting.type === 'user.message' ? [{ id: waiting.id, content: waiting.content, is_processed: true }] : [],
+  );
+}
+
+/** It was done, and somebody has said something since. */
+function isSteered(thread: ThreadState, { answer }: OpenTurn): boolean {
+  return answer?.reason !== 'refusal' && steeringOf(thread).length > 0;
 }
 
 /** It waits for a larger budget, unless nobody is there to raise it. */
@@ -59,11 +75,15 @@ function endAtBudget(draft: Draft, thread: ThreadState): void {
   closeTurn(draft, thread, { end: 'limit', error: 'the budget is used up', stop: endTurn, isReported: true });
 }
 
-/** Whether the history has to be summed up first. Once is enough: if it did not help, the model has the last word. */
+/**
+ * Whether the history has to be summed up first, and can be. Once is enough: if it did not help, the model has the last
+ * word.
+ */
 function isFull(draft: Draft, thread: ThreadState, { compactions }: OpenTurn): boolean {
   const messages = [...thread.history, ...resultsOf(thread)];
   const window = draft.windowTokens(agentOf(draft.state, thread).model.id);
-  return compactions === 0 && isNearlyFull({ messages, window, usage: toUsage(thread.answerUsage) });
+  if (compactions > 0 || !isCompactable(messages)) return false;
+  return isNearlyFull({ messages, window, usage: toUsage(thread.answerUsage) });
 }
 
 function takeFurther(draft: Draft, thread: ThreadState, turn: OpenTurn, call: Call): void {

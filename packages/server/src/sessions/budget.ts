@@ -20,6 +20,7 @@ export function timeLeftMs({ budget, active, created, run }: SessionState, now: 
   return bound - active.totalMs - (active.since === null ? 0 : now - active.since);
 }
 
-function isReached(used: number | null, bound: number | null): boolean {
+/** A bound that is not set, or of what is not known, is never reached. */
+export function isReached(used: number | null, bound: number | null): boolean {
   return used !== null && bound !== null && used >= bound;
 }

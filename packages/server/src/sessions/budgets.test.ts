@@ -151,6 +151,28 @@ it('[R106] a budget is there from the beginning or never, and is set above what 
   expect(await fleet.payloads(bound, 'span.model_request_start')).toHaveLength(2);
 });
 
+it.each<[string, Partial<Budget>, Partial<Budget>]>([
+  ['tokens', { tokens: 1 }, { tokens: 1_000_000 }],
+  ['requests', { requests: 1 }, { requests: 2 }],
+  ['time', { wall_ms: 5 }, { wall_ms: 6 }],
+])('[R253] a budget of %s that is set again has to be above what was used, too', async (_, bound, more) => {
+  const clock = createManualClock(1_000);
+  const fleet = await openFleet({
+    clock,
+    tools: { bash: { kind: 'builtin', run: () => (clock.advance(5), result('')) } },
+  });
+  const turns = [[{ call: 'bash' }], [{ say: 'Done.' }]];
+  const id = await fleet.begin(solo, { turns }, { budget: { ...unbound, ...bound } });
+  const { seq } = await fleet.rest(id);
+  const update = (budget: Budget) => fleet.sessions.update({ workspaceId, sessionId: id, budget });
+  await expect(update({ ...unbound, ...bound, cost_nano_usd: 1_000 })).rejects.toMatchObject({
+    code: 'budget_not_raised',
+  });
+  expect(await fleet.head(id)).toBe(seq);
+  await update({ ...unbound, ...more });
+  expect((await fleet.rest(id, seq)).payload).toMatchObject({ stop_reason: { type: 'end_turn' } });
+});
+
 it('[R107] where nobody is there to raise it, what has used up its budget ends, and says so', async () => {
   const fleet = await openFleet({ tools: bash });
   const budget = { ...unbound, requests: 3 };

@@ -2,7 +2,12 @@ import type { InputBlock, ResultBlock, TextBlock } from '../base/content.ts';
 
 /** What a client sends to a session. The door has checked its form; what it refers to is checked when it is sent. */
 export type ClientEvent =
-  | { readonly type: 'user.message'; readonly content: readonly InputBlock[] }
+  | {
+      readonly type: 'user.message';
+      readonly content: readonly InputBlock[];
+      /** Left out: the coordinator. */
+      readonly thread_id?: string;
+    }
   | { readonly type: 'system.message'; readonly content: readonly TextBlock[] }
   | {
       readonly type: 'user.interrupt';

@@ -44,8 +44,6 @@ it('[R140] before the window of the model is full its history is summed up, and 
     'solo model_request_start',
     'solo model_request_end',
     'solo tool_result',
-    'solo model_request_start compaction',
-    'solo model_request_end',
     'solo model_request_start',
     'solo model_request_end',
     'solo tool_result',
@@ -72,23 +70,14 @@ it('[R141] a window that is not nearly full is left alone', async () => {
 });
 
 it('[R142] what the model says does not fit is summed up at once; if that does not help, the turn is given up', async () => {
-  const failure = {
-    reason: 'context_exceeded',
-    message: 'prompt is too long',
-    consequence: 'turn',
-    retryAfterMs: null,
-  } as const;
   let turns = 0;
   const engine = createPlainEngine((request) => {
     const isSummary = JSON.stringify(request.messages.at(-1)).includes('replaced by a summary');
     if (isSummary) return finish([{ type: 'text', text: 'THE SUMMARY' }], 'end_turn', 1);
     return ++turns <= 2
       ? finish([{ type: 'tool_use', id: `toolu_${turns}`, name: 'bash', input: {} }], 'tool_use', 1)
-      : fail();
+      : overflow();
   });
-  async function* fail(): AsyncGenerator<EngineEvent> {
-    yield { type: 'failed', failure, usage: null };
-  }
   const fleet = await openFleet({ engine, tools: bash });
   const id = await fleet.begin(solo, 'Go');
   const { seq } = await fleet.rest(id);
@@ -103,25 +92,49 @@ it('[R142] what the model says does not fit is summed up at once; if that does n
   expect(await fleet.payloads(id, 'turn.ended')).toMatchObject([{ ok: false }, { ok: false }]);
 });
 
+const tooLong = {
+  reason: 'context_exceeded',
+  message: 'prompt is too long',
+  consequence: 'turn',
+  retryAfterMs: null,
+} as const;
+
+async function* overflow(): AsyncGenerator<EngineEvent> {
+  yield { type: 'failed', failure: tooLong, usage: null };
+}
+
 it('[R143] a summary that does not fit either is the end of the turn', async () => {
-  const failure = {
-    reason: 'context_exceeded',
-    message: 'prompt is too long',
-    consequence: 'turn',
-    retryAfterMs: null,
-  } as const;
-  const engine = createPlainEngine(() => fail());
-  async function* fail(): AsyncGenerator<EngineEvent> {
-    yield { type: 'failed', failure, usage: null };
-  }
-  const fleet = await openFleet({ engine });
+  let requests = 0;
+  const engine = createPlainEngine(() =>
+    ++requests <= 2
+      ? finish([{ type: 'tool_use', id: `toolu_${requests}`, name: 'bash', input: {} }], 'tool_use', 1)
+      : overflow(),
+  );
+  const fleet = await openFleet({ engine, tools: bash });
   const id = await fleet.begin(solo, 'Go');
   await fleet.rest(id);
   expect((await fleet.payloads(id, 'span.model_request_start')).map(({ purpose }) => purpose)).toEqual([
+    'turn',
+    'turn',
     'turn',
     'compaction',
   ]);
   expect(await fleet.payloads(id, 'session.error')).toMatchObject([
     { error: { type: 'compaction_limit_reached_error' } },
+  ]);
+});
+
+it('[R245] no summary is asked for, and paid, where nothing is older than the newest exchange', async () => {
+  const seen: ModelRequest[] = [];
+  const full = await openFleet({ engine: createBusyEngine(1, seen, 950), tools: bash, windowTokens: 1_000 });
+  const id = await full.begin(solo, 'x'.repeat(4_000));
+  await full.rest(id);
+  expect((await full.payloads(id, 'span.model_request_start')).map(({ purpose }) => purpose)).toEqual(['turn', 'turn']);
+  const over = await openFleet({ engine: createPlainEngine(() => overflow()) });
+  const other = await over.begin(solo, 'Go');
+  await over.rest(other);
+  expect(await over.payloads(other, 'span.model_request_start')).toHaveLength(1);
+  expect(await over.payloads(other, 'session.error')).toMatchObject([
+    { error: { type: 'compaction_limit_reached_error' }, retry: 'exhausted' },
   ]);
 });

@@ -1,3 +1,4 @@
+import { isDeeper } from '../base/is-deeper.ts';
 import { limits } from '../base/limits.ts';
 import type { EngineFailure } from '../engines/engine.ts';
 import type { Happening } from './decide.ts';
@@ -36,8 +37,12 @@ export function toKeepableAnswer(answer: Answer): Answer {
     : textAnswer(`ERR: ${problem}: ask for less at a time, or have it put into a file`, true);
 }
 
-/** A sentence if it is larger than what may come into a session at once. */
+/** A sentence if it is larger than what may come into a session at once, or so deep that it cannot be written. */
 export function findProblem(what: string, content: unknown): string | null {
+  const { contentDepthMax } = limits;
+  if (isDeeper(content, contentDepthMax)) {
+    return `${what} is nested too deep, and ${contentDepthMax} levels are allowed`;
+  }
   const bytes = Buffer.byteLength(JSON.stringify(content));
   return bytes <= limits.contentBytesMax
     ? null

@@ -10,6 +10,7 @@ import type { FramePayloads } from '../frames/frames.ts';
 import { giveInterruption, giveResult } from './give-result.ts';
 import { interrupt } from './interrupt.ts';
 import { type TakenEvent, takeProgramEvent } from './program/take-program-event.ts';
+import { loseWorkspace } from './lose-workspace.ts';
 import { recover } from './recover.ts';
 import { settle } from './settle.ts';
 import { primaryOf, type SessionState, type ThreadState, threadOf } from './state.ts';
@@ -47,7 +48,9 @@ export type Command =
   /** What it came to cannot be written, and would come again. */
   | { readonly type: 'unwritable'; readonly message: string }
   /** The first thing after a session was read from its log. */
-  | { readonly type: 'recover' };
+  | { readonly type: 'recover' }
+  /** The same where the disk with its workspace is gone. */
+  | { readonly type: 'workspace_lost' };
 
 /** Everything but what clients send. */
 export type Happening = Exclude<Command, { type: 'inputs' }>;
@@ -114,6 +117,8 @@ function apply(draft: Draft, command: Happening): void {
       return loseSession(draft, primaryOf(draft.state), { type: 'unknown_error', message: command.message });
     case 'recover':
       return recover(draft);
+    case 'workspace_lost':
+      return loseWorkspace(draft);
   }
 }
 

@@ -8,9 +8,13 @@ export function delegationTools(state: SessionState, thread: ThreadState): reado
   return state.created.members.length > 0 && thread.depth < state.created.depth_max ? tools : [];
 }
 
-/** Whether the session itself answers the call. Also where it was not offered: the answer then says why not. */
-export function isDelegation(state: SessionState, name: string): boolean {
-  return state.created.members.length > 0 && delegationToolNames.some((own) => own === name);
+/**
+ * Whether the session itself answers the call. Also where it was not offered: the answer then says why not. Unless the
+ * agent has a tool of its own by that name, which only those may have who cannot delegate.
+ */
+export function isDelegation(state: SessionState, thread: ThreadState, name: string, hasOwn: boolean): boolean {
+  if (state.created.members.length === 0 || !delegationToolNames.some((known) => known === name)) return false;
+  return !hasOwn || delegationTools(state, thread).length > 0;
 }
 
 const agentSchema = { type: 'string', description: 'The name of the agent, as list_agents shows it.' };

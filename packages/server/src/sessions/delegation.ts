@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../base/json.ts';
 import { limits } from '../base/limits.ts';
+import { agentOf } from './agent-of.ts';
 import type { Draft } from './draft.ts';
 import { giveResult } from './give-result.ts';
 import { isObject } from './is-object.ts';
@@ -48,7 +49,7 @@ function listAgents(state: SessionState, thread: ThreadState): Answer {
 function sendToAgent(draft: Draft, thread: ThreadState, input: JsonObject): Answer {
   const { agent, message, thread_id: threadId } = input;
   if (typeof message !== 'string' || message.trim() === '') return refusal('message must be a text that is not empty');
-  if (threadId !== undefined && threadId !== null) return followUp(draft, thread, threadId, message);
+  if (threadId !== undefined && threadId !== null) return followUp(draft, thread, { threadId, agent, message });
   const found = findMember(draft.state, agent);
   if (typeof found === 'string') return refusal(found);
   const full = fullness(draft.state, 1);
@@ -57,13 +58,22 @@ function sendToAgent(draft: Draft, thread: ThreadState, input: JsonObject): Answ
   return textAnswer(`${child.agentName} has begun in thread ${child.id}. Its report will come as a message.`, false);
 }
 
-function followUp(draft: Draft, thread: ThreadState, threadId: Json, message: string): Answer {
+interface FollowUp {
+  readonly threadId: Json;
+  readonly agent: Json | undefined;
+  readonly message: string;
+}
+
+function followUp(draft: Draft, thread: ThreadState, { threadId, agent, message }: FollowUp): Answer {
   const child = typeof threadId === 'string' ? draft.state.threads.get(threadId) : undefined;
   if (child === undefined || child.parentId !== thread.id) {
     return refusal(`you have no thread ${JSON.stringify(threadId)}: list_agents shows yours`);
   }
   if (child.status === 'terminated')
     return refusal(`thread ${child.id} has ended: leave thread_id out to begin a new one`);
+  // One of the two is a mistake, and a task in the wrong hands is worse than a question.
+  if (agent !== undefined && agent !== child.agentName && agent !== agentOf(draft.state, child).id)
+    return refusal(`thread ${child.id} is of ${child.agentName}, not of ${JSON.stringify(agent)}: name either`);
   const when = child.turn === null ? 'has begun' : 'is at work and will read it next';
   speakTo(draft, thread, child, message, null);
   return textAnswer(`${child.agentName} ${when} in thread ${child.id}. Its report will come as a message.`, false);

@@ -82,7 +82,7 @@ export function hush(waiting: Waiting): Waiting {
 }
 
 type Use = Pick<FramePayloads['agent.tool_use'], 'id' | 'call_id' | 'name' | 'input' | 'evaluated_permission'> &
-  Pick<Call, 'kind' | 'runsAt'> & { readonly is_command?: true };
+  Pick<Call, 'kind' | 'runsAt'> & { readonly is_command?: true; readonly mcp_server_name?: string };
 
 export function addCall(thread: ThreadState, use: Use): void {
   const { id, call_id: callId, name, input, kind, runsAt, is_command: isCommand = false } = use;
@@ -93,6 +93,7 @@ export function addCall(thread: ThreadState, use: Use): void {
     name,
     input,
     kind,
+    serverName: use.mcp_server_name ?? null,
     isAsked: use.evaluated_permission === 'ask',
     isCommand,
     runsAt,

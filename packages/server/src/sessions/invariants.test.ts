@@ -280,13 +280,19 @@ it('[R191] the status of a session and its event are written together: a record 
   }
 });
 
-it('[I10] every number that bounds sessions has a test at its edge', () => {
-  const [, section] = /\/\/ Sessions\.\n([^]*?)\n\s*\n/.exec(read('../base/limits.ts'))!;
-  const names = [...section!.matchAll(/^ {2}(\w+): /gm)].map(([, name]) => name!);
-  expect(names.length).toBeGreaterThan(15);
-  const files = readdirSync(new URL('.', import.meta.url)).filter((name) => name.endsWith('.test.ts'));
-  const tests = files.filter((name) => name !== 'invariants.test.ts').map((name) => read(name));
-  expect(names.filter((name) => !tests.some((text) => text.includes(`limits.${name}`)))).toEqual([]);
+it('[I10] every number that bounds sessions, and processes that share them, has a test at its edge', () => {
+  const text = read('../base/limits.ts');
+  const names = [/\/\/ Sessions\.\n([^]*?)\n\s*\n/, /\/\/ Nodes: several processes[^\n]*\n([^]*?)\n\s*\n/].map(
+    (section) => [...section.exec(text)![1]!.matchAll(/^ {2}(\w+): /gm)].map(([, name]) => name!),
+  );
+  for (const each of names) expect(each.length).toBeGreaterThan(15);
+  const tests = ['./', './owner/', '../', '../nodes/', '../http/'].flatMap((folder) =>
+    readdirSync(new URL(folder, import.meta.url))
+      .filter((name) => name.endsWith('.test.ts') && name !== 'invariants.test.ts')
+      .map((name) => read(`${folder}${name}`)),
+  );
+  const isNamed = (name: string) => tests.some((test) => new RegExp(`\\blimits\\.${name}\\b`).test(test));
+  expect(names.flat().filter((name) => !isNamed(name))).toEqual([]);
 });
 
 function read(name: string): string {

@@ -1,6 +1,6 @@
 import type { SessionData, ThreadData } from '../frames/record-data.ts';
 import { agentOf } from './agent-of.ts';
-import { primaryOf, type SessionState, type ThreadState } from './state.ts';
+import type { SessionState, ThreadState } from './state.ts';
 
 export function toSessionData(state: SessionState): SessionData {
   return {
@@ -15,9 +15,9 @@ export function toSessionData(state: SessionState): SessionData {
     active: { ...state.active },
     thread_active_ms: [...state.threads.values()].reduce((sum, { active }) => sum + active.totalMs, 0),
     run: state.newestRun,
-    waiting_ids: primaryOf(state)
-      .inbox.filter(({ type }) => type !== 'letter')
-      .map(({ id }) => id),
+    waiting_ids: [...state.threads.values()].flatMap(({ inbox }) =>
+      inbox.filter(({ type }) => type !== 'letter').map(({ id }) => id),
+    ),
     ...(state.created.is_read_only === true ? { is_read_only: true } : {}),
   };
 }

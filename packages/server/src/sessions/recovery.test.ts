@@ -251,16 +251,22 @@ onEachStore((openStore) => {
     expect(await store.inputs.peek(id, 10)).toHaveLength(1);
   });
 
-  it('[R138] an update of a session that was taken over meanwhile is refused, and not silently lost', async () => {
+  it('[R138] an update by who has lost the session is left to who has it; if nobody does it in time, it is refused and never done', async () => {
     const store = await openStore();
-    const fleet = await openFleet({ store });
+    const fleet = await openFleet({ store, ownerWaitMs: 50 });
     const id = await fleet.begin(solo, 'Hello');
     const { seq } = await fleet.rest(id);
-    await store.leases.acquire({ sessionId: id, owner: 'test', ttlMs: 60_000 });
+    const taken = await store.leases.acquire({ sessionId: id, owner: 'test', ttlMs: 60_000 });
+    await store.leases.release({ sessionId: id, fence: taken.ok ? taken.fence : 0 });
+    const silent = await store.leases.acquire({ sessionId: id, owner: 'silent', ttlMs: 60_000 });
     await expect(fleet.sessions.update({ workspaceId, sessionId: id, title: 'New' })).rejects.toMatchObject({
       code: 'session_elsewhere',
     });
     expect(await fleet.head(id)).toBe(seq);
+    await store.leases.release({ sessionId: id, fence: silent.ok ? silent.fence : 0 });
+    await fleet.sessions.take(id);
+    expect(await store.inputs.peek(id, 1)).toEqual([]);
+    expect(await store.sessions.get(workspaceId, id)).toMatchObject({ data: { title: null } });
   });
 });
 

@@ -17,6 +17,8 @@ export interface RetentionOptions {
   /** Whose sessions are looked after. */
   readonly workspaces: () => Promise<readonly string[]>;
   readonly onProblem?: (sessionId: string, error: unknown) => void;
+  /** Where several processes share the store: whether it is for this one to do it. */
+  readonly isMine?: (() => boolean) | undefined;
 }
 
 export interface Retention {
@@ -32,7 +34,7 @@ export interface Retention {
  * stands in the log too. What was said in a request that failed is nowhere else, so it stays.
  */
 export function createRetention(options: RetentionOptions): Retention {
-  const { store, clock, schedule, keep, workspaces, onProblem } = options;
+  const { store, clock, schedule, keep, workspaces, onProblem, isMine = () => true } = options;
   /** Turns that ended before it were looked at. */
   let done = Number.NEGATIVE_INFINITY;
   let cancel = () => {};
@@ -62,7 +64,8 @@ export function createRetention(options: RetentionOptions): Retention {
   const start = (): void => {
     if (keep === 'all') return;
     cancel = schedule(
-      () => void run().then(start, (error: unknown) => (onProblem?.('', error), start())),
+      () =>
+        void (isMine() ? run() : Promise.resolve(0)).then(start, (error: unknown) => (onProblem?.('', error), start())),
       limits.retentionMs,
     );
   };

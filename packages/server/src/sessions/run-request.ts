@@ -95,7 +95,12 @@ function toAsking({ models }: RequestRunner, state: SessionState, thread: Thread
   const phase = thread.turn?.phase;
   return {
     request: {
-      model: { id: model.id, effort: model.effort.type, speed: model.speed },
+      model: {
+        id: model.id,
+        effort: model.effort.type,
+        speed: model.speed,
+        ...(model.inference_geo === undefined ? {} : { inferenceGeo: model.inference_geo }),
+      },
       system,
       messages: [...thread.history],
       thread: { id: thread.id, agentName: thread.agentName },

@@ -35,12 +35,14 @@ async function run(
   { offers, openWorkspace }: ToolRunner,
   state: SessionState,
   threadId: string,
-  { name, input }: Call,
+  { name, input, serverName }: Call,
   signal: AbortSignal,
 ): Promise<ToolResult> {
   const { tools } = await offers.get(state, threadOf(state, threadId));
   const tool = tools.get(name);
-  if (tool === undefined || tool.kind === 'custom') {
+  // Somebody may have consented to it at one server; the same name means another one by now.
+  const isElsewhere = tool?.kind === 'mcp' && tool.serverName !== serverName;
+  if (tool === undefined || tool.kind === 'custom' || isElsewhere) {
     return textResult(`The tool ${name} is not available any more.`, { isError: true });
   }
   const workspace = await openWorkspace(state.id);

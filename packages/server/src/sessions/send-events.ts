@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
+import { PROGRAM_PREFIX } from '../engines/program.ts';
 import type { ApprovalRecord, NewKey, SessionRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import { isStoreError } from '../store/store-errors.ts';
@@ -140,10 +141,23 @@ async function checkTarget(
     if (threadId === null || (await store.threads.get(session.id, threadId)) !== undefined) return threadId;
     throw sessionError('thread_not_found', `events[${index}]: ${session.id} has no thread ${threadId}`);
   }
+  if (event.type === 'user.message' && event.thread_id !== undefined) {
+    await checkSteerable(store, session, event.thread_id, index);
+  }
   if (dataOf(session).stop.reason.type === 'budget_reached' && session.status === 'idle') {
     throw sessionError('budget_reached', `events[${index}]: the budget of ${session.id} is used up`);
   }
-  return primaryOf(session);
+  return event.type === 'user.message' ? (event.thread_id ?? primaryOf(session)) : primaryOf(session);
+}
+
+async function checkSteerable(store: Store, session: SessionRecord, threadId: string, index: number): Promise<void> {
+  const thread = await store.threads.get(session.id, threadId);
+  const place = `events[${index}]: ${threadId}`;
+  if (thread === undefined) throw sessionError('thread_not_found', `${place} is no thread of ${session.id}`);
+  if (thread.status === 'terminated') throw sessionError('thread_ended', `${place} has ended for good`);
+  if (threadId !== primaryOf(session) && dataOf(session).agent.model.id.startsWith(PROGRAM_PREFIX)) {
+    throw sessionError('thread_not_steerable', `${place} belongs to a program that alone speaks to its agents`);
+  }
 }
 
 function primaryOf(session: SessionRecord): string {

@@ -33,7 +33,7 @@ export const sessionHandlers: FrameHandlers = {
     if (turn === null || retry !== 'retrying' || at === null) return;
     // A restart of ours says nothing about the endpoint, so it uses up no attempt.
     if (error.reason !== 'restarted') turn.failures++;
-    turn.phase = { type: 'waiting', at };
+    turn.phase = { type: 'waiting', at, purpose: 'purpose' in turn.phase ? turn.phase.purpose : 'turn' };
   },
 
   'session.thread_created': (state, payload, { threadId: parentId, time }) => {

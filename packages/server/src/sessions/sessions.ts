@@ -1,13 +1,17 @@
+import { limits } from '../base/limits.ts';
+import { systemSchedule } from '../base/schedule.ts';
+import type { SessionData } from '../frames/record-data.ts';
 import type { NewKey, SessionRecord, ThreadRecord } from '../store/records.ts';
-import type { SessionActor } from './actor.ts';
+import { isStoreError } from '../store/store-errors.ts';
 import type { ClientEvent } from './client-event.ts';
 import { type CreateSession, createSession } from './create-session.ts';
-import type { Command } from './decide.ts';
+import { askOwner } from './owner/ask-owner.ts';
+import { type CommandOutcome, throwRefusal } from './owner/command-outcome.ts';
+import { over, type SessionCommand } from './owner/session-command.ts';
 import { type Sent, sendEvents } from './send-events.ts';
 import { sessionError } from './session-errors.ts';
 import { type HostOptions, SessionHost } from './session-host.ts';
-import type { SessionState } from './state.ts';
-import { type SessionUpdate, toUpdate } from './to-update.ts';
+import { type SessionUpdate, toUpdate, type Updatable } from './to-update.ts';
 
 /** The sessions of all workspaces. What is given to it has the right form; whether it makes sense is decided here. */
 export interface Sessions {
@@ -16,7 +20,7 @@ export interface Sessions {
   create(request: CreateSession): Promise<SessionRecord>;
   /** All of them or none. They are durable when this resolves, and are taken up by whoever owns the session. */
   send(request: SendToSession): Promise<readonly Sent[]>;
-  /** Takes up what was sent, unless another process owns the session. Resolves when that is durable. */
+  /** What was sent is taken up, durably, when this resolves; or the process that owns the session is not heard of. */
   take(sessionId: string): Promise<void>;
   update(request: UpdateSession): Promise<SessionRecord>;
   /** Not while it runs. A second time changes nothing. */
@@ -41,6 +45,11 @@ export interface UpdateSession extends SessionUpdate {
   readonly sessionId: string;
 }
 
+export interface SessionsOptions extends HostOptions {
+  /** How long another process that owns a session is waited for. */
+  readonly ownerWaitMs?: number | undefined;
+}
+
 /**
  * Sessions on a store, with one log, engines and tools.
  *
@@ -48,7 +57,7 @@ export interface UpdateSession extends SessionUpdate {
  * const sessions = createSessions({ store, log, engine, models, openToolbox, openWorkspace, clock, ids, random, owner });
  * await sessions.start();
  */
-export function createSessions(options: HostOptions): Sessions {
+export function createSessions(options: SessionsOptions): Sessions {
   const { store, log, clock, ids, models } = options;
   const host = new SessionHost(options);
 
@@ -65,47 +74,39 @@ export function createSessions(options: HostOptions): Sessions {
 
     send: async ({ workspaceId, sessionId, ...rest }) => {
       const session = await read(workspaceId, sessionId);
-      return sendEvents({ store, clock, ids, session, ...rest });
+      const sent = await sendEvents({ store, clock, ids, session, ...rest });
+      // Signals of others wake only who owns the session.
+      if (options.shared !== undefined) host.wake(sessionId);
+      return sent;
     },
 
     update: async ({ workspaceId, sessionId, ...request }) => {
-      const session = await read(workspaceId, sessionId);
-      if (session.status === 'terminated') throw over(session);
-      const actor = await host.own(sessionId);
-      const changes = toUpdate(actor.state, request);
-      if (Object.keys(changes).length > 0) await perform(actor, { type: 'update', changes });
+      await retryOutdated(sessionId, async () => {
+        const session = await read(workspaceId, sessionId);
+        if (session.status === 'terminated') throw over({ id: sessionId, isArchived: session.archivedAt !== null });
+        return command(session, (state) => toUpdateCommand(state, request));
+      });
       return read(workspaceId, sessionId);
     },
 
     archive: async (workspaceId, sessionId) => {
       const session = await read(workspaceId, sessionId);
       if (session.archivedAt !== null) return session;
-      const actor = await own(sessionId);
-      checkResting(actor.state);
-      await perform(actor, { type: 'archive' });
-      await host.release(sessionId);
+      // With nothing left that was sent before.
+      await host.take(sessionId);
+      await command(session, () => ({ type: 'archive' }));
       return read(workspaceId, sessionId);
     },
 
     delete: async (workspaceId, sessionId) => {
-      await read(workspaceId, sessionId);
-      const { state, fence } = await own(sessionId);
-      checkResting(state);
-      await log.append({ type: 'delete', sessionId, fence });
-      await host.release(sessionId);
+      const session = await read(workspaceId, sessionId);
+      await host.take(sessionId);
+      await command(session, () => ({ type: 'delete' }));
     },
 
     archiveThread: async (workspaceId, sessionId, threadId) => {
       const session = await read(workspaceId, sessionId);
-      const actor = await host.own(sessionId);
-      const thread = actor.state.threads.get(threadId);
-      if (thread === undefined) throw sessionError('thread_not_found', `${sessionId} has no thread ${threadId}`);
-      if (thread.parentId === null) throw sessionError('thread_is_primary', `${threadId} is the primary thread`);
-      if (thread.status === 'running' || thread.status === 'rescheduling') {
-        throw sessionError('thread_running', `${threadId} is running`);
-      }
-      if (!thread.isArchived && actor.state.status === 'terminated') throw over(session);
-      if (!thread.isArchived) await perform(actor, { type: 'archive_thread', threadId });
+      await command(session, () => ({ type: 'archive_thread', thread_id: threadId }));
       return (await store.threads.get(sessionId, threadId))!;
     },
 
@@ -114,28 +115,66 @@ export function createSessions(options: HostOptions): Sessions {
 
   async function read(workspaceId: string, sessionId: string): Promise<SessionRecord> {
     const session = await store.sessions.get(workspaceId, sessionId);
-    if (session === undefined) throw sessionError('session_not_found', `there is no session ${sessionId}`);
+    if (session === undefined) throw notFound(sessionId);
     return session;
   }
 
-  /** For what ends a session: with nothing left that was sent before. */
-  async function own(sessionId: string): Promise<SessionActor> {
-    await host.take(sessionId);
-    return await host.own(sessionId);
+  /** Done here, or by the process that owns the session. Throws what its owner refuses. */
+  async function command(
+    session: SessionRecord,
+    toCommand: (state: Updatable) => SessionCommand,
+  ): Promise<CommandOutcome> {
+    const outcome =
+      (await host.command(session.id, ({ state }) => toCommand(state))) ??
+      (await askElsewhere(session, toCommand(toUpdatable(session))));
+    throwRefusal(outcome);
+    return outcome;
   }
 
-  async function perform(actor: SessionActor, command: Command): Promise<void> {
-    await actor.dispatch(command);
-    if (actor.isLost) throw sessionError('session_elsewhere', `${actor.state.id} was taken over by another process`);
+  async function askElsewhere(session: SessionRecord, asked: SessionCommand): Promise<CommandOutcome> {
+    const { schedule = systemSchedule } = options;
+    try {
+      return await askOwner({ store, clock, ids, schedule, waitMs: options.ownerWaitMs }, session, asked);
+    } catch (error) {
+      // Nothing can be left for it any more; whoever has it is about to let go of it.
+      if (isStoreError(error, 'archived')) throw elsewhere(session.id);
+      if (isStoreError(error, 'not_found')) throw notFound(session.id);
+      throw error;
+    }
+  }
+
+  /** Somebody else has changed the same at the same time: both are to be heard. */
+  async function retryOutdated(sessionId: string, attempt: () => Promise<CommandOutcome>): Promise<void> {
+    for (let count = 0; count < limits.updateAttemptsMax; count++) {
+      if ((await attempt()).type !== 'outdated') return;
+    }
+    throw elsewhere(sessionId);
   }
 }
 
-function checkResting({ id, status }: SessionState): void {
-  if (status === 'running' || status === 'rescheduling') throw sessionError('session_running', `${id} is ${status}`);
+function toUpdateCommand(state: Updatable, request: SessionUpdate): SessionCommand {
+  const changes = toUpdate(state, request);
+  return {
+    type: 'update',
+    changes,
+    made_on: {
+      ...(changes.metadata === undefined ? {} : { metadata: state.metadata }),
+      ...(changes.agent === undefined ? {} : { agent: state.agent }),
+    },
+  };
 }
 
-function over({ id, archivedAt }: SessionRecord): Error {
-  return archivedAt === null
-    ? sessionError('session_terminated', `${id} has ended for good`)
-    : sessionError('session_archived', `${id} is archived`);
+/** The record is written together with the frames, so it says what its owner knows. */
+function toUpdatable({ id, status, data }: SessionRecord): Updatable {
+  // Only sessions write it.
+  const { title, metadata, agent, budget, usage } = data as unknown as SessionData;
+  return { id, status, title, metadata, agent, budget, usage };
+}
+
+function notFound(sessionId: string): Error {
+  return sessionError('session_not_found', `there is no session ${sessionId}`);
+}
+
+function elsewhere(sessionId: string): Error {
+  return sessionError('session_elsewhere', `${sessionId} is owned by another process`);
 }

@@ -42,7 +42,9 @@ function keep(draft: Draft, primary: ThreadState, waiting: Waiting): void {
 function startWaiting(draft: Draft): void {
   for (const thread of draft.state.threads.values()) {
     if (thread.turn !== null || thread.status === 'terminated' || !thread.inbox.some(isWaking)) continue;
-    startTurn(draft, thread, { parentStreamId: thread.calledBy, childIndex: null, fresh: [] });
+    // Who called it, did so in a run that is over: a new one begins with what somebody said to it.
+    const parentStreamId = draft.state.run === null ? null : thread.calledBy;
+    startTurn(draft, thread, { parentStreamId, childIndex: null, fresh: [] });
   }
 }
 

@@ -53,5 +53,7 @@ export function speakTo(
 
 /** A copy of the session's own agent works by what the session's agent is now, overrides and updates included. */
 function isSelf(state: SessionState, member: number): boolean {
-  return state.created.members[member]!.id === state.agent.id;
+  const { id, version } = state.created.members[member]!;
+  // An older version of the same agent is a member like any other.
+  return id === state.agent.id && version === state.agent.version;
 }

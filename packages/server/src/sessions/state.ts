@@ -117,7 +117,7 @@ export type Phase =
   /** A model request is due. */
   | { readonly type: 'due'; readonly purpose: RequestPurpose }
   | { readonly type: 'requesting'; readonly startId: string; readonly purpose: RequestPurpose }
-  | { readonly type: 'waiting'; readonly at: number }
+  | { readonly type: 'waiting'; readonly at: number; readonly purpose: RequestPurpose }
   /** The model has answered; its calls are open. */
   | { readonly type: 'calling' }
   /** A program does it all, and tells what it does. `startId`: the model request that is under way. */
@@ -131,6 +131,8 @@ export interface Call {
   readonly name: string;
   readonly input: Json;
   readonly kind: 'builtin' | 'session' | 'mcp' | 'custom';
+  /** Of the MCP server that has it: another one may have a tool of the same name. */
+  readonly serverName: string | null;
   readonly isAsked: boolean;
   /** Written in the text: the model is told the result as text, too. */
   readonly isCommand: boolean;

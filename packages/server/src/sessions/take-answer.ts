@@ -76,7 +76,7 @@ function takeBlock(
 function takeCall(draft: Draft, thread: ThreadState, { id, name, input }: ToolUseBlock, { tools }: ToolOffer): void {
   const { state } = draft;
   const call = { call_id: id, name, input };
-  if (isDelegation(state, name)) {
+  if (isDelegation(state, thread, name, tools.has(name))) {
     draft.event(thread, 'agent.tool_use', {
       ...call,
       kind: 'session',

@@ -1,4 +1,5 @@
 import { limits } from '../base/limits.ts';
+import { isCompactable } from '../engines/compaction.ts';
 import type { EngineFailure, FailureReason, Usage } from '../engines/engine.ts';
 import type { Draft } from './draft.ts';
 import { endSession } from './end-session.ts';
@@ -31,9 +32,10 @@ export function takeFailure(draft: Draft, thread: ThreadState, failed: Failed): 
   draft.event(thread, 'session.error', { error, retry: 'retrying', retry_at: draft.now + failed.delayMs });
 }
 
-/** The window is full: the next request asks for a summary. If that did not help before, nothing will. */
+/** The window is full: the next request asks for a summary. If that did not help before, or cannot, nothing will. */
 function compactOrFail(draft: Draft, thread: ThreadState, error: SessionError, wasCompaction: boolean): void {
-  if (wasCompaction || thread.turn!.compactions >= limits.turnCompactionsMax) {
+  const isHopeless = wasCompaction || !isCompactable(thread.history);
+  if (isHopeless || thread.turn!.compactions >= limits.turnCompactionsMax) {
     return failTurn(draft, thread, { ...error, type: 'compaction_limit_reached_error' });
   }
   draft.add(thread, 'turn.overflowed', {});

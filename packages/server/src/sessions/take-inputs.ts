@@ -8,7 +8,8 @@ import { type Call, childrenOf, type SessionState, type ThreadState, threadOf, t
 export function takeInputs(draft: Draft, inputs: readonly ClientInput[]): void {
   let fresh: Waiting[] = [];
   for (const { id, event } of inputs) {
-    if (event.type === 'user.message') fresh.push({ type: 'user.message', id, content: event.content });
+    if (event.type === 'user.message' && isForChild(draft.state, event)) steer(draft, id, event);
+    else if (event.type === 'user.message') fresh.push({ type: 'user.message', id, content: event.content });
     else if (event.type === 'system.message') fresh.push({ type: 'system.message', id, content: event.content });
     else if (event.type === 'user.interrupt') {
       // What was said before it has begun by then.
@@ -18,6 +19,19 @@ export function takeInputs(draft: Draft, inputs: readonly ClientInput[]): void {
     } else takeAnswer(draft, id, event);
   }
   settle(draft, fresh);
+}
+
+type MessageEvent = Extract<ClientEvent, { type: 'user.message' }>;
+
+function isForChild(state: SessionState, { thread_id: threadId }: MessageEvent): boolean {
+  return threadId !== undefined && threadId !== state.created.primary_thread_id;
+}
+
+/** Into its inbox: one that rests begins with it, one at work reads it before it asks its model the next time. */
+function steer(draft: Draft, id: string, { thread_id: threadId, content }: MessageEvent): void {
+  const thread = threadOf(draft.state, threadId!);
+  // It has ended since somebody wrote to it, and cannot read any more.
+  if (thread.status !== 'terminated') draft.add(thread, 'user.message', { id, content, is_processed: false });
 }
 
 type InterruptEvent = Extract<ClientEvent, { type: 'user.interrupt' }>;

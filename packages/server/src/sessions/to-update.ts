@@ -2,8 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { SessionAgent } from '@fleetloom/protocol/managed-agents';
 import type { JsonObject } from '../base/json.ts';
 import type { Budget, FramePayloads } from '../frames/frames.ts';
+import { isReached } from './budget.ts';
 import { sessionError } from './session-errors.ts';
 import type { SessionState } from './state.ts';
+import { sumTokens } from './usage.ts';
 
 /** What is left out stays as it is. */
 export interface SessionUpdate {
@@ -15,8 +17,12 @@ export interface SessionUpdate {
   readonly budget?: Budget | null;
 }
 
+/** What an update is made on. Only its owner knows how much else than tokens a session has used up. */
+export type Updatable = Pick<SessionState, 'id' | 'status' | 'title' | 'metadata' | 'agent' | 'budget' | 'usage'> &
+  Partial<Pick<SessionState, 'requests' | 'active'>>;
+
 /** Only what is different from what it was. */
-export function toUpdate(state: SessionState, request: SessionUpdate): Omit<FramePayloads['session.updated'], 'id'> {
+export function toUpdate(state: Updatable, request: SessionUpdate): Omit<FramePayloads['session.updated'], 'id'> {
   const { title, agent: change, budget } = request;
   const metadata = typeof request.metadata === 'function' ? request.metadata(state.metadata) : request.metadata;
   if (change !== undefined && state.status !== 'idle') {
@@ -33,12 +39,14 @@ export function toUpdate(state: SessionState, request: SessionUpdate): Omit<Fram
 }
 
 /** A budget can be changed or taken away, and only be there from the beginning. */
-function checkBudget(state: SessionState, budget: Budget | null): void {
+function checkBudget(state: Updatable, budget: Budget | null): void {
   if (budget === null) return;
   if (state.budget === null) throw sessionError('budget_create_only', `${state.id} was created without a budget`);
-  const { cost_nano_usd: bound } = budget;
-  const used = state.usage.cost_nano_usd;
-  if (bound !== null && used !== null && bound <= used) {
-    throw sessionError('budget_not_raised', `${state.id} has already used as much`);
-  }
+  const { usage, requests = 0, active } = state;
+  const isUsedUp =
+    isReached(usage.cost_nano_usd, budget.cost_nano_usd) ||
+    isReached(sumTokens(usage), budget.tokens) ||
+    isReached(requests, budget.requests) ||
+    isReached(active?.totalMs ?? 0, budget.wall_ms);
+  if (isUsedUp) throw sessionError('budget_not_raised', `${state.id} has already used as much`);
 }

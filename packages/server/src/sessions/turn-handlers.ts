@@ -26,7 +26,8 @@ export const turnHandlers: FrameHandlers = {
     thread.turn = toOpenTurn(thread, turn!, time, isProgram(state) ? programPhase : firstPhase);
   },
   'turn.retried': onThread((thread) => {
-    thread.turn!.phase = { type: 'due', purpose: 'turn' };
+    const { phase } = thread.turn!;
+    thread.turn!.phase = { type: 'due', purpose: 'purpose' in phase ? phase.purpose : 'turn' };
   }),
   'turn.overflowed': onThread((thread) => {
     thread.turn!.phase = { type: 'due', purpose: 'compaction' };
@@ -136,9 +137,12 @@ export const turnHandlers: FrameHandlers = {
       thread.blocks = [];
       return;
     }
-    const isAnswer = !isError && turn.phase.type === 'requesting' && turn.phase.purpose === 'turn';
+    const purpose = turn.phase.type === 'requesting' ? turn.phase.purpose : 'turn';
+    const isAnswer = !isError && purpose === 'turn';
     const isPaused = reason === 'pause_turn' && thread.calls.size === 0;
-    turn.phase = isAnswer && !isPaused ? { type: 'calling' } : { type: 'due', purpose: 'turn' };
+    // What failed is still due, a summary too: without it the next request would be the one that does not fit.
+    turn.phase = isAnswer && !isPaused ? { type: 'calling' } : { type: 'due', purpose: isError ? purpose : 'turn' };
+    if (isError && purpose === 'compaction') turn.compactions--;
     if (!isAnswer) return;
     turn.said = textOf(thread.blocks) || turn.said;
     turn.answer = { reason: reason ?? 'end_turn', details };

@@ -1,4 +1,4 @@
-import { mkdir, realpath, rm } from 'node:fs/promises';
+import { mkdir, realpath, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OUTPUTS_PATH, toInside } from '../tools/session-paths.ts';
 
@@ -6,6 +6,7 @@ import { OUTPUTS_PATH, toInside } from '../tools/session-paths.ts';
 export interface Workspaces {
   /** Makes it if it is not there, and gives its real path. */
   open(sessionId: string): Promise<string>;
+  has(sessionId: string): Promise<boolean>;
   remove(sessionId: string): Promise<void>;
 }
 
@@ -18,6 +19,10 @@ export function createWorkspaces(directory: string): Workspaces {
       if (isNew) await mkdir(join(path, toInside(OUTPUTS_PATH)!), { recursive: true });
       // Tools compare paths with it, so no symbolic link may be left in it.
       return realpath(path);
+    },
+    has: async (sessionId) => {
+      const found = await stat(join(directory, checked(sessionId))).catch(() => undefined);
+      return found?.isDirectory() ?? false;
     },
     remove: (sessionId) => rm(join(directory, checked(sessionId)), { recursive: true, force: true }),
   };

@@ -1,3 +1,4 @@
+import { limits } from '../base/limits.ts';
 import type { EncodedFrame, Entry } from './frame.ts';
 import { StoredFrame } from './frame.ts';
 import type { ReadRequest, SeqRange } from './store.ts';
@@ -63,6 +64,22 @@ export function pruneEntries(entries: readonly Entry[], ranges: readonly SeqRang
     else kept.push({ ...toPlain(entry) });
   }
   return kept;
+}
+
+/** What lies in one segment each: as many as fit, and a larger one alone. */
+export function toGroups<Line extends EncodedFrame | Entry>(lines: readonly Line[]): Line[][] {
+  const groups: Line[][] = [];
+  let bytes = Infinity;
+  for (const line of lines) {
+    bytes += bytesOf(line);
+    if (bytes <= limits.segmentBytesMax) {
+      groups.at(-1)!.push(line);
+      continue;
+    }
+    groups.push([line]);
+    bytes = bytesOf(line);
+  }
+  return groups;
 }
 
 /** What an entry costs to keep. */

@@ -30,12 +30,14 @@ export class Feeds {
     this.#unsubscribe = options.store.subscribe((signals) => this.#hear(signals));
   }
 
-  /** The feed of a session, for one more reader. It knows how far the log goes. */
-  async enter(sessionId: string): Promise<Feed> {
+  /** The feed of a session, for one more reader. It knows how far the log goes, at least if that is where the reader is. */
+  async enter(sessionId: string, after = 0): Promise<Feed> {
     const known = this.#feeds.get(sessionId) ?? this.#open(sessionId);
     known.readers++;
     try {
       await known.ready;
+      // The signal of another process may still be on its way, while its reader has come here already.
+      if (after > known.feed.head) known.feed.raise((await this.#options.store.heads([sessionId])).get(sessionId) ?? 0);
       return known.feed;
     } catch (error) {
       this.leave(sessionId, known.feed);

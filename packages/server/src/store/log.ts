@@ -90,7 +90,7 @@ export function createLog({ store, schedule = systemSchedule, limits = {} }: Log
 
   async function* read({ sessionId, after, signal }: Required<TailRequest>): Reading {
     if (isClosed) return 'closed';
-    const feed = await feeds.enter(sessionId);
+    const feed = await feeds.enter(sessionId, after);
     try {
       if (!(after <= feed.head)) throw cursorAhead(sessionId, after, feed.head);
       let cursor = after;

@@ -91,6 +91,17 @@ export interface KeyRecord {
   readonly result: JsonObject;
 }
 
+/** Something small that everybody who shares the store must agree on. It belongs to no workspace. */
+export interface DocumentRecord {
+  readonly kind: string;
+  readonly id: string;
+  /** Grows with each change, so that a change can say what it was made on. One that is made anew begins at 1. */
+  readonly revision: number;
+  readonly data: JsonObject;
+  /** By the clock of the store. */
+  readonly updatedAt: number;
+}
+
 /** A record as its maker gives it: any plain object as data, and without what the store fills in. */
 type New<Record, Filled extends keyof Record = never> = Omit<Record, Filled | 'data' | 'updatedAt' | 'archivedAt'> & {
   readonly data: object;

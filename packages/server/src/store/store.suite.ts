@@ -1,4 +1,5 @@
 import { describe } from 'vitest';
+import { documentsSuite } from './suite/documents.suite.ts';
 import { inputsSuite } from './suite/inputs.suite.ts';
 import { leasesSuite } from './suite/leases.suite.ts';
 import { readingSuite } from './suite/reading.suite.ts';
@@ -15,6 +16,7 @@ export function storeSuite(name: string, createStore: CreateStore): void {
     describe('leases', () => leasesSuite(createStore));
     describe('inputs, approvals and keys', () => inputsSuite(createStore));
     describe('work', () => worksSuite(createStore));
+    describe('documents and blobs', () => documentsSuite(createStore));
     describe('reading', () => readingSuite(createStore));
   });
 }

@@ -9,6 +9,7 @@ import {
   createMemoryStore,
   DeltaCoalescer,
   type DeltaCoalescerOptions,
+  type DocumentRecord,
   type EncodedFrame,
   type Entry,
   type EnvironmentRecord,
@@ -30,10 +31,12 @@ import {
   type NewSession,
   type NewThread,
   type NewWork,
+  openPostgresStore,
   openSqliteStore,
   type Outcome,
   type Page,
   type PageRequest,
+  type PostgresOptions,
   type PruneDeltasRequest,
   type PrunedRange,
   pruneDeltas,
@@ -105,6 +108,11 @@ expectTypeOf<PageRequest['cursor']>().toEqualTypeOf<string | undefined>();
 
 expectTypeOf(createMemoryStore).toEqualTypeOf<(options?: { clock?: Clock }) => Store>();
 expectTypeOf(openSqliteStore).toEqualTypeOf<(options: { path: string; clock?: Clock }) => Promise<Store>>();
+expectTypeOf(openPostgresStore).toEqualTypeOf<(options: PostgresOptions) => Promise<Store>>();
+expectTypeOf<Pick<PostgresOptions, 'url'>>().toEqualTypeOf<{ readonly url: string }>();
+expectTypeOf<PostgresOptions['schema']>().toEqualTypeOf<string | undefined>();
+expectTypeOf<Store['documents']['get']>().returns.resolves.toEqualTypeOf<DocumentRecord | undefined>();
+expectTypeOf<Store['blobs']['read']>().returns.toEqualTypeOf<AsyncIterable<Uint8Array>>();
 expectTypeOf<Signal['type']>().toEqualTypeOf<'frames' | 'inputs' | 'works' | 'deleted'>();
 expectTypeOf(createLog).toEqualTypeOf<(options: LogOptions) => SessionLog>();
 expectTypeOf<SessionLog['append']>().parameter(0).toEqualTypeOf<Write<NewFrame>>();

@@ -3,6 +3,7 @@ import type { Page, PageRequest } from './page.ts';
 import type {
   AgentRecord,
   ApprovalRecord,
+  DocumentRecord,
   EnvironmentRecord,
   InputRecord,
   KeyRecord,
@@ -33,6 +34,11 @@ export interface Store {
   readonly works: Works;
   readonly keys: Keys;
   readonly leases: Leases;
+  readonly documents: Documents;
+  readonly blobs: Blobs;
+
+  /** The time by the clock of the store: the one that leases, keys and documents go by. */
+  now(): Promise<number>;
 
   /**
    * Several writes in one durable transaction; the outcomes are in their order. A refused write leaves nothing behind
@@ -187,6 +193,27 @@ export interface Held {
 export type Acquired =
   | { readonly ok: true; readonly fence: number; readonly head: number; readonly expiresAt: number }
   | { readonly ok: false; readonly owner: string; readonly expiresAt: number };
+
+/** Small things that all processes sharing the store must agree on. `kind` names the collection. */
+export interface Documents {
+  get(kind: string, id: string): Promise<DocumentRecord | undefined>;
+  /** `ifRevision` refuses the change if the document is at another one; 0: only if there is none. */
+  put(document: { kind: string; id: string; data: object; ifRevision?: number }): Promise<DocumentRecord>;
+  /** Sorted by id. */
+  list(request: Omit<PageRequest, 'createdFrom' | 'createdTo'> & { kind: string }): Promise<Page<DocumentRecord>>;
+  /** A second time changes nothing. */
+  delete(kind: string, id: string): Promise<void>;
+}
+
+/** Bytes of files, kept in parts so that nobody holds a large one in memory. */
+export interface Blobs {
+  /** Visible only when it is whole, and then in the place of what was there. One that fails leaves nothing. */
+  write(id: string, bytes: AsyncIterable<Uint8Array>): Promise<{ bytes: number }>;
+  /** Fails with `not_found` if there is none, also in the middle if it is deleted or replaced meanwhile. */
+  read(id: string): AsyncIterable<Uint8Array>;
+  /** A second time changes nothing. */
+  delete(id: string): Promise<void>;
+}
 
 interface RecordChange {
   readonly workspaceId: string;

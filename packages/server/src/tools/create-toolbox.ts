@@ -12,6 +12,7 @@ import { createKeepOutput } from './keep-output.ts';
 import { createLocks } from './locks.ts';
 import type { McpHeaders } from './mcp/mcp-connection.ts';
 import { createMcpTools } from './mcp/mcp-tools.ts';
+import { toFreeName } from './mcp/to-free-name.ts';
 import { openBubblewrap } from './sandbox/bubblewrap.ts';
 import type { SandboxState } from './sandbox/sandbox.ts';
 import { createGlobTool } from './search/glob-tool.ts';
@@ -76,10 +77,8 @@ export function createToolbox(options: ToolboxOptions = {}): Toolbox {
   return {
     offer: async ({ tools: entries, mcp_servers: servers }) => {
       const parts = await Promise.all(entries.map((entry) => offerEntry(entry, servers)));
-      // Of two with the same name the first one counts.
-      const tools = new Map<string, OfferedTool>();
-      for (const [name, tool] of parts.flatMap((part) => part.tools)) if (!tools.has(name)) tools.set(name, tool);
-      return { tools, problems: parts.flatMap((part) => part.problems) };
+      const offered = parts.flatMap((part) => part.tools);
+      return { tools: byName(offered, limits.toolNameCharsMax), problems: parts.flatMap((part) => part.problems) };
     },
     closeThread: async (threadId) => {
       webFetch.closeThread(threadId);
@@ -160,6 +159,25 @@ interface Builtin {
   readonly name: string;
   readonly isSandboxed: boolean;
   readonly toTool: (config: JsonObject) => Tool;
+}
+
+/**
+ * Of two with the same name the first one counts. Only what servers call their tools is nobody's choice here, and their own
+ * names may look the same to a model: such a tool gets a number.
+ */
+function byName(offered: EntryOffer['tools'], charsMax: number): Map<string, OfferedTool> {
+  const tools = new Map<string, OfferedTool>();
+  for (const [name, tool] of offered) {
+    const before = tools.get(name);
+    const isOther = before !== undefined && tool.kind === 'mcp' && !isOfServer(before, tool.serverName);
+    const free = isOther ? toFreeName(name, (taken) => tools.has(taken), charsMax) : name;
+    if (!tools.has(free)) tools.set(free, tool);
+  }
+  return tools;
+}
+
+function isOfServer(tool: OfferedTool, serverName: string): boolean {
+  return tool.kind === 'mcp' && tool.serverName === serverName;
 }
 
 function inSandbox(tool: Tool): Builtin {

@@ -1,6 +1,7 @@
-import { constants, createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { posix } from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { limits } from '../base/limits.ts';
 import { closing } from './files/directory.ts';
@@ -17,17 +18,17 @@ export interface OutputFile {
 }
 
 /**
- * Copies a file to where agents find it. Like the tools of the agents it does not follow links that lead out of the
+ * Puts a file to where agents find it. Like the tools of the agents it does not follow links that lead out of the
  * workspace: who works in there may have made some.
  */
-export async function putSessionFile(workspace: string, path: string, source: string): Promise<void> {
+export async function putSessionFile(workspace: string, path: string, open: () => Readable): Promise<void> {
   await withPlace(workspace, path, { ...LINKS, makesParents: true }, async ({ directory, name, stats }) => {
     if (name === '.' || stats?.isDirectory()) throw new ToolFailure(`${path} is a directory`);
     const draft = `.fleetloom-put-${process.pid}-${count++}.tmp`;
     const handle = await directory.openFile(draft, CREATE_FLAGS, 0o644);
     try {
       // It closes the handle when it is done.
-      await pipeline(createReadStream(source), handle.createWriteStream({ flush: true }));
+      await pipeline(open(), handle.createWriteStream({ flush: true }));
       await directory.rename(draft, name);
     } catch (error) {
       await directory.remove(draft);

@@ -2,7 +2,7 @@ import { type Agent, builtInToolNames, type Session } from '@fleetloom/protocol/
 import { type FormEvent, useState } from 'react';
 import { api } from '../connection/api.ts';
 import { fleet, ui } from '../app/stores.ts';
-import { ensureEnvironment } from '../fleet/demo/start-demo.ts';
+import { ensureEnvironment } from '../connection/ensure-environment.ts';
 import { cleanLine } from '../text/clean-text.ts';
 import { LongText } from '../text/LongText.tsx';
 import { AgentForm } from './AgentForm.tsx';

@@ -1,13 +1,17 @@
 import { useEffect, useRef, useState } from 'react';
-import { limits } from '../limits.ts';
-import { isAsk } from '../model/inbox-items.ts';
+import { inputLabel } from '../model/input-label.ts';
+import { type InboxItem, isAsk } from '../model/inbox-items.ts';
+import { cleanLine } from '../text/clean-text.ts';
+import { announceWaitMs, notices } from './notices.ts';
 import { useSignal } from './signal.ts';
-import { fleet } from './stores.ts';
+import { fleet, ui } from './stores.ts';
 
 /** Says how many need somebody: to screen readers politely and not often, and in the title of the tab. */
 export function Announcer() {
   useSignal(fleet.changed);
-  const asks = fleet.inbox().filter(isAsk).length;
+  const items = fleet.inbox().filter(isAsk);
+  const asks = items.length;
+  useEffect(() => tellDesktop(items));
   const [said, say] = useState('');
   const lastAt = useRef(0);
   useEffect(() => {
@@ -15,7 +19,7 @@ export function Announcer() {
     const icon = document.querySelector<HTMLLinkElement>('link[rel=icon]');
     icon?.setAttribute('href', asks > 0 ? './favicon-needs.svg' : './favicon.svg');
     const text = asks === 0 ? 'Nothing needs you' : `${asks} need${asks === 1 ? 's' : ''} you`;
-    const wait = Math.max(0, lastAt.current + limits.announceMs - Date.now());
+    const wait = announceWaitMs(lastAt.current, Date.now());
     const timer = setTimeout(() => {
       lastAt.current = Date.now();
       say(text);
@@ -27,4 +31,20 @@ export function Announcer() {
       {said}
     </div>
   );
+}
+
+/** All tabs tell the same under one name, so that the desktop shows it once. */
+function tellDesktop(items: readonly InboxItem[]): void {
+  if (fleet.replay.isOn) return;
+  const fresh = new Set(notices.take(items, new Date(), document.hasFocus()));
+  const [first] = items.filter(({ id }) => fresh.has(id));
+  if (first === undefined || typeof Notification === 'undefined' || Notification.permission !== 'granted') return;
+  const title = items.length === 1 ? `${first.path.at(-1)} needs you` : `${items.length} agents need you`;
+  const body = cleanLine(`${first.path.join(' › ')}: ${first.tool} ${inputLabel(first.input)}`).slice(0, 200);
+  const shown = new Notification(cleanLine(title), { body, tag: 'fleetloom', icon: './favicon-needs.svg' });
+  shown.addEventListener('click', () => {
+    focus();
+    ui.go({ view: 'inbox' });
+    shown.close();
+  });
 }

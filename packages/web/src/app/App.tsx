@@ -3,10 +3,14 @@ import { FleetView } from '../fleet/FleetView.tsx';
 import { InboxView } from '../inbox/InboxView.tsx';
 import { Help } from '../keys/Help.tsx';
 import { Palette } from '../keys/Palette.tsx';
+import { AgainDialog } from '../thread/AgainDialog.tsx';
+import { ExportDialog } from '../thread/ExportDialog.tsx';
+import { FindDialog } from '../thread/FindDialog.tsx';
 import { ThreadView } from '../thread/ThreadView.tsx';
 import { Announcer } from './Announcer.tsx';
 import { InterruptDialog } from './InterruptDialog.tsx';
 import { MessageDialog } from './MessageDialog.tsx';
+import { NoticeDialog } from './NoticeDialog.tsx';
 import { ReplayBar } from './ReplayBar.tsx';
 import { useSignal } from './signal.ts';
 import { ui } from './stores.ts';
@@ -35,6 +39,10 @@ export function App() {
       )}
       {dialog?.type === 'palette' && <Palette />}
       {dialog?.type === 'help' && <Help />}
+      {dialog?.type === 'notices' && <NoticeDialog />}
+      {dialog?.type === 'export' && <ExportDialog sessionId={dialog.sessionId} />}
+      {dialog?.type === 'again' && <AgainDialog sessionId={dialog.sessionId} />}
+      {dialog?.type === 'find' && <FindDialog sessionId={dialog.sessionId} />}
       {dialog?.type === 'message' && <MessageDialog dialog={dialog} />}
       {dialog?.type === 'interrupt' && <InterruptDialog dialog={dialog} />}
       <Announcer />

@@ -1,13 +1,13 @@
 import { useState } from 'react';
-import { api } from '../connection/api.ts';
 import { cleanLine } from '../text/clean-text.ts';
 import { Modal } from './Modal.tsx';
+import { isSteerable, sayTo } from './say-to.ts';
 import { ui } from './stores.ts';
 import type { Dialog } from './ui-store.ts';
 
-/** A message to a session. The wire takes messages for its coordinator; one for another thread names it. */
+/** A message to a coordinator, or to one thread. */
 export function MessageDialog({ dialog }: { dialog: Extract<Dialog, { type: 'message' }> }) {
-  const { sessionId, threadId, agent } = dialog;
+  const { threadId, agent } = dialog;
   const [text, setText] = useState('');
   const [isSending, setSending] = useState(false);
   const send = async () => {
@@ -15,8 +15,7 @@ export function MessageDialog({ dialog }: { dialog: Extract<Dialog, { type: 'mes
     if (trimmed === '' || isSending) return;
     setSending(true);
     try {
-      const said = threadId === null ? trimmed : `For ${agent} (thread ${threadId}): ${trimmed}`;
-      await api.send(sessionId, { type: 'user.message', content: [{ type: 'text', text: said }] });
+      await sayTo(dialog, trimmed);
       ui.set({ dialog: undefined });
       ui.say('Sent.');
     } catch (error) {
@@ -36,7 +35,11 @@ export function MessageDialog({ dialog }: { dialog: Extract<Dialog, { type: 'mes
           Message to <b>{cleanLine(agent)}</b>
         </label>
         {threadId !== null && (
-          <p className="quiet">It goes through the coordinator, which decides when to pass it on.</p>
+          <p className="quiet">
+            {isSteerable(dialog)
+              ? 'To this thread alone. It reads it before its next model request; if it rests, it begins with it.'
+              : 'It goes through the coordinator, which decides when to pass it on.'}
+          </p>
         )}
         <textarea
           id="message-text"

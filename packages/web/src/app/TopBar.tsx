@@ -1,5 +1,6 @@
 import { isAsk } from '../model/inbox-items.ts';
 import { LinkBadge } from './LinkBadge.tsx';
+import { notices } from './notices.ts';
 import { useSignal } from './signal.ts';
 import { fleet, ui } from './stores.ts';
 import type { View } from './ui-store.ts';
@@ -50,6 +51,7 @@ export function TopBar({ view }: { view: View }) {
         <kbd>⌘K</kbd>
       </button>
       <LinkBadge />
+      <NoticeButton />
       <ThemeButton />
       <button
         type="button"
@@ -61,6 +63,33 @@ export function TopBar({ view }: { view: View }) {
         ?
       </button>
     </header>
+  );
+}
+
+function NoticeButton() {
+  useSignal(notices.changed);
+  const { isOn } = notices.settings;
+  return (
+    <button
+      type="button"
+      className="icon"
+      title={`Notifications: ${isOn ? 'on' : 'off'}`}
+      aria-label={`Notifications: ${isOn ? 'on' : 'off'}`}
+      onClick={() => ui.set({ dialog: { type: 'notices' } })}
+    >
+      <svg
+        width="14"
+        height="14"
+        viewBox="0 0 14 14"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth="1.3"
+        aria-hidden="true"
+      >
+        <path d="M3 10V6.2a4 4 0 0 1 8 0V10l1 1H2zM5.6 12.4h2.8" fill={isOn ? 'currentColor' : 'none'} />
+        {!isOn && <path d="M1.5 1.5l11 11" />}
+      </svg>
+    </button>
   );
 }
 

@@ -2,8 +2,15 @@ import { api } from '../connection/api.ts';
 import type { ShownRow } from '../model/summary.ts';
 import { fleet, ui } from './stores.ts';
 
+/** Nobody does anything in the past. */
+function isPast(): boolean {
+  if (fleet.replay.isOn) ui.say('This is a replay. Go back to live first.', true);
+  return fleet.replay.isOn;
+}
+
 /** Stops these threads; none of them named: all of the session. */
 export async function interrupt(sessionId: string, threadIds: readonly string[]): Promise<void> {
+  if (isPast()) return;
   const one = { type: 'user.interrupt' } as const;
   try {
     const events = threadIds.length === 0 ? [one] : threadIds.map((id) => ({ ...one, session_thread_id: id }));
@@ -16,7 +23,7 @@ export async function interrupt(sessionId: string, threadIds: readonly string[])
 
 /** A thread alone is stopped at once; with those below it, it is asked for. */
 export function interruptRow(row: ShownRow, isWithChildren: boolean): void {
-  if (row.threadId === null) return;
+  if (row.threadId === null || isPast()) return;
   if (!isWithChildren) return void interrupt(row.sessionId, [row.threadId]);
   const below = fleet.rows().filter(({ sessionId, above }) => sessionId === row.sessionId && above.includes(row.key));
   const threadIds = [row, ...below].flatMap(({ threadId }) => threadId ?? []);
@@ -28,8 +35,9 @@ export function openThread(row: Pick<ShownRow, 'sessionId' | 'threadId'>): void 
   ui.go({ view: 'thread', sessionId: row.sessionId, threadId: row.threadId ?? undefined });
 }
 
-/** Coordinators get it at once, others through theirs. */
+/** To that thread, whoever coordinates it. */
 export function writeTo(row: ShownRow): void {
+  if (isPast()) return;
   const { sessionId, agent, level, threadId } = row;
   ui.set({ dialog: { type: 'message', sessionId, threadId: level === 0 ? null : threadId, agent } });
 }

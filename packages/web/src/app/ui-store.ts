@@ -10,10 +10,15 @@ export interface Route {
   readonly threadId?: string | undefined;
   /** An event to show, by its id. */
   readonly eventId?: string | undefined;
+  /** A second thread to show beside the first: `session/thread`. */
+  readonly beside?: string | undefined;
+  /** Whether both are compared, request by request. */
+  readonly isCompared?: boolean | undefined;
 }
 
 export type Dialog =
-  | { readonly type: 'palette' | 'help' }
+  | { readonly type: 'palette' | 'help' | 'notices' }
+  | { readonly type: 'export' | 'find' | 'again'; readonly sessionId: string }
   | { readonly type: 'message'; readonly sessionId: string; readonly threadId: string | null; readonly agent: string }
   | {
       readonly type: 'interrupt';
@@ -101,15 +106,27 @@ function readTheme(): UiStore['theme'] {
   return known === 'dark' || known === 'light' ? known : 'system';
 }
 
-export function toHash({ view, sessionId, threadId, eventId }: Route): string {
+export function toHash({ view, sessionId, threadId, eventId, beside, isCompared }: Route): string {
   const parts = [view, sessionId, threadId].filter((part) => part !== undefined);
-  return `#/${parts.join('/')}${eventId === undefined ? '' : `?event=${encodeURIComponent(eventId)}`}`;
+  const query = [
+    ...(eventId === undefined ? [] : [`event=${encodeURIComponent(eventId)}`]),
+    ...(beside === undefined ? [] : [`beside=${encodeURIComponent(beside)}`]),
+    ...(isCompared === true ? ['compare=1'] : []),
+  ];
+  return `#/${parts.join('/')}${query.length === 0 ? '' : `?${query.join('&')}`}`;
 }
 
 export function parseHash(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
   const [view, sessionId, threadId] = path.split('/');
-  const eventId = new URLSearchParams(query).get('event') ?? undefined;
+  const asked = new URLSearchParams(query);
   const known: View = view === 'inbox' || view === 'thread' || view === 'agents' ? view : 'fleet';
-  return { view: known, sessionId, threadId, eventId };
+  return {
+    view: known,
+    sessionId,
+    threadId,
+    eventId: asked.get('event') ?? undefined,
+    beside: asked.get('beside') ?? undefined,
+    isCompared: asked.has('compare'),
+  };
 }

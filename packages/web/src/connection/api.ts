@@ -20,6 +20,7 @@ export const api = {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     }),
+  upload: <Answer>(path: string, form: FormData): Promise<Answer> => call<Answer>(path, { method: 'POST', body: form }),
   delete: <Answer>(path: string): Promise<Answer> => call<Answer>(path, { method: 'DELETE' }),
   /** The items of all pages. */
   list: async function* <Item>(path: string): AsyncGenerator<Item, void, undefined> {

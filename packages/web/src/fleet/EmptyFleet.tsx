@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { fleet, ui } from '../app/stores.ts';
 import { CopyLine } from '../text/CopyLine.tsx';
-import { startDemo } from './demo/start-demo.ts';
+import { startDemo } from './start-demo.ts';
 
 /** Never a blank table: what to do first, ready to be copied. */
 export function EmptyFleet() {
@@ -9,7 +9,7 @@ export function EmptyFleet() {
   const start = async () => {
     setStarting(true);
     try {
-      await startDemo(DEMO_CHILDREN);
+      await startDemo();
       await fleet.refreshSessions();
     } catch (error) {
       ui.fail(error);
@@ -27,8 +27,8 @@ export function EmptyFleet() {
       <h2>Or bring your own</h2>
       <ol>
         <li>
-          <p>From a terminal, the same demo or a run of your own:</p>
-          <CopyLine text="npx fleetloom demo" />
+          <p>From a terminal, the same demo:</p>
+          <CopyLine text="npx fleetloom start --demo 25" />
         </li>
         <li>
           <p>From your program, with the official SDK and this server as its base URL:</p>
@@ -43,8 +43,6 @@ export function EmptyFleet() {
     </section>
   );
 }
-
-const DEMO_CHILDREN = 24;
 
 const snippet = `import Anthropic from '@anthropic-ai/sdk';
 const client = new Anthropic();

@@ -1,6 +1,7 @@
-import { formatClock, formatSpan } from '../model/format.ts';
+import { formatClock, formatCount, formatSpan } from '../model/format.ts';
 import { states } from '../model/states.ts';
 import type { ShownRow } from '../model/summary.ts';
+import { tokensOf } from '../model/thread-rows.ts';
 import { cleanLine } from '../text/clean-text.ts';
 import { fleet } from '../app/stores.ts';
 
@@ -20,7 +21,7 @@ export function LaneTip({ row, time, x, y }: { row: ShownRow | undefined; time: 
         {glyph} {word} {cleanLine(piece.label)}
       </span>
       <span className="quiet">
-        {formatClock(piece.from)} · {formatSpan(to - piece.from)}
+        {formatClock(piece.from)} · {formatSpan(to - piece.from)} · {formatCount(tokensOf(row.usage))} tokens in all
       </span>
       {mark !== undefined && <span>{cleanLine(mark.label).slice(0, 120)}</span>}
     </div>

@@ -28,8 +28,9 @@ const windows = [
 /** The counts, what it costs, and what is shown. */
 export function SummaryBar() {
   useTick(limits.headerMs);
-  const { counts, costUsd, hasUnknownCost, tokens, tokensPerSecond, burnPerMinute, budgetUsd, retriesPerMinute } =
+  const { counts, costUsd, hasUnknownCost, tokens, tokensPerSecond, burnPerMinute, budgetUsd, ...rest } =
     fleet.summary();
+  const { retriesPerMinute, requests, queued } = rest;
   return (
     <div className="summary">
       <div className="counts" role="group" aria-label="Show only">
@@ -71,16 +72,23 @@ export function SummaryBar() {
           <dd>{formatCost(burnPerMinute)}/min</dd>
         </div>
         <div>
-          <dt>tokens</dt>
-          <dd>{formatCount(tokens)}</dd>
-        </div>
-        <div>
           <dt>rate</dt>
           <dd>{formatCount(tokensPerSecond)} tok/s</dd>
+        </div>
+        <div title="Model requests under way, and those that wait for their turn" data-bad={queued > 0}>
+          <dt>requests</dt>
+          <dd>
+            {requests}
+            {queued > 0 && ` + ${queued} queued`}
+          </dd>
         </div>
         <div data-bad={retriesPerMinute > 0}>
           <dt>retries</dt>
           <dd>{retriesPerMinute}/min</dd>
+        </div>
+        <div>
+          <dt>tokens</dt>
+          <dd>{formatCount(tokens)}</dd>
         </div>
       </dl>
       <input

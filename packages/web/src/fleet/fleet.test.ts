@@ -4,7 +4,10 @@ import { SessionModel } from '../model/session-model.ts';
 import { toShownRows } from '../model/summary.ts';
 import { laneText } from './lane-text.ts';
 import { toReplaySpan, toTicks, toTime, toTimeSpan, toX, zoom } from './lane-view.ts';
+import { CalmOrder } from '../model/attention.ts';
+import { limits } from '../limits.ts';
 import { toRowCells } from './row-cells.ts';
+import { toTableRows } from './table-rows.ts';
 import { totalsOf, unionOf } from './window-totals.ts';
 
 const MINUTE = 60_000;
@@ -21,7 +24,7 @@ describe('the time that lanes show', () => {
     const ui = { windowMs: 5 * MINUTE, windowEnd: undefined };
     expect(toTimeSpan(ui, 10 * MINUTE, 0)).toEqual({ from: 5 * MINUTE, to: 10 * MINUTE });
     expect(toTimeSpan(ui, 10 * MINUTE, 9 * MINUTE)).toEqual({ from: 9 * MINUTE - 1_000, to: 10 * MINUTE });
-    expect(toTimeSpan(ui, 10 * MINUTE, 10 * MINUTE)).toEqual({ from: 9.5 * MINUTE, to: 10 * MINUTE });
+    expect(toTimeSpan(ui, 10 * MINUTE, 10 * MINUTE)).toEqual({ from: 9.8 * MINUTE, to: 10 * MINUTE });
     expect(toTimeSpan({ windowMs: 'all', windowEnd: undefined }, 10 * MINUTE, MINUTE)).toEqual({
       from: MINUTE,
       to: 10 * MINUTE,
@@ -96,4 +99,41 @@ it('[Z29] a row says in one line what is asked for, how full the window is, what
     costBelow: '$0.0050',
   });
   expect(asks!.age).toMatch(/^1m$/);
+});
+
+it('[Z17] the table moves its rows when the order was another one for so long, and not a millisecond before', () => {
+  const { session, rows, now } = openSample();
+  const shown = { session, slots: session.slots, rows, isLoading: false };
+  const ui = { query: '', group: undefined, sort: 'attention', collapsed: new Set<string>() } as const;
+  const order = new CalmOrder();
+  const first = (time: number, changed: typeof rows) => {
+    const lines = toTableRows({ sessions: [{ ...shown, rows: changed }], ui, now: time, order, isHeld: false });
+    return lines[0]?.type === 'thread' ? lines[0].row.state : undefined;
+  };
+  expect(first(now, rows)).toBe('needs');
+  // The one that needed somebody is done, and another one failed.
+  const later = rows.map((row, index) => ({
+    ...row,
+    state: index === rows.length - 1 ? ('error' as const) : ('done' as const),
+  }));
+  expect(first(now + 1, later)).toBe('done');
+  expect(first(now + limits.reorderMs, later)).toBe('done');
+  expect(first(now + 1 + limits.reorderMs, later)).toBe('error');
+});
+
+it('[Z29] of one that is done it says what it came to, of one that writes its last words from a whole word on', () => {
+  const { rows, now } = openSample();
+  const says = (state: 'done' | 'writing', tail: string) => {
+    const row = rows[0]!;
+    const slot = {
+      ...row.slot,
+      state: state === 'done' ? ('ok' as const) : ('running' as const),
+      phase: 'writing' as const,
+    };
+    const text = { ...slot.text, tail };
+    return toRowCells({ ...row, state, slot: { ...slot, text, error: null, waits: null } }, now, true).doing;
+  };
+  expect(says('done', 'I read it.\n\n- **Nothing** stops us.\n\n```\ncode\n```')).toBe('Nothing stops us.');
+  expect(says('writing', `${'many words '.repeat(20)}are said`)).toMatch(/^…(?:many|words) .* are said$/);
+  expect(says('writing', 'short')).toBe('short');
 });

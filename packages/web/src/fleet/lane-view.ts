@@ -15,7 +15,7 @@ export function toTimeSpan(ui: Pick<UiStore, 'windowMs' | 'windowEnd'>, now: num
   return { from: isYoung ? Math.min(firstAt - 1_000, to - YOUNG_MS) : to - ui.windowMs, to };
 }
 
-const YOUNG_MS = 30_000;
+const YOUNG_MS = 12_000;
 
 /** In a replay: the whole session where it fits, else the time around the moment. */
 export function toReplaySpan(ui: Pick<UiStore, 'windowMs'>, now: number, { from, to }: TimeSpan): TimeSpan {

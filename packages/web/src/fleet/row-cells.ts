@@ -33,7 +33,7 @@ export function toRowCells(row: ShownRow, now: number, isLive: boolean): RowCell
     word: row.word,
     agent: cleanLine(row.agent),
     ordinal: row.ordinal,
-    model: cleanLine(slot.model ?? '').replace(/^claude-/, ''),
+    model: cleanLine(slot.model ?? '').replace(/^(?:claude-(?!code)|scripted\/)/, ''),
     doing: cleanLine(doingOf(row, now, isLive)),
     inState: slot.since === null ? '' : formatAge(now - slot.since),
     context: slot.context === null ? -1 : Math.round((100 * slot.context.tokens) / slot.context.window),
@@ -51,8 +51,30 @@ function doingOf({ state, slot, approvals }: ShownRow, now: number, isLive: bool
   if (state === 'stalled') return stallReason(slot, now, isLive);
   const until = slot.waits?.until;
   const wait = until == null || until <= now ? '' : ` · next try in ${Math.ceil((until - now) / 1_000)} s`;
-  return nowDoing(slot) + wait;
+  if (state === 'done' && slot.text.tail !== '') return gistOf(slot.text.tail);
+  return fromWord(nowDoing(slot), slot.text.tail) + wait;
 }
+
+/** What one that is done came to: its last words that are no code. */
+function gistOf(text: string): string {
+  const parts = text.replace(/```[^`]*(?:```|$)/g, '\n\n').split(/\n\s*\n/);
+  const last = parts.findLast((part) => part.trim() !== '') ?? text;
+  return last
+    .replace(/^[\s#>*\-\d.]+/, '')
+    .replace(/[*`]/g, '')
+    .slice(0, GIST_CHARS);
+}
+
+const GIST_CHARS = 200;
+
+/** The end of a text begins with a whole word. */
+function fromWord(doing: string, tail: string): string {
+  const isCut = doing.length >= CUT_CHARS && tail.length > doing.length;
+  return isCut ? `…${doing.slice(doing.indexOf(' ') + 1)}` : doing;
+}
+
+/** What `nowDoing` shows of a text at most. */
+const CUT_CHARS = 60;
 
 function costOf({ costUsd, requestsWithoutCost }: ShownRow['usage']): string {
   if (costUsd === 0 && requestsWithoutCost > 0) return '–';

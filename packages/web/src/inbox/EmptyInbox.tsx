@@ -7,6 +7,12 @@ export function EmptyInbox() {
   const { counts } = fleet.summary();
   const now = fleet.now();
   const { waitedMs } = totalsOf(fleet.rows(), { from: now - DAY_MS, to: now });
+  const decided = fleet
+    .shown()
+    .flatMap(({ slots }) => slots.runs.flatMap(({ approvals }) => approvals))
+    .filter(({ resolvedAt }) => resolvedAt !== null && resolvedAt > now - DAY_MS);
+  const longest = Math.max(0, ...decided.map(({ resolvedAt, askedAt }) => resolvedAt! - (askedAt ?? resolvedAt!)));
+  const lastAt = Math.max(0, ...decided.map(({ resolvedAt }) => resolvedAt!));
   return (
     <section className="nothing" aria-label="Inbox">
       <p className="nothing-glyph" aria-hidden="true">
@@ -15,6 +21,8 @@ export function EmptyInbox() {
       <h1>Nothing needs you.</h1>
       <p className="quiet">
         {counts.running} running · {counts.done} done
+        {decided.length > 0 &&
+          ` · longest wait today ${formatDuration(longest)} · last decision ${formatDuration(now - lastAt)} ago`}
         {waitedMs > 0 && ` · you were the bottleneck for ${formatDuration(waitedMs)} today`}
       </p>
       <p className="quiet">

@@ -22,7 +22,7 @@ export function Palette() {
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={found.length === 0 ? undefined : `command-${at}`}
-        placeholder="A thread, a session, an agent, something to do …"
+        placeholder="A thread, a session, something to do …"
         autoFocus
         value={text}
         onChange={(event) => {

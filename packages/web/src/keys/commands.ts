@@ -1,6 +1,6 @@
 import { openThread } from '../app/actions.ts';
 import { fleet, ui } from '../app/stores.ts';
-import { startDemo } from '../fleet/demo/start-demo.ts';
+import { startDemo } from '../fleet/start-demo.ts';
 import { cleanLine } from '../text/clean-text.ts';
 
 export interface Command {
@@ -46,13 +46,19 @@ const fixed: readonly Command[] = [
     id: 'demo',
     kind: 'do',
     name: 'Start the 25-agent demo',
-    run: () => void startDemo(24).catch((error: unknown) => ui.fail(error)),
+    run: () => void startDemo().catch((error: unknown) => ui.fail(error)),
   },
   {
     id: 'recording',
     kind: 'go',
     name: 'Look at a recording of Claude Code',
     run: () => location.assign('./recording.html'),
+  },
+  {
+    id: 'notices',
+    kind: 'do',
+    name: 'Notifications and quiet hours',
+    run: () => ui.set({ dialog: { type: 'notices' } }),
   },
   { id: 'help', kind: 'do', name: 'Keys and signs', keys: '?', run: () => ui.set({ dialog: { type: 'help' } }) },
   { id: 'logout', kind: 'do', name: 'Sign out', run: () => void signOut() },

@@ -6,7 +6,7 @@ import { decisions } from '../inbox/decisions.ts';
 import { inbox } from '../inbox/inbox-state.ts';
 import { isAsk } from '../model/inbox-items.ts';
 import type { ShownRow } from '../model/summary.ts';
-import { exportSession } from '../thread/export-session.ts';
+import { placeOf } from '../thread/Beside.tsx';
 import { playOrOpen, stepOrOpen } from '../thread/Scrubber.tsx';
 import { threadPage } from '../thread/thread-page.ts';
 
@@ -96,7 +96,11 @@ export const threadKeys: KeyMap = {
   '{': () => withThread(({ session }) => stepOrOpen(liveOf(session.id) ?? session, -1, 'turn')),
   '}': () => withThread(({ session }) => stepOrOpen(liveOf(session.id) ?? session, 1, 'turn')),
   y: () => withThread((row) => void copyLink(row)),
-  e: () => withThread(({ session }) => exportSession(session.id)),
+  e: () => withThread(({ sessionId }) => ui.set({ dialog: { type: 'export', sessionId } })),
+  f: () => withThread(({ sessionId }) => ui.set({ dialog: { type: 'again', sessionId } })),
+  '|': () => withThread((row) => split(row, false)),
+  c: () => withThread((row) => split(row, true)),
+  '/': () => withThread(({ sessionId }) => ui.set({ dialog: { type: 'find', sessionId } })),
   Escape: () => ui.go({ view: 'fleet' }),
 };
 
@@ -115,6 +119,17 @@ function withRow(act: (row: ShownRow) => void): void {
 
 function withThread(act: (row: ShownRow) => void): void {
   if (threadPage.row !== undefined) act(threadPage.row);
+}
+
+/** Shows the next thread of the tree beside this one, or puts it away. Comparing is the same with both side by side. */
+function split(row: ShownRow, isCompared: boolean): void {
+  const { route } = ui;
+  if (route.beside !== undefined && (!isCompared || route.isCompared === true))
+    return ui.go({ ...route, beside: isCompared ? route.beside : undefined, isCompared: false });
+  const rows = fleet.rows().filter(({ sessionId, threadId }) => sessionId === row.sessionId && threadId !== null);
+  const at = rows.findIndex(({ key }) => key === row.key);
+  const beside = route.beside ?? placeOf(rows[(at + 1) % rows.length] ?? row);
+  ui.go({ view: 'thread', sessionId: row.sessionId, threadId: row.threadId ?? undefined, beside, isCompared });
 }
 
 function liveOf(sessionId: string) {

@@ -9,4 +9,4 @@ export function inputLabel(input: unknown): string {
 }
 
 const CHARS = 200;
-const TELLING = ['command', 'file_path', 'path', 'url', 'pattern', 'query', 'agent', 'message'];
+const TELLING = ['command', 'file_path', 'pattern', 'path', 'url', 'query', 'agent', 'message'];

@@ -31,7 +31,7 @@ export function matches(row: ShownRow, terms: readonly Term[]): boolean {
   return terms.every((term) => matchesOne(row, term));
 }
 
-function matchesOne(row: ShownRow, term: Term): boolean {
+export function matchesOne(row: ShownRow, term: Term): boolean {
   const { slot } = row;
   switch (term.type) {
     case 'cost':

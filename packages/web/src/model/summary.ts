@@ -29,6 +29,9 @@ export interface Summary {
   readonly burnPerMinute: number;
   readonly budgetUsd: number | null;
   readonly retriesPerMinute: number;
+  /** Model requests that are under way, and those that wait because as many as may be are. */
+  readonly requests: number;
+  readonly queued: number;
 }
 
 /** What people filter by. */
@@ -59,7 +62,7 @@ export interface SummaryInput {
 export function summarize(sessions: readonly SummaryInput[], now: number): Summary {
   const counts: Record<Group, number> = { running: 0, needs: 0, stalled: 0, failed: 0, done: 0 };
   const sum = { costUsd: 0, hasUnknownCost: false, tokens: 0, burnPerMinute: 0, budgetUsd: null as number | null };
-  let [chars, retriesPerMinute] = [0, 0];
+  let [chars, retriesPerMinute, requests, queued] = [0, 0, 0, 0];
   for (const { session, slots, rows } of sessions) {
     const { usage } = slots.totals;
     sum.costUsd += usage.costUsd;
@@ -70,6 +73,8 @@ export function summarize(sessions: readonly SummaryInput[], now: number): Summa
     if (budget != null) sum.budgetUsd = (sum.budgetUsd ?? 0) + Number(budget.max_list_cost.amount) / 100;
     for (const row of rows) {
       counts[groupOf(row.state)] += 1;
+      if (row.slot.state === 'running' && isRequesting(row.slot.phase)) requests += 1;
+      if (row.slot.state === 'running' && row.slot.phase === 'queued') queued += 1;
       const track = session.tracks.get(row.key);
       if (track === undefined) continue;
       chars += track
@@ -81,7 +86,18 @@ export function summarize(sessions: readonly SummaryInput[], now: number): Summa
       ).length;
     }
   }
-  return { counts, ...sum, tokensPerSecond: chars / CHARS_PER_TOKEN / RATE_SECONDS, retriesPerMinute };
+  return {
+    counts,
+    ...sum,
+    tokensPerSecond: chars / CHARS_PER_TOKEN / RATE_SECONDS,
+    retriesPerMinute,
+    requests,
+    queued,
+  };
+}
+
+function isRequesting(phase: ShownRow['slot']['phase']): boolean {
+  return phase === 'requesting' || phase === 'thinking' || phase === 'writing';
 }
 
 const MINUTE_MS = 60_000;

@@ -13,6 +13,12 @@ export function setSafeHtml(element: Element, text: string): void {
   element.innerHTML = DOMPurify.sanitize(html, sanitizing);
 }
 
+/** The same as text, for a page that is written to a file. */
+export function toSafeHtml(text: string): string {
+  const html = marked.parse(cleanText(text), { async: false });
+  return DOMPurify.sanitize(html, { ...sanitizing, RETURN_TRUSTED_TYPE: false });
+}
+
 const marked = new Marked({
   gfm: true,
   renderer: {

@@ -1,17 +1,10 @@
-import type { FleetEvent } from '@fleetloom/protocol/fleet';
 import { useEffect, useState } from 'react';
 import { readLog } from '../connection/read-log.ts';
 import { formatSpan } from '../model/format.ts';
 import type { ShownRow } from '../model/summary.ts';
 import { cleanText } from '../text/clean-text.ts';
+import { collectDeltas, type Delta } from './collect-deltas.ts';
 import type { Block } from './transcript.ts';
-
-interface Delta {
-  readonly at: number;
-  readonly seq: number | null;
-  readonly type: string;
-  readonly text: string;
-}
 
 /** How a request streamed: each piece with its time and its place in the log. Read from the log when it is looked at. */
 export function Deltas({ row, block, blocks }: { row: ShownRow; block: Block | undefined; blocks: readonly Block[] }) {
@@ -23,7 +16,7 @@ export function Deltas({ row, block, blocks }: { row: ShownRow; block: Block | u
     setDeltas(undefined);
     if (number === undefined || row.threadId === null) return;
     const ended = new AbortController();
-    void readDeltas(row.sessionId, row.threadId, number, ended.signal).then(setDeltas, () => setDeltas([]));
+    void collectDeltas(readLog(row.sessionId, ended.signal), row.threadId, number).then(setDeltas, () => setDeltas([]));
     return () => ended.abort();
   }, [row.sessionId, row.threadId, number]);
   if (number === undefined) return <p className="quiet">Choose a block of a model request.</p>;
@@ -39,7 +32,7 @@ export function Deltas({ row, block, blocks }: { row: ShownRow; block: Block | u
         </tr>
       </thead>
       <tbody>
-        {deltas.slice(0, SHOWN).map(({ at, seq, type, text }, place) => (
+        {deltas.map(({ at, seq, type, text }, place) => (
           <tr key={place}>
             <td>{formatSpan(at - start)}</td>
             <td>{seq}</td>
@@ -51,35 +44,4 @@ export function Deltas({ row, block, blocks }: { row: ShownRow; block: Block | u
       </tbody>
     </table>
   );
-}
-
-const SHOWN = 500;
-
-async function readDeltas(
-  sessionId: string,
-  threadId: string,
-  number: number,
-  signal: AbortSignal,
-): Promise<readonly Delta[]> {
-  const deltas: Delta[] = [];
-  let current = -1;
-  for await (const events of readLog(sessionId, signal)) {
-    for (const event of events) {
-      if (!isOf(event, threadId)) continue;
-      if (event.type === 'agent_start') current += 1;
-      if (current === number)
-        deltas.push({
-          at: event.ts ?? 0,
-          seq: event.seq,
-          type: event.type,
-          text: 'delta' in event && typeof event.delta === 'string' ? event.delta : '',
-        });
-      if (current > number) return deltas;
-    }
-  }
-  return deltas;
-}
-
-function isOf(event: FleetEvent, threadId: string): boolean {
-  return 'thread_id' in event && event.thread_id === threadId;
 }

@@ -1,14 +1,19 @@
 import { useState } from 'react';
 import { formatCost, formatNumber, formatSpan } from '../model/format.ts';
+import { limits } from '../limits.ts';
+import { changesOf } from '../model/changes.ts';
 import type { ShownRow } from '../model/summary.ts';
+import { cleanLine } from '../text/clean-text.ts';
+import { Diff } from '../text/Diff.tsx';
 import { LongText } from '../text/LongText.tsx';
 import { ToolInput } from '../text/ToolInput.tsx';
 import { Deltas } from './Deltas.tsx';
+import { Raw } from './Raw.tsx';
 import type { ThreadEvents } from './thread-events.ts';
 import { threadPage } from './thread-page.ts';
 import type { Block } from './transcript.ts';
 
-const tabs = ['Event', 'Tool I/O', 'Deltas', 'Usage', 'Trace'] as const;
+const tabs = ['Event', 'Tool I/O', 'Diff', 'Deltas', 'Usage', 'Raw', 'Trace'] as const;
 type Tab = (typeof tabs)[number];
 
 /** What a block is made of: the events as they came, what a tool got and gave, how it streamed, what it took. */
@@ -18,7 +23,17 @@ export function Inspector({ row, events }: { row: ShownRow; events: ThreadEvents
   const block = blocks.find(({ id }) => id === threadPage.selectedId);
   return (
     <aside className="inspector" aria-label="Inspector">
-      <div role="tablist" aria-label="What to show">
+      <div
+        role="tablist"
+        aria-label="What to show"
+        onKeyDown={(event) => {
+          const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+          if (by === 0) return;
+          const next = tabs[(tabs.indexOf(tab) + by + tabs.length) % tabs.length]!;
+          setTab(next);
+          document.querySelector<HTMLElement>(`[role=tab][id="tab-${next}"]`)?.focus();
+        }}
+      >
         {tabs.map((name) => (
           <button
             key={name}
@@ -74,6 +89,8 @@ function Panel({
       <LongText key={`${event.id} ${event.type}`} text={JSON.stringify(event, null, 2)} />
     ));
   }
+  if (tab === 'Raw') return <Raw sessionId={row.sessionId} block={block} />;
+  if (tab === 'Diff') return <Changes block={block} />;
   if (block.type !== 'call') return <p className="quiet">This block is no call of a tool.</p>;
   return (
     <>
@@ -87,6 +104,22 @@ function Panel({
       )}
     </>
   );
+}
+
+/** What a call changed in files. */
+function Changes({ block }: { block: Block }) {
+  const changes = block.type === 'call' ? changesOf(block.input) : [];
+  if (changes.length === 0) return <p className="quiet">This block changes no file.</p>;
+  return changes.map(({ path, before, after }, index) => (
+    <div key={index} className="tool-input">
+      <p className="path">{cleanLine(path)}</p>
+      {before.length + after.length > limits.shownCharsMax ? (
+        <LongText text={after} className="added" />
+      ) : (
+        <Diff before={before} after={after} />
+      )}
+    </div>
+  ));
 }
 
 /** Per request; the last line is their sum, which is the thread's. */

@@ -1,7 +1,8 @@
 import { interruptRow, writeTo } from '../app/actions.ts';
 import { Glyph } from '../app/Glyph.tsx';
-import { fleet } from '../app/stores.ts';
+import { fleet, ui } from '../app/stores.ts';
 import { toRowCells } from '../fleet/row-cells.ts';
+import { inbox } from '../inbox/inbox-state.ts';
 import { states } from '../model/states.ts';
 import type { ShownRow } from '../model/summary.ts';
 import { threadPage } from './thread-page.ts';
@@ -9,7 +10,9 @@ import { threadPage } from './thread-page.ts';
 /** Who it is, how it is, what it took, and what can be done with it. */
 export function ThreadHead({ row }: { row: ShownRow }) {
   const cells = toRowCells(row, fleet.now(), fleet.isLive);
-  const isOpen = states[row.state].isOpen;
+  const isPast = fleet.replay.isOn;
+  const isOpen = states[row.state].isOpen && !isPast;
+  const [asked] = isPast ? [] : row.approvals;
   return (
     <header className="thread-head">
       <h1>
@@ -25,15 +28,34 @@ export function ThreadHead({ row }: { row: ShownRow }) {
         {cells.context >= 0 && ` · context ${cells.context} %`}
       </span>
       <span className="thread-actions">
-        <button type="button" onClick={() => writeTo(row)}>
-          Message <kbd>s</kbd>
-        </button>
+        {asked !== undefined && (
+          <button
+            type="button"
+            className="primary"
+            onClick={() => {
+              inbox.select(asked.toolUseId);
+              ui.go({ view: 'inbox' });
+            }}
+          >
+            Answer <kbd>n</kbd>
+          </button>
+        )}
+        {!isPast && (
+          <button type="button" onClick={() => writeTo(row)}>
+            Message <kbd>s</kbd>
+          </button>
+        )}
         {isOpen && (
           <button type="button" className="danger" onClick={() => interruptRow(row, false)}>
             Interrupt <kbd>x</kbd>
           </button>
         )}
-        <button type="button" aria-pressed={threadPage.isInspectorOpen} onClick={() => threadPage.toggleInspector()}>
+        <button
+          type="button"
+          className="inspector-button"
+          aria-pressed={threadPage.isInspectorOpen}
+          onClick={() => threadPage.toggleInspector()}
+        >
           Inspector <kbd>i</kbd>
         </button>
       </span>

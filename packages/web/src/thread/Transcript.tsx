@@ -1,6 +1,6 @@
 import { type FormEvent, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { VList, type VListHandle } from 'virtua';
-import { api } from '../connection/api.ts';
+import { isSteerable, sayTo } from '../app/say-to.ts';
 import { fleet, ui } from '../app/stores.ts';
 import { plural } from '../model/format.ts';
 import type { ShownRow } from '../model/summary.ts';
@@ -135,15 +135,16 @@ function Composer({ row }: { row: ShownRow }) {
     event.preventDefault();
     const said = text.trim();
     if (said === '') return;
-    const toCoordinator = row.level === 0 ? said : `For ${row.agent} (thread ${row.threadId}): ${said}`;
     try {
-      await api.send(row.sessionId, { type: 'user.message', content: [{ type: 'text', text: toCoordinator }] });
+      await sayTo({ ...row, threadId: row.level === 0 ? null : row.threadId }, said);
       setText('');
     } catch (error) {
       ui.fail(error);
     }
   };
-  const whom = row.level === 0 ? `Message ${row.agent}` : `Message ${row.agent}, through its coordinator`;
+  const name = row.ordinal > 0 ? `${row.agent} ${row.ordinal}` : row.agent;
+  const isDirect = row.level === 0 || isSteerable(row);
+  const whom = `Message ${name}${isDirect ? '' : ', through its coordinator'}`;
   return (
     <form className="composer" onSubmit={(event) => void send(event)}>
       <input

@@ -33,7 +33,7 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
   const { directory, environment = process.env, upstream, schedule = systemSchedule, onProblem = () => {} } = options;
   const register = createProcessRegister(directory);
   const open = new Set<Program>();
-  let isClosed = false;
+  let closing: Promise<void> | undefined;
   let found: Promise<FoundProgram> | undefined;
   let gateway: Promise<Gateway | null> | undefined;
 
@@ -65,12 +65,17 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
     return { ...opened, close: () => opened.close().finally(() => open.delete(opened)) };
   };
 
+  const end = async () => {
+    await Promise.all([...open].map((program) => program.close()));
+    await (await gateway)?.close();
+  };
+
   return {
     open: async (asked) => {
       const program = await find();
       if (program.type === 'problem') return toEndedProgram(`${program.problem.problem}: ${program.problem.advice}`);
       const way = await (gateway ??= openWay());
-      if (isClosed) return toEndedProgram('the engine is closed');
+      if (closing !== undefined) return toEndedProgram('the engine is closed');
       try {
         return begin(asked, program.program, way);
       } catch (error) {
@@ -79,10 +84,6 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
       }
     },
     reap: () => register.reap(),
-    close: async () => {
-      isClosed = true;
-      await Promise.all([...open].map((program) => program.close()));
-      await (await gateway)?.close();
-    },
+    close: () => (closing ??= end()),
   };
 }

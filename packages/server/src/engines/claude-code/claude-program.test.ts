@@ -49,13 +49,45 @@ it('[J9] what the program wants of us and we do not know is refused, so that it 
   await vi.waitFor(() => expect(said()).toContain('"request_id":"r1","error"'), { timeout: 20_000 });
 });
 
+it('[J172] of what a program has said meanwhile so much is taken at a time', async () => {
+  const says = (at: number) => {
+    const block = { type: 'text', text: 'word '.repeat(200) };
+    return {
+      type: 'assistant',
+      parent_tool_use_id: null,
+      uuid: `u${at}`,
+      message: { ...message(block), id: `m${at}` },
+    };
+  };
+  // All names have four digits, so all lines have one length.
+  const lineBytes = JSON.stringify(says(1_000)).length + 1;
+  const count = Math.ceil((4 * limits.programTakeBytesMax) / lineBytes);
+  const lines = Array.from({ length: count }, (_, at) => says(1_000 + at));
+  let read = () => {};
+  const { batches, isSaid } = run(lines, new Promise<void>((resolve) => (read = resolve)));
+  await vi.waitFor(() => expect(isSaid()).toBe(true), { timeout: 20_000 });
+  read();
+  await vi.waitFor(() => expect(batches.flat().filter(isBlock)).toHaveLength(count), { timeout: 20_000 });
+  const taken = batches[0]!.filter(isBlock).length * lineBytes;
+  // What comes out of a pipe at once stays together, and has at most 64 KiB.
+  expect(taken).toBeLessThanOrEqual(limits.programTakeBytesMax);
+  expect(taken).toBeGreaterThan(limits.programTakeBytesMax - 64 * 1024 - lineBytes);
+});
+
+function isBlock({ type }: ProgramEvent): boolean {
+  return type === 'block_ended';
+}
+
 /** A little program in the place of the real one: it writes these lines, and down what it is told. */
-function run(lines: readonly object[]) {
+function run(lines: readonly object[], reads = Promise.resolve()) {
   const folder = mkdtempSync(join(tmpdir(), 'fleetloom-little-'));
   const path = join(folder, 'claude');
   const heard = join(folder, 'heard');
+  const said = join(folder, 'said');
   const code = `process.stdin.pipe(require('node:fs').createWriteStream(${JSON.stringify(heard)}));
-    process.stdout.write(${JSON.stringify(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))})`;
+    process.stdout.write(require('node:fs').readFileSync(${JSON.stringify(`${path}.lines`)}), () =>
+      require('node:fs').writeFileSync(${JSON.stringify(said)}, ''))`;
+  writeFileSync(`${path}.lines`, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   writeFileSync(`${path}.cjs`, code);
   writeFileSync(path, `#!/bin/sh\nexec ${process.execPath} ${path}.cjs\n`);
   chmodSync(path, 0o700);
@@ -65,15 +97,28 @@ function run(lines: readonly object[]) {
   const env = { PATH: process.env['PATH'] ?? '' };
   const program = openClaudeProgram({ ...asked, path, env, register, schedule, hearsNested: true });
   const events: ProgramEvent[] = [];
+  const batches: (readonly ProgramEvent[])[] = [];
   const reading = (async () => {
-    for await (const batch of program.events) events.push(...batch);
+    await reads;
+    for await (const batch of program.events) {
+      batches.push(batch);
+      events.push(...batch);
+    }
   })();
   onTestFinished(async () => {
     if (program.pid !== undefined) process.kill(program.pid, 'SIGKILL');
     await reading;
     rmSync(folder, { recursive: true, force: true });
   });
-  return { events, advance, waiting, said: () => (existsSync(heard) ? readFileSync(heard, 'utf8') : '') };
+  const isSaid = () => existsSync(said);
+  return {
+    events,
+    batches,
+    isSaid,
+    advance,
+    waiting,
+    said: () => (existsSync(heard) ? readFileSync(heard, 'utf8') : ''),
+  };
 }
 
 const agent: AgentSnapshot = {

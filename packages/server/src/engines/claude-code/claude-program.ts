@@ -27,6 +27,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): Program & { re
   const { agent, members } = options;
   const queue = new EventQueue<ProgramEvent>({
     sizeMax: limits.programQueueBytesMax,
+    takeMax: limits.programTakeBytesMax,
     onFull: () => program.pause(),
     onRoom: () => program.resume(),
   });
@@ -116,7 +117,9 @@ export function openClaudeProgram(options: ClaudeProgramOptions): Program & { re
       write(createMessage.user(toWireBlocks(content)));
     },
     interrupt: () => write(createMessage.interrupt()),
-    stopThread: (key) => write(createMessage.stopTask(key)),
+    stopThread: (key) => write(createMessage.stopTask(translator.taskOf(key))),
+    setModel: (model) => write(createMessage.setModel(model ?? 'default')),
+    setPermissionMode: (mode) => write(createMessage.setPermissionMode(mode)),
     answer: (callId, decision) => asks.give(callId, decision),
     giveResult: (callId, result) => {
       // One of them knows the call: questions are asked for, custom tools are called.

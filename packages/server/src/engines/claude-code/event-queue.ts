@@ -1,10 +1,10 @@
 /**
- * Events on their way to one reader, who takes all that are there at a time. Who fills it hears when too much waits, and
- * when there is room again.
+ * Events on their way to one reader, who takes as many as are there, up to a size, at a time. Who fills it hears when too
+ * much waits, and when there is room again.
  */
 export class EventQueue<Event> implements AsyncIterable<readonly Event[]> {
   readonly #options: EventQueueOptions;
-  #events: Event[] = [];
+  #waiting: { readonly events: readonly Event[]; readonly size: number }[] = [];
   #size = 0;
   #isFull = false;
   #isEnded = false;
@@ -19,14 +19,14 @@ export class EventQueue<Event> implements AsyncIterable<readonly Event[]> {
   }
 
   push(events: readonly Event[], size: number): void {
-    if (this.#isEnded) return;
-    for (const event of events) this.#events.push(event);
+    if (this.#isEnded || events.length === 0) return;
+    this.#waiting.push({ events, size });
     this.#size += size;
     if (!this.#isFull && this.#size >= this.#options.sizeMax) {
       this.#isFull = true;
       this.#options.onFull();
     }
-    if (events.length > 0) this.#wake();
+    this.#wake();
   }
 
   end(): void {
@@ -43,20 +43,29 @@ export class EventQueue<Event> implements AsyncIterable<readonly Event[]> {
     }
   }
 
+  /** Whatever was pushed at once stays together, also if it is larger. */
   #take(): readonly Event[] {
-    const taken = this.#events;
-    this.#events = [];
-    this.#size = 0;
-    if (this.#isFull) {
+    let size = 0;
+    const end = this.#waiting.findIndex((next, index) => {
+      size += next.size;
+      return index > 0 && size > this.#options.takeMax;
+    });
+    const taken = this.#waiting.splice(0, end === -1 ? this.#waiting.length : end);
+    for (const each of taken) this.#size -= each.size;
+    // Not at the first byte of room: starting and stopping is work too.
+    if (this.#isFull && this.#size <= this.#options.sizeMax / 2) {
       this.#isFull = false;
       this.#options.onRoom();
     }
-    return taken;
+    return taken.length === 1 ? taken[0]!.events : taken.flatMap(({ events }) => events);
   }
 }
 
 export interface EventQueueOptions {
+  /** What may wait. */
   readonly sizeMax: number;
+  /** What is taken at a time. */
+  readonly takeMax: number;
   readonly onFull: () => void;
   readonly onRoom: () => void;
 }

@@ -70,6 +70,11 @@ export class ProgramTranslator {
     return [{ type: 'turn_ended', key: MAIN, outcome: { type: 'done' }, isMoreToCome: false }];
   }
 
+  /** How the program wants to hear of a sub-agent. */
+  taskOf(key: string): string {
+    return this.#threads.taskOf(key);
+  }
+
   /** Nobody is at work. */
   get isResting(): boolean {
     return this.#turns.areResting && this.#threads.areResting;
@@ -88,8 +93,7 @@ export class ProgramTranslator {
     const events = this.#translator.translate(this.#named(line));
     const thread = threadOf(line, events);
     // Whoever speaks is told of first.
-    for (const event of events)
-      if (event.type === 'thread_start' || event.type === 'thread_update') this.#threads.learn(event);
+    for (const event of events) this.#learn(event);
     if (thread !== undefined && isSaying(line)) {
       this.#emit(...this.#threads.open(thread));
       // One whose call was asked for before says nothing new.
@@ -100,6 +104,15 @@ export class ProgramTranslator {
     for (const event of events) this.#event(event, line);
     if (thread !== undefined) this.#finish(line, thread);
     return this.#takeOut();
+  }
+
+  #learn(event: AgentEvent): void {
+    if (event.type !== 'thread_start' && event.type !== 'thread_update') return;
+    if (event.type === 'thread_start' || event.sameAs === undefined) return this.#threads.learn(event);
+    const gone = this.#threads.merge(event.thread, event.sameAs);
+    if (gone === undefined) return;
+    this.#emit(...this.#blocks.endAll(gone), ...this.#requests.end(gone));
+    this.#emit({ type: 'thread_ended', key: gone, status: 'stopped', error: null });
   }
 
   /**

@@ -83,13 +83,15 @@ export class Requests {
     const open = this.#open.get(key);
     if (open === undefined) return [];
     this.#open.delete(key);
-    const { model, stopReason, messageId } = open;
+    const { model, stopReason, messageId, isStreamed } = open;
+    // Of one that streams the reason to stop is told. Where it is not, the answer was cut off.
+    const isCut = isStreamed && stopReason === null;
     const last = this.#last.get(key);
     const before = last?.messageId === messageId ? last.usage : noUsage;
     const usage = subtractUsage(open.usage, before);
     this.#last.set(key, { messageId, usage: addUsage(before, usage) });
     this.#told = addUsage(this.#told, usage);
-    return [{ type: 'request_ended', key, model, usage, stopReason, isError }];
+    return [{ type: 'request_ended', key, model, usage, stopReason, isError: isError || isCut }];
   }
 
   /** The turn of an agent has ended, and all agents together took this much more. It counts what was not told of them. */

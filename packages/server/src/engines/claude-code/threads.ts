@@ -5,6 +5,8 @@ import { type ToolPolicy, toToolPolicy } from './tool-policy.ts';
 
 interface Known {
   key: string;
+  /** How the program names it, as soon as it has said so. */
+  taskId: string | null;
   parent: string;
   agentName: string | null;
   description: string | null;
@@ -46,6 +48,11 @@ export class Threads {
     return this.#known.get(thread)?.callId ?? null;
   }
 
+  /** How the program wants to hear of it. */
+  taskOf(key: string): string {
+    return [...this.#known.values()].find((known) => known.key === key)?.taskId ?? key;
+  }
+
   /** The program's own kinds of agents have what the main agent has. */
   policyOf(thread: string): ToolPolicy {
     return this.#members.get(this.#known.get(thread)?.agentName ?? '') ?? this.#main;
@@ -55,11 +62,34 @@ export class Threads {
     const known = this.#known.get(event.thread) ?? create(event.thread);
     this.#known.set(event.thread, known);
     if (!known.isOpened && event.taskId !== undefined) known.key = event.taskId;
+    known.taskId = event.taskId ?? known.taskId;
     known.parent = event.parent ?? known.parent;
     known.agentName = event.agentType ?? known.agentName;
     known.description = event.description ?? known.description;
     known.prompt = event.prompt ?? known.prompt;
     known.callId = event.toolUseId ?? known.callId;
+  }
+
+  /**
+   * Two that were told apart are one: one was known by its task, the other by its lines. Nothing is lost of whichever was
+   * told of first; if both were, everything goes on with the task, and the key of the other is given back: it is over. No
+   * release that we know does this, since they tell of a task with its call before anything of it.
+   */
+  merge(task: string, lines: string): string | undefined {
+    const one = this.#known.get(task);
+    const other = this.#known.get(lines);
+    if (one === undefined || other === undefined || one === other) return undefined;
+    const kept = other.isOpened && !one.isOpened ? other : one;
+    const gone = kept === one ? other : one;
+    kept.parent = kept.parent === UNRESOLVED ? gone.parent : kept.parent;
+    kept.agentName ??= gone.agentName;
+    kept.description ??= gone.description;
+    kept.prompt ??= gone.prompt;
+    kept.callId ??= gone.callId;
+    kept.taskId ??= gone.taskId;
+    this.#known.set(task, kept).set(lines, kept);
+    if (this.#running.delete(gone.key)) this.#running.add(kept.key);
+    return gone.isOpened ? gone.key : undefined;
   }
 
   /** A run begins. The first one opens the thread; of whom is not known who made it, that is waited for. */
@@ -98,6 +128,7 @@ export class Threads {
 function create(thread: string): Known {
   return {
     key: thread,
+    taskId: null,
     parent: UNRESOLVED,
     agentName: null,
     description: null,

@@ -12,9 +12,22 @@ export function toTurnOutcome(turn: TurnComplete, error: string | undefined): Tu
 }
 
 function toFailure(error: string, message: string): TurnFailure {
-  if (error === 'authentication_failed' || error === 'oauth_org_not_allowed') return 'authentication';
-  if (error === 'billing_error') return 'billing';
-  if (error === 'rate_limit') return 'rate_limited';
-  if (error === 'server_error') return /overloaded/i.test(message) ? 'overloaded' : 'request_failed';
+  const known = failures.get(error) ?? byStatus(Number(/API Error: (\d{3})\b/.exec(message)?.[1]));
+  if (known !== undefined) return known;
+  if (error === 'server_error' && /overloaded/i.test(message)) return 'overloaded';
   return error === 'unknown' || error === '' ? 'unknown' : 'request_failed';
+}
+
+const failures: ReadonlyMap<string, TurnFailure> = new Map([
+  ['authentication_failed', 'authentication'],
+  ['oauth_org_not_allowed', 'authentication'],
+  ['billing_error', 'billing'],
+  ['rate_limit', 'rate_limited'],
+]);
+
+/** What the program has no word for: then it repeats what the endpoint answered with. */
+function byStatus(status: number): TurnFailure | undefined {
+  if (status === 529) return 'overloaded';
+  if (status === 402) return 'billing';
+  return status >= 400 && status < 500 ? 'request_failed' : undefined;
 }

@@ -1,17 +1,7 @@
-import Anthropic from '@anthropic-ai/sdk';
-import { type Clock, systemClock } from '../../base/clock.ts';
-import type { Json, JsonObject } from '../../base/json.ts';
-import { limits } from '../../base/limits.ts';
-import type { Engine, ModelRequest } from '../engine.ts';
-import { connectionLost } from '../failures.ts';
-import { AnswerWait, createClosing, runAnswer } from '../run-answer.ts';
-import { type Schedule, systemSchedule } from '../../base/schedule.ts';
-import { classifyError, type ErrorContext } from './classify-error.ts';
-import { createGovernor, type Governor, type Permit, type PermitOutcome } from './governor.ts';
-import { readStream } from './read-stream.ts';
-import { StreamError } from './stream-error.ts';
-import { toParams } from './to-params.ts';
-import { withTimeout } from './with-timeout.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Schedule } from '../../base/schedule.ts';
+import type { Engine } from '../engine.ts';
+import type { Governor } from './governor.ts';
 
 /** Exactly one of key and token. */
 export type Credential = { readonly apiKey: string } | { readonly authToken: string };
@@ -43,111 +33,39 @@ export interface MessagesEngineOptions {
  * for await (const event of engine.request(request, signal)) console.log(event.type);
  */
 export function createMessagesEngine(options: MessagesEngineOptions): Engine {
-  const settings = toSettings(options);
-  const closing = createClosing();
+  let engine: Promise<Engine> | undefined;
+  let isClosed = false;
+  // The SDK is a sixth of what a server loads, and nobody waits for it before the first request is made.
+  const load = async () => (await import('./sdk-engine.ts')).createSdkEngine(options);
   return {
-    request: (request, signal) => {
-      const open = (life: AbortSignal) => ask(settings, request, life);
-      const classify = (error: unknown) => classifyError(error, settings.errors);
-      const { model, onUsage } = request;
-      return runAnswer({ model: model.id, open, classify, onUsage }, [signal, closing.signal]);
+    request: (request, signal) =>
+      readLater(async () => {
+        const loaded = await (engine ??= load());
+        if (isClosed) await loaded.close();
+        return loaded.request(request, signal);
+      }),
+    close: async () => {
+      isClosed = true;
+      await (await engine)?.close();
     },
-    close: async () => closing.close(),
   };
 }
 
-interface Settings {
-  readonly client: Anthropic;
-  readonly governor: Governor;
-  readonly errors: ErrorContext;
-  readonly firstByteMs: number;
-  readonly silenceMs: number;
-  readonly schedule: Schedule;
-  readonly caching: boolean;
-  readonly maxTokens: number | undefined;
-}
-
-function toSettings(options: MessagesEngineOptions): Settings {
-  const { credential, baseURL = DEFAULT_BASE_URL, clock = systemClock, schedule = systemSchedule } = options;
-  const { firstByteMs = limits.engineFirstByteMs, silenceMs = limits.engineSilenceMs } = options;
-  const { governor = createGovernor({ clock, schedule }), caching = true, maxTokens } = options;
+/** What is opened when somebody begins to read. No generator: whoever leaves in the middle of a silence does so at once. */
+function readLater<Item>(open: () => Promise<AsyncIterable<Item>>): AsyncIterable<Item> {
   return {
-    client: new Anthropic({
-      ...credential,
-      baseURL,
-      maxRetries: 0,
-      timeout: firstByteMs,
-      // Everything that goes wrong becomes an event; a second account of it would tell secrets to whoever reads logs.
-      logLevel: 'off',
-      ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
-    }),
-    governor,
-    errors: { endpoint: toOrigin(baseURL), secrets: Object.values(credential), now: clock.now },
-    firstByteMs,
-    silenceMs,
-    schedule,
-    caching,
-    maxTokens,
+    [Symbol.asyncIterator]: () => {
+      let reading: Promise<AsyncIterator<Item>> | undefined;
+      return {
+        next: async () => {
+          reading ??= open().then((items) => items[Symbol.asyncIterator]());
+          return await (await reading).next();
+        },
+        return: async () => {
+          await (await reading)?.return?.();
+          return { done: true, value: undefined };
+        },
+      };
+    },
   };
-}
-
-const DEFAULT_BASE_URL = 'https://api.anthropic.com';
-
-/** An address may hold a password; its origin does not. */
-function toOrigin(baseURL: string): string {
-  return URL.canParse(baseURL) ? new URL(baseURL).origin : 'the endpoint';
-}
-
-/** Waits for leave, asks, and reads the answer. The governor hears how it went, however it ends. */
-async function* ask(
-  settings: Settings,
-  request: ModelRequest,
-  signal: AbortSignal,
-): AsyncGenerator<Json | AnswerWait, void> {
-  const { governor, errors, silenceMs, schedule, caching, maxTokens } = settings;
-  let wait: AnswerWait | undefined;
-  const permitted = governor.acquire(request.thread.id, signal, (state) => {
-    wait = new AnswerWait({ type: 'queued', ...state });
-  });
-  let permit: Permit | undefined;
-  let outcome: PermitOutcome = { type: 'other' };
-  try {
-    if (wait !== undefined) yield wait;
-    permit = await permitted;
-    if (permit === undefined) return;
-    if (wait !== undefined) yield new AnswerWait({ type: 'admitted' });
-    const response = await send(settings, toParams(request, { caching, maxTokens }), signal);
-    for await (const event of readStream(response, { silenceMs, schedule })) {
-      if (isStop(event)) outcome = { type: 'answered' };
-      yield event;
-    }
-  } catch (error) {
-    outcome = toOutcome(classifyError(error, errors));
-    throw error;
-  } finally {
-    // Who leaves while it waits may be given leave all the same.
-    if (permit === undefined) void permitted.then((late) => late?.release(outcome)).catch(() => undefined);
-    else permit.release(outcome);
-  }
-}
-
-async function send({ client, firstByteMs, schedule }: Settings, params: JsonObject, signal: AbortSignal) {
-  // toParams builds what the API takes; models newer than the SDK take more than its types know.
-  const body = params as unknown as Anthropic.MessageCreateParamsStreaming;
-  const headers = params['speed'] === 'fast' ? { 'anthropic-beta': FAST_MODE } : {};
-  const response = client.messages.create(body, { signal, headers }).asResponse();
-  return await withTimeout(response, firstByteMs, schedule, () => {
-    return new StreamError(connectionLost(`the endpoint did not begin to answer within ${firstByteMs} ms`));
-  });
-}
-
-const FAST_MODE = 'fast-mode-2026-02-01';
-
-function isStop(event: Json): boolean {
-  return typeof event === 'object' && event !== null && 'type' in event && event['type'] === 'message_stop';
-}
-
-function toOutcome({ reason, retryAfterMs }: ReturnType<typeof classifyError>): PermitOutcome {
-  const isPushedBack = reason === 'rate_limited' || reason === 'overloaded';
-  return isPushedBack ? { type: 'pushed_back', retryAfterMs } : { type: 'other' };
 }

@@ -100,6 +100,10 @@ describe('prompt caching', () => {
     expect({ ...after, messages: after.messages.slice(0, 3) }).toEqual(before);
   });
 
+  it('[N43] a system prompt of nothing but blanks, which the API refuses, is none', () => {
+    expect(cached({ system: ' \n' })).not.toHaveProperty('system');
+  });
+
   it('[N18] without system prompt and tools nothing is said about them', () => {
     expect(Object.keys(params({ system: '' }))).toEqual(['model', 'max_tokens', 'stream', 'metadata', 'messages']);
     expect(JSON.stringify(params({}))).not.toContain('cache_control');
@@ -136,6 +140,12 @@ describe('the model', () => {
   it('[N17] fast mode is asked for only when it was chosen', () => {
     expect(params({ model: { id: 'claude-opus-5-5', effort: null, speed: 'fast' } }).speed).toBe('fast');
     expect(choosing('claude-opus-5-5')).not.toHaveProperty('speed');
+  });
+
+  it('[H74] where a model is to run is told, and only where somebody said so', () => {
+    const model = { id: 'claude-opus-5-5', effort: null, speed: 'standard' } as const;
+    expect(params({ model: { ...model, inferenceGeo: 'eu' } }).inference_geo).toBe('eu');
+    expect(params({ model })).not.toHaveProperty('inference_geo');
   });
 });
 

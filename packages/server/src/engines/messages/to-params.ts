@@ -22,13 +22,14 @@ export function toParams(request: ModelRequest, options: ParamsOptions): JsonObj
     max_tokens: options.maxTokens ?? traits.maxTokens,
     stream: true,
     metadata: { user_id: thread.id },
-    ...(system === null || system === '' ? {} : { system: [{ type: 'text', text: system, ...mark }] }),
+    ...(system === null || isBlank(system) ? {} : { system: [{ type: 'text', text: system, ...mark }] }),
     ...(tools.length === 0
       ? {}
       : { tools: tools.map((tool, at) => toTool(tool, at === tools.length - 1 ? mark : {})) }),
     ...(traits.isAdaptive ? { thinking: { type: 'adaptive', display: 'summarized' } } : {}),
     ...(isEffortKnown ? { output_config: { effort: model.effort } } : {}),
     ...(model.speed === 'fast' ? { speed: 'fast' } : {}),
+    ...(model.inferenceGeo === undefined ? {} : { inference_geo: model.inferenceGeo }),
     messages: options.caching ? markNewest(messages) : messages,
   };
 }

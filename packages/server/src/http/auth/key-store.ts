@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { FleetloomError } from '../../base/errors.ts';
 import { limits } from '../../base/limits.ts';
 import { type Credential, type Credentials, DEFAULT_WORKSPACE } from './credential.ts';
 import { parseKeyFile, type StoredKey, toKeyFile } from './key-file.ts';
+import { type KeyShelf, openKeyDirectory } from './key-shelf.ts';
 import { digestOf, isSameDigest, makeSecret, type RandomBytes } from './secret.ts';
-import { writeSecretly } from './write-secretly.ts';
 
 export interface KeyStore extends Credentials {
   /** The secret is told this once: only its digest is kept. */
@@ -28,9 +26,15 @@ export type NewApiKey =
       readonly environmentId: string;
     };
 
-export interface KeyStoreOptions {
+export type KeyStoreOptions = KeyStorePlace & KeyStoreSources;
+
+export type KeyStorePlace =
   /** Made if it is not there. Nobody else should be able to read it. */
-  readonly directory: string;
+  | { readonly directory: string }
+  /** Where all nodes of a server have them. */
+  | { readonly shelf: KeyShelf };
+
+export interface KeyStoreSources {
   readonly clock?: Clock | undefined;
   readonly random?: RandomBytes | undefined;
   /** Hears of files that are no keys; they are passed over. By default a warning of the process. */
@@ -38,8 +42,8 @@ export interface KeyStoreOptions {
 }
 
 /**
- * Keys in a directory, one file for each: adding and revoking is making and removing a file, so several processes can do
- * it at once and a command needs no running server. If there is none, a first one is made and told.
+ * Keys in a directory or in the store, each by itself: adding and revoking is making and removing one, so several
+ * processes can do it at once. If there is none, a first one is made and told, by one of those that start at once.
  *
  * @example
  * const { keys, firstSecret } = await openKeyStore({ directory: join(dataDirectory, 'keys') });
@@ -48,15 +52,15 @@ export interface KeyStoreOptions {
 export async function openKeyStore(
   options: KeyStoreOptions,
 ): Promise<{ readonly keys: KeyStore; readonly firstSecret: string | undefined }> {
-  const { directory, clock = systemClock, random = randomBytes } = options;
+  const { clock = systemClock, random = randomBytes } = options;
   const { onMishap = (error) => process.emitWarning(error) } = options;
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const shelf = 'shelf' in options ? options.shelf : await openKeyDirectory(options.directory);
   let known: readonly KeyWithDigest[] = [];
-  /** The files that were read. A key never changes under its name, so their names say everything. */
+  /** What was read. A key never changes under its name, so their names say everything. */
   let loadedNames = '';
   let checkedAt = Number.NEGATIVE_INFINITY;
   await load();
-  const first = known.length === 0 ? await create({ kind: 'api', name: 'first key' }) : undefined;
+  const first = known.length === 0 ? await make({ kind: 'api', name: 'first key' }, shelf.firstName) : undefined;
   return { keys: { find, create, list, findById, revoke }, firstSecret: first?.secret };
 
   async function find(secret: string): Promise<Credential | undefined> {
@@ -70,18 +74,21 @@ export async function openKeyStore(
 
   async function create(given: NewApiKey): Promise<{ secret: string; key: StoredKey }> {
     await load();
-    if (known.length >= limits.apiKeysMax) throw tooManyKeys(directory);
+    if (known.length >= limits.apiKeysMax) throw tooManyKeys(shelf.label);
+    // Only the name of the first one can be taken.
+    return (await make(given))!;
+  }
+
+  /** Undefined if the name is taken: another process has made the first key. */
+  async function make(given: NewApiKey, name?: string): Promise<{ secret: string; key: StoredKey } | undefined> {
     const secret = makeSecret(`fleetloom_${given.kind}_`, random);
     const sha256 = digestOf(secret).toString('hex');
     // A digest cannot be turned back, so a part of it is a good public name.
     const id = `key_${sha256.slice(0, 16)}`;
     const key: StoredKey = { workspaceId: DEFAULT_WORKSPACE, ...given, id, sha256, createdAt: clock.now() };
-    // Whole or not at all: whoever reads the directory meanwhile passes drafts over.
-    const draft = join(directory, `${id}.draft`);
-    await writeSecretly(draft, toKeyFile(key));
-    await rename(draft, join(directory, `${id}.json`));
+    const isNew = await shelf.add(name ?? id, toKeyFile(key));
     await load();
-    return { secret, key };
+    return isNew ? { secret, key } : undefined;
   }
 
   async function list(): Promise<readonly StoredKey[]> {
@@ -97,34 +104,34 @@ export async function openKeyStore(
 
   async function revoke(id: string): Promise<boolean> {
     await load();
-    if (!known.some(({ key }) => key.id === id)) return false;
-    await rm(join(directory, `${id}.json`), { force: true });
+    const found = known.filter(({ key }) => key.id === id);
+    for (const { name } of found) await shelf.remove(name);
     await load();
-    return true;
+    return found.length > 0;
   }
 
   /** Looks whether another process has added or removed a key, but not at every request. */
   async function refresh(): Promise<void> {
     if (clock.steady() - checkedAt < limits.apiKeysCheckMs) return;
     checkedAt = clock.steady();
-    if ((await listFiles(directory)).join() !== loadedNames) await load();
+    if ((await shelf.names()).join() !== loadedNames) await load();
   }
 
   async function load(): Promise<void> {
-    const names = await listFiles(directory);
+    const names = await shelf.names();
     const loaded = await Promise.all(names.slice(0, limits.apiKeysMax).map(readKey));
     known = loaded.filter((key) => key !== undefined);
     loadedNames = names.join();
   }
 
   async function readKey(name: string): Promise<KeyWithDigest | undefined> {
-    const file = join(directory, name);
     try {
-      if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600);
-      const key = parseKeyFile(await readFile(file, 'utf8'));
-      return { key, digest: Buffer.from(key.sha256, 'hex') };
+      const key = parseKeyFile(await shelf.read(name));
+      return { key, name, digest: Buffer.from(key.sha256, 'hex') };
     } catch (cause) {
-      onMishap(new Error(`${file} is no key and is passed over: remove it, or make it readable`, { cause }));
+      onMishap(
+        new Error(`${shelf.placeOf(name)} is no key and is passed over: remove it, or make it readable`, { cause }),
+      );
       return undefined;
     }
   }
@@ -132,11 +139,8 @@ export async function openKeyStore(
 
 interface KeyWithDigest {
   readonly key: StoredKey;
+  readonly name: string;
   readonly digest: Uint8Array;
-}
-
-async function listFiles(directory: string): Promise<readonly string[]> {
-  return (await readdir(directory)).filter((name) => name.endsWith('.json')).toSorted();
 }
 
 function toCredential(key: StoredKey): Credential {
@@ -146,11 +150,11 @@ function toCredential(key: StoredKey): Credential {
     : { kind: key.kind, id, workspaceId, name: key.name };
 }
 
-function tooManyKeys(directory: string): FleetloomError {
+function tooManyKeys(label: string): FleetloomError {
   return new FleetloomError({
     code: 'too_many_keys',
     kind: 'caller',
-    problem: `${directory} has ${limits.apiKeysMax} keys, and more are not allowed`,
+    problem: `${label} has ${limits.apiKeysMax} keys, and more are not allowed`,
     advice: 'revoke keys that nobody uses',
   });
 }

@@ -5,7 +5,7 @@ import { FleetloomError } from '../../base/errors.ts';
 import type { RandomBytes } from './secret.ts';
 import { writeSecretly } from './write-secretly.ts';
 
-const KEY_BYTES = 32;
+export const KEY_BYTES = 32;
 
 /** The key that session tokens are signed with: made at the first start, and the same ever after. */
 export async function openSigningKey(file: string, random: RandomBytes = randomBytes): Promise<Uint8Array> {
@@ -30,12 +30,16 @@ async function read(file: string): Promise<Uint8Array | undefined> {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
-  if (text === undefined) return undefined;
+  return text === undefined ? undefined : toSigningKey(text, file);
+}
+
+/** Throws where it is none. */
+export function toSigningKey(text: string, place: string): Uint8Array {
   if (/^[0-9a-f]{64}$/.test(text)) return Buffer.from(text, 'hex');
   throw new FleetloomError({
     code: 'signing_key_broken',
     kind: 'terminal',
-    problem: `${file} is no signing key`,
+    problem: `${place} is no signing key`,
     advice: 'remove it: a new one is made, and tokens that were issued end',
   });
 }

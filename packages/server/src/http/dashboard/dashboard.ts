@@ -12,6 +12,8 @@ export interface DashboardOptions {
   readonly keys: KeyStore | undefined;
   readonly signingKey: Uint8Array;
   readonly clock: Clock;
+  /** Codes of links, where several nodes have to know them. */
+  readonly codes?: LoginCodes | undefined;
 }
 
 /** The pages for people, and how a browser comes in: by a link that works once, or by a key that is typed in. */
@@ -27,8 +29,8 @@ export interface Dashboard {
   readonly makeLink: (serverUrl: string) => Promise<string>;
 }
 
-export function createDashboard({ directory, keys, signingKey, clock }: DashboardOptions): Dashboard {
-  const codes = createLoginCodes({ clock });
+export function createDashboard({ directory, keys, signingKey, clock, ...rest }: DashboardOptions): Dashboard {
+  const codes = rest.codes ?? createLoginCodes({ clock });
   const sessions = keys === undefined ? undefined : createWebSessions({ signingKey, clock, keys });
   let files: Promise<WebFiles | undefined> | undefined;
   return {
@@ -39,7 +41,7 @@ export function createDashboard({ directory, keys, signingKey, clock }: Dashboar
     makeLink: async (serverUrl) => {
       const [first] = ((await keys?.list()) ?? []).filter(({ kind }) => kind === 'api');
       if (first === undefined) return `${serverUrl}/`;
-      return `${serverUrl}/login?code=${codes.make({ keyId: first.id, workspaceId: first.workspaceId })}`;
+      return `${serverUrl}/login?code=${await codes.make({ keyId: first.id, workspaceId: first.workspaceId })}`;
     },
   };
 }

@@ -8,14 +8,20 @@ export interface Visitor {
   readonly workspaceId: string;
 }
 
-/** Codes in links. Each lets one browser in, once, soon; none is kept beyond this process. */
+/** Codes in links. Each lets one browser in, once, soon. */
 export interface LoginCodes {
-  make(visitor: Visitor): string;
+  make(visitor: Visitor): string | Promise<string>;
   /** Whom a code was made for. From then on it is worth nothing. */
+  take(code: string): Visitor | undefined | Promise<Visitor | undefined>;
+}
+
+/** Those that are not kept beyond this process. */
+export interface LocalLoginCodes extends LoginCodes {
+  make(visitor: Visitor): string;
   take(code: string): Visitor | undefined;
 }
 
-export function createLoginCodes({ clock, random }: { clock: Clock; random?: RandomBytes }): LoginCodes {
+export function createLoginCodes({ clock, random }: { clock: Clock; random?: RandomBytes }): LocalLoginCodes {
   const open = new Map<string, Visitor & { readonly until: number }>();
   return {
     make: (visitor) => {

@@ -23,7 +23,7 @@ export function mountDashboard(app: App, dashboard: Dashboard, { access, onMisha
   });
   mount('GET', '/login', 'dashboard.login', async (exchange) => {
     const code = new URL(exchange.incoming.url ?? '/', 'http://here').searchParams.get('code');
-    const visitor = code === null ? undefined : dashboard.codes.take(code);
+    const visitor = code === null ? undefined : await dashboard.codes.take(code);
     if (visitor !== undefined) return letIn(exchange, visitor);
     if (await isSignedIn(exchange)) return redirect(exchange, './');
     await sendPage(exchange, dashboard, '/login.html', code === null ? { status: 200 } : USED_LINK);

@@ -1,6 +1,7 @@
-import { createWriteStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { FileMetadata } from '@fleetloom/protocol/managed-agents';
 import type { Clock } from '../../base/clock.ts';
@@ -18,8 +19,8 @@ export interface FileStore {
   list(workspaceId: string): Promise<readonly FileMetadata[]>;
   /** Whether it was there. */
   delete(workspaceId: string, id: string): Promise<boolean>;
-  /** Where its bytes are. They never change. */
-  pathOf(id: string): string;
+  /** Its bytes. They never change. */
+  content(id: string): Readable;
   /** Whosever it is. For what was checked when it was sent. */
   read(id: string): Promise<{ readonly metadata: FileMetadata; readonly content: Buffer } | undefined>;
 }
@@ -36,7 +37,7 @@ export interface NewFile {
   readonly expiresAt: number | null;
 }
 
-interface StoredFile {
+export interface StoredFile {
   readonly workspaceId: string;
   readonly metadata: FileMetadata;
 }
@@ -66,15 +67,18 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
 
   return {
     receive: async (content) => {
-      if ((await listIds()).length >= filesMax) throw tooMany(filesMax);
+      if ((await listIds()).length >= filesMax) throw tooManyFiles(filesMax);
       const id = ids.next('file');
       const draft = join(directory, `${id}${DRAFT}`);
       const drop = () => rm(draft, REMOVE);
       await mkdir(draft, { mode: 0o700 });
-      const bytes = await writeContent(join(draft, 'content'), content, bytesMax).catch(async (error: unknown) => {
+      const counted = countBytes(content, bytesMax);
+      const file = createWriteStream(join(draft, 'content'), { mode: 0o600, flush: true });
+      await pipeline(counted.chunks, file).catch(async (error: unknown) => {
         await drop();
         throw error;
       });
+      const { bytes } = counted;
       return { keep: (file) => keep(id, draft, bytes, file), drop };
     },
 
@@ -96,7 +100,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
       return true;
     },
 
-    pathOf,
+    content: (id) => createReadStream(pathOf(id)),
 
     read: async (id) => {
       const stored = await load(id);
@@ -105,19 +109,8 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
   };
 
   async function keep(id: string, draft: string, bytes: number, file: NewFile): Promise<FileMetadata> {
-    const { workspaceId, filename, mimeType, expiresAt } = file;
-    const metadata: FileMetadata = {
-      type: 'file',
-      id,
-      filename,
-      mime_type: mimeType,
-      size_bytes: bytes,
-      downloadable: true,
-      created_at: toMoment(clock.now()),
-      expires_at: expiresAt === null ? null : toMoment(expiresAt),
-      scope: null,
-    };
-    const stored: StoredFile = { workspaceId, metadata };
+    const metadata = toFileMetadata(id, bytes, file, clock.now());
+    const stored: StoredFile = { workspaceId: file.workspaceId, metadata };
     await writeDurably(join(draft, 'file.json'), JSON.stringify(stored));
     await rename(draft, join(directory, id));
     known.set(id, stored);
@@ -136,8 +129,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
     if (!ID.test(id)) return undefined;
     const stored = known.get(id) ?? (await readStored(id));
     if (stored === undefined) return undefined;
-    const { expires_at: end } = stored.metadata;
-    if (end !== null && Date.parse(end) <= clock.now()) {
+    if (isOver(stored, clock.now())) {
       await remove(id);
       return undefined;
     }
@@ -169,17 +161,38 @@ const ID = /^file_\w+$/;
 const DRAFT = '.draft';
 const REMOVE = { recursive: true, force: true } as const;
 
-async function writeContent(path: string, content: AsyncIterable<Uint8Array>, bytesMax: number): Promise<number> {
-  let bytes = 0;
-  async function* counted(): AsyncGenerator<Uint8Array> {
+/** Passes bytes on and counts them; too many end it. */
+export function countBytes(content: AsyncIterable<Uint8Array>, bytesMax: number) {
+  const counted = { bytes: 0, chunks: pass() };
+  return counted;
+
+  async function* pass(): AsyncGenerator<Uint8Array> {
     for await (const chunk of content) {
-      bytes += chunk.length;
-      if (bytes > bytesMax) throw doorError('body_too_large', `the file has more than ${bytesMax} bytes`);
+      counted.bytes += chunk.length;
+      if (counted.bytes > bytesMax) throw doorError('body_too_large', `the file has more than ${bytesMax} bytes`);
       yield chunk;
     }
   }
-  await pipeline(counted, createWriteStream(path, { mode: 0o600, flush: true }));
-  return bytes;
+}
+
+export function toFileMetadata(id: string, bytes: number, file: NewFile, now: number): FileMetadata {
+  const { filename, mimeType, expiresAt } = file;
+  return {
+    type: 'file',
+    id,
+    filename,
+    mime_type: mimeType,
+    size_bytes: bytes,
+    downloadable: true,
+    created_at: toMoment(now),
+    expires_at: expiresAt === null ? null : toMoment(expiresAt),
+    scope: null,
+  };
+}
+
+/** Whether its time is over. */
+export function isOver({ metadata: { expires_at: end } }: StoredFile, now: number): boolean {
+  return end !== null && Date.parse(end) <= now;
 }
 
 async function writeDurably(path: string, text: string): Promise<void> {
@@ -196,7 +209,7 @@ function toMoment(time: number): string {
   return new Date(time).toISOString();
 }
 
-function tooMany(filesMax: number) {
+export function tooManyFiles(filesMax: number) {
   const problem = `there are ${filesMax} files, and more are not allowed`;
   return doorError('invalid_request', problem, { advice: 'delete files that nobody needs' });
 }

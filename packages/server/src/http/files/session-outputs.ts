@@ -78,7 +78,8 @@ function toId(sessionId: string, path: string): string {
   return `${PREFIX}${sessionId.slice('sesn_'.length)}_${digest}`;
 }
 
-function sessionOfId(id: string): string | undefined {
+/** Whose it is. */
+export function sessionOfId(id: string): string | undefined {
   const found = /^file_out_(\w+)_[0-9a-f]{24}$/.exec(id);
   return found === null ? undefined : `sesn_${found[1]}`;
 }

@@ -1,5 +1,5 @@
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { join, posix } from 'node:path';
+import { posix } from 'node:path';
+import type { Readable } from 'node:stream';
 import type { FileResource, FileResourceParams } from '@fleetloom/protocol/managed-agents';
 import type { Clock } from '../../base/clock.ts';
 import type { Ids } from '../../base/ids.ts';
@@ -10,6 +10,7 @@ import { toInside, UPLOADS_PATH } from '../../tools/session-paths.ts';
 import { ToolFailure } from '../../tools/tool-failure.ts';
 import { doorError } from '../door-error.ts';
 import type { FileStore } from './file-store.ts';
+import type { ResourceShelf } from './resource-shelf.ts';
 
 /** Files that are mounted for the agents of a session: copies, so that nothing they do changes the original. */
 export interface SessionResources {
@@ -28,48 +29,61 @@ export interface ResourcesAt {
 }
 
 export interface SessionResourcesOptions {
-  readonly directory: string;
-  readonly files: FileStore;
-  readonly openWorkspace: (sessionId: string) => Promise<string>;
+  readonly shelf: ResourceShelf;
+  readonly files: Pick<FileStore, 'find' | 'content'>;
+  readonly mounts: Mounts;
   readonly clock: Clock;
   readonly ids: Ids;
 }
 
+/** Puts copies of files to where agents find them, and takes them away again. */
+export interface Mounts {
+  put(sessionId: string, resource: FileResource, open: () => Readable): Promise<void>;
+  remove(sessionId: string, resource: FileResource): Promise<void>;
+  /** The session is gone, and its workspace with it. */
+  forget?(resource: FileResource): Promise<void>;
+}
+
 export function createSessionResources(options: SessionResourcesOptions): SessionResources {
-  const { directory, files, openWorkspace, clock, ids } = options;
+  const { shelf, files, mounts, clock, ids } = options;
   const locks = createLocks();
 
   return {
-    list: read,
+    list: (sessionId) => shelf.read(sessionId),
 
     add: ({ workspaceId, sessionId }, params) =>
       locks.hold(sessionId, async () => {
-        const before = await read(sessionId);
-        const planned = await plan(workspaceId, before, params);
-        const workspace = await openWorkspace(sessionId);
+        const planned = await plan(workspaceId, await shelf.read(sessionId), params);
         const now = new Date(clock.now()).toISOString();
         const added = planned.map(({ file_id, mount_path }): FileResource => {
           return { type: 'file', id: ids.next('sesrsc'), file_id, mount_path, created_at: now, updated_at: now };
         });
-        for (const { file_id, mount_path } of added) await mount(workspace, mount_path, files.pathOf(file_id));
-        await write(sessionId, [...before, ...added]);
+        for (const resource of added) await mounts.put(sessionId, resource, () => files.content(resource.file_id));
+        await shelf.change(sessionId, async (before) => {
+          await plan(
+            workspaceId,
+            before,
+            planned.map((each) => ({ type: 'file' as const, ...each })),
+          );
+          return [...before, ...added];
+        });
         return added;
       }),
 
     delete: (sessionId, id) =>
       locks.hold(sessionId, async () => {
-        const before = await read(sessionId);
-        const gone = before.find((resource) => resource.id === id);
+        const gone = (await shelf.read(sessionId)).find((resource) => resource.id === id);
         if (gone === undefined) return false;
-        await removeSessionFile(await openWorkspace(sessionId), gone.mount_path);
-        await write(
-          sessionId,
-          before.filter((resource) => resource !== gone),
-        );
+        await mounts.remove(sessionId, gone);
+        await shelf.change(sessionId, async (known) => known.filter((resource) => resource.id !== id));
         return true;
       }),
 
-    forget: (sessionId) => locks.hold(sessionId, () => rm(fileOf(sessionId), { force: true })),
+    forget: (sessionId) =>
+      locks.hold(sessionId, async () => {
+        for (const resource of await shelf.read(sessionId)) await mounts.forget?.(resource);
+        await shelf.remove(sessionId);
+      }),
   };
 
   async function plan(workspaceId: string, before: readonly FileResource[], params: readonly FileResourceParams[]) {
@@ -92,38 +106,19 @@ export function createSessionResources(options: SessionResourcesOptions): Sessio
     }
     return planned;
   }
+}
 
-  function fileOf(sessionId: string): string {
-    return join(directory, `${sessionId}.json`);
-  }
-
-  async function read(sessionId: string): Promise<readonly FileResource[]> {
-    try {
-      // Nobody else writes here.
-      return JSON.parse(await readFile(fileOf(sessionId), 'utf8')) as FileResource[];
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-      throw error;
-    }
-  }
-
-  async function write(sessionId: string, resources: readonly FileResource[]): Promise<void> {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-    const draft = `${fileOf(sessionId)}.draft`;
-    const handle = await open(draft, 'w', 0o600);
-    try {
-      await handle.writeFile(JSON.stringify(resources));
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(draft, fileOf(sessionId));
-  }
+/** Into workspaces that are at hand, at once. */
+export function createLocalMounts(openWorkspace: (sessionId: string) => Promise<string>): Mounts {
+  return {
+    put: async (sessionId, { mount_path: path }, open) => mount(await openWorkspace(sessionId), path, open),
+    remove: async (sessionId, { mount_path: path }) => removeSessionFile(await openWorkspace(sessionId), path),
+  };
 }
 
 /** What agents have made of their workspace may be in the way. */
-async function mount(workspace: string, path: string, source: string): Promise<void> {
-  await putSessionFile(workspace, path, source).catch((cause: unknown) => {
+async function mount(workspace: string, path: string, open: () => Readable): Promise<void> {
+  await putSessionFile(workspace, path, open).catch((cause: unknown) => {
     if (!(cause instanceof ToolFailure)) throw cause;
     const advice = 'choose another mount_path';
     throw doorError('invalid_request', `mount_path: nothing can be put to ${path}`, { advice, cause });

@@ -69,7 +69,7 @@ export function createEventFeeds({ store, log, catchUp, clock, ids, onMishap }: 
       }
       const { events, restSeq } = step.value;
       for (const event of events) if (!stream.send(encode(event))) await stream.room();
-      if (restSeq !== null && !signal.aborted) catchUp.seen(session.id, restSeq);
+      if (restSeq !== null && !signal.aborted) await catchUp.seen(session.id, restSeq);
     }
   }
 

@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import type { FileMetadata, FilePage } from '@fleetloom/protocol/managed-agents';
 import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
@@ -70,7 +69,7 @@ export function createFileRoutes({ files, outputs, clock }: FileRoutesOptions): 
         }
         const file = (await files.find(workspaceId, id)) ?? unknown(id);
         const headers = { ...toHeaders(file), 'content-length': String(file.size_bytes) };
-        return new ContentAnswer(headers, createReadStream(files.pathOf(id)));
+        return new ContentAnswer(headers, files.content(id));
       },
     }),
     defineRoute({

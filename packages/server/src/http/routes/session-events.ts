@@ -45,7 +45,7 @@ export function createEventRoutes({ store, sessions, catchUp, feeds, files }: Ev
         const head = await headOf(store, sessionId);
         const toKey = (sent: readonly Sent[]) => memory.toKey({ data: sent.map(toEcho) });
         // Before it is sent: a fast agent has answered, and others have read it, by the time that this is done.
-        catchUp.sent(sessionId, head);
+        await catchUp.sent(sessionId, head);
         const sent = await sessions.send({ workspaceId: credential.workspaceId, sessionId, ...read, toKey });
         // Who asks next finds that it runs: who only polls would take the rest before it for the end. If it fails it was sent
         // all the same, and its owner, who hears of it too, tells why.
@@ -65,7 +65,7 @@ export function createEventRoutes({ store, sessions, catchUp, feeds, files }: Ev
         const head = await headOf(store, params.session_id);
         const session = await readSession(store, credential, params.session_id);
         const { primary_thread_id: primaryId, waiting_ids: waitingIds } = dataOf(session);
-        if (session.status === 'idle') catchUp.seen(session.id, head);
+        if (session.status === 'idle') await catchUp.seen(session.id, head);
         const { from, to } = createdRange(query);
         const types = query.types === undefined ? undefined : new Set<string>(query.types);
         const isWanted = (event: SessionEvent) => {
@@ -90,7 +90,7 @@ export function createEventRoutes({ store, sessions, catchUp, feeds, files }: Ev
         const session = await readSession(store, credential, params.session_id);
         const { primary_thread_id: primaryId } = dataOf(session);
         const place: Place = { primaryId, threadId: primaryId };
-        const caughtUp = catchUp.take(session.id);
+        const caughtUp = await catchUp.take(session.id);
         const isOver = session.status === 'terminated';
         return feeds.open({ session, place, isOver, previews: query.event_deltas, headers, caughtUp, openStream });
       },

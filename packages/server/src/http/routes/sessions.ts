@@ -75,7 +75,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
         });
         const made = await show(record);
         if (events.length === 0) return made;
-        catchUp.sent(record.id, 0);
+        await catchUp.sent(record.id, 0);
         // So it was made. A fast agent has ended its turn by now, and that is for whoever asks next.
         return { ...made, status: 'running' as const };
       },
@@ -115,7 +115,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
       handle: async ({ credential, params }) => {
         const head = await headOf(store, params.session_id);
         const record = await readSession(store, credential, params.session_id);
-        if (record.status === 'idle') catchUp.seen(record.id, head);
+        if (record.status === 'idle') await catchUp.seen(record.id, head);
         return show(record);
       },
     }),

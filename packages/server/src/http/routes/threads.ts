@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { Sessions } from '../../sessions/index.ts';
+import type { Sent, Sessions } from '../../sessions/index.ts';
 import type { ThreadRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { toThread } from '../../views/managed-agents/to-session.ts';
@@ -7,7 +7,7 @@ import type { Credential } from '../auth/credential.ts';
 import { doorError } from '../door-error.ts';
 import { toPageRequest, toWirePage, wirePage } from '../paging.ts';
 import { type AnyRoute, defineRoute } from '../route.ts';
-import { eventStreamQuery, threadEventListQuery, wireEvent } from '../schemas/event.ts';
+import { eventStreamQuery, threadEventListQuery, threadMessageBody, wireEvent } from '../schemas/event.ts';
 import { thread, threadListQuery } from '../schemas/session.ts';
 import type { EventFeeds } from './event-feeds.ts';
 import { listPage } from './list-page.ts';
@@ -59,6 +59,26 @@ export function createThreadRoutes({ store, sessions, clock, feeds }: ThreadRout
       handle: async ({ credential, params }) => {
         await read(credential, params);
         return show(await sessions.archiveThread(credential.workspaceId, params.session_id, params.thread_id));
+      },
+    }),
+    defineRoute({
+      name: 'sessions.threads.messages.send',
+      summary: 'Say something to one thread: it reads it before its next model request, or begins with it',
+      method: 'post',
+      path: '/v1/sessions/{session_id}/threads/{thread_id}/messages',
+      accepts: ['api'],
+      body: threadMessageBody,
+      gives: wireEvent,
+      handle: async ({ credential, params, body, memory }) => {
+        const { session, record } = await read(credential, params);
+        const { content } = body;
+        const events = [{ type: 'user.message' as const, content, thread_id: record.id }];
+        const show = ({ id }: Pick<Sent, 'id'>) => ({ type: 'user.message', id, processed_at: null, content });
+        const toKey = ([sent]: readonly Sent[]) => memory.toKey(show(sent!));
+        const request = { workspaceId: credential.workspaceId, sessionId: session.id, events, toKey };
+        const [sent] = await sessions.send(request);
+        await sessions.take(session.id).catch(() => {});
+        return show(sent!);
       },
     }),
     defineRoute({

@@ -57,6 +57,9 @@ export const clientEventParams = z.discriminatedUnion('type', [
   }),
 ]);
 
+/** To one thread: words. Files and pictures go to the coordinator, which hands them out. */
+export const threadMessageBody = z.strictObject({ content: z.array(textBlock).min(1) });
+
 export const eventSendBody = z.strictObject({
   events: z.array(clientEventParams).min(1).max(limits.sentEventsMax),
 });

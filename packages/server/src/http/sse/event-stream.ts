@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { limits } from '../../base/limits.ts';
 
 /** Events on their way to one reader. */
 export interface EventStream {
@@ -50,6 +51,9 @@ export class OpenStream implements EventStream {
     this.writtenAt = hooks.steady();
     response.on('drain', () => this.#drained());
     response.on('close', () => this.#finish('gone'));
+    // Whoever hangs up has seen nothing of what comes from now on, and may have a next stream open before this one is
+    // closed: what it missed has to be told there (SPEC H72).
+    response.req.socket.once('end', () => this.#finish('gone'));
     // What cannot be written any more is followed by `close`.
     response.on('error', () => {});
     // Node restarts this clock whenever the socket takes or brings something.
@@ -69,6 +73,8 @@ export class OpenStream implements EventStream {
     if (this.#queue.length === 0 && !this.#isFull) this.#hooks.flushSoon(this);
     this.#queue.push(bytes);
     this.#queueBytes += bytes.length;
+    // Whoever gives a long history in one tick would otherwise hear too late that the reader is behind, and cut it off.
+    if (!this.#isFull && this.#queueBytes >= limits.streamWriteBytesMax) this.flush();
     return !this.#isFull;
   }
 

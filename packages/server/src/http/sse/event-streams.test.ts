@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import { Stream } from '@anthropic-ai/sdk/streaming';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +9,7 @@ import { type TestDoor, type TestDoorOptions, withDoor } from '../door.suite.ts'
 import { doorError } from '../door-error.ts';
 import { defineRoute } from '../route.ts';
 import { createEventEncoder, encodeWireEvent } from './event-encoder.ts';
-import type { EventStream, StreamEnd } from './event-stream.ts';
+import { type EventStream, OpenStream, type StreamEnd } from './event-stream.ts';
 
 interface Live extends TestDoor {
   /** Every stream that was opened, in order. */
@@ -262,6 +263,49 @@ describe('readers that are slow or gone', () => {
       reader.socket.destroy();
     }));
 
+  it('[H45] who gives more in one tick than may wait hears in time that it has to wait, and the reader loses nothing', () =>
+    withStreams({}, async ({ door, streams, ends }) => {
+      const reader = await open(door.port);
+      await reader.until('\r\n\r\n');
+      const [stream] = streams as [EventStream];
+      const piece = event('y'.repeat(8 * 1024));
+      const count = Math.ceil((3 * limits.streamBufferBytesMax) / piece.length);
+      // As a feed does with a long history: without a pause, unless it is told to wait.
+      for (let given = 0; given < count; given++) if (!stream.send(piece)) await stream.room();
+      stream.end();
+      await reader.until('0\r\n\r\n');
+      expect(reader.text().match(/event: agent.message/g)).toHaveLength(count);
+      expect(ends).toEqual(['ended']);
+      reader.socket.destroy();
+    }));
+
+  it('[H45] what is given in one tick is one write, until it is so much: then it is written at once', async () => {
+    const writes: number[] = [];
+    const steady = () => performance.now();
+    const bufferBytesMax = limits.streamBufferBytesMax;
+    const hooks = { bufferBytesMax, stallMs: 60_000, steady, flushSoon: () => {}, onEnd: () => {} };
+    const streams: OpenStream[] = [];
+    const server = createServer((_, response) => {
+      streams.push(new OpenStream(response, hooks));
+      const write = response.write.bind(response) as (bytes: Uint8Array) => boolean;
+      response.write = (bytes: Uint8Array) => (writes.push(bytes.length), write(bytes));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1').resume();
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await until(() => streams.length === 1);
+    const [stream] = streams as [OpenStream];
+    expect(stream.send(Buffer.alloc(limits.streamWriteBytesMax - 1, 'x'))).toBe(true);
+    expect(writes).toEqual([]);
+    // A socket that was given so much is full until it says otherwise.
+    expect(stream.send(Buffer.from('y'))).toBe(false);
+    expect(writes).toEqual([limits.streamWriteBytesMax]);
+    await stream.room();
+    stream.end();
+    await once(socket, 'close');
+    await new Promise((resolve) => server.close(resolve));
+  });
+
   it('[H45] who waits for room keeps nothing in memory for a reader that stops, and goes on when it reads again', () =>
     withStreams({}, async ({ door, streams, ends, advance }) => {
       const reader = await open(door.port);
@@ -333,6 +377,24 @@ describe('readers that are slow or gone', () => {
       expect(ends).toEqual(['gone']);
       expect(door.openStreams).toBe(0);
     }));
+
+  it('[H72] one that hangs up is gone from that moment on, not from when its connection is closed', async () => {
+    const gone: boolean[] = [];
+    const steady = () => performance.now();
+    const hooks = { bufferBytesMax: 1, stallMs: 60_000, steady, flushSoon: () => {}, onEnd: () => {} };
+    const server = createServer((request, response) => {
+      const { signal } = new OpenStream(response, hooks);
+      request.socket.once('end', () => gone.push(signal.aborted));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+    await once(socket, 'data');
+    socket.end();
+    await once(socket, 'close');
+    expect(gone).toEqual([true]);
+    await new Promise((resolve) => server.close(resolve));
+  });
 });
 
 describe('good-bye', () => {

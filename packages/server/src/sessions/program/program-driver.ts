@@ -9,13 +9,14 @@ import { toSystemNote } from '../fold-thread.ts';
 import { primaryOf, type SessionState } from '../state.ts';
 import { findThread } from './find-thread.ts';
 import { ProgramDeltas, type ProgramDeltasOptions } from './program-deltas.ts';
+import { steer, type Steering, steeringOf, unsteeredOf } from './steering.ts';
 import type { TakenEvent } from './take-program-event.ts';
 
 export interface ProgramDriverOptions extends ProgramDeltasOptions {
   readonly engine: ProgramEngine;
   readonly openWorkspace: (sessionId: string) => Promise<string>;
   readonly costNanoUsd: (model: string, usage: Usage, speed: 'standard' | 'fast') => number | null;
-  /** Resolves when it is durable. */
+  /** The state has it at once, in the order of the calls. Resolves when it is durable, and never rejects. */
   readonly dispatch: (events: readonly TakenEvent[]) => Promise<void>;
 }
 
@@ -28,6 +29,8 @@ export class ProgramDriver {
   readonly #deltas: ProgramDeltas;
   #opening: Promise<Program> | undefined;
   #program: Program | undefined;
+  /** What it was told last of model and permissions. */
+  #steering: Steering;
   #reading: Promise<void> = Promise.resolve();
   /** Its conversation is lost: the next one begins anew. */
   #isForgetful = false;
@@ -35,10 +38,13 @@ export class ProgramDriver {
   /** Everything was stopped, and nobody has said anything since. */
   #isHushed = false;
   #cancelPatience: Cancel = () => {};
+  /** Writes that are not durable yet, oldest first. */
+  readonly #writes = new Set<Promise<void>>();
 
   constructor(options: ProgramDriverOptions) {
     this.#options = options;
     this.#deltas = new ProgramDeltas(options);
+    this.#steering = unsteeredOf(options.state);
   }
 
   /** Frames are durable: what they say is done. */
@@ -47,6 +53,8 @@ export class ProgramDriver {
     // A turn that was over before it began, because of the budget, is not the program's affair.
     if (said.length > 0 && primaryOf(this.#options.state).turn !== null) void this.#say(said);
     if (frames.some(({ type, payload }) => type === 'session.updated' && payload.agent !== undefined)) this.#renew();
+    if (frames.some(({ type }) => type === 'session.updated') && this.#program !== undefined)
+      this.#steer(this.#program);
     for (const frame of frames) this.#perform(frame);
   }
 
@@ -85,8 +93,17 @@ export class ProgramDriver {
     await this.#reading;
     const program = await this.#start().catch((error: unknown) => toEndedProgram(String(error)));
     this.#program = program;
+    this.#steering = unsteeredOf(this.#options.state);
+    this.#steer(program);
     this.#reading = this.#read(program);
     return program;
+  }
+
+  /** Also while it works: it holds from the next request on. */
+  #steer(program: Program): void {
+    const wanted = steeringOf(this.#options.state);
+    steer(program, this.#steering, wanted);
+    this.#steering = wanted;
   }
 
   async #start(): Promise<Program> {
@@ -101,15 +118,18 @@ export class ProgramDriver {
     return await engine.open({ sessionId, directory, agent, members, depthMax, known, resume });
   }
 
-  /** Waits for the disk, so that a program that says much does not fill the memory. */
+  /** So many writes wait for the disk and no more, so that a program that says much does not fill the memory. */
   async #read(program: Program): Promise<void> {
     let isOpened = false;
     for await (const events of program.events) {
       isOpened ||= events.some(({ type }) => type === 'opened');
-      if (events.some(({ type }) => type === 'exited') && this.#program === program) this.#forget(isOpened);
-      await this.#take(events);
+      // The end of one that was renewed ends nothing: what has begun since is the affair of the next one.
+      const isCurrent = this.#program === program;
+      if (isCurrent && events.some(({ type }) => type === 'exited')) this.#forget(isOpened);
+      await this.#take(isCurrent ? events : events.filter(({ type }) => type !== 'exited'));
       if (events.some(({ type }) => type === 'turn_started')) this.#stopAgain(program);
     }
+    await Promise.all(this.#writes);
   }
 
   #forget(isOpened: boolean): void {
@@ -148,8 +168,12 @@ export class ProgramDriver {
     return isWaking(event) && this.#isHushed && primaryOf(state).turn === null;
   }
 
+  /** What follows is decided on the state, which is ahead of the disk: only too many writes are waited for. */
   async #dispatch(taken: readonly TakenEvent[]): Promise<void> {
-    if (taken.length > 0 && !this.#isDropped) await this.#options.dispatch(taken);
+    if (taken.length === 0 || this.#isDropped) return;
+    const write: Promise<void> = this.#options.dispatch(taken).finally(() => this.#writes.delete(write));
+    this.#writes.add(write);
+    if (this.#writes.size >= limits.programWritesMax) await this.#writes.values().next().value;
   }
 
   #toTaken(event: TakenEvent['event']): TakenEvent {

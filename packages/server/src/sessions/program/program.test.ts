@@ -329,6 +329,27 @@ it('[J29] a definition that was changed holds from the next message on, in the s
   await fleet.rest(id, seq + 1);
 });
 
+it('[J29] a message that comes before the program with the old definition has left waits for the next one', async () => {
+  const programs = createTestPrograms({ isDeaf: true });
+  const fleet = await openFleet({ programs });
+  const id = await fleet.begin(main, 'Go.');
+  const program = await programs.wait();
+  program.tell({ type: 'opened', key: 'main', conversation: 'c1', version: null }, turnBegins, turnEnds);
+  const { seq } = await fleet.rest(id);
+  await fleet.sessions.update({ workspaceId, sessionId: id, agent: (before) => ({ ...before, system: 'Changed.' }) });
+  expect(program.heard.at(-1)).toBe('close');
+  await fleet.send(id, message('And now?'));
+  await fleet.until(id, ({ type, payload }) => type === 'turn.started' && payload.task === 'And now?');
+  program.exit('it ended with exit code 0');
+  const next = await programs.wait(1);
+  await vi.waitFor(() => expect(next.heard).toEqual(['say And now?']));
+  next.tell(turnBegins, begins(), says('Here.'), ends(), turnEnds);
+  await fleet.rest(id, seq + 1);
+  expect(await fleet.payloads(id, 'session.error')).toEqual([]);
+  expect((await fleet.payloads(id, 'turn.ended')).map(({ ok }) => ok)).toEqual([true, true]);
+  next.exit('it ended with exit code 0');
+});
+
 it.each([
   ['wants its tools elsewhere', { type: 'self_hosted' as const }],
   ['allows some hosts only', { type: 'cloud' as const, networking: limited }],
@@ -341,4 +362,50 @@ it.each([
   expect((await fleet.payloads(id, 'session.error'))[0]).toMatchObject({
     error: { message: expect.stringContaining('this environment') },
   });
+});
+
+it('[J187] an ask that the program withdraws is closed by itself, the others stay, and an answer comes too late', async () => {
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs });
+  const id = await fleet.begin(main, 'Go.');
+  const program = await programs.wait();
+  program.tell(turnBegins, begins(), calls('b1', 'ask'), calls('b2', 'ask'), ends());
+  const { seq } = await fleet.rest(id);
+  const uses = await fleet.payloads(id, 'agent.tool_use');
+  const [first, second] = uses.map((use) => use.id);
+  program.tell({ type: 'ask_withdrawn', key: 'main', callId: 'b1' });
+  await fleet.rest(id, seq);
+  expect((await fleet.payloads(id, 'agent.tool_result'))[0]).toMatchObject({
+    tool_use_id: first,
+    is_interrupted: true,
+  });
+  expect((await fleet.payloads(id, 'session.status_idle')).at(-1)).toMatchObject({
+    stop_reason: { type: 'requires_action', event_ids: [second] },
+  });
+  await expect(fleet.send(id, confirm(first!))).rejects.toThrow(/already answered/);
+  await fleet.send(id, confirm(second!));
+  await vi.waitFor(() => expect(program.heard).toEqual(['say Go.', 'allow b2']));
+  program.tell(gives('b2'), turnEnds);
+  await fleet.until(id, ({ type }) => type === 'run.ended');
+});
+
+it('[J173] what the metadata says of model and permissions is told to the program at any time, and to the next one', async () => {
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs });
+  const id = await fleet.begin(main, 'Go.');
+  const program = await programs.wait();
+  program.tell({ type: 'opened', key: 'main', conversation: 'c1', version: null }, turnBegins, begins());
+  const steer = (metadata: Record<string, string>) => fleet.sessions.update({ workspaceId, sessionId: id, metadata });
+  await steer({ 'claude_code.model': 'opus', other: 'x' });
+  await steer({ 'claude_code.model': 'opus', 'claude_code.permission_mode': 'plan', other: 'y' });
+  expect(program.heard).toEqual(['say Go.', 'model opus', 'mode plan']);
+  program.exit('it was ended by SIGSEGV');
+  const { seq } = await fleet.rest(id);
+  await fleet.send(id, message('And now?'));
+  const next = await programs.wait(1);
+  await vi.waitFor(() => expect(next.heard).toEqual(['model opus', 'mode plan', 'say And now?']));
+  await steer({});
+  expect(next.heard.slice(3)).toEqual(['model null', 'mode default']);
+  next.tell(turnBegins, turnEnds);
+  await fleet.rest(id, seq + 1);
 });

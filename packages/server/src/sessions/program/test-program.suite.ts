@@ -43,7 +43,12 @@ export function createTestPrograms({ isDeaf = false } = {}): TestPrograms {
 }
 
 function createTestProgram(options: ProgramOptions, isDeaf: boolean): { program: Program; test: TestProgram } {
-  const queue = new EventQueue<ProgramEvent>({ sizeMax: Infinity, onFull: () => {}, onRoom: () => {} });
+  const queue = new EventQueue<ProgramEvent>({
+    sizeMax: Infinity,
+    takeMax: Infinity,
+    onFull: () => {},
+    onRoom: () => {},
+  });
   const heard: string[] = [];
   let isGone = false;
   const exit = (message: string, isWanted: boolean) => {
@@ -58,6 +63,8 @@ function createTestProgram(options: ProgramOptions, isDeaf: boolean): { program:
       void heard.push(`say ${content.map((block) => ('text' in block ? block.text : block.type)).join('|')}`),
     interrupt: () => void heard.push('interrupt'),
     stopThread: (key) => void heard.push(`stop ${key}`),
+    setModel: (model) => void heard.push(`model ${model}`),
+    setPermissionMode: (mode) => void heard.push(`mode ${mode}`),
     answer: (callId, decision) => void heard.push(`${decision.type} ${callId}`),
     giveResult: (callId) => void heard.push(`result ${callId}`),
     close: async () => {

@@ -16,6 +16,7 @@ import { type OfferedTool, type Toolbox, type ToolProblem } from '../../tools/to
 import type { ToolContext, ToolResult } from '../../tools/tool.ts';
 import type { ClientEvent } from '../client-event.ts';
 import { type FramePayloads, type FrameType, type SessionFrame, toSessionFrame } from '../../frames/frames.ts';
+import type { SessionParts } from '../open-session.ts';
 import { readState } from '../read-state.ts';
 import type { CreateSession } from '../create-session.ts';
 import { createSessions, type Sessions } from '../sessions.ts';
@@ -26,7 +27,12 @@ import { toStory } from './story.suite.ts';
 export type TestTool = {
   readonly run?: (input: unknown, signal: AbortSignal, context: ToolContext) => Promise<ToolResult> | ToolResult;
 } & (
-  | { readonly kind: 'builtin' | 'mcp'; readonly permission?: 'allow' | 'ask'; readonly isEnabled?: boolean }
+  | {
+      readonly kind: 'builtin' | 'mcp';
+      readonly permission?: 'allow' | 'ask';
+      readonly isEnabled?: boolean;
+      readonly serverName?: string;
+    }
   | { readonly kind: 'custom' }
 );
 
@@ -42,6 +48,8 @@ export interface FleetOptions {
   readonly random?: () => number;
   readonly costNanoUsd?: number | null;
   readonly owner?: string;
+  readonly shared?: SessionParts['shared'];
+  readonly ownerWaitMs?: number;
   readonly onThreadEnd?: (threadId: string) => void;
   /** Called before a toolbox says what it has. */
   readonly onOffer?: () => void;
@@ -77,6 +85,8 @@ export async function openFleet(options: FleetOptions = {}) {
     ids,
     random,
     owner,
+    shared: options.shared,
+    ownerWaitMs: options.ownerWaitMs,
     onProblem: (_, error) => problems.push(error),
     ...(options.schedule === undefined ? {} : { schedule: options.schedule }),
   });
@@ -210,10 +220,10 @@ function createTestToolbox({ tools = {}, problems = [], onThreadEnd, onOffer }: 
 function toOffered(name: string, tool: TestTool): OfferedTool {
   const about = { name, description: name, inputSchema: { type: 'object' } };
   if (tool.kind === 'custom') return { ...about, kind: 'custom', isEnabled: true };
-  const { permission = 'allow', isEnabled = true } = tool;
+  const { permission = 'allow', isEnabled = true, serverName = 'server' } = tool;
   const run = async (input: unknown, context: ToolContext) =>
     (await tool.run?.(input, context.signal, context)) ?? result(`${name} ran`);
-  if (tool.kind === 'mcp') return { ...about, kind: 'mcp', serverName: 'server', permission, isEnabled, run };
+  if (tool.kind === 'mcp') return { ...about, kind: 'mcp', serverName, permission, isEnabled, run };
   return { ...about, kind: 'builtin', permission, isEnabled, isSandboxed: true, run };
 }
 

@@ -58,6 +58,14 @@ const speak: Act = async (fleet, sessionId) => {
   await expectOnly(fleet, ['budget_reached'], () => send(fleet, sessionId, events));
 };
 
+/** To one thread alone, whatever it does. */
+const steer: Act = async (fleet, sessionId) => {
+  const threads = await listThreads(fleet, sessionId);
+  if (threads.length === 0) return;
+  const event = { ...message(fleet.random.prose(20)), thread_id: fleet.random.pick(threads).id };
+  await expectOnly(fleet, ['budget_reached', 'thread_ended'], () => send(fleet, sessionId, [event]));
+};
+
 const interrupt: Act = async (fleet, sessionId) => {
   const threads = await listThreads(fleet, sessionId);
   // Who is at work is worth more than who rests.
@@ -166,6 +174,7 @@ const weights: readonly (readonly [Act, number])[] = [
   [speak, 3],
   [answer, 3],
   [interrupt, 2],
+  [steer, 1],
   [answerWrongly, 1],
   [raiseBudget, 1],
   [rename, 1],

@@ -13,8 +13,9 @@ import {
 } from '../guards.ts';
 import type { NewSession, SessionRecord, WorkRecord } from '../records.ts';
 import { runWrites } from '../run-writes.ts';
+import type { Undo } from '../table.ts';
 import { type Appended, type Change, sessionOf, type Write } from '../write.ts';
-import { keep, type State, type Undo } from './state.ts';
+import { keep, type State } from './state.ts';
 
 /** Runs writes one after the other. A refused one is taken back, the others stay. */
 export function commitWrites(state: State, clock: Clock, writes: readonly Write[]) {

@@ -1,9 +1,11 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
+import { createBlobs } from '../blobs.ts';
 import { pruneEntries, selectEntries } from '../entries.ts';
 import { found } from '../guards.ts';
 import type { Signal, Store } from '../store.ts';
 import { storeError } from '../store-errors.ts';
 import { commitWrites } from './commit.ts';
+import { createBlobParts, createDocuments } from './documents.ts';
 import { createLeases } from './leases.ts';
 import { createRecords } from './records.ts';
 import { State } from './state.ts';
@@ -14,9 +16,11 @@ export function createMemoryStore({ clock = systemClock }: { clock?: Clock } = {
   const listeners = new Set<(signals: readonly Signal[]) => void>();
   let isClosed = false;
 
-  const store: Store = {
+  const store: Omit<Store, 'blobs'> = {
     ...createRecords(state, clock),
     leases: createLeases(state, clock),
+    documents: createDocuments(state, clock),
+    now: async () => clock.now(),
 
     commit: async (writes) => {
       const { outcomes, signals } = commitWrites(state, clock, writes);
@@ -48,7 +52,8 @@ export function createMemoryStore({ clock = systemClock }: { clock?: Clock } = {
       listeners.clear();
     },
   };
-  return refuseWhenClosed(store, () => isClosed);
+  const blobs = createBlobs(refuseWhenClosed(createBlobParts(), () => isClosed));
+  return { ...refuseWhenClosed(store, () => isClosed), blobs };
 }
 
 /** Every function of the store, and of its parts, looks first whether it is still open. */

@@ -2,6 +2,7 @@ import type { Entry } from '../frame.ts';
 import type {
   AgentRecord,
   ApprovalRecord,
+  DocumentRecord,
   EnvironmentRecord,
   InputRecord,
   KeyRecord,
@@ -9,6 +10,7 @@ import type {
   ThreadRecord,
   WorkRecord,
 } from '../records.ts';
+import { Table, type Undo } from '../table.ts';
 
 /** All that the memory store keeps. */
 export class State {
@@ -20,6 +22,7 @@ export class State {
   readonly approvals = new Table<ApprovalRecord>();
   readonly works = new Table<WorkRecord>();
   readonly keys = new Table<KeyRecord>();
+  readonly documents = new Table<DocumentRecord>();
   readonly logs = new Table<MemoryLog>();
   lastPosition = 0;
 }
@@ -32,37 +35,6 @@ export interface MemoryLog {
   readonly owner: string | null;
   readonly expiresAt: number;
 }
-
-/**
- * Values by key, never changed in place. While a transaction is open each change notes how to take it back, which is
- * all that a rollback needs.
- */
-export class Table<Value> {
-  readonly #values = new Map<string, Value>();
-
-  get(key: string): Value | undefined {
-    return this.#values.get(key);
-  }
-
-  set(key: string, value: Value, undo?: Undo): void {
-    const before = this.#values.get(key);
-    this.#values.set(key, value);
-    undo?.push(() => (before === undefined ? this.#values.delete(key) : this.#values.set(key, before)));
-  }
-
-  delete(key: string, undo?: Undo): void {
-    const before = this.#values.get(key);
-    if (before === undefined) return;
-    this.#values.delete(key);
-    undo?.push(() => this.#values.set(key, before));
-  }
-
-  values(): Value[] {
-    return [...this.#values.values()];
-  }
-}
-
-export type Undo = (() => unknown)[];
 
 /** Puts a record into its table, as others will see it whatever the giver does with the object afterwards. */
 export function keep<Value>(table: Table<Value>, key: string, record: object, undo?: Undo): Value {

@@ -3,7 +3,7 @@ import { checkInputs, checkKeyFree, checkNew, checkUnresolved, checkVersion, fou
 import type { Change, SessionPatch } from '../write.ts';
 import type { Database } from './database.ts';
 import { putKey } from './keys.ts';
-import { build, firstRow, runQuery } from './schema.ts';
+import { build, firstRow, runQuery } from './build.ts';
 import { enqueueWork } from './works.ts';
 
 interface At {

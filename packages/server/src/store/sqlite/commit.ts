@@ -6,7 +6,7 @@ import { runWrites } from '../run-writes.ts';
 import { type Appended, sessionOf, type Write } from '../write.ts';
 import { createChanges } from './changes.ts';
 import type { Database } from './database.ts';
-import { build, runQuery } from './schema.ts';
+import { build, runQuery } from './build.ts';
 import type { Place, Segments } from './segments.ts';
 
 /**

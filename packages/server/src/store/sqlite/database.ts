@@ -40,7 +40,7 @@ export class Database {
   }
 
   exec(sql: string): void {
-    this.#check();
+    this.check();
     this.#handle.exec(sql);
     this.#wal?.note();
   }
@@ -55,7 +55,7 @@ export class Database {
 
   /** The same text gives the same statement. */
   prepare<Row = unknown>(sql: string): Statement<Row> {
-    this.#check();
+    this.check();
     const known = this.#statements.get(sql);
     // Who writes the text knows its columns.
     if (known !== undefined) return known as Statement<Row>;
@@ -67,7 +67,7 @@ export class Database {
 
   /** All of it or nothing. */
   transaction<Result>(run: () => Result): Result {
-    this.#check();
+    this.check();
     this.#handle.exec('BEGIN IMMEDIATE');
     try {
       const result = run();
@@ -109,7 +109,7 @@ export class Database {
     const prepared = this.#handle.prepare(sql);
     // Each asks this object whether it is open, which also keeps it, and so the handle, alive.
     const open = () => {
-      this.#check();
+      this.check();
       return prepared;
     };
     return {
@@ -123,7 +123,8 @@ export class Database {
     };
   }
 
-  #check(): void {
+  /** Throws if it is closed, or nothing is known about the disk any more. */
+  check(): void {
     if (!this.#isOpen) throw storeError('closed', 'the store is closed');
     this.#wal?.check();
   }

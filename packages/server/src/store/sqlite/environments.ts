@@ -1,11 +1,12 @@
-import type { Selectable } from 'kysely';
 import { checkNew, checkNotArchived, checkVersion, found } from '../guards.ts';
-import { toPage, toSeek } from '../page.ts';
+import { toPage } from '../page.ts';
 import type { EnvironmentRecord } from '../records.ts';
+import { byCreation } from '../sql/lists.ts';
+import { findEnvironment, listEnvironments } from '../sql/queries.ts';
+import { toEnvironment } from '../sql/records.ts';
 import type { Store } from '../store.ts';
+import { allRows, build, firstRow, runQuery } from './build.ts';
 import type { Database } from './database.ts';
-import { byCreation, createdBetween, parseData, seekBehind } from './lists.ts';
-import { allRows, build, firstRow, runQuery, type Schema } from './schema.ts';
 
 export function createEnvironments(database: Database): Store['environments'] {
   return {
@@ -38,13 +39,8 @@ export function createEnvironments(database: Database): Store['environments'] {
     get: async (workspaceId, id) => get(workspaceId, id),
 
     list: async (request) => {
-      const { workspaceId, includeArchived = false } = request;
-      const seek = toSeek('environments', request);
-      let query = build.selectFrom('environments').selectAll().where('workspace_id', '=', workspaceId);
-      if (!includeArchived) query = query.where('archived_at', 'is', null);
-      const wanted = query.where(createdBetween('created_at', request)).where(seekBehind('created_at', 'id', seek));
-      const sorted = wanted.orderBy('created_at', seek.order).orderBy('id', seek.order).limit(seek.limit);
-      return toPage('environments', request, allRows(database, sorted).map(toEnvironment), byCreation);
+      const rows = allRows(database, listEnvironments(build, request));
+      return toPage('environments', request, rows.map(toEnvironment), byCreation);
     },
 
     archive: async (workspaceId, id, time) =>
@@ -62,20 +58,7 @@ export function createEnvironments(database: Database): Store['environments'] {
   };
 
   function get(workspaceId: string, id: string): EnvironmentRecord | undefined {
-    const mine = build.selectFrom('environments').selectAll().where('id', '=', id);
-    const row = firstRow(database, mine.where('workspace_id', '=', workspaceId));
+    const row = firstRow(database, findEnvironment(build, workspaceId, id));
     return row && toEnvironment(row);
   }
-}
-
-function toEnvironment(row: Selectable<Schema['environments']>): EnvironmentRecord {
-  return {
-    workspaceId: row.workspace_id,
-    id: row.id,
-    revision: row.revision,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    archivedAt: row.archived_at,
-    data: parseData(row.data),
-  };
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { KeyRecord, NewKey } from '../records.ts';
 import type { Store } from '../store.ts';
 import type { Database } from './database.ts';
-import { build, firstRow, runQuery } from './schema.ts';
+import { build, firstRow, runQuery } from './build.ts';
 
 export function createKeys(database: Database, clock: Clock): Store['keys'] {
   return {

@@ -106,4 +106,20 @@ const STEPS = [
   `
   CREATE INDEX IF NOT EXISTS sessions_by_update ON sessions (workspace_id, updated_at);
   `,
+  `
+  CREATE TABLE documents (
+    kind TEXT NOT NULL, id TEXT NOT NULL, revision INTEGER NOT NULL, updated_at INTEGER NOT NULL, data TEXT NOT NULL,
+    PRIMARY KEY (kind, id)
+  ) STRICT;
+
+  -- Without an id while it is written. AUTOINCREMENT: who reads a blob that was deleted never gets the parts of another.
+  CREATE TABLE blobs (
+    key INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE, parts INTEGER NOT NULL, bytes INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE blob_parts (
+    id INTEGER PRIMARY KEY, blob_key INTEGER NOT NULL REFERENCES blobs ON DELETE CASCADE, part INTEGER NOT NULL,
+    data BLOB NOT NULL,
+    UNIQUE (blob_key, part)
+  ) STRICT;
+  `,
 ];

@@ -1,5 +1,5 @@
 import { limits } from '../../base/limits.ts';
-import { bytesOf, decodeSegment, encodeSegment, pruneEntries, selectEntries } from '../entries.ts';
+import { bytesOf, decodeSegment, encodeSegment, pruneEntries, selectEntries, toGroups } from '../entries.ts';
 import type { EncodedFrame, Entry } from '../frame.ts';
 import { found } from '../guards.ts';
 import type { ReadRequest, SeqRange } from '../store.ts';
@@ -100,21 +100,6 @@ interface SegmentRow {
   id: number;
   firstSeq: number;
   data: Uint8Array;
-}
-
-function toGroups(frames: readonly EncodedFrame[]): EncodedFrame[][] {
-  const groups: EncodedFrame[][] = [];
-  let bytes = Infinity;
-  for (const frame of frames) {
-    bytes += bytesOf(frame);
-    if (bytes <= limits.segmentBytesMax) {
-      groups.at(-1)!.push(frame);
-      continue;
-    }
-    groups.push([frame]);
-    bytes = bytesOf(frame);
-  }
-  return groups;
 }
 
 const PLACE = `

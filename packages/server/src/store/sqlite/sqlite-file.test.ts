@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import * as fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
 import { createManualClock } from '../../base/clock.ts';
 import { FleetloomError } from '../../base/errors.ts';
 import { limits } from '../../base/limits.ts';
-import { createMemoryStore } from '../memory/memory-store.ts';
-import { append, codeOf, create, enqueue, newSession, owned, readAll, show, start } from '../suite/samples.suite.ts';
-import { type Change, commitOne, type Write } from '../write.ts';
+import { compareHistories } from '../suite/histories.suite.ts';
+import { append, codeOf, create, enqueue, owned, readAll, show, start } from '../suite/samples.suite.ts';
+import { commitOne, type Write } from '../write.ts';
+import { createBlobParts } from './blob-parts.ts';
 import { Database, type Statement } from './database.ts';
 import { migrate } from './migrate.ts';
 import { createSqliteStore, openSqliteStore } from './sqlite-store.ts';
@@ -36,6 +36,21 @@ it('[T21] a file that is opened again has everything, and nobody waits for the l
   expect(taken).toMatchObject({ ok: true, fence: fence + 1, head: 2 });
   expect(await codeOf(commitOne(second, append('sesn_1', fence, ['ghost'])))).toBe('stale_owner');
   await second.close();
+});
+
+it('[T30] what a process that died had written of a blob is gone when the file is opened again', async () => {
+  const database = await Database.open(newPath());
+  const parts = createBlobParts((createSqliteStore(database), database));
+  await parts.add(await parts.begin(), 0, Buffer.from('half'));
+  const whole = await parts.begin();
+  await parts.add(whole, 0, Buffer.from('whole'));
+  await parts.finish(whole, 'a', { parts: 1, bytes: 5 });
+  await parts.discard(await parts.begin());
+  expect(database.prepare('SELECT count(*) AS n FROM blob_parts').get()).toEqual({ n: 2 });
+  createBlobParts(database);
+  expect(database.prepare('SELECT count(*) AS n FROM blob_parts').get()).toEqual({ n: 1 });
+  expect(await parts.find('a')).toEqual({ key: whole, parts: 1, bytes: 5 });
+  database.close();
 });
 
 it('[T22] a second process, or a second store, is told which file is taken and what to do', async () => {
@@ -149,105 +164,8 @@ it('[T27] a statement keeps its database alive, which the driver does not', asyn
   expect(statement.get()).toEqual({ one: 1 });
 });
 
-it('[T20] memory and SQLite give the same answers to the same random history', async () => {
-  const id = fc.constantFrom('a', 'b', 'c');
-  const status = fc.constantFrom('idle', 'running', 'rescheduling', 'terminated');
-  const change: fc.Arbitrary<Change> = fc.oneof(
-    id.map(enqueue),
-    fc.record({ type: fc.constant('consume_inputs'), inputIds: fc.array(id, { maxLength: 2 }) }),
-    id.map((each): Change => ({ type: 'create_thread', thread: threadOf(each) })),
-    fc.record({ type: fc.constant('update_thread'), threadId: id, updatedAt: fc.nat(9), patch: fc.record({ status }) }),
-    fc.record({
-      type: fc.constant('update_session'),
-      updatedAt: fc.nat(9),
-      patch: fc.record({ status, data: fc.object() }, { requiredKeys: [] }),
-    }),
-    id.map(
-      (each): Change => ({ type: 'create_approval', approval: { id: each, threadId: 't', createdAt: 1, data: {} } }),
-    ),
-    id.map((each): Change => ({ type: 'resolve_approval', approvalId: each, time: 2, data: { each } })),
-    id.map((each): Change => ({ type: 'put_key', key: { key: each, expiresAt: start + 50, result: { each } } })),
-  );
-  const write = fc.record({
-    type: fc.constantFrom('create', 'append', 'append', 'append', 'submit', 'delete'),
-    sessionId: id,
-    fence: fc.integer({ min: 0, max: 2 }),
-    changes: fc.array(change, { maxLength: 3 }),
-    texts: fc.array(fc.string(), { maxLength: 3 }),
-  });
-  const step = fc.oneof(
-    fc.record({ type: fc.constant('commit' as const), writes: fc.array(write, { maxLength: 4 }) }),
-    fc.record({
-      type: fc.constant('acquire' as const),
-      sessionId: id,
-      owner: id,
-      ttlMs: fc.integer({ min: 1, max: 30 }),
-    }),
-    fc.record({ type: fc.constant('release' as const), sessionId: id, fence: fc.integer({ min: 0, max: 3 }) }),
-    fc.record({ type: fc.constant('advance' as const), ms: fc.nat(40) }),
-  );
-  const property = fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-    const clock = createManualClock(start);
-    const stores = [createMemoryStore({ clock }), await openSqliteStore({ path: ':memory:', clock })];
-    const answers = stores.map((): unknown[] => []);
-    for (const each of steps) {
-      if (each.type === 'advance') clock.advance(each.ms);
-      for (const [index, store] of stores.entries()) {
-        if (each.type === 'acquire') answers[index]!.push(await store.leases.acquire(each).catch(String));
-        if (each.type === 'release') await store.leases.release(each);
-        if (each.type === 'commit')
-          answers[index]!.push(
-            (await store.commit(each.writes.map(toWrite))).map((outcome) =>
-              outcome.ok ? outcome : String(outcome.error),
-            ),
-          );
-      }
-    }
-    for (const [index, store] of stores.entries()) {
-      const seen = answers[index]!;
-      seen.push(await store.sessions.list({ workspaceId: 'w1', limit: 9, includeArchived: true }));
-      seen.push(
-        await store.approvals.list({ workspaceId: 'w1', limit: 9 }),
-        (await store.leases.findOrphans(9)).toSorted(),
-      );
-      for (const sessionId of ['a', 'b', 'c']) {
-        seen.push(await store.threads.list({ sessionId, limit: 9 }), await store.keys.get('w1', sessionId));
-        seen.push((await store.inputs.peek(sessionId, 9)).map((input) => input.id));
-        seen.push(await readAll(store, sessionId).then(show, String));
-      }
-      await store.close();
-    }
-    expect(answers[1]).toEqual(answers[0]);
-  });
-  await fc.assert(property, { numRuns: 150 });
-
-  function toWrite({
-    type,
-    sessionId,
-    fence,
-    changes,
-    texts,
-  }: {
-    type: string;
-    sessionId: string;
-    fence: number;
-    changes: Change[];
-    texts: string[];
-  }): Write {
-    const { frames } = append(sessionId, fence, texts) as Extract<Write, { type: 'append' }>;
-    if (type === 'create') return { type, session: newSession(sessionId), frames, changes };
-    if (type === 'delete') return { type, sessionId, fence };
-    if (type === 'append') return { type, sessionId, fence, frames, changes };
-    const submitted = changes.filter(
-      (each) => each.type === 'enqueue_input' || each.type === 'put_key' || each.type === 'resolve_approval',
-    );
-    return { type: 'submit', sessionId, changes: submitted };
-  }
-});
-
-function threadOf(id: string) {
-  return { id, parentThreadId: null, status: 'idle' as const, createdAt: 1, data: {} };
-}
+it('[T20] memory and SQLite give the same answers to the same random history', () =>
+  compareHistories((clock) => openSqliteStore({ path: ':memory:', clock }), 150));
 
 /** In a function of its own, so that nothing on the stack refers to the database any more. */
 async function prepareAndForget(): Promise<Statement> {

@@ -2,9 +2,12 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import { FleetloomError } from '../../base/errors.ts';
 import type { Signal, Store } from '../store.ts';
 import { storeError } from '../store-errors.ts';
+import { createBlobs } from '../blobs.ts';
 import { createAgents } from './agents.ts';
+import { createBlobParts } from './blob-parts.ts';
 import { createCommit } from './commit.ts';
 import { Database, isDatabaseError } from './database.ts';
+import { createDocuments } from './documents.ts';
 import { createEnvironments } from './environments.ts';
 import { createKeys } from './keys.ts';
 import { createLeases } from './leases.ts';
@@ -36,13 +39,19 @@ export function createSqliteStore(database: Database, clock: Clock = systemClock
   const commit = createCommit(database, segments, clock);
   const listeners = new Set<(signals: readonly Signal[]) => void>();
 
-  const store: Store = {
+  const settle = () => database.settle();
+  const store: Omit<Store, 'blobs'> = {
     agents: createAgents(database),
     environments: createEnvironments(database),
     ...createSessions(database),
     works: createWorks(database, clock),
     keys: createKeys(database, clock),
     leases: createLeases(database, segments, clock),
+    documents: createDocuments(database, clock),
+    now: async () => {
+      database.check();
+      return clock.now();
+    },
 
     commit: async (writes) => {
       const { outcomes, signals } = commit(writes);
@@ -75,7 +84,8 @@ export function createSqliteStore(database: Database, clock: Clock = systemClock
       }
     },
   };
-  return explainFailures(store, () => database.settle());
+  const blobs = createBlobs(explainFailures(createBlobParts(database), settle));
+  return { ...explainFailures(store, settle), blobs };
 }
 
 type Settle = () => Promise<void> | undefined;

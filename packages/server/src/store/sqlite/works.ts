@@ -1,35 +1,29 @@
-import type { Selectable } from 'kysely';
 import type { Clock } from '../../base/clock.ts';
 import { checkNew, checkVersion, found } from '../guards.ts';
-import { toPage, toSeek } from '../page.ts';
+import { toPage } from '../page.ts';
 import type { NewWork, WorkRecord } from '../records.ts';
+import { byCreation } from '../sql/lists.ts';
+import { findWork, listWorks } from '../sql/queries.ts';
+import { toWork } from '../sql/records.ts';
 import type { Store } from '../store.ts';
+import { allRows, build, firstRow, runQuery } from './build.ts';
 import type { Database } from './database.ts';
-import { byCreation, createdBetween, parseData, seekBehind } from './lists.ts';
-import { allRows, build, firstRow, runQuery, type Schema } from './schema.ts';
 
 export function createWorks(database: Database, clock: Clock): Store['works'] {
   return {
     get: async (workspaceId, id) => get(workspaceId, id),
 
     list: async (request) => {
-      const { workspaceId, environmentId } = request;
-      const list = `works of ${environmentId}`;
-      const seek = toSeek(list, request);
-      const mine = build.selectFrom('works').selectAll().where('workspace_id', '=', workspaceId);
-      const wanted = mine
-        .where('environment_id', '=', environmentId)
-        .where(createdBetween('created_at', request))
-        .where(seekBehind('created_at', 'id', seek));
-      const sorted = wanted.orderBy('created_at', seek.order).orderBy('id', seek.order).limit(seek.limit);
-      return toPage(list, request, allRows(database, sorted).map(toWork), byCreation);
+      const list = `works of ${request.environmentId}`;
+      const rows = allRows(database, listWorks(build, list, request));
+      return toPage(list, request, rows.map(toWork), byCreation);
     },
 
     claim: async ({ workspaceId, environmentId, reclaimMs }) =>
       database.transaction(() => {
         const now = clock.now();
         const first = database
-          .prepare<Pick<WorkRow, 'id'>>(FIRST)
+          .prepare<{ id: string }>(FIRST)
           .get(environmentId, workspaceId, now - reclaimMs, now, now);
         if (first === undefined) return undefined;
         database.prepare(CLAIM).run(now, first.id);
@@ -55,8 +49,7 @@ export function createWorks(database: Database, clock: Clock): Store['works'] {
   };
 
   function get(workspaceId: string, id: string): WorkRecord | undefined {
-    const mine = build.selectFrom('works').selectAll().where('id', '=', id);
-    const row = firstRow(database, mine.where('workspace_id', '=', workspaceId));
+    const row = firstRow(database, findWork(build, workspaceId, id));
     return row && toWork(row);
   }
 }
@@ -68,7 +61,6 @@ export function enqueueWork(database: Database, at: { key: number; sessionId: st
   database.prepare(ENQUEUE).run(work.id, work.createdAt, JSON.stringify(work.data), at.key);
 }
 
-type WorkRow = Selectable<Schema['works']>;
 type WorkCountsRow = Awaited<ReturnType<Store['works']['count']>>;
 
 const FIND_OPEN = `SELECT id FROM works WHERE session_key = ? AND state IN ('queued', 'starting', 'active')`;
@@ -98,18 +90,3 @@ const COUNT = `
     WHERE s.status <> 'terminated' AND (w.state = 'queued' OR ${ABANDONED})
       AND w.environment_id = ? AND w.workspace_id = ?
   )`;
-
-function toWork(row: WorkRow): WorkRecord {
-  return {
-    workspaceId: row.workspace_id,
-    id: row.id,
-    environmentId: row.environment_id,
-    sessionId: row.session_id,
-    state: row.state,
-    revision: row.revision,
-    createdAt: row.created_at,
-    claimedAt: row.claimed_at,
-    leasedUntil: row.leased_until,
-    data: parseData(row.data),
-  };
-}

@@ -7,7 +7,8 @@ import { ToolFailure } from '../tool-failure.ts';
 import type { ToolLimits } from '../tool-limits.ts';
 import type { OfferedTool, ToolProblem } from '../toolbox.ts';
 import { chooseTool, toText } from '../toolset.ts';
-import { McpConnection, type McpHeaders, type McpServer } from './mcp-connection.ts';
+import type { McpConnection, McpHeaders, McpServer } from './mcp-connection.ts';
+import { toFreeName } from './to-free-name.ts';
 
 export interface McpToolsOptions {
   readonly headers?: McpHeaders | undefined;
@@ -37,14 +38,16 @@ export function createMcpTools({ headers = async () => ({}), clock, limits, keep
       const name = toText(toolset['mcp_server_name']);
       const entry = servers.find((server) => server['name'] === name);
       if (entry === undefined) return { tools: [], problems: [toUnknown(name)] };
-      const connection = openConnection({ name, url: toText(entry['url']) });
+      const connection = await openConnection({ name, url: toText(entry['url']) });
       const listed = await connection.listTools();
       if ('problem' in listed) return { tools: [], problems: [listed.problem] };
-      const names = new Names(limits.toolNameCharsMax);
-      const tools = listed.tools.map(
-        (tool) => [names.next(name, tool.name), toOffered(tool, name, toolset, connection)] as const,
-      );
-      return { tools, problems: [] };
+      const tools = new Map<string, OfferedTool>();
+      for (const tool of listed.tools) {
+        const wanted = `mcp__${name}__${tool.name}`.replace(UNFIT, '_');
+        const free = toFreeName(wanted, (taken) => tools.has(taken), limits.toolNameCharsMax);
+        tools.set(free, toOffered(tool, name, toolset, connection));
+      }
+      return { tools: [...tools], problems: [] };
     },
     close: async () => {
       isClosed = true;
@@ -52,9 +55,11 @@ export function createMcpTools({ headers = async () => ({}), clock, limits, keep
     },
   };
 
-  function openConnection(server: McpServer): McpConnection {
+  async function openConnection(server: McpServer): Promise<McpConnection> {
+    // Its library is loaded when somebody names a server: most never do.
+    const { McpConnection: Connection } = await import('./mcp-connection.ts');
     const key = JSON.stringify([server.name, server.url]);
-    const connection = connections.get(key) ?? new McpConnection({ server, headers, clock, limits });
+    const connection = connections.get(key) ?? new Connection({ server, headers, clock, limits });
     connections.set(key, connection);
     // Nothing is open yet, so there is nothing to wait for; it only never opens.
     if (isClosed) void connection.close();
@@ -91,24 +96,3 @@ function toUnknown(name: string): ToolProblem {
 
 /** What models may call consists of letters, digits, _ and -. Names of servers and their tools may be anything. */
 const UNFIT = /[^a-zA-Z0-9_-]/g;
-
-/** Names for the model, each of them once. */
-class Names {
-  readonly #charsMax: number;
-  readonly #used = new Set<string>();
-
-  constructor(charsMax: number) {
-    this.#charsMax = charsMax;
-  }
-
-  next(server: string, tool: string): string {
-    const base = `mcp__${server}__${tool}`.replace(UNFIT, '_');
-    let name = base.slice(0, this.#charsMax);
-    for (let count = 2; this.#used.has(name); count++) {
-      const end = `_${count}`;
-      name = base.slice(0, this.#charsMax - end.length) + end;
-    }
-    this.#used.add(name);
-    return name;
-  }
-}

@@ -285,6 +285,23 @@ describe('a toolset of a server', () => {
     expect(limits.toolNameCharsMax).toBe(128);
   });
 
+  it('[U84] tools of two servers whose names look the same to a model are both offered, each run at its own', async () => {
+    const [one, two] = [await serveMcp({ pages: [['find', 'only']] }), await serveMcp({ pages: [['find', 'only']] })];
+    const bench = openBench();
+    const servers = [one, two].map(({ url }, at) => ({ type: 'url', name: ['my.docs', 'my docs'][at]!, url }));
+    const tools = servers.map(({ name }) => ({ type: 'mcp_toolset', mcp_server_name: name }));
+    // The same toolset twice is still the same tools.
+    const offered = await bench.toolbox.offer({ tools: [...tools, tools[0]!], mcp_servers: servers });
+    expect([...offered.tools.keys()]).toEqual([
+      'mcp__my_docs__find',
+      'mcp__my_docs__only',
+      'mcp__my_docs__find_2',
+      'mcp__my_docs__only_2',
+    ]);
+    await run(bench, offered.tools, 'mcp__my_docs__find_2', {});
+    expect([one.calls, two.calls]).toEqual([[], [{ name: 'find', input: {} }]]);
+  });
+
   it('[U70] at most 1,000 tools of a server are offered', async () => {
     const server = await serveMcp({
       pages: [

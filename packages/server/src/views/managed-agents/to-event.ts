@@ -52,7 +52,8 @@ function isCrossPosted({ type, payload }: SessionFrame): boolean {
     case 'session.error':
       return true;
     default:
-      return type.startsWith('session.thread_status_') || type.startsWith('user.');
+      // What somebody said to a child is the child's: with the primary thread it would look like said to that one.
+      return type.startsWith('session.thread_status_') || (type.startsWith('user.') && type !== 'user.message');
   }
 }
 

@@ -1,0 +1,116 @@
+import { setMaxListeners } from 'node:events';
+import { watchFleet } from '@fleetloom/client';
+import { type Bench, type Measured, median } from './harness.ts';
+import { startDatabase, startServers, type Servers } from './nodes-servers.ts';
+import { createSession, openIdle, say, talk } from './nodes-talk.ts';
+
+/** Nodes on one database against the server with its own file, both over HTTP and in the same run. */
+export const nodes: Bench = {
+  name: 'nodes',
+  cases: [
+    { name: 'events-1', run: () => events(1) },
+    { name: 'events-3', run: () => events(3) },
+    { name: 'delay-p50-1', run: () => delay(1, 0.5) },
+    { name: 'delay-p99-1', run: () => delay(1, 0.99) },
+    { name: 'delay-p50-3', run: () => delay(3, 0.5) },
+    { name: 'delay-p99-3', run: () => delay(3, 0.99) },
+    { name: 'take-over', run: takeOver },
+    { name: 'idle-1000-memory', run: () => idle('MB') },
+    { name: 'idle-1000-cpu', run: () => idle('ms/s') },
+  ],
+};
+
+/** Embedded: 0 nodes. */
+function ratesOf(count: number): Promise<number> {
+  return withServers(count, async ({ urls }) => {
+    await talk(urls, { sessions: 10, chunks: 50, everyMs: 1 });
+    const rates: number[] = [];
+    for (let round = 0; round < 3; round++) {
+      const { events: heard, ms } = await talk(urls, { sessions: 40, chunks: 200, everyMs: 1 });
+      rates.push((heard / ms) * 1_000);
+    }
+    return median(rates);
+  });
+}
+
+async function events(count: number): Promise<Measured> {
+  const [value, floor] = [await ratesOf(count), await ratesOf(0)];
+  return { value, unit: '/s', floor, ratio: value / floor, goal: 'reported', ok: true };
+}
+
+/** At a pace that keeps nobody busy: what is left is the way. */
+async function delay(count: number, part: number): Promise<Measured> {
+  const delayOf = (nodeCount: number) =>
+    withServers(nodeCount, async ({ urls }) => {
+      const { delaysMs } = await talk(urls, { sessions: 20, chunks: 60, everyMs: 50 });
+      return quantile(delaysMs, part);
+    });
+  const [value, floor] = [await delayOf(count), await delayOf(0)];
+  return { value, unit: 'ms', floor, ratio: value / Math.max(floor, 1), goal: 'reported', ok: true };
+}
+
+/** From the end of a node to the first word of another one in its place. */
+async function takeOver(): Promise<Measured> {
+  const value = await withServers(2, async ({ urls, kill }) => {
+    const session = await createSession(urls[0]!, { chunks: 10_000, everyMs: 10 });
+    await say(urls[0]!, session);
+    const watch = watchFleet({ url: urls[1]!, session, gate: 'off' });
+    let killedAt: number | undefined;
+    for await (const event of watch) {
+      if (event.type === 'text' && killedAt === undefined) {
+        kill(0);
+        killedAt = performance.now();
+      } else if (killedAt !== undefined && event.type === 'request_retrying') break;
+    }
+    await watch.return();
+    return performance.now() - killedAt!;
+  });
+  return { value, unit: 'ms', floor: null, ratio: null, goal: '<= 8000 ms', ok: value <= 8_000 };
+}
+
+const IDLE = 1_000;
+
+async function idle(unit: 'MB' | 'ms/s'): Promise<Measured> {
+  const costOf = (count: number) =>
+    withServers(count, async ({ urls, look }) => {
+      const session = await createSession(urls[0]!, { chunks: 1, everyMs: 0 });
+      await openIdle(urls[0]!, session, 50).then((leave) => leave());
+      await rest(1_000);
+      const [before, quiet] = [await look(), await watchCpu(look)];
+      const leave = await openIdle(urls[0]!, session, IDLE);
+      await rest(1_000);
+      const [after, busy] = [await look(), await watchCpu(look)];
+      leave();
+      return unit === 'MB' ? (after.bytes - before.bytes) / 1_000_000 : Math.max(0, busy - quiet);
+    });
+  const [value, floor] = [await costOf(1), await costOf(0)];
+  return { value, unit, floor, ratio: floor > 0 ? value / floor : null, goal: 'reported', ok: true };
+}
+
+/** Milliseconds of the processor in a second. */
+async function watchCpu(look: Servers['look']): Promise<number> {
+  const before = await look();
+  await rest(10_000);
+  return ((await look()).cpuMs - before.cpuMs) / 10;
+}
+
+async function withServers<Result>(count: number, run: (servers: Servers) => Promise<Result>): Promise<Result> {
+  setMaxListeners(0, process);
+  const database = count === 0 ? undefined : await startDatabase();
+  const servers = await startServers(Math.max(1, count), database?.url);
+  try {
+    return await run(servers);
+  } finally {
+    await servers.close();
+    await database?.stop();
+  }
+}
+
+function quantile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN;
+}
+
+function rest(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,66 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { converse, toOptions } from '../program-suite/conversation.suite.ts';
+import { unbegunSuite } from '../program-suite/ended.suite.ts';
+import { createClaudeCodeEngine } from './claude-code-engine.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'fleetloom-engine-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A program that says its version, and otherwise does this. */
+function toProgram(name: string, code: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, `#!/bin/sh\nif [ "$1" = --version ]; then echo '2.1.325 (Claude Code)'; exit 0; fi\n${code}\n`);
+  chmodSync(path, 0o700);
+  return path;
+}
+
+function createEngine(program: string) {
+  const environment = { PATH: process.env['PATH'] ?? '' };
+  return createClaudeCodeEngine({ program, directory: join(folder, 'programs'), environment, upstream: null });
+}
+
+describe('a program that is not there', () => {
+  unbegunSuite(() => createEngine('/nowhere/claude').open(toOptions(folder)), /no file \/nowhere\/claude.*--claude/);
+});
+
+describe('a program that cannot be started where it is wanted', () => {
+  const program = toProgram('homeless', 'exit 0');
+  unbegunSuite(() => createEngine(program).open(toOptions(join(folder, 'nowhere'))), /cannot be started/);
+});
+
+describe('a program that leaves without a word', () => {
+  it('[J13] is an error with its exit code, whichever that is, and with what it complained about', async () => {
+    for (const code of [0, 3]) {
+      const program = toProgram(`leaves-${code}`, `echo 'I cannot stay.' >&2; exit ${code}`);
+      const { next, events } = await converse({ engine: createEngine(program), directory: folder });
+      const message = `it ended with exit code ${code}: I cannot stay.`;
+      expect(await next('exited')).toEqual({ type: 'exited', key: 'main', message, isWanted: false });
+      expect(events).toHaveLength(1);
+    }
+  });
+});
+
+describe('a program whose requests cannot pass through the gateway', () => {
+  it('[J122] begins without it, and the reason is told', async () => {
+    const problems: unknown[] = [];
+    const program = toProgram('asks-elsewhere', 'echo "asks ${ANTHROPIC_BASE_URL-itself}" >&2');
+    const upstream = { type: 'endpoint', baseURL: 'http://127.0.0.1:9', credential: { apiKey: 'none' } } as const;
+    const open = (more: Record<string, string>) => {
+      const environment = { PATH: process.env['PATH'] ?? '', ...more };
+      const onProblem = (problem: unknown) => void problems.push(problem);
+      const options = { program, directory: join(folder, 'programs'), environment, upstream, onProblem };
+      const engine = createClaudeCodeEngine(options);
+      onTestFinished(() => engine.close());
+      return converse({ engine, directory: folder });
+    };
+    const passing = await open({});
+    expect((await passing.next('exited')).message).toMatch(/asks http:\/\/127\.0\.0\.1:\d+/);
+    expect(problems).toEqual([]);
+    const other = await open({ CLAUDE_CODE_USE_BEDROCK: '1' });
+    expect((await other.next('exited')).message).toContain('asks itself');
+    expect(problems).toEqual([expect.stringMatching(/Amazon Bedrock.*block by block/)]);
+  });
+});

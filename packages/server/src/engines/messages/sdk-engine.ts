@@ -1,0 +1,126 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { systemClock } from '../../base/clock.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
+import { limits } from '../../base/limits.ts';
+import type { Engine, ModelRequest } from '../engine.ts';
+import { connectionLost } from '../failures.ts';
+import { AnswerWait, createClosing, runAnswer } from '../run-answer.ts';
+import { type Schedule, systemSchedule } from '../../base/schedule.ts';
+import { classifyError, type ErrorContext } from './classify-error.ts';
+import { createGovernor, type Governor, type Permit, type PermitOutcome } from './governor.ts';
+import { readStream } from './read-stream.ts';
+import { StreamError } from './stream-error.ts';
+import { toParams } from './to-params.ts';
+import { withTimeout } from './with-timeout.ts';
+import type { MessagesEngineOptions } from './messages-engine.ts';
+
+/** The engine itself, with the SDK, which takes a while to load. */
+export function createSdkEngine(options: MessagesEngineOptions): Engine {
+  const settings = toSettings(options);
+  const closing = createClosing();
+  return {
+    request: (request, signal) => {
+      const open = (life: AbortSignal) => ask(settings, request, life);
+      const classify = (error: unknown) => classifyError(error, settings.errors);
+      const { model, onUsage } = request;
+      return runAnswer({ model: model.id, open, classify, onUsage }, [signal, closing.signal]);
+    },
+    close: async () => closing.close(),
+  };
+}
+
+interface Settings {
+  readonly client: Anthropic;
+  readonly governor: Governor;
+  readonly errors: ErrorContext;
+  readonly firstByteMs: number;
+  readonly silenceMs: number;
+  readonly schedule: Schedule;
+  readonly caching: boolean;
+  readonly maxTokens: number | undefined;
+}
+
+function toSettings(options: MessagesEngineOptions): Settings {
+  const { credential, baseURL = DEFAULT_BASE_URL, clock = systemClock, schedule = systemSchedule } = options;
+  const { firstByteMs = limits.engineFirstByteMs, silenceMs = limits.engineSilenceMs } = options;
+  const { governor = createGovernor({ clock, schedule }), caching = true, maxTokens } = options;
+  return {
+    client: new Anthropic({
+      ...credential,
+      baseURL,
+      maxRetries: 0,
+      timeout: firstByteMs,
+      // Everything that goes wrong becomes an event; a second account of it would tell secrets to whoever reads logs.
+      logLevel: 'off',
+      ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    }),
+    governor,
+    errors: { endpoint: toOrigin(baseURL), secrets: Object.values(credential), now: clock.now },
+    firstByteMs,
+    silenceMs,
+    schedule,
+    caching,
+    maxTokens,
+  };
+}
+
+const DEFAULT_BASE_URL = 'https://api.anthropic.com';
+
+/** An address may hold a password; its origin does not. */
+function toOrigin(baseURL: string): string {
+  return URL.canParse(baseURL) ? new URL(baseURL).origin : 'the endpoint';
+}
+
+/** Waits for leave, asks, and reads the answer. The governor hears how it went, however it ends. */
+async function* ask(
+  settings: Settings,
+  request: ModelRequest,
+  signal: AbortSignal,
+): AsyncGenerator<Json | AnswerWait, void> {
+  const { governor, errors, silenceMs, schedule, caching, maxTokens } = settings;
+  let wait: AnswerWait | undefined;
+  const permitted = governor.acquire(request.thread.id, signal, (state) => {
+    wait = new AnswerWait({ type: 'queued', ...state });
+  });
+  let permit: Permit | undefined;
+  let outcome: PermitOutcome = { type: 'other' };
+  try {
+    if (wait !== undefined) yield wait;
+    permit = await permitted;
+    if (permit === undefined) return;
+    if (wait !== undefined) yield new AnswerWait({ type: 'admitted' });
+    const response = await send(settings, toParams(request, { caching, maxTokens }), signal);
+    for await (const event of readStream(response, { silenceMs, schedule })) {
+      if (isStop(event)) outcome = { type: 'answered' };
+      yield event;
+    }
+  } catch (error) {
+    outcome = toOutcome(classifyError(error, errors));
+    throw error;
+  } finally {
+    // Who leaves while it waits may be given leave all the same.
+    if (permit === undefined) void permitted.then((late) => late?.release(outcome)).catch(() => undefined);
+    else permit.release(outcome);
+  }
+}
+
+async function send({ client, firstByteMs, schedule }: Settings, params: JsonObject, signal: AbortSignal) {
+  // toParams builds what the API takes; models newer than the SDK take more than its types know.
+  const body = params as unknown as Anthropic.MessageCreateParamsStreaming;
+  const headers = params['speed'] === 'fast' ? { 'anthropic-beta': FAST_MODE } : {};
+  const response = client.messages.create(body, { signal, headers }).asResponse();
+  return await withTimeout(response, firstByteMs, schedule, () => {
+    return new StreamError(connectionLost(`the endpoint did not begin to answer within ${firstByteMs} ms`));
+  });
+}
+
+const FAST_MODE = 'fast-mode-2026-02-01';
+
+function isStop(event: Json): boolean {
+  return typeof event === 'object' && event !== null && 'type' in event && event['type'] === 'message_stop';
+}
+
+function toOutcome({ reason, retryAfterMs }: ReturnType<typeof classifyError>): PermitOutcome {
+  const isPushedBack = reason === 'rate_limited' || reason === 'overloaded';
+  return isPushedBack ? { type: 'pushed_back', retryAfterMs } : { type: 'other' };
+}

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import type { Program } from '../program.ts';
+
+/** What holds of every program that is over, however that came, and whatever is still wanted of it. */
+export function endedSuite(openEnded: () => Promise<Program>): void {
+  it('[J184] whatever is wanted of a program that is over is done without a word, and nothing is thrown', async () => {
+    const program = await openEnded();
+    program.say([{ type: 'text', text: 'Hello?' }]);
+    program.interrupt();
+    program.stopThread('nobody');
+    program.setModel('some-model');
+    program.setModel(null);
+    program.setPermissionMode('plan');
+    program.answer('call_1', { type: 'allow' });
+    program.giveResult('call_2', { content: [], isError: false });
+    await Promise.all([program.close(), program.close()]);
+  }, 60_000);
+}
+
+/** What holds of a program that never began: its end is all that it tells, and says why. */
+export function unbegunSuite(open: () => Promise<Program>, why: RegExp): void {
+  endedSuite(open);
+
+  it('[J184] a program that never began tells its end, with the reason, once and to whoever reads first', async () => {
+    const events = [];
+    for await (const batch of (await open()).events) events.push(...batch);
+    expect(events).toEqual([{ type: 'exited', key: 'main', message: expect.stringMatching(why), isWanted: false }]);
+  }, 60_000);
+}

@@ -1,0 +1,27 @@
+import { afterAll, beforeAll } from 'vitest';
+import type { TestedPrograms } from './conversation.suite.ts';
+import type { ProgramWords } from './words.suite.ts';
+
+export interface ProgramUnderTest {
+  readonly create: () => Promise<TestedPrograms>;
+  /** The one that the tests share. Each opens programs of its own, and closes them. */
+  readonly tested: () => TestedPrograms;
+  readonly words: ProgramWords;
+  /** What the program says of itself. */
+  readonly version: string | null;
+  /** Whether its sub-agents are seen growing. */
+  readonly isTapped: boolean;
+}
+
+export function usePrograms(options: Omit<ProgramUnderTest, 'tested'>): ProgramUnderTest {
+  let shared: TestedPrograms | undefined;
+  beforeAll(async () => {
+    shared = await options.create();
+  }, 60_000);
+  afterAll(() => shared?.close());
+  const tested = () => {
+    if (shared === undefined) throw new Error('the engine is there only while tests run');
+    return shared;
+  };
+  return { ...options, tested };
+}

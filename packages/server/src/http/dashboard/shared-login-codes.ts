@@ -1,0 +1,38 @@
+import { limits } from '../../base/limits.ts';
+import type { Store } from '../../store/store.ts';
+import { isStoreError } from '../../store/store-errors.ts';
+import { digestOf, makeSecret, type RandomBytes } from '../auth/secret.ts';
+import type { LoginCodes, Visitor } from './login-codes.ts';
+
+/** Codes that one node makes and any other takes, once. Only their digests are kept; what is over is swept. */
+export function createSharedLoginCodes(store: Pick<Store, 'documents' | 'now'>, random?: RandomBytes): LoginCodes {
+  const { documents } = store;
+  return {
+    make: async ({ keyId, workspaceId }) => {
+      const code = makeSecret('', random);
+      const until = (await store.now()) + limits.loginCodeMs;
+      await documents.put({ kind: LOGIN_CODE, id: idOf(code), data: { keyId, workspaceId, until } });
+      return code;
+    },
+    take: async (code) => {
+      const found = await documents.get(LOGIN_CODE, idOf(code));
+      // Only this file writes it.
+      const known = found?.data as unknown as (Visitor & { readonly until: number }) | undefined;
+      if (found === undefined || known === undefined || known.until <= (await store.now())) return undefined;
+      try {
+        // Of two that come at once only one finds it at this revision.
+        await documents.put({ kind: LOGIN_CODE, id: found.id, data: { until: 0 }, ifRevision: found.revision });
+      } catch (error) {
+        if (isStoreError(error, 'version_conflict')) return undefined;
+        throw error;
+      }
+      return { keyId: known.keyId, workspaceId: known.workspaceId };
+    },
+  };
+}
+
+function idOf(code: string): string {
+  return digestOf(code).toString('hex');
+}
+
+export const LOGIN_CODE = 'login_code';

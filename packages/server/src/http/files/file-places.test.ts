@@ -1,0 +1,104 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createManualClock, type ManualClock } from '../../base/clock.ts';
+import { createIds } from '../../base/ids.ts';
+import { createWorkspaces } from '../../sessions/workspaces.ts';
+import { createMemoryStore } from '../../store/memory/memory-store.ts';
+import { codeOf } from '../../store/suite/samples.suite.ts';
+import { type FileStore, openFileStore } from './file-store.ts';
+import { createLaterMounts } from './later-mounts.ts';
+import { createResourceDocuments } from './resource-shelf.ts';
+import { createSessionResources } from './session-resources.ts';
+import { createSharedFileStore } from './shared-file-store.ts';
+
+type Open = (clock: ManualClock, limits?: { filesMax: number; bytesMax: number }) => Promise<FileStore>;
+
+const ids = createIds({ now: () => 0, random: Math.random });
+
+const places: readonly [string, Open][] = [
+  ['a directory', async (clock, bounds) => openFileStore({ directory: await makeDirectory(), clock, ids, ...bounds })],
+  [
+    'the store',
+    async (clock, bounds) => createSharedFileStore({ store: createMemoryStore({ clock }), clock, ids, ...bounds }),
+  ],
+];
+
+async function* bytes(...parts: readonly string[]) {
+  for (const part of parts) yield Buffer.from(part);
+}
+
+const about = { workspaceId: 'w1', filename: 'a.txt', mimeType: 'text/plain', expiresAt: null };
+
+describe.each(places)('files in %s', (_, open) => {
+  it('[P52] a file is what was sent, is listed in its workspace only, ends with its time, and is gone when it is deleted', async () => {
+    const clock = createManualClock(1_000);
+    const files = await open(clock);
+    const dropped = await files.receive(bytes('no'));
+    await dropped.drop();
+    const first = await (await files.receive(bytes('Hel', 'lo'))).keep(about);
+    const second = await (await files.receive(bytes('x'))).keep({ ...about, expiresAt: 2_000 });
+    expect(first).toMatchObject({ type: 'file', filename: 'a.txt', mime_type: 'text/plain', size_bytes: 5 });
+    expect((await buffer(files.content(first.id))).toString()).toBe('Hello');
+    expect((await files.read(first.id))?.content.toString()).toBe('Hello');
+    expect((await files.list('w1')).map(({ id }) => id).sort()).toEqual([first.id, second.id].sort());
+    expect([await files.list('w2'), await files.find('w2', first.id)]).toEqual([[], undefined]);
+    expect(await files.find('w1', '../../etc')).toBeUndefined();
+    clock.advance(1_000);
+    expect(await files.find('w1', second.id)).toBeUndefined();
+    expect(await files.list('w1')).toEqual([first]);
+    expect(await files.delete('w2', first.id)).toBe(false);
+    expect(await files.delete('w1', first.id)).toBe(true);
+    expect([await files.read(first.id), await files.list('w1')]).toEqual([undefined, []]);
+  });
+
+  it('[P52] one that is too large, and one too many, is refused and leaves nothing', async () => {
+    const files = await open(createManualClock(0), { filesMax: 1, bytesMax: 4 });
+    expect(await codeOf(files.receive(bytes('abc', 'de')))).toBe('body_too_large');
+    expect(await files.list('w1')).toEqual([]);
+    await (await files.receive(bytes('abcd'))).keep(about);
+    expect(await codeOf(files.receive(bytes('a')))).toBe('invalid_request');
+  });
+});
+
+it('[P53] what is mounted through one node is in the workspace of another one when it is used next, also after the file was deleted', async () => {
+  const clock = createManualClock(0);
+  const store = createMemoryStore({ clock });
+  const files = createSharedFileStore({ store, clock, ids });
+  const shelf = createResourceDocuments(store);
+  const directory = await makeDirectory();
+  const problems: unknown[] = [];
+  const onProblem = (problem: unknown) => problems.push(problem);
+  const openNode = (name: string) => {
+    const mounts = createLaterMounts({ store, shelf, directory: join(directory, name, 'mounted'), onProblem });
+    return { mounts, resources: createSessionResources({ shelf, files, mounts, clock, ids }) };
+  };
+  const [one, two] = [openNode('one'), openNode('two')];
+  const file = await (await files.receive(bytes('content'))).keep(about);
+  const at = { workspaceId: 'w1', sessionId: 'sesn_1' };
+  const mount = (path: string) => ({ type: 'file' as const, file_id: file.id, mount_path: path });
+  const added = await Promise.all([
+    one.resources.add(at, [mount('/workspace/a.txt')]),
+    two.resources.add(at, [mount('/workspace/b.txt')]),
+  ]);
+  await files.delete('w1', file.id);
+  expect(await two.resources.list('sesn_1')).toHaveLength(2);
+  const workspace = await createWorkspaces(join(directory, 'workspaces')).open('sesn_1');
+  await two.mounts.bring('sesn_1', workspace);
+  const read = (name: string) => readFile(join(workspace, name), 'utf8').catch(() => undefined);
+  expect([await read('a.txt'), await read('b.txt')]).toEqual(['content', 'content']);
+  expect(await one.resources.delete('sesn_1', added[0][0]!.id)).toBe(true);
+  await two.mounts.bring('sesn_1', workspace);
+  expect([await read('a.txt'), await read('b.txt')]).toEqual([undefined, 'content']);
+  await one.resources.forget('sesn_1');
+  expect(await two.resources.list('sesn_1')).toEqual([]);
+  expect(problems).toEqual([]);
+});
+
+async function makeDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'fleetloom-files-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return directory;
+}

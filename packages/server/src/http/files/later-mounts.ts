@@ -1,0 +1,76 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { FileResource } from '@fleetloom/protocol/managed-agents';
+import { createLocks } from '../../tools/locks.ts';
+import { putSessionFile, removeSessionFile } from '../../tools/session-files.ts';
+import type { Store } from '../../store/store.ts';
+import type { ResourceShelf } from './resource-shelf.ts';
+import type { Mounts } from './session-resources.ts';
+
+export interface LaterMounts extends Mounts {
+  /** Brings a workspace on this disk up to date. Called before anybody works in it. */
+  bring(sessionId: string, workspace: string): Promise<void>;
+  /** The workspace is gone. */
+  drop(sessionId: string): Promise<void>;
+}
+
+export interface LaterMountsOptions {
+  readonly store: Pick<Store, 'blobs'>;
+  readonly shelf: ResourceShelf;
+  /** Where it is noted what each workspace of this disk has. */
+  readonly directory: string;
+  readonly onProblem: (problem: unknown) => void;
+}
+
+/**
+ * Mounts where the workspace is on the disk of one of several nodes, maybe not of this one, maybe of none yet. The copy
+ * goes to the store at once, so that the file may be deleted afterwards, and to the workspace when that is used next.
+ */
+export function createLaterMounts({ store: { blobs }, shelf, directory, onProblem }: LaterMountsOptions): LaterMounts {
+  const locks = createLocks();
+  const noteOf = (sessionId: string) => join(directory, `${sessionId}.json`);
+
+  return {
+    put: async (_, resource, open) => void (await blobs.write(blobOf(resource), open())),
+    remove: (_, resource) => blobs.delete(blobOf(resource)),
+    forget: (resource) => blobs.delete(blobOf(resource)),
+    drop: (sessionId) => rm(noteOf(sessionId), { force: true }),
+
+    bring: (sessionId, workspace) =>
+      locks.hold(sessionId, async () => {
+        const [wanted, known] = [await shelf.read(sessionId), await readNote(sessionId)];
+        const has = (list: readonly FileResource[], { id }: FileResource) => list.some((each) => each.id === id);
+        const gone = known.filter((resource) => !has(wanted, resource));
+        const fresh = wanted.filter((resource) => !has(known, resource));
+        if (gone.length + fresh.length === 0) return;
+        for (const { mount_path: path } of gone) await removeSessionFile(workspace, path);
+        for (const resource of fresh) {
+          const open = () => Readable.from(blobs.read(blobOf(resource)), { objectMode: false });
+          // What agents have put in its place stays; they can do without the file, and the session goes on.
+          await putSessionFile(workspace, resource.mount_path, open).catch(onProblem);
+        }
+        await writeNote(sessionId, wanted);
+      }),
+  };
+
+  async function readNote(sessionId: string): Promise<readonly FileResource[]> {
+    try {
+      // Nobody else writes here.
+      return JSON.parse(await readFile(noteOf(sessionId), 'utf8')) as FileResource[];
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      throw error;
+    }
+  }
+
+  async function writeNote(sessionId: string, resources: readonly FileResource[]): Promise<void> {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    await writeFile(`${noteOf(sessionId)}.draft`, JSON.stringify(resources), { mode: 0o600 });
+    await rename(`${noteOf(sessionId)}.draft`, noteOf(sessionId));
+  }
+}
+
+function blobOf({ id }: FileResource): string {
+  return `mount_${id}`;
+}

@@ -1,0 +1,76 @@
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FileResource } from '@fleetloom/protocol/managed-agents';
+import { limits } from '../../base/limits.ts';
+import type { DocumentRecord } from '../../store/records.ts';
+import type { Store } from '../../store/store.ts';
+import { isStoreError } from '../../store/store-errors.ts';
+
+/** Which files sessions have mounted. */
+export interface ResourceShelf {
+  read(sessionId: string): Promise<readonly FileResource[]>;
+  /** `toNext` may be asked again, if somebody else came first. What it throws changes nothing. */
+  change(
+    sessionId: string,
+    toNext: (before: readonly FileResource[]) => Promise<readonly FileResource[]>,
+  ): Promise<void>;
+  remove(sessionId: string): Promise<void>;
+}
+
+/** A file for each session. Whoever changes one holds its lock. */
+export function createResourceDirectory(directory: string): ResourceShelf {
+  const fileOf = (sessionId: string) => join(directory, `${sessionId}.json`);
+  const read = async (sessionId: string) => {
+    try {
+      // Nobody else writes here.
+      return JSON.parse(await readFile(fileOf(sessionId), 'utf8')) as FileResource[];
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      throw error;
+    }
+  };
+  return {
+    read,
+    change: async (sessionId, toNext) => {
+      const next = await toNext(await read(sessionId));
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      const draft = `${fileOf(sessionId)}.draft`;
+      const handle = await open(draft, 'w', 0o600);
+      try {
+        await handle.writeFile(JSON.stringify(next));
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      await rename(draft, fileOf(sessionId));
+    },
+    remove: (sessionId) => rm(fileOf(sessionId), { force: true }),
+  };
+}
+
+/** A document for each session, in the store that all nodes share. */
+export function createResourceDocuments({ documents }: Pick<Store, 'documents'>): ResourceShelf {
+  return {
+    read: async (sessionId) => resourcesOf(await documents.get(KIND, sessionId)),
+    change: async (sessionId, toNext) => {
+      for (let attempt = 1; ; attempt++) {
+        const before = await documents.get(KIND, sessionId);
+        const data = { resources: await toNext(resourcesOf(before)) };
+        try {
+          await documents.put({ kind: KIND, id: sessionId, data, ifRevision: before?.revision ?? 0 });
+          return;
+        } catch (error) {
+          if (!isStoreError(error, 'version_conflict') || attempt >= limits.updateAttemptsMax) throw error;
+        }
+      }
+    },
+    remove: (sessionId) => documents.delete(KIND, sessionId),
+  };
+}
+
+/** Only `change` writes it. */
+function resourcesOf(record: DocumentRecord | undefined): FileResource[] {
+  return (record?.data['resources'] ?? []) as unknown as FileResource[];
+}
+
+const KIND = 'session_resources';

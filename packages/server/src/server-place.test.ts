@@ -1,0 +1,36 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { createManualClock } from './base/clock.ts';
+import { createIds } from './base/ids.ts';
+import { limits } from './base/limits.ts';
+import { CLAIM } from './http/shared-claims.ts';
+import { openNodePlace } from './server-place.ts';
+import { createMemoryStore } from './store/memory/memory-store.ts';
+
+it('[P57] every so often the node that takes care removes what nobody came for', async () => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'fleetloom-place-'));
+  onTestFinished(() => rm(dataDirectory, { recursive: true, force: true }));
+  const clock = createManualClock(1_000);
+  const store = createMemoryStore({ clock });
+  const ids = createIds({ now: clock.now, random: Math.random });
+  const problems: unknown[] = [];
+  const onProblem = (problem: unknown) => problems.push(problem);
+  const place = await openNodePlace({ store, dataDirectory, clock, ids, onProblem });
+  await store.documents.put({ kind: CLAIM, id: 'old', data: {} });
+  clock.advance(1);
+  await store.documents.put({ kind: CLAIM, id: 'new', data: {} });
+  clock.advance(2 * limits.claimMs);
+  const known = async () => (await store.documents.list({ kind: CLAIM, limit: 10 })).items.map(({ id }) => id);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  await place.start();
+  await vi.advanceTimersByTimeAsync(limits.sweepMs - 1);
+  expect(await known()).toHaveLength(2);
+  await vi.advanceTimersByTimeAsync(1);
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+  expect(await known()).toEqual(['new']);
+  await place.close();
+  expect(problems).toEqual([]);
+});

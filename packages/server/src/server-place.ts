@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { Clock } from './base/clock.ts';
+import type { Ids } from './base/ids.ts';
+import { limits } from './base/limits.ts';
+import { systemSchedule } from './base/schedule.ts';
+import type { SeenWorkers } from './environments/pollers.ts';
+import { createSharedWorkers } from './environments/shared-workers.ts';
+import { openKeyDocuments } from './http/auth/key-shelf.ts';
+import type { KeyStorePlace } from './http/auth/key-store.ts';
+import { openSharedSigningKey } from './http/auth/shared-signing-key.ts';
+import { openSigningKey } from './http/auth/signing-key.ts';
+import { type CatchUp, createCatchUp } from './http/catch-up.ts';
+import type { LoginCodes } from './http/dashboard/login-codes.ts';
+import { createSharedLoginCodes, LOGIN_CODE } from './http/dashboard/shared-login-codes.ts';
+import { type FileStore, openFileStore } from './http/files/file-store.ts';
+import { createLaterMounts } from './http/files/later-mounts.ts';
+import { answerBlob, answerOutputs, createNodeOutputs } from './http/files/node-outputs.ts';
+import { createResourceDirectory, createResourceDocuments } from './http/files/resource-shelf.ts';
+import { createSessionOutputs, type SessionOutputs } from './http/files/session-outputs.ts';
+import { createLocalMounts, createSessionResources, type SessionResources } from './http/files/session-resources.ts';
+import { createSharedFileStore } from './http/files/shared-file-store.ts';
+import { CATCH_UP, createSharedCatchUp } from './http/shared-catch-up.ts';
+import { CLAIM, type Claims, createSharedClaims } from './http/shared-claims.ts';
+import { createNodeHomes, HOME } from './nodes/node-homes.ts';
+import { openNodeId } from './nodes/node-id.ts';
+import { createNodeMail, NODE_ANSWER } from './nodes/node-mail.ts';
+import { createNodeRegistry } from './nodes/node-registry.ts';
+import { sweep } from './nodes/sweep.ts';
+import type { SharedParts } from './sessions/index.ts';
+import { createWorkspaces } from './sessions/workspaces.ts';
+import type { Store } from './store/store.ts';
+
+/** What a server keeps, and where: all of it in its directory, or with others in a database. */
+export interface Place {
+  readonly owner: string;
+  readonly files: FileStore;
+  readonly resources: SessionResources;
+  readonly outputs: SessionOutputs;
+  /** The directory of a session, where agents find everything that they were given. */
+  readonly openWorkspace: (sessionId: string) => Promise<string>;
+  readonly signingKey: Uint8Array;
+  readonly keyPlace: KeyStorePlace;
+  readonly catchUp: CatchUp;
+  readonly loginCodes: LoginCodes | undefined;
+  readonly workers: SeenWorkers | undefined;
+  readonly claims: Claims | undefined;
+  /** Set if others share the store. */
+  readonly shared: SharedParts | undefined;
+  /** Whether it is for this process to do what only one should do. */
+  readonly isCaretaker: () => boolean;
+  /** The session is gone. */
+  readonly forget: (sessionId: string) => Promise<void>;
+  readonly start: () => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+export interface PlaceOptions {
+  readonly store: Store;
+  readonly dataDirectory: string;
+  /** Where workspaces are that every node has. */
+  readonly sharedWorkspaces?: string | undefined;
+  readonly busySessionsMax?: number | undefined;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly onProblem: (problem: unknown) => void;
+}
+
+/** One process and its directory. */
+export async function openOwnPlace(options: PlaceOptions): Promise<Place> {
+  const { store, dataDirectory, clock, ids } = options;
+  const workspaces = createWorkspaces(join(dataDirectory, 'workspaces'));
+  const openWorkspace = (sessionId: string) => workspaces.open(sessionId);
+  const files = await openFileStore({ directory: join(dataDirectory, 'files'), clock, ids });
+  const shelf = createResourceDirectory(join(dataDirectory, 'resources'));
+  const resources = createSessionResources({ shelf, files, mounts: createLocalMounts(openWorkspace), clock, ids });
+  return {
+    owner: randomUUID(),
+    files,
+    resources,
+    outputs: createSessionOutputs({ store, openWorkspace }),
+    openWorkspace,
+    signingKey: await openSigningKey(join(dataDirectory, 'signing-key')),
+    keyPlace: { directory: join(dataDirectory, 'keys') },
+    catchUp: createCatchUp(clock),
+    loginCodes: undefined,
+    workers: undefined,
+    claims: undefined,
+    shared: undefined,
+    isCaretaker: () => true,
+    forget: async (sessionId) => {
+      await Promise.all([workspaces.remove(sessionId), resources.forget(sessionId)]);
+    },
+    start: async () => {},
+    close: async () => {},
+  };
+}
+
+/** One of several nodes: everything but workspaces is in the store, and those too if they are on a disk that all have. */
+export async function openNodePlace(options: PlaceOptions): Promise<Place> {
+  const { store, dataDirectory, sharedWorkspaces, busySessionsMax, clock, ids, onProblem } = options;
+  const nodeId = await openNodeId(dataDirectory);
+  const owner = `${nodeId} ${randomUUID()}`;
+  const nodes = createNodeRegistry({ store, nodeId, instance: owner, clock, schedule: systemSchedule, onProblem });
+  const workspaces = createWorkspaces(sharedWorkspaces ?? join(dataDirectory, 'workspaces'));
+  const files = createSharedFileStore({ store, clock, ids });
+  const shelf = createResourceDocuments(store);
+  const later = createLaterMounts({ store, shelf, directory: join(dataDirectory, 'mounted'), onProblem });
+  const isEverywhere = sharedWorkspaces !== undefined;
+  const openPlain = (sessionId: string) => workspaces.open(sessionId);
+  const openWorkspace = async (sessionId: string) => {
+    const workspace = await workspaces.open(sessionId);
+    await later.bring(sessionId, workspace);
+    return workspace;
+  };
+  const mounts = isEverywhere ? createLocalMounts(openPlain) : later;
+  const resources = createSessionResources({ shelf, files, mounts, clock, ids });
+  const hasWorkspace = (sessionId: string) => workspaces.has(sessionId);
+  const homes = isEverywhere ? undefined : createNodeHomes({ store, nodes, hasWorkspace });
+  const mail = createNodeMail({ store, nodeId, schedule: systemSchedule, onProblem });
+  const local = createSessionOutputs({ store, openWorkspace: openPlain });
+  const outputs =
+    homes === undefined
+      ? local
+      : createNodeOutputs({
+          store,
+          local,
+          findOther: (sessionId) => homes.findOther(sessionId),
+          ask: (to, question) => mail.ask(to, question),
+        });
+  const sweepables = [
+    { kind: CATCH_UP, keepMs: 10 * limits.catchUpMs },
+    { kind: LOGIN_CODE, keepMs: limits.loginCodeMs },
+    { kind: HOME, isOfSession: true },
+    { kind: CLAIM, keepMs: 2 * limits.claimMs },
+    {
+      kind: NODE_ANSWER,
+      keepMs: 2 * limits.nodeMailWaitMs,
+      onSwept: (id: string) => store.blobs.delete(answerBlob(id)),
+    },
+  ];
+  let cancelSweep = () => {};
+  const sweepLater = () => {
+    cancelSweep = systemSchedule(() => {
+      const swept = nodes.isCaretaker() ? sweep(store, sweepables) : Promise.resolve(0);
+      void swept.catch(onProblem).finally(sweepLater);
+    }, limits.sweepMs);
+  };
+  return {
+    owner,
+    files,
+    resources,
+    outputs,
+    openWorkspace: isEverywhere ? openPlain : openWorkspace,
+    signingKey: await openSharedSigningKey(store),
+    keyPlace: { shelf: openKeyDocuments(store) },
+    catchUp: createSharedCatchUp(store),
+    loginCodes: createSharedLoginCodes(store),
+    workers: createSharedWorkers({ store, clock }),
+    claims: createSharedClaims(store, systemSchedule),
+    shared: { homes, countNodes: () => nodes.count(), busySessionsMax },
+    isCaretaker: () => nodes.isCaretaker(),
+    forget: async (sessionId) => {
+      await Promise.all([workspaces.remove(sessionId), later.drop(sessionId), resources.forget(sessionId)]);
+      await homes?.leave(sessionId);
+    },
+    start: async () => {
+      await nodes.start();
+      mail.start(answerOutputs(local, store.blobs));
+      sweepLater();
+    },
+    close: async () => {
+      cancelSweep();
+      mail.close();
+      await nodes.close();
+    },
+  };
+}

@@ -1,0 +1,77 @@
+import { limits } from '../base/limits.ts';
+import { found } from './guards.ts';
+import type { Blobs } from './store.ts';
+import { storeError } from './store-errors.ts';
+
+/** What an implementation has to do for blobs: keep numbered parts, and give a name to those that are whole. */
+export interface BlobParts {
+  /** A place for parts that nobody sees. */
+  begin(): Promise<number>;
+  add(key: number, index: number, bytes: Uint8Array): Promise<void>;
+  /** Gives the name to the parts, and forgets those that had it. */
+  finish(key: number, id: string, size: BlobSize): Promise<void>;
+  discard(key: number): Promise<void>;
+  find(id: string): Promise<({ key: number } & BlobSize) | undefined>;
+  get(key: number, index: number): Promise<Uint8Array | undefined>;
+  /** Does nothing if there is none. */
+  delete(id: string): Promise<void>;
+}
+
+export interface BlobSize {
+  readonly parts: number;
+  readonly bytes: number;
+}
+
+/** Blobs on any implementation. Of each one that is written or read, one part is in memory. */
+export function createBlobs(parts: BlobParts, partBytes: number = limits.blobPartBytes): Blobs {
+  return {
+    write: async (id, given) => {
+      const key = await parts.begin();
+      const size = { parts: 0, bytes: 0 };
+      try {
+        for await (const part of toParts(given, partBytes)) {
+          await parts.add(key, size.parts++, part);
+          size.bytes += part.length;
+        }
+        await parts.finish(key, id, size);
+      } catch (error) {
+        // What is left when this fails too, nobody sees, and the store tidies up later. The first error is the reason.
+        await parts.discard(key).catch(() => {});
+        throw error;
+      }
+      return { bytes: size.bytes };
+    },
+    read: (id) => readParts(parts, id),
+    delete: (id) => parts.delete(id),
+  };
+}
+
+async function* readParts(parts: BlobParts, id: string): AsyncGenerator<Uint8Array, void, undefined> {
+  const { key, parts: count } = found(await parts.find(id), id);
+  for (let index = 0; index < count; index++) {
+    const bytes = await parts.get(key, index);
+    // A shorter file would look like a whole one.
+    if (bytes === undefined) throw storeError('not_found', `${id} was deleted while it was read`);
+    yield bytes;
+  }
+}
+
+/** The same bytes in parts of one size, the last one shorter, whatever pieces they come in. */
+async function* toParts(given: AsyncIterable<Uint8Array>, partBytes: number): AsyncGenerator<Uint8Array> {
+  let part = Buffer.allocUnsafe(partBytes);
+  let length = 0;
+  for await (const piece of given) {
+    for (let at = 0; at < piece.length; ) {
+      const taken = Math.min(piece.length - at, partBytes - length);
+      part.set(piece.subarray(at, at + taken), length);
+      at += taken;
+      length += taken;
+      if (length < partBytes) continue;
+      yield part;
+      // A new one each time: who was given the last may keep it.
+      part = Buffer.allocUnsafe(partBytes);
+      length = 0;
+    }
+  }
+  if (length > 0) yield part.subarray(0, length);
+}

@@ -1,0 +1,49 @@
+import type { Clock } from '../../base/clock.ts';
+import { checkVersion } from '../guards.ts';
+import type { BlobParts, BlobSize } from '../blobs.ts';
+import type { Store } from '../store.ts';
+import { pageOf } from './lists.ts';
+import { keep, type State } from './state.ts';
+
+export function createDocuments({ documents }: State, clock: Clock): Store['documents'] {
+  return {
+    get: async (kind, id) => documents.get(`${kind} ${id}`),
+    put: async ({ kind, id, data, ifRevision }) => {
+      const revision = documents.get(`${kind} ${id}`)?.revision ?? 0;
+      checkVersion(`${kind} ${id}`, ifRevision, revision);
+      return keep(documents, `${kind} ${id}`, { kind, id, revision: revision + 1, data, updatedAt: clock.now() });
+    },
+    list: async (request) => {
+      const { kind } = request;
+      const mine = documents.values().filter((document) => document.kind === kind);
+      return pageOf(`documents of ${kind}`, mine, request, ({ id }) => ({ time: 0, id }));
+    },
+    delete: async (kind, id) => documents.delete(`${kind} ${id}`),
+  };
+}
+
+export function createBlobParts(): BlobParts {
+  const whole = new Map<string, { key: number } & BlobSize>();
+  const parts = new Map<number, Uint8Array[]>();
+  let lastKey = 0;
+  const forget = (id: string) => {
+    const blob = whole.get(id);
+    if (blob !== undefined) parts.delete(blob.key);
+    whole.delete(id);
+  };
+  return {
+    begin: async () => {
+      parts.set(++lastKey, []);
+      return lastKey;
+    },
+    add: async (key, _index, bytes) => void parts.get(key)!.push(bytes),
+    finish: async (key, id, size) => {
+      forget(id);
+      whole.set(id, { key, ...size });
+    },
+    discard: async (key) => void parts.delete(key),
+    find: async (id) => whole.get(id),
+    get: async (key, index) => parts.get(key)?.[index],
+    delete: async (id) => forget(id),
+  };
+}

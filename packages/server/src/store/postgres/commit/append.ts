@@ -1,0 +1,79 @@
+import { bytesOf, encodeSegment, toGroups } from '../../entries.ts';
+import type { EncodedFrame } from '../../frame.ts';
+import type { Statement } from '../connection.ts';
+
+/** The frames that a commit has for one session. */
+export interface Append {
+  readonly sessionId: string;
+  readonly fence: number;
+  readonly frames: readonly EncodedFrame[];
+}
+
+/** What came of it. Null: the fence is not that of the owner, or there is no such session, and nothing was written. */
+export interface AppendedRow {
+  readonly head: number | null;
+  /** The fence of the owner, if it was refused; null if there is no such session. */
+  readonly fence: number | null;
+  readonly tail_rows: number | null;
+}
+
+/** What the function in the database says when the process has committed something else since. */
+export const TOKEN_LOST = 'FL001';
+
+/** In this order rows are locked by everybody, so that two processes never wait for each other. */
+export function inOrder(a: { sessionId: string }, b: { sessionId: string }): number {
+  return a.sessionId < b.sessionId ? -1 : a.sessionId > b.sessionId ? 1 : 0;
+}
+
+/** Frames of any number of sessions, which have to be in order. The answers are in the same order. */
+export function toAppend(appends: readonly Append[], commit?: CommitToken): Statement {
+  const { node = null, before = null, token = null } = commit ?? {};
+  return { sql: APPEND, values: [...toValues(appends), node, before, token] };
+}
+
+/** With it the append is a whole commit, in one way there and back. */
+export interface CommitToken {
+  readonly node: string;
+  readonly before: string;
+  readonly token: string;
+}
+
+const APPEND =
+  'SELECT head, tail_rows, fence FROM ~append_frames($1, $2, $3, $4, $5, $6, $7, $8, $9, @now, $10, $11, $12)';
+
+function toValues(appends: readonly Append[]): unknown[] {
+  const parts = {
+    of: [] as number[],
+    first: [] as number[],
+    last: [] as number[],
+    at: [] as number[],
+    bytes: [] as number[],
+  };
+  // Counted from 1, as SQL counts.
+  let at = 1;
+  for (const [index, { frames }] of appends.entries()) {
+    let count = 0;
+    for (const group of toGroups(frames)) {
+      const bytes = group.reduce((sum, frame) => sum + bytesOf(frame), 0);
+      parts.of.push(index + 1);
+      parts.first.push(count + 1);
+      parts.last.push((count += group.length));
+      parts.at.push(at);
+      parts.bytes.push(bytes);
+      at += bytes;
+    }
+  }
+  return [
+    appends.map(({ sessionId }) => sessionId),
+    // What is no number is nobody's fence, and nothing that the database could compare.
+    appends.map(({ fence }) => (Number.isSafeInteger(fence) ? fence : -1)),
+    appends.map(({ frames }) => frames.length),
+    parts.of,
+    parts.first,
+    parts.last,
+    parts.at,
+    parts.bytes,
+    // One piece of bytes for all: as a list each would be sent as text of twice the length.
+    encodeSegment(appends.flatMap(({ frames }) => frames)),
+  ];
+}

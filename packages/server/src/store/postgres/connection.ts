@@ -1,0 +1,152 @@
+import { DatabaseFailure, toFailure } from './database-failure.ts';
+import { toValue } from './values.ts';
+
+export interface Result<Row> {
+  readonly rows: Row[];
+  /** Rows that were found or changed. */
+  readonly count: number;
+}
+
+export interface Statement {
+  readonly sql: string;
+  readonly values?: readonly unknown[];
+}
+
+/** What is used of the driver's connections. */
+export interface Client {
+  query(sql: string, values: unknown[]): Promise<{ rows: unknown[]; rowCount: number | null; command: string }>;
+  on(event: 'notification', listener: (message: { payload?: string | undefined }) => void): unknown;
+  on(event: 'error' | 'end', listener: () => void): unknown;
+}
+
+/** How a connection of one's own is ended: when all is answered, or at once. */
+export interface Ending {
+  end(): Promise<void>;
+  destroy(): void;
+}
+
+/** One connection. What it fails with is a `DatabaseFailure`. */
+export class Connection {
+  readonly #client: Client;
+  readonly #toText: (sql: string) => string;
+  readonly #ending: Ending | undefined;
+  #isLost = false;
+  #isInTransaction = false;
+
+  /** With `ending` it is one's own: then it notices also when it breaks while nobody uses it. */
+  constructor(client: Client, toText: (sql: string) => string, ending?: Ending) {
+    this.#client = client;
+    this.#toText = toText;
+    this.#ending = ending;
+    if (ending === undefined) return;
+    const lose = () => {
+      this.#isLost = true;
+    };
+    client.on('error', lose);
+    client.on('end', lose);
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** True after a transaction whose end the server has not confirmed. */
+  get isInTransaction(): boolean {
+    return this.#isInTransaction;
+  }
+
+  async query<Row>(sql: string, values: readonly unknown[] = []): Promise<Result<Row>> {
+    try {
+      const { rows, rowCount } = await this.#send(sql, values);
+      // Who writes the text knows its columns.
+      return { rows: rows as Row[], count: rowCount ?? 0 };
+    } catch (error) {
+      throw this.#note(error);
+    }
+  }
+
+  /** All are sent before the first one is answered. The first failure is the one that counts; the others follow from it. */
+  async queries(statements: readonly Statement[]): Promise<Result<unknown>[]> {
+    const answers = await Promise.allSettled(statements.map(({ sql, values }) => this.query(sql, values)));
+    return answers.map((answer) => {
+      if (answer.status === 'rejected') throw answer.reason;
+      return answer.value;
+    });
+  }
+
+  async transaction<Answer>(run: (connection: this) => Promise<Answer>): Promise<Answer> {
+    try {
+      const [, answer] = await Promise.all([this.begin(), run(this)]);
+      await this.commit();
+      return answer;
+    } catch (error) {
+      await this.rollBack();
+      throw error;
+    }
+  }
+
+  /** What follows may be sent at once. */
+  async begin(): Promise<void> {
+    this.#isInTransaction = true;
+    await this.query('BEGIN');
+  }
+
+  /** With the last statements of the transaction. If one of them fails nothing is committed. */
+  async commit(statements: readonly Statement[] = []): Promise<Result<unknown>[]> {
+    const [done, ended] = await Promise.allSettled([this.queries(statements), this.#end('COMMIT')]);
+    if (done.status === 'rejected') throw done.reason;
+    if (ended.status === 'rejected') throw ended.reason;
+    return done.value;
+  }
+
+  /** Does nothing if the transaction has ended. */
+  async rollBack(): Promise<void> {
+    if (!this.#isInTransaction || this.#isLost) return;
+    // If that fails the connection is gone, and the transaction with it.
+    await this.#end('ROLLBACK').catch(() => {});
+  }
+
+  /** Each notification that comes, and once that none will come any more. */
+  listen(onPayload: (payload: string) => void, onEnd: () => void): void {
+    this.#client.on('notification', ({ payload = '' }) => onPayload(payload));
+    this.#client.on('end', onEnd);
+  }
+
+  /** Only for a connection of one's own. Who does not answer is not waited for. */
+  async end(): Promise<void> {
+    this.#isLost = true;
+    const timer = setTimeout(() => this.drop(), END_WAIT_MS);
+    await this.#ending?.end().catch(() => {});
+    clearTimeout(timer);
+  }
+
+  /** Ends it without a word. */
+  drop(): void {
+    this.#isLost = true;
+    this.#ending?.destroy();
+  }
+
+  async #end(command: 'COMMIT' | 'ROLLBACK'): Promise<void> {
+    try {
+      const { command: done } = await this.#send(command, []);
+      this.#isInTransaction = false;
+      if (done === command) return;
+      // What has failed before cannot be committed; the server says so without an error.
+      throw new DatabaseFailure(new Error(`the database has answered ${command} with ${done}`), 'refused');
+    } catch (error) {
+      throw this.#note(error);
+    }
+  }
+
+  #send(sql: string, values: readonly unknown[]): ReturnType<Client['query']> {
+    return this.#client.query(this.#toText(sql), values.map(toValue));
+  }
+
+  #note(error: unknown): DatabaseFailure {
+    const failure = toFailure(error);
+    if (failure.isLost) this.#isLost = true;
+    return failure;
+  }
+}
+
+const END_WAIT_MS = 1_000;

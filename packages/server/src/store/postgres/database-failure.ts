@@ -1,0 +1,48 @@
+/** What the database, or the way to it, has failed with. Outside of this folder nobody sees it. */
+export class DatabaseFailure extends Error {
+  override readonly name = 'DatabaseFailure';
+  /** Five characters, as the SQL standard has them. */
+  readonly code: string | undefined;
+  /** The connection is gone, and what was under way may have been done or not. */
+  readonly isLost: boolean;
+  /** There was no connection, so nothing was done. */
+  readonly isUnreachable: boolean;
+
+  constructor(cause: unknown, kind: 'lost' | 'unreachable' | 'refused') {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.code = codeOf(cause);
+    this.isLost = kind === 'lost';
+    this.isUnreachable = kind === 'unreachable';
+  }
+
+  /** Others came first: the same again may work. Somebody else has just made a row that was not there counts as well. */
+  get isConflict(): boolean {
+    return !this.isLost && !this.isUnreachable && CONFLICTS.has(this.code ?? '');
+  }
+}
+
+/** Serialisation failure, deadlock, a unique key that was taken meanwhile, a parent that was deleted meanwhile. */
+const CONFLICTS = new Set(['40001', '40P01', '23505', '23503']);
+
+/** Of a query. The server refuses it and goes on, or the connection has ended. */
+export function toFailure(error: unknown): DatabaseFailure {
+  if (error instanceof DatabaseFailure) return error;
+  const code = codeOf(error);
+  return new DatabaseFailure(error, code === undefined || endsConnection(code) ? 'lost' : 'refused');
+}
+
+/** Of an attempt to connect. A wrong password or name will not become right by waiting. */
+export function toUnreachable(error: unknown): DatabaseFailure {
+  const cause = error instanceof DatabaseFailure ? error.cause : error;
+  return new DatabaseFailure(cause, /^(28|3D|42)/.test(codeOf(cause) ?? '') ? 'refused' : 'unreachable');
+}
+
+/** The server is going down, has thrown us out, or says itself that the connection is broken. */
+function endsConnection(code: string): boolean {
+  return code.startsWith('08') || code.startsWith('57P') || code === '25P03' || code === '25P04';
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return undefined;
+  return /^[0-9A-Z]{5}$/.test(error.code) && 'severity' in error ? error.code : undefined;
+}

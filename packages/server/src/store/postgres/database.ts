@@ -1,0 +1,228 @@
+import type * as Pg from 'pg';
+import type { Clock } from '../../base/clock.ts';
+import { limits } from '../../base/limits.ts';
+import { storeError } from '../store-errors.ts';
+import { Connection, type Result } from './connection.ts';
+import { DatabaseFailure, toUnreachable } from './database-failure.ts';
+import { pause, retry } from './retry.ts';
+import { parserOf } from './values.ts';
+
+export interface DatabaseOptions {
+  readonly url: string;
+  /** Where signals are listened for. Behind a pooler that hands out transactions it has to lead past it. */
+  readonly listenUrl?: string;
+  /** All tables are in it. */
+  readonly schema: string;
+  /** Tests measure time by this instead of the database's own. */
+  readonly clock?: Clock;
+  readonly connectionsMax?: number;
+  /** How long a database that is away is waited for. */
+  readonly patienceMs?: number;
+}
+
+/**
+ * The only file that knows the driver.
+ *
+ * In all SQL `~` stands for our schema and `@now` for the time of the database in milliseconds. No statement has a name and
+ * nothing is set up for a connection that a transaction needs, so that a pooler may hand out connections as it likes.
+ */
+export class Database {
+  readonly schema: string;
+  readonly patienceMs: number;
+  readonly #driver: typeof Pg;
+  readonly #options: DatabaseOptions;
+  readonly #pool: Pg.Pool;
+  readonly #texts = new Map<string, string>();
+  #closing: Promise<void> | undefined;
+
+  private constructor(driver: typeof Pg, options: DatabaseOptions) {
+    this.#driver = driver;
+    this.#options = options;
+    this.schema = options.schema;
+    this.patienceMs = options.patienceMs ?? limits.databasePatienceMs;
+    this.#pool = new driver.Pool({
+      ...this.#settings(options.url),
+      max: options.connectionsMax ?? limits.databaseConnectionsMax,
+      allowExitOnIdle: true,
+    });
+    // Of an idle connection that breaks nobody has to hear: the next query gets another one.
+    this.#pool.on('error', () => {});
+    this.#pool.on('connect', (client) => {
+      // Without a listener it would end the process; whoever uses the connection gets the error from its query.
+      client.on('error', () => {});
+      client.query(SETTINGS).catch(() => {});
+    });
+  }
+
+  static async open(options: DatabaseOptions, load: () => Promise<unknown> = () => import('pg')): Promise<Database> {
+    if (!SCHEMA_NAME.test(options.schema)) {
+      throw storeError('store_failed', `${options.schema} cannot be the name of a schema: use a-z, 0-9 and _`);
+    }
+    const database = new Database(await loadDriver(load), options);
+    try {
+      await database.#withPooled((connection) => connection.query('SELECT 1'));
+      return database;
+    } catch (error) {
+      await database.close();
+      const reason = error instanceof Error ? error.message : String(error);
+      throw storeError('store_failed', `${toPlace(options.url)} cannot be used as a database (${reason})`, error);
+    }
+  }
+
+  get isClosed(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  /** What only reads: it is repeated when the connection breaks, so that nobody hears of a database that restarts. */
+  read<Row>(sql: string, values: readonly unknown[] = []): Promise<Result<Row>> {
+    return this.#patiently(true, (connection) => connection.query<Row>(sql, values));
+  }
+
+  /** One statement that writes. If the connection breaks meanwhile nobody knows what became of it. */
+  write<Row>(sql: string, values: readonly unknown[] = []): Promise<Result<Row>> {
+    return this.#patiently(false, (connection) => connection.query<Row>(sql, values));
+  }
+
+  /** All of it or nothing. It is run again if others came first. */
+  transaction<Answer>(run: (connection: Connection) => Promise<Answer>): Promise<Answer> {
+    return this.#patiently(false, (connection) => connection.transaction(run));
+  }
+
+  /** A connection of one's own, and not one of those that all share. Who takes it ends it. */
+  async connect(purpose: 'commit' | 'listen'): Promise<Connection> {
+    this.#check();
+    const { url, listenUrl = url } = this.#options;
+    const client = new this.#driver.Client(this.#settings(purpose === 'listen' ? listenUrl : url));
+    const connection = new Connection(client, this.#toText, {
+      end: () => client.end(),
+      destroy: () => streamOf(client).destroy(),
+    });
+    try {
+      await client.connect();
+      await connection.query(SETTINGS);
+    } catch (error) {
+      await connection.end();
+      throw toUnreachable(error);
+    }
+    if (!this.isClosed) return connection;
+    await connection.end();
+    throw closed();
+  }
+
+  /** Waits for what is under way. */
+  close(): Promise<void> {
+    this.#closing ??= this.#pool.end();
+    return this.#closing;
+  }
+
+  #patiently<Answer>(isRepeatable: boolean, run: (connection: Connection) => Promise<Answer>): Promise<Answer> {
+    const isWorthIt = (error: unknown) =>
+      error instanceof DatabaseFailure && !this.isClosed && (error.isUnreachable || (error.isLost && isRepeatable));
+    return retry(() => this.#withoutConflict(run), isWorthIt, this.patienceMs);
+  }
+
+  async #withoutConflict<Answer>(run: (connection: Connection) => Promise<Answer>): Promise<Answer> {
+    for (let conflicts = 1; ; conflicts++) {
+      try {
+        return await this.#withPooled(run);
+      } catch (error) {
+        const isConflict = error instanceof DatabaseFailure && error.isConflict;
+        if (!isConflict || conflicts > limits.databaseConflictsMax) throw error;
+      }
+      await pause(limits.databaseRetryMs);
+    }
+  }
+
+  async #withPooled<Answer>(run: (connection: Connection) => Promise<Answer>): Promise<Answer> {
+    this.#check();
+    let client: Pg.PoolClient;
+    try {
+      client = await this.#pool.connect();
+    } catch (error) {
+      if (this.isClosed) throw closed();
+      throw toUnreachable(error);
+    }
+    const connection = new Connection(client, this.#toText);
+    try {
+      return await run(connection);
+    } finally {
+      // What the server has refused leaves the connection as it was.
+      client.release(connection.isLost || connection.isInTransaction);
+    }
+  }
+
+  readonly #toText = (sql: string): string => {
+    const known = this.#texts.get(sql);
+    if (known !== undefined) return known;
+    const { schema, clock } = this.#options;
+    const qualified = sql.replaceAll('~', `${schema}.`);
+    // A time that a test gives is another text each time, and not kept.
+    if (clock !== undefined && sql.includes('@now')) return qualified.replaceAll('@now', String(clock.now()));
+    const text = qualified.replaceAll('@now', NOW);
+    if (this.#texts.size >= TEXTS_MAX) this.#texts.clear();
+    this.#texts.set(sql, text);
+    return text;
+  };
+
+  #settings(url: string): Pg.ClientConfig {
+    return {
+      connectionString: url,
+      application_name: 'fleetloom',
+      connectionTimeoutMillis: limits.databaseConnectMs,
+      // The server ends what takes too long. This is for one that does not answer at all any more.
+      query_timeout: limits.databaseStatementMs + limits.databaseConnectMs,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: limits.databaseListenCheckMs,
+      // Queries are sent without waiting for the answers to those before them. Older drivers wait; nothing else differs.
+      pipeline: true,
+      types: { getTypeParser: parserOf },
+    };
+  }
+
+  #check(): void {
+    if (this.isClosed) throw closed();
+  }
+}
+
+const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,47}$/;
+
+/** Texts are few: one per query and combination of filters. The bound is for what nobody thought of. */
+const TEXTS_MAX = 500;
+
+const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::int8';
+
+/** Not part of the connection's parameters, which poolers refuse. */
+const SETTINGS = `SET statement_timeout = ${limits.databaseStatementMs}; SET lock_timeout = ${limits.databaseLockMs};
+  SET idle_in_transaction_session_timeout = ${limits.databaseIdleMs}`;
+
+/** Only when it is needed: who uses the file of SQLite does not have it. */
+async function loadDriver(load: () => Promise<unknown>): Promise<typeof Pg> {
+  try {
+    const loaded = (await load()) as typeof Pg & { readonly default?: typeof Pg };
+    // Newer versions are modules, older ones are the default of one.
+    return loaded.default ?? loaded;
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    throw storeError('driver_missing', 'a database postgres://… needs the package pg, which is not installed', error);
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
+}
+
+/** The driver has no word for it, but its own pool does the same. */
+function streamOf(client: Pg.Client): { destroy(): void } {
+  return (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;
+}
+
+/** Where it is, without the password. */
+function toPlace(url: string): string {
+  if (!URL.canParse(url)) return 'the address that was given';
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
+}
+
+function closed(): Error {
+  return storeError('closed', 'the store is closed');
+}

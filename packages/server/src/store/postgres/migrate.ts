@@ -1,0 +1,53 @@
+import { storeError } from '../store-errors.ts';
+import type { Connection } from './connection.ts';
+import type { Database } from './database.ts';
+import { STEPS } from './steps.ts';
+
+/**
+ * Brings the tables to the newest form. Any number of processes may do it at once: one does, the others wait for it. All
+ * missing steps are one transaction, so a failing one leaves the tables as they were.
+ */
+export async function migrate(database: Database, steps: readonly string[] = STEPS): Promise<void> {
+  if ((await findVersion(database)) === steps.length) return;
+  await database.transaction(async (connection) => {
+    // The first of many may take long, and the others wait for it. Nobody else may hold this lock.
+    await connection.query('SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0');
+    await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [lockOf(database.schema)]);
+    await createSchema(connection, database.schema);
+    const [row] = (await connection.query<{ version: number }>(VERSION)).rows;
+    const current = row?.version ?? 0;
+    checkVersion(database, current, steps);
+    for (const [index, step] of steps.entries()) {
+      if (index < current) continue;
+      await connection.query(step);
+      await connection.query('INSERT INTO ~migrations (version, applied_at) VALUES ($1, @now)', [index + 1]);
+    }
+  });
+}
+
+/** Without a lock, and without a transaction: when a node starts there is mostly nothing to do. */
+async function findVersion(database: Database): Promise<number> {
+  const there = await database.read<{ there: boolean }>("SELECT to_regclass('~migrations') IS NOT NULL AS there");
+  if (there.rows[0]?.there !== true) return 0;
+  const [row] = (await database.read<{ version: number }>(VERSION)).rows;
+  return row?.version ?? 0;
+}
+
+/** Who may use a schema that somebody else has made for it need not be allowed to make one. */
+async function createSchema(connection: Connection, schema: string): Promise<void> {
+  const there = await connection.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
+  if (there.count === 0) await connection.query(`CREATE SCHEMA ${schema}`);
+  await connection.query('CREATE TABLE IF NOT EXISTS ~migrations (version int4 PRIMARY KEY, applied_at int8 NOT NULL)');
+}
+
+function checkVersion({ schema }: Database, current: number, steps: readonly string[]): void {
+  if (current <= steps.length) return;
+  const forms = `its tables have form ${current}, and this version knows ${steps.length}`;
+  throw storeError('store_too_new', `the schema ${schema} was written by a newer version of Fleetloom (${forms})`);
+}
+
+export function lockOf(schema: string): string {
+  return `fleetloom ${schema}`;
+}
+
+const VERSION = 'SELECT coalesce(max(version), 0) AS version FROM ~migrations';

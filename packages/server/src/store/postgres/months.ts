@@ -1,0 +1,90 @@
+import type { Database } from './database.ts';
+import { lockOf } from './migrate.ts';
+
+/** Sessions of one month; there are never more. */
+const KEYS_PER_MONTH = 2 ** 32;
+
+/**
+ * The logs of the sessions of each month are a table of their own, so that those of an old one go at once, by the table,
+ * when the last of its sessions is gone. A session's key says which it is.
+ */
+export class Months {
+  readonly #database: Database;
+  readonly #known = new Set<number>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Where keys of sessions that are created now begin. The table for them is there when this resolves. */
+  async firstKey(time: number): Promise<number> {
+    const month = monthOf(time);
+    if (!this.#known.has(month)) await this.#create(month);
+    this.#known.add(month);
+    return month * KEYS_PER_MONTH;
+  }
+
+  /** Removes the tables of months in which no session is left. Not of the last two: clocks differ, and somebody may begin. */
+  async dropEmpty(time: number): Promise<string[]> {
+    const { rows } = await this.#database.read<{ name: string }>(TABLES, [this.#database.schema]);
+    const old = rows.filter(({ name }) => toMonth(name) < monthOf(time) - 1);
+    const dropped: string[] = [];
+    for (const { name } of old) if (await this.#drop(name)) dropped.push(name);
+    return dropped;
+  }
+
+  /** Made apart and then attached: so nobody who reads or appends has to wait. */
+  async #create(month: number): Promise<void> {
+    const [from, to] = rangeOf(month);
+    const name = nameOf(month);
+    await this.#database.transaction(async (connection) => {
+      await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [lockOf(this.#database.schema)]);
+      const there = await connection.query<{ there: boolean }>(`SELECT to_regclass('~${name}') IS NOT NULL AS there`);
+      if (there.rows[0]!.there) return;
+      await connection.query(`CREATE TABLE ~${name} (LIKE ~segments INCLUDING ALL)`);
+      await connection.query(`ALTER TABLE ~segments ATTACH PARTITION ~${name} FOR VALUES FROM (${from}) TO (${to})`);
+    });
+  }
+
+  async #drop(name: string): Promise<boolean> {
+    const month = toMonth(name);
+    const isEmpty = await this.#database.transaction(async (connection) => {
+      const left = await connection.query(
+        'SELECT 1 FROM ~sessions WHERE key >= $1 AND key < $2 LIMIT 1',
+        rangeOf(month),
+      );
+      if (left.count > 0) return false;
+      // For an instant nobody reads or appends. If somebody takes long this comes again later.
+      await connection.query(`SET LOCAL lock_timeout = ${DROP_WAIT_MS}`);
+      await connection.query(`DROP TABLE ~${name}`);
+      return true;
+    });
+    if (isEmpty) this.#known.delete(month);
+    return isEmpty;
+  }
+}
+
+const DROP_WAIT_MS = 500;
+
+const TABLES = `
+  SELECT c.relname::text AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+  WHERE i.inhparent = to_regclass($1 || '.segments') ORDER BY 1`;
+
+/** Months since the year 0. */
+function monthOf(time: number): number {
+  const date = new Date(time);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
+function rangeOf(month: number): [number, number] {
+  return [month * KEYS_PER_MONTH, (month + 1) * KEYS_PER_MONTH];
+}
+
+function nameOf(month: number): string {
+  return `segments_${Math.floor(month / 12)}_${String((month % 12) + 1).padStart(2, '0')}`;
+}
+
+function toMonth(name: string): number {
+  const [year, month] = name.split('_').slice(1).map(Number);
+  return year! * 12 + month! - 1;
+}

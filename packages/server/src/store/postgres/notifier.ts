@@ -1,0 +1,68 @@
+import { limits } from '../../base/limits.ts';
+import type { Signal } from '../store.ts';
+import type { Connection } from './connection.ts';
+import type { Database } from './database.ts';
+import { encodePayload } from './payload.ts';
+import { pause } from './retry.ts';
+
+/**
+ * Tells the other processes what was committed, behind the commit and beside it: a notification takes a lock of the whole
+ * database, which no commit should wait for. One is under way at a time, and what happens meanwhile is in the next.
+ */
+export class Notifier {
+  readonly #database: Database;
+  readonly #node: string;
+  #waiting = new Map<string, Signal>();
+  #connection: Connection | undefined;
+  #running: Promise<void> | undefined;
+  #isClosing = false;
+
+  constructor(database: Database, node: string) {
+    this.#database = database;
+    this.#node = node;
+  }
+
+  push(signals: readonly Signal[]): void {
+    for (const signal of signals) {
+      const key = `${signal.type} ${signal.sessionId}`;
+      // Of a log only the newest head matters, and it stands where it came last.
+      this.#waiting.delete(key);
+      this.#waiting.set(key, signal);
+    }
+    if (this.#waiting.size > 0) this.#running ??= this.#run();
+  }
+
+  /** Says what there is to say, if somebody hears it. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#running;
+    await this.#connection?.end();
+  }
+
+  async #run(): Promise<void> {
+    let delayMs: number = limits.databaseRetryMs;
+    while (this.#waiting.size > 0) {
+      const waiting = this.#waiting;
+      this.#waiting = new Map();
+      try {
+        await this.#send([...waiting.values()]);
+        delayMs = limits.databaseRetryMs;
+      } catch {
+        // Who listens looks by itself now and then, and does so at once when its own connection comes back.
+        if (this.#isClosing) break;
+        this.#waiting = new Map([...waiting, ...this.#waiting]);
+        await pause(delayMs);
+        delayMs = Math.min(2 * delayMs, limits.databaseRetryMsMax);
+      }
+    }
+    this.#running = undefined;
+  }
+
+  async #send(signals: readonly Signal[]): Promise<void> {
+    if (this.#connection === undefined || this.#connection.isLost) {
+      this.#connection = await this.#database.connect('commit');
+    }
+    const payload = encodePayload(this.#node, signals);
+    await this.#connection.query('SELECT pg_notify($1, $2)', [this.#database.schema, payload]);
+  }
+}

@@ -1,0 +1,141 @@
+import { randomUUID } from 'node:crypto';
+import { limits } from '../../base/limits.ts';
+import { type Cancel, type Schedule, systemSchedule } from '../../base/schedule.ts';
+import { createBlobs } from '../blobs.ts';
+import type { Signal, Store } from '../store.ts';
+import { storeError } from '../store-errors.ts';
+import { createAgents } from './agents.ts';
+import { createBlobParts } from './blob-parts.ts';
+import { createBuild } from './build.ts';
+import { Database, type DatabaseOptions } from './database.ts';
+import { DatabaseFailure } from './database-failure.ts';
+import { createDocuments } from './documents.ts';
+import { createEnvironments } from './environments.ts';
+import { createKeys } from './keys.ts';
+import { createLeases } from './leases.ts';
+import { Listener } from './listener.ts';
+import { migrate } from './migrate.ts';
+import { Months } from './months.ts';
+import { Notifier } from './notifier.ts';
+import { Segments } from './segments.ts';
+import { createSessions } from './sessions.ts';
+import { sweep } from './sweep.ts';
+import { Tidier } from './tidier.ts';
+import { createWorks } from './works.ts';
+import { Writer } from './writer.ts';
+
+export interface PostgresOptions extends Omit<DatabaseOptions, 'schema'> {
+  /** All tables are in it; `fleetloom` if it is not given. */
+  readonly schema?: string;
+  readonly schedule?: Schedule;
+}
+
+/**
+ * The store that any number of processes share. Behind a pooler that hands out transactions `listenUrl` has to lead past it.
+ *
+ * @example
+ * const store = await openPostgresStore({ url: 'postgres://fleetloom@db.example/fleetloom' });
+ */
+export async function openPostgresStore({ schema = 'fleetloom', ...options }: PostgresOptions): Promise<Store> {
+  const database = await Database.open({ schema, ...options });
+  try {
+    await migrate(database);
+    return await createPostgresStore(database, options.schedule);
+  } catch (error) {
+    await database.close();
+    throw toStoreError(error);
+  }
+}
+
+/** On a database that is open already, and becomes the store's. */
+export async function createPostgresStore(database: Database, schedule: Schedule = systemSchedule): Promise<Store> {
+  const node = randomUUID();
+  const build = createBuild(database.schema);
+  const segments = new Segments(database);
+  const months = new Months(database);
+  const tidier = new Tidier(segments);
+  const writer = new Writer({ database, months, node, onScattered: (sessionIds) => tidier.note(sessionIds) });
+  const notifier = new Notifier(database, node);
+  const listeners = new Set<(signals: readonly Signal[]) => void>();
+  const emit = (signals: readonly Signal[]) => listeners.forEach((listener) => listener(signals));
+  const listener = new Listener({ database, node, onSignals: emit, schedule });
+  await listener.start();
+  let cancelSweep: Cancel = () => {};
+  let sweeping: Promise<void> | undefined;
+  let closing: Promise<void> | undefined;
+  sweepLater(0);
+
+  const store: Omit<Store, 'blobs' | 'close'> = {
+    agents: createAgents(database, build),
+    environments: createEnvironments(database, build),
+    ...createSessions(database, build),
+    works: createWorks(database, build),
+    keys: createKeys(database),
+    leases: createLeases(database, node),
+    documents: createDocuments(database, build),
+    now: async () => (await database.read<{ now: number }>('SELECT @now AS now')).rows[0]!.now,
+
+    commit: async (writes) => {
+      const { outcomes, signals } = await writer.commit(writes);
+      if (signals.length > 0) {
+        // Who is here need not wait until the news has been there and back.
+        queueMicrotask(() => emit(signals));
+        notifier.push(signals);
+      }
+      return outcomes;
+    },
+
+    read: (request) => segments.read(request),
+    heads: (sessionIds) => segments.heads(sessionIds),
+    prune: (sessionId, ranges) => segments.prune(sessionId, ranges),
+    subscribe: (onSignals) => {
+      listeners.add(onSignals);
+      return () => void listeners.delete(onSignals);
+    },
+  };
+  const isClosed = () => closing !== undefined;
+  const blobs = createBlobs(explainFailures(createBlobParts(database), isClosed));
+  return { ...explainFailures(store, isClosed), blobs, close: () => (closing ??= close()) };
+
+  async function close(): Promise<void> {
+    listeners.clear();
+    cancelSweep();
+    await writer.close();
+    await Promise.all([notifier.close(), listener.close(), tidier.close(), sweeping]);
+    await database.close();
+  }
+
+  function sweepLater(delayMs: number): void {
+    cancelSweep = schedule(() => {
+      // What is not removed now is removed later; if the database is away others say so.
+      sweeping = sweep(database, months).catch(() => {});
+      if (!isClosed()) sweepLater(limits.databaseSweepMs);
+    }, delayMs);
+  }
+}
+
+/** Every function of the store, and of its parts, refuses when it is closed. Outside of this folder nobody knows our errors. */
+function explainFailures<Part extends object>(part: Part, isClosed: () => boolean): Part {
+  const explained = Object.entries(part).map(([name, value]: [string, unknown]) => {
+    if (typeof value === 'object' && value !== null) return [name, explainFailures(value, isClosed)];
+    if (typeof value !== 'function' || name === 'subscribe') return [name, value];
+    return [name, async (...args: unknown[]) => explain(() => value(...args) as Promise<unknown>, isClosed)];
+  });
+  // The same names with functions of the same types.
+  return Object.fromEntries(explained) as Part;
+}
+
+async function explain(run: () => Promise<unknown>, isClosed: () => boolean): Promise<unknown> {
+  if (isClosed()) throw storeError('closed', 'the store is closed');
+  try {
+    return await run();
+  } catch (error) {
+    throw toStoreError(error);
+  }
+}
+
+/** What is not a refusal is a failure of the database. A mistake of ours stays what it is. */
+function toStoreError(error: unknown): unknown {
+  if (!(error instanceof DatabaseFailure)) return error;
+  return storeError('store_failed', `the database failed (${error.message})`, error);
+}

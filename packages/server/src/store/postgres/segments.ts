@@ -1,0 +1,158 @@
+import { limits } from '../../base/limits.ts';
+import { bytesOf, decodeSegment, encodeSegment, pruneEntries, selectEntries, toGroups } from '../entries.ts';
+import type { Entry } from '../frame.ts';
+import { found } from '../guards.ts';
+import type { ReadRequest, SeqRange } from '../store.ts';
+import type { Connection } from './connection.ts';
+import type { Database } from './database.ts';
+
+/** The logs: many frames per row, and after a while many rows per row. */
+export class Segments {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async heads(sessionIds: readonly string[]): Promise<Map<string, number>> {
+    const { rows } = await this.#database.read<{ session_id: string; head: number }>(HEADS, [sessionIds]);
+    const heads = new Map(rows.map(({ session_id: id, head }) => [id, head]));
+    return new Map(sessionIds.flatMap((id) => (heads.has(id) ? [[id, heads.get(id)!]] : [])));
+  }
+
+  async read({ sessionId, after, entriesMax, bytesMax }: ReadRequest): Promise<Entry[]> {
+    const entries: Entry[] = [];
+    let bytes = 0;
+    for (let from = after + 1; ; ) {
+      const { rows } = await this.#database.read<SegmentRow>(READ, [sessionId, from, bytesMax - bytes]);
+      found(rows[0], sessionId);
+      // There is a row that says that there is a session, also when there is nothing to read.
+      const segments = rows.filter((row) => row.data !== null);
+      for (const { first_seq: firstSeq, data } of segments) {
+        for (const entry of decodeSegment(sessionId, firstSeq, data!)) {
+          if (entry.lastSeq <= after) continue;
+          entries.push(entry);
+          bytes += bytesOf(entry);
+        }
+      }
+      if (segments.length === 0 || bytes >= bytesMax || entries.length >= entriesMax) break;
+      from = (entries.at(-1)?.lastSeq ?? after) + 1;
+    }
+    return selectEntries(pruneEntries(entries, []), { after, entriesMax, bytesMax });
+  }
+
+  /** Segments that have become small are put together. A few at a time: a log may be larger than the memory. */
+  async prune(sessionId: string, ranges: readonly SeqRange[]): Promise<void> {
+    const [first, last] = [ranges[0], ranges.at(-1)];
+    await this.#database.transaction(async (connection) => {
+      const { session_key: key } = await lock(connection, sessionId);
+      if (first === undefined || last === undefined) return;
+      for (let from: number | undefined = first.firstSeq; from !== undefined && from <= last.lastSeq; ) {
+        from = await pruneSome(connection, { key, sessionId, from, lastSeq: last.lastSeq }, ranges);
+      }
+    });
+  }
+
+  /** Puts the small rows together that appends have left. */
+  async tidy(sessionId: string): Promise<void> {
+    await this.#database.transaction(async (connection) => {
+      const { session_key: key, tail_seq: from, head } = await lock(connection, sessionId);
+      const { rows } = await connection.query<{ first_seq: number; bytes: number }>(SIZES, [key, from]);
+      const groups: { first: number; last: number; bytes: number; rows: number }[] = [];
+      for (const { first_seq: seq, bytes } of rows) {
+        const group = groups.at(-1);
+        if (group === undefined || group.bytes + bytes > limits.segmentBytesMax) {
+          groups.push({ first: seq, last: seq, bytes, rows: 1 });
+        } else Object.assign(group, { last: seq, bytes: group.bytes + bytes, rows: group.rows + 1 });
+      }
+      const joined = groups.filter((group) => group.rows > 1);
+      await connection.queries([
+        ...joined.map(({ first, last }) => ({ sql: JOIN, values: [key, first, last] })),
+        { sql: 'UPDATE ~logs SET tail_seq = $2, tail_rows = 0 WHERE session_key = $1', values: [key, head + 1] },
+      ]);
+    });
+  }
+}
+
+interface SegmentRow {
+  readonly first_seq: number;
+  readonly data: Uint8Array | null;
+}
+
+interface LogRow {
+  readonly session_key: number;
+  readonly tail_seq: number;
+  readonly head: number;
+}
+
+/** Whoever changes rows of a log holds its row in `logs`, as those do who append. */
+async function lock(connection: Connection, sessionId: string): Promise<LogRow> {
+  const sql = 'SELECT session_key, tail_seq, head FROM ~logs WHERE session_id = $1 FOR UPDATE';
+  const { rows } = await connection.query<LogRow>(sql, [sessionId]);
+  return found(rows[0], sessionId);
+}
+
+/** As much as one commit may have. Where to go on; undefined at the end. */
+async function pruneSome(
+  connection: Connection,
+  { key, sessionId, from, lastSeq }: { key: number; sessionId: string; from: number; lastSeq: number },
+  ranges: readonly SeqRange[],
+): Promise<number | undefined> {
+  const { rows } = await connection.query<{ first_seq: number; last_seq: number; data: Uint8Array }>(SOME, [
+    key,
+    from,
+    lastSeq,
+    limits.logCommitBytesMax,
+  ]);
+  const [first, last] = [rows[0], rows.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  const entries = rows.flatMap(({ first_seq: seq, data }) => decodeSegment(sessionId, seq, data));
+  const groups = toGroups(pruneEntries(entries, ranges));
+  await connection.queries([
+    { sql: REMOVE, values: [key, first.first_seq, last.first_seq] },
+    ...groups.map((group) => ({
+      sql: 'INSERT INTO ~segments (session_key, first_seq, last_seq, data) VALUES ($1, $2, $3, $4)',
+      values: [key, group[0]!.seq, group.at(-1)!.lastSeq, encodeSegment(group)],
+    })),
+  ]);
+  return last.last_seq + 1;
+}
+
+const HEADS = 'SELECT session_id, head FROM ~logs WHERE session_id = ANY ($1)';
+
+/** Where the segment begins that has this number, or else the number itself. */
+const startOf = (key: string) =>
+  `coalesce((SELECT max(first_seq) FROM ~segments WHERE session_key = ${key} AND first_seq <= $2), $2)`;
+
+/** Sizes are known without the bytes. One segment is given in any case, as large as the largest frame. */
+const counted = (segments: string, bytesMax: string) => `
+  SELECT first_seq, last_seq, data FROM (
+    SELECT *, sum(octet_length(data)) OVER (ORDER BY first_seq) - octet_length(data) AS before FROM (${segments}) AS rows_
+  ) AS counted
+  WHERE before = 0 OR before < ${bytesMax} ORDER BY first_seq`;
+
+const KEY = '(SELECT session_key FROM l)';
+const ROWS_MAX = 256;
+const READ = `
+  WITH l AS MATERIALIZED (SELECT session_key FROM ~logs WHERE session_id = $1)
+  SELECT g.first_seq, g.data FROM l LEFT JOIN (${counted(
+    `SELECT * FROM ~segments WHERE session_key = ${KEY} AND first_seq >= ${startOf(KEY)} AND last_seq >= $2
+     ORDER BY first_seq LIMIT ${ROWS_MAX}`,
+    '$3',
+  )}) AS g ON true
+  ORDER BY g.first_seq`;
+const SOME = counted(
+  `SELECT * FROM ~segments WHERE session_key = $1 AND first_seq <= $3 AND first_seq >= ${startOf('$1')}`,
+  '$4',
+);
+
+const SIZES = `
+  SELECT first_seq, octet_length(data) AS bytes FROM ~segments
+  WHERE session_key = $1 AND first_seq >= $2 ORDER BY first_seq`;
+const REMOVE = 'DELETE FROM ~segments WHERE session_key = $1 AND first_seq BETWEEN $2 AND $3';
+const JOIN = `
+  WITH gone AS (
+    DELETE FROM ~segments WHERE session_key = $1 AND first_seq BETWEEN $2 AND $3 RETURNING first_seq, last_seq, data
+  )
+  INSERT INTO ~segments (session_key, first_seq, last_seq, data)
+  SELECT $1, min(first_seq), max(last_seq), string_agg(data, ''::bytea ORDER BY first_seq) FROM gone`;

@@ -1,0 +1,113 @@
+import { createServer, connect as connectTo, type AddressInfo, type Socket } from 'node:net';
+
+/** A way to the database that can be cut at a chosen moment. */
+export interface Proxy {
+  readonly url: string;
+  /** How often something was done to a connection. */
+  readonly cuts: number;
+  /** Once: the database gets what has this text, and when its answer has that text nobody gets it, and the way is cut. */
+  loseAnswer(request: string, answer: string): void;
+  /**
+   * Once: what has this text stays on the way, and for its sender the way is cut. Gives back what lets it arrive, which
+   * resolves when the database has answered.
+   */
+  delay(request: string): () => Promise<void>;
+  /** Those who are connected stay so; nobody else gets through, until it is opened again. */
+  shut(): void;
+  open(): void;
+  /** Those who are connected hear nothing any more, and are not told why. */
+  freeze(): void;
+  /** Cuts all. */
+  cut(): void;
+  close(): void;
+}
+
+export async function openProxy(target: string): Promise<Proxy> {
+  const { hostname, port } = new URL(target);
+  const pairs = new Set<{ client: Socket; server: Socket; isFrozen: boolean }>();
+  let lose: { request: string; answer: string } | undefined;
+  let delayed: { request: string; arrive: () => Promise<void> } | undefined;
+  let cuts = 0;
+  let isShut = false;
+
+  const listening = createServer((client) => {
+    if (isShut) return void client.destroy();
+    const server = connectTo({ host: hostname, port: Number(port) });
+    const pair = { client, server, isFrozen: false };
+    pairs.add(pair);
+    let awaited: string | undefined;
+    let isHeld = false;
+    const end = () => {
+      pairs.delete(pair);
+      client.destroy();
+      if (!isHeld) server.destroy();
+    };
+    for (const socket of [client, server]) socket.on('error', end).on('close', end).setNoDelay(true);
+    client.on('data', (bytes: Buffer) => {
+      if (pair.isFrozen) return;
+      if (delayed !== undefined && bytes.includes(delayed.request)) {
+        isHeld = true;
+        cuts++;
+        delayed.arrive = () =>
+          new Promise((resolve) => {
+            server.removeAllListeners('data').once('data', () => resolve());
+            server.write(bytes);
+          });
+        delayed = undefined;
+        client.destroy();
+        return;
+      }
+      if (lose !== undefined && bytes.includes(lose.request)) {
+        awaited = lose.answer;
+        lose = undefined;
+      }
+      server.write(bytes);
+    });
+    server.on('data', (bytes: Buffer) => {
+      if (pair.isFrozen) return;
+      if (awaited === undefined) return void client.write(bytes);
+      if (!bytes.includes(awaited)) return;
+      cuts++;
+      end();
+    });
+  });
+  await new Promise<void>((resolve) => listening.listen(0, '127.0.0.1', resolve));
+  const url = new URL(target);
+  url.port = String((listening.address() as AddressInfo).port);
+
+  return {
+    url: url.href,
+    get cuts() {
+      return cuts;
+    },
+    loseAnswer: (request, answer) => {
+      lose = { request, answer };
+    },
+    delay: (request) => {
+      const hold = { request, arrive: () => Promise.reject(new Error('it was not sent')) };
+      delayed = hold;
+      return () => hold.arrive();
+    },
+    shut: () => {
+      isShut = true;
+    },
+    open: () => {
+      isShut = false;
+    },
+    freeze: () => {
+      for (const pair of pairs) pair.isFrozen = true;
+    },
+    cut,
+    close: () => {
+      cut();
+      listening.close();
+    },
+  };
+
+  function cut(): void {
+    for (const { client, server } of pairs) {
+      client.destroy();
+      server.destroy();
+    }
+  }
+}

@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto';
+import { limits } from '../../base/limits.ts';
+import { runWrites } from '../run-writes.ts';
+import type { Signal } from '../store.ts';
+import { storeError } from '../store-errors.ts';
+import type { Outcome, Write } from '../write.ts';
+import { type AppendedRow, inOrder, toAppend, TOKEN_LOST } from './commit/append.ts';
+import { fencesOf, finishAppends, type Refusal, toAppends } from './commit/appends-only.ts';
+import { loadImage } from './commit/load-image.ts';
+import { type Texts, toLoaded, toStatements, toTexts } from './commit/save-image.ts';
+import type { Connection } from './connection.ts';
+import type { Database } from './database.ts';
+import { DatabaseFailure } from './database-failure.ts';
+import type { Months } from './months.ts';
+import { pause } from './retry.ts';
+
+export interface Committed {
+  readonly outcomes: readonly Outcome[];
+  readonly signals: readonly Signal[];
+}
+
+export interface WriterOptions {
+  readonly database: Database;
+  readonly months: Months;
+  /** The name of this process: no other one has it, also not one before it. */
+  readonly node: string;
+  /** The logs of these sessions have become many small rows. */
+  readonly onScattered: (sessionIds: readonly string[]) => void;
+}
+
+/**
+ * Commits, one at a time, on a connection of its own.
+ *
+ * Each leaves a token in the row of this process, and goes through only on the token before it. So when the connection
+ * breaks, a new one finds out by the token what became of the last commit, and by replacing it makes sure that nothing
+ * comes of it any more, even if the database has yet to read it.
+ */
+export class Writer {
+  readonly #options: WriterOptions;
+  #connection: Connection | undefined;
+  #token = '';
+  #last: Promise<unknown> = Promise.resolve();
+  #isClosing = false;
+
+  constructor(options: WriterOptions) {
+    this.#options = options;
+  }
+
+  commit(writes: readonly Write[]): Promise<Committed> {
+    if (writes.length === 0) return Promise.resolve({ outcomes: [], signals: [] });
+    const texts = toTexts(writes);
+    const committed = this.#last.then(() => this.#commit(writes, texts));
+    this.#last = committed.catch(() => {});
+    return committed;
+  }
+
+  /** Waits for what is being committed. While the database is away that would be for ever, so then it fails. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#last;
+    await this.#connection?.end();
+  }
+
+  async #commit(writes: readonly Write[], texts: Texts): Promise<Committed> {
+    const until = performance.now() + this.#options.database.patienceMs;
+    let conflicts = 0;
+    /** What was sent and not answered. */
+    let doubt: Attempt | undefined;
+    let failure: DatabaseFailure | undefined;
+    while (true) {
+      const connection = await this.#reach(doubt, until);
+      if (connection === undefined) return doubt!.finish();
+      // It is known that nothing was written.
+      if (failure !== undefined && performance.now() >= until) throw failure;
+      const attempt: Attempt = { token: randomUUID(), isSent: false, isDone: false, finish: unfinished };
+      try {
+        return await this.#try(connection, writes, texts, attempt);
+      } catch (error) {
+        if (!(error instanceof DatabaseFailure)) throw error;
+        failure = error;
+        const isAway = error.isLost || error.isUnreachable;
+        // What the server has refused, or never got, is not in doubt.
+        doubt = isAway && attempt.isSent ? attempt : undefined;
+        if (!isAway && (!error.isConflict || ++conflicts > limits.databaseConflictsMax)) throw error;
+      }
+      await pause(limits.databaseRetryMs);
+    }
+  }
+
+  /**
+   * A connection; none if what is in doubt turns out to be done. Whoever waits for something that may have been done waits
+   * until that is known, and not only as long as the patience lasts.
+   */
+  async #reach(doubt: Attempt | undefined, until: number): Promise<Connection | undefined> {
+    for (let delayMs: number = limits.databaseRetryMs; ; delayMs = Math.min(2 * delayMs, limits.databaseRetryMsMax)) {
+      try {
+        const connection = await this.#connect(doubt);
+        return doubt?.isDone === true ? undefined : connection;
+      } catch (error) {
+        if (doubt?.isDone === true) return undefined;
+        if (doubt !== undefined && this.#isClosing) throw neverKnown(error);
+        const isWorthIt = error instanceof DatabaseFailure && (error.isLost || error.isUnreachable || error.isConflict);
+        const isOver = this.#isClosing || performance.now() >= until;
+        if (doubt === undefined && (!isWorthIt || isOver)) throw error;
+      }
+      await pause(delayMs);
+    }
+  }
+
+  /** The connection, or a new one, which settles what became of what the last one had sent. */
+  async #connect(doubt: Attempt | undefined): Promise<Connection> {
+    if (this.#connection?.isLost === false) return this.#connection;
+    const { database, node } = this.#options;
+    const connection = await database.connect('commit');
+    const token = randomUUID();
+    try {
+      await connection.transaction(async () => {
+        await connection.query(REGISTER, [node, token]);
+        // It waits for a commit that is still going on over there.
+        const { rows } = await connection.query<CommitRow>(FIND, [node]);
+        if (doubt !== undefined && rows[0]?.token === doubt.token) {
+          const { heads } = rows[0];
+          const { finish } = doubt;
+          doubt.isDone = true;
+          doubt.finish = () => finish(heads ?? undefined);
+        }
+        await connection.query(REPLACE, [node, token]);
+      });
+    } catch (error) {
+      await connection.end();
+      throw error;
+    }
+    this.#token = token;
+    this.#connection = connection;
+    return connection;
+  }
+
+  #try(connection: Connection, writes: readonly Write[], texts: Texts, attempt: Attempt): Promise<Committed> {
+    const appends = toAppends(writes);
+    return appends === undefined
+      ? this.#commitRecords(connection, writes, texts, attempt)
+      : this.#commitAppends(connection, writes, appends, attempt);
+  }
+
+  /** Most commits are deltas only: one statement, and one way there and back. */
+  async #commitAppends(
+    connection: Connection,
+    writes: readonly Write[],
+    appends: NonNullable<ReturnType<typeof toAppends>>,
+    attempt: Attempt,
+  ): Promise<Committed> {
+    const { database, node } = this.#options;
+    attempt.finish = async (heads = []) => {
+      const refused = appends.filter((_, index) => heads[index] === null).map(({ sessionId }) => sessionId);
+      return finishAppends(writes, appends, heads, await fencesOf(database, refused));
+    };
+    attempt.isSent = true;
+    const { sql, values } = toAppend(appends, { node, before: this.#token, token: attempt.token });
+    const { rows } = await connection.query<AppendedRow>(sql, values).catch((error: unknown) => {
+      const isTokenLost = error instanceof DatabaseFailure && error.code === TOKEN_LOST;
+      throw isTokenLost ? this.#loseToken(connection) : error;
+    });
+    this.#token = attempt.token;
+    this.#options.onScattered(findScattered(appends, rows));
+    const fences = rows.map(({ fence }, index): Refusal => [appends[index]!.sessionId, fence]);
+    const heads = rows.map(({ head }) => head);
+    return finishAppends(writes, appends, heads, new Map(fences));
+  }
+
+  /** Everything is locked and read in one way there and back, and written in another one. */
+  async #commitRecords(
+    connection: Connection,
+    writes: readonly Write[],
+    texts: Texts,
+    attempt: Attempt,
+  ): Promise<Committed> {
+    const { months, node } = this.#options;
+    const firstKey = writes.some(({ type }) => type === 'create') ? await months.firstKey(Date.now()) : undefined;
+    try {
+      const [, guard, image] = await Promise.all([
+        connection.begin(),
+        connection.query(GUARD, [node, this.#token, attempt.token]),
+        loadImage(connection, writes, firstKey),
+      ]);
+      if (guard.count === 0) throw this.#loseToken(connection);
+      const loaded = toLoaded(image);
+      const committed = runWrites(writes, (write) => image.run(write));
+      attempt.finish = async () => committed;
+      attempt.isSent = true;
+      const results = await connection.commit(toStatements(loaded, image, texts));
+      this.#token = attempt.token;
+      const written = image.sessions.values().filter(({ frames }) => frames.length > 0);
+      const appends = written.map(({ id }) => ({ sessionId: id })).sort(inOrder);
+      // Frames are what is written last, if there are any.
+      if (written.length > 0) this.#options.onScattered(findScattered(appends, results.at(-1)!.rows as AppendedRow[]));
+      return committed;
+    } catch (error) {
+      await connection.rollBack();
+      throw error;
+    }
+  }
+
+  /** The row of this process is not as it was left, because nobody had used it for long. A new connection makes it anew. */
+  #loseToken(connection: Connection): DatabaseFailure {
+    void connection.end();
+    return new DatabaseFailure(new Error('the row of this process is gone'), 'lost');
+  }
+}
+
+interface Attempt {
+  readonly token: string;
+  /** Since then it may have been committed. */
+  isSent: boolean;
+  /** It is known that it was committed. */
+  isDone: boolean;
+  /** What it has come to, by the heads that the database has kept of it. */
+  finish: (heads?: readonly (number | null)[]) => Promise<Committed>;
+}
+
+function neverKnown(cause: unknown): Error {
+  return storeError('store_failed', 'the store was closed before it was known what became of a commit', cause);
+}
+
+async function unfinished(): Promise<never> {
+  throw new Error('nothing was sent yet that could have been committed');
+}
+
+interface CommitRow {
+  readonly token: string;
+  readonly heads: readonly (number | null)[] | null;
+}
+
+function findScattered(appends: readonly { sessionId: string }[], rows: readonly AppendedRow[]): string[] {
+  const isScattered = (index: number) => (rows[index]?.tail_rows ?? 0) >= limits.segmentTailRowsMax;
+  return appends.filter((_, index) => isScattered(index)).map(({ sessionId }) => sessionId);
+}
+
+const REGISTER = 'INSERT INTO ~commits (node, token, used_at) VALUES ($1, $2, @now) ON CONFLICT (node) DO NOTHING';
+const FIND = 'SELECT token, heads FROM ~commits WHERE node = $1 FOR UPDATE';
+const REPLACE = 'UPDATE ~commits SET token = $2, heads = NULL, used_at = @now WHERE node = $1';
+const GUARD = 'UPDATE ~commits SET token = $3, heads = NULL, used_at = @now WHERE node = $1 AND token = $2';

@@ -1,0 +1,22 @@
+import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { PageRequest, Position, Seek } from '../page.ts';
+
+// What all lists have in common. Columns are names of ours, never of a caller.
+
+/** Behind the cursor, in the order that is asked for. Both databases compare pairs as one would wish. */
+export function seekBehind(time: string, id: string | RawBuilder<string>, { after, order }: Seek): Expression<SqlBool> {
+  if (after === undefined) return sql<SqlBool>`1 = 1`;
+  const pair = sql`(${sql.ref(time)}, ${typeof id === 'string' ? sql.ref(id) : id})`;
+  const bound = sql`(${after.time}, ${after.id})`;
+  return order === 'asc' ? sql<SqlBool>`${pair} > ${bound}` : sql<SqlBool>`${pair} < ${bound}`;
+}
+
+export function createdBetween(time: string, { createdFrom, createdTo }: PageRequest): Expression<SqlBool> {
+  const from = createdFrom === undefined ? sql`1 = 1` : sql`${sql.ref(time)} >= ${createdFrom}`;
+  const to = createdTo === undefined ? sql`1 = 1` : sql`${sql.ref(time)} <= ${createdTo}`;
+  return sql<SqlBool>`${from} AND ${to}`;
+}
+
+export function byCreation({ createdAt, id }: { createdAt: number; id: string }): Position {
+  return { time: createdAt, id };
+}

@@ -1,0 +1,99 @@
+import type { Generated } from 'kysely';
+import type { Status, WorkState } from '../records.ts';
+
+/**
+ * The tables that queries are built for, of both databases. What is on the hot path, or differs, has SQL of its own.
+ * `data` is JSON text: nobody in the database looks into it, and the order of its keys is kept.
+ */
+export interface Schema {
+  agents: AgentRow;
+  agent_versions: { agent_id: string; version: number; updated_at: number; data: string };
+  environments: EnvironmentRow;
+  sessions: SessionRow;
+  threads: ThreadRow;
+  inputs: InputRow;
+  approvals: ApprovalRow;
+  works: WorkRow;
+  documents: { kind: string; id: string; revision: number; updated_at: number; data: string };
+  idempotency_keys: { workspace_id: string; key: string; expires_at: number; result: string };
+}
+
+export interface AgentRow {
+  id: string;
+  workspace_id: string;
+  /** The newest one. */
+  version: number;
+  created_at: number;
+  archived_at: number | null;
+}
+
+export interface EnvironmentRow {
+  id: string;
+  workspace_id: string;
+  revision: number;
+  created_at: number;
+  updated_at: number;
+  archived_at: number | null;
+  data: string;
+}
+
+export interface SessionRow {
+  /** What other tables refer to: a number is a quarter of the id. */
+  key: Generated<number>;
+  id: string;
+  workspace_id: string;
+  agent_id: string;
+  agent_version: number;
+  environment_id: string;
+  status: Status;
+  revision: number;
+  created_at: number;
+  updated_at: number;
+  archived_at: number | null;
+  data: string;
+}
+
+export interface ThreadRow {
+  session_key: number;
+  id: string;
+  parent_thread_id: string | null;
+  status: Status;
+  created_at: number;
+  updated_at: number;
+  archived_at: number | null;
+  data: string;
+}
+
+export interface InputRow {
+  position: Generated<number>;
+  session_key: number;
+  id: string;
+  thread_id: string | null;
+  time: number;
+  data: string;
+}
+
+export interface ApprovalRow {
+  session_key: number;
+  id: string;
+  workspace_id: string;
+  thread_id: string;
+  created_at: number;
+  data: string;
+  resolved_at: number | null;
+  resolution: string | null;
+}
+
+export interface WorkRow {
+  id: string;
+  workspace_id: string;
+  environment_id: string;
+  session_key: number;
+  session_id: string;
+  state: WorkState;
+  revision: number;
+  created_at: number;
+  claimed_at: number | null;
+  leased_until: number | null;
+  data: string;
+}

@@ -1,0 +1,29 @@
+import type { BlobParts } from '../blobs.ts';
+import type { Database } from './database.ts';
+
+export function createBlobParts(database: Database): BlobParts {
+  // The file is ours alone, so whoever was writing these is dead.
+  database.prepare('DELETE FROM blobs WHERE id IS NULL').run();
+  return {
+    begin: async () => database.prepare<{ key: number }>(BEGIN).get()!.key,
+    add: async (key, index, bytes) => void database.prepare(ADD).run(key, index, bytes),
+    finish: async (key, id, { parts, bytes }) =>
+      database.transaction(() => {
+        database.prepare(DELETE).run(id);
+        database.prepare(FINISH).run(id, parts, bytes, key);
+      }),
+    discard: async (key) => void database.prepare('DELETE FROM blobs WHERE key = ?').run(key),
+    find: async (id) => database.prepare<Found>('SELECT key, parts, bytes FROM blobs WHERE id = ?').get(id),
+    get: async (key, index) => database.prepare<{ data: Uint8Array }>(GET).get(key, index)?.data,
+    delete: async (id) => void database.prepare(DELETE).run(id),
+  };
+}
+
+type Found = NonNullable<Awaited<ReturnType<BlobParts['find']>>>;
+
+// RETURNING, because the number of the last row is nothing that the driver's two versions say in the same way.
+const BEGIN = 'INSERT INTO blobs (id, parts, bytes) VALUES (NULL, 0, 0) RETURNING key';
+const ADD = 'INSERT INTO blob_parts (blob_key, part, data) VALUES (?, ?, ?)';
+const FINISH = 'UPDATE blobs SET id = ?, parts = ?, bytes = ? WHERE key = ?';
+const GET = 'SELECT data FROM blob_parts WHERE blob_key = ? AND part = ?';
+const DELETE = 'DELETE FROM blobs WHERE id = ?';

@@ -1,0 +1,43 @@
+import type { Clock } from '../../base/clock.ts';
+import { checkVersion } from '../guards.ts';
+import { toPage } from '../page.ts';
+import type { DocumentRecord } from '../records.ts';
+import { findDocument, listDocuments } from '../sql/queries.ts';
+import { toDocument } from '../sql/records.ts';
+import type { Store } from '../store.ts';
+import { allRows, build, firstRow, runQuery } from './build.ts';
+import type { Database } from './database.ts';
+
+export function createDocuments(database: Database, clock: Clock): Store['documents'] {
+  return {
+    get: async (kind, id) => get(kind, id),
+
+    put: async ({ kind, id, data, ifRevision }) =>
+      database.transaction(() => {
+        const before = get(kind, id)?.revision ?? 0;
+        checkVersion(`${kind} ${id}`, ifRevision, before);
+        const columns = { revision: before + 1, updated_at: clock.now(), data: JSON.stringify(data) };
+        const insert = build.insertInto('documents').values({ kind, id, ...columns });
+        runQuery(
+          database,
+          insert.onConflict((conflict) => conflict.columns(['kind', 'id']).doUpdateSet(columns)),
+        );
+        return get(kind, id)!;
+      }),
+
+    list: async (request) => {
+      const list = `documents of ${request.kind}`;
+      const rows = allRows(database, listDocuments(build, list, request));
+      return toPage(list, request, rows.map(toDocument), ({ id }) => ({ time: 0, id }));
+    },
+
+    delete: async (kind, id) => {
+      runQuery(database, build.deleteFrom('documents').where('kind', '=', kind).where('id', '=', id));
+    },
+  };
+
+  function get(kind: string, id: string): DocumentRecord | undefined {
+    const row = firstRow(database, findDocument(build, kind, id));
+    return row && toDocument(row);
+  }
+}

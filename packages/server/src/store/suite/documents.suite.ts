@@ -1,0 +1,111 @@
+import { expect, it } from 'vitest';
+import { limits } from '../../base/limits.ts';
+import type { Store } from '../store.ts';
+import { type CreateStore, codeOf, start, withStore } from './samples.suite.ts';
+
+export function documentsSuite(createStore: CreateStore): void {
+  it('[T29] a document is changed on what it is, and of those who make it at once one does', () =>
+    withStore(createStore, async ({ store, clock }) => {
+      const { documents } = store;
+      const place = { kind: 'key', id: 'a' };
+      const make = (by: string) => codeOf(documents.put({ ...place, data: { by }, ifRevision: 0 }));
+      const made = await Promise.all(['x', 'y', 'z'].map(make));
+      expect(made.toSorted()).toEqual(['ok', 'version_conflict', 'version_conflict']);
+      expect(await documents.get('key', 'a')).toMatchObject({ ...place, revision: 1, updatedAt: start });
+      clock.advance(5);
+      const data = { z: 1, a: 'ü\u0000', list: [{}] };
+      const second = { ...place, revision: 2, data, updatedAt: start + 5 };
+      expect(await documents.put({ ...place, data, ifRevision: 1 })).toEqual(second);
+      expect(await codeOf(documents.put({ ...place, data: {}, ifRevision: 1 }))).toBe('version_conflict');
+      expect(await codeOf(documents.put({ ...place, id: 'b', data: {}, ifRevision: 1 }))).toBe('version_conflict');
+      expect(await documents.get('key', 'a')).toEqual(second);
+      expect(Object.keys((await documents.get('key', 'a'))!.data)).toEqual(['z', 'a', 'list']);
+      const changes = await Promise.all(['x', 'y'].map((by) => documents.put({ ...place, data: { by } })));
+      expect(new Set(changes.map(({ revision }) => revision))).toEqual(new Set([3, 4]));
+      await documents.delete('key', 'a');
+      await documents.delete('key', 'a');
+      expect(await documents.get('key', 'a')).toBeUndefined();
+      expect(await documents.put({ ...place, data: {} })).toMatchObject({ revision: 1 });
+    }));
+
+  it('[T29] documents are listed by their kind, in pages that lead on', () =>
+    withStore(createStore, async ({ store: { documents } }) => {
+      for (const id of ['b', 'a', 'B', 'c']) await documents.put({ kind: 'file', id, data: { id } });
+      await documents.put({ kind: 'files', id: 'd', data: {} });
+      const idsOf = async (request: { cursor?: string; order?: 'asc' }) => {
+        const page = await documents.list({ kind: 'file', limit: 3, ...request });
+        return { ...page, ids: page.items.map(({ id }) => id) };
+      };
+      const first = await idsOf({});
+      expect([first.ids, first.previous]).toEqual([['c', 'b', 'a'], null]);
+      const second = await idsOf({ cursor: first.next! });
+      expect([second.ids, second.next]).toEqual([['B'], null]);
+      expect((await idsOf({ cursor: second.previous! })).ids).toEqual(['c', 'b', 'a']);
+      expect((await idsOf({ order: 'asc' })).ids).toEqual(['B', 'a', 'b']);
+      const other = documents.list({ kind: 'files', limit: 3, cursor: first.next! });
+      expect(await codeOf(other)).toBe('invalid_cursor');
+      expect((await documents.list({ kind: 'none', limit: 3 })).items).toEqual([]);
+    }));
+
+  it('[T29] the store says what time it is', () =>
+    withStore(createStore, async ({ store, clock }) => {
+      clock.advance(7);
+      expect(await store.now()).toBe(start + 7);
+      await store.close();
+      expect(await codeOf(store.now())).toBe('closed');
+    }));
+
+  it('[T30] a blob comes back byte for byte, in parts of one size, and is replaced as a whole', () =>
+    withStore(createStore, async ({ store }) => {
+      const bytes = Buffer.alloc(2 * limits.blobPartBytes + 1, 'abc\0ü\n');
+      const pieces = [bytes.subarray(0, 3), bytes.subarray(3, 3), bytes.subarray(3, limits.blobPartBytes + 9)];
+      pieces.push(bytes.subarray(limits.blobPartBytes + 9));
+      expect(await store.blobs.write('a', iterate(pieces))).toEqual({ bytes: bytes.length });
+      const parts = await read(store, 'a');
+      expect(parts.map(({ length }) => length)).toEqual([limits.blobPartBytes, limits.blobPartBytes, 1]);
+      expect(Buffer.concat(parts).equals(bytes)).toBe(true);
+      expect(await store.blobs.write('empty', iterate([]))).toEqual({ bytes: 0 });
+      expect(await read(store, 'empty')).toEqual([]);
+      await store.blobs.write('a', iterate([Buffer.from('other')]));
+      expect(Buffer.concat(await read(store, 'a')).toString()).toBe('other');
+    }));
+
+  it('[T30] one that is not whole nobody sees, one that fails leaves what was there, one that is deleted is gone', () =>
+    withStore(createStore, async ({ store }) => {
+      let go = () => {};
+      const gate = new Promise<void>((resolve) => (go = resolve));
+      const large = Buffer.alloc(limits.blobPartBytes, 'x');
+      const writing = store.blobs.write(
+        'a',
+        iterate([large, large], () => gate),
+      );
+      expect(await codeOf(read(store, 'a'))).toBe('not_found');
+      go();
+      await writing;
+      const broken = () => Promise.reject(new Error('the sender has gone'));
+      await expect(store.blobs.write('a', iterate([large, Buffer.from('y')], broken))).rejects.toThrow('has gone');
+      const reading = store.blobs.read('a')[Symbol.asyncIterator]();
+      expect(large.equals((await reading.next()).value as Uint8Array)).toBe(true);
+      await store.blobs.delete('a');
+      await store.blobs.delete('a');
+      expect(await codeOf(reading.next())).toBe('not_found');
+      expect(await codeOf(read(store, 'a'))).toBe('not_found');
+      await store.close();
+      expect(await codeOf(read(store, 'a'))).toBe('closed');
+      expect(await codeOf(store.blobs.write('b', iterate([])))).toBe('closed');
+    }));
+}
+
+/** The first piece at once, the others when `then` lets them. */
+async function* iterate(pieces: readonly Uint8Array[], then: () => Promise<void> = async () => {}) {
+  for (const [index, piece] of pieces.entries()) {
+    if (index > 0) await then();
+    yield piece;
+  }
+}
+
+async function read(store: Store, id: string): Promise<Uint8Array[]> {
+  const parts: Uint8Array[] = [];
+  for await (const part of store.blobs.read(id)) parts.push(part);
+  return parts;
+}

@@ -1,0 +1,30 @@
+/**
+ * Values by key, never changed in place. While a transaction is open each change notes how to take it back, which is
+ * all that a rollback needs.
+ */
+export class Table<Value> {
+  readonly #values = new Map<string, Value>();
+
+  get(key: string): Value | undefined {
+    return this.#values.get(key);
+  }
+
+  set(key: string, value: Value, undo?: Undo): void {
+    const before = this.#values.get(key);
+    this.#values.set(key, value);
+    undo?.push(() => (before === undefined ? this.#values.delete(key) : this.#values.set(key, before)));
+  }
+
+  delete(key: string, undo?: Undo): void {
+    const before = this.#values.get(key);
+    if (before === undefined) return;
+    this.#values.delete(key);
+    undo?.push(() => this.#values.set(key, before));
+  }
+
+  values(): Value[] {
+    return [...this.#values.values()];
+  }
+}
+
+export type Undo = (() => unknown)[];

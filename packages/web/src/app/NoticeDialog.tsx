@@ -1,0 +1,59 @@
+import { useState } from 'react';
+import { Modal } from './Modal.tsx';
+import { notices } from './notices.ts';
+import { useSignal } from './signal.ts';
+import { ui } from './stores.ts';
+
+/** Whether, and when, the desktop says that somebody is needed. */
+export function NoticeDialog() {
+  useSignal(notices.changed);
+  const [problem, setProblem] = useState('');
+  const { isOn, quietFrom, quietTo } = notices.settings;
+  const turnOn = async (wanted: boolean) => {
+    if (!wanted) return notices.set({ isOn: false });
+    if (typeof Notification === 'undefined') return setProblem('This browser has no notifications.');
+    const answer = await Notification.requestPermission();
+    setProblem(answer === 'granted' ? '' : 'The browser does not allow it: change that beside its address.');
+    notices.set({ isOn: answer === 'granted' });
+  };
+  return (
+    <Modal label="Notifications" className="message-dialog">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          ui.set({ dialog: undefined });
+        }}
+      >
+        <label>
+          <input type="checkbox" autoFocus checked={isOn} onChange={(event) => void turnOn(event.target.checked)} />{' '}
+          Tell me on the desktop when an agent needs me and I look elsewhere
+        </label>
+        {problem !== '' && <p className="fault">{problem}</p>}
+        <fieldset className="quiet-hours">
+          <legend>Quiet hours</legend>
+          <label>
+            from{' '}
+            <input
+              type="time"
+              value={quietFrom}
+              onChange={(event) => notices.set({ quietFrom: event.target.value.slice(0, 5) })}
+            />
+          </label>
+          <label>
+            to{' '}
+            <input
+              type="time"
+              value={quietTo}
+              onChange={(event) => notices.set({ quietTo: event.target.value.slice(0, 5) })}
+            />
+          </label>
+        </fieldset>
+        <footer>
+          <button type="submit" className="primary">
+            Done
+          </button>
+        </footer>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,39 @@
+import { Modal } from '../app/Modal.tsx';
+import { ui } from '../app/stores.ts';
+import { exportLines, exportPage } from './export-session.ts';
+
+/** A session to keep or to send: every thread of it, in both forms. */
+export function ExportDialog({ sessionId }: { sessionId: string }) {
+  const close = () => ui.set({ dialog: undefined });
+  return (
+    <Modal label="Export the session" className="message-dialog export-dialog">
+      <form onSubmit={(event) => event.preventDefault()}>
+        <b>Export the session, all threads</b>
+        <button
+          type="button"
+          autoFocus
+          onClick={() => {
+            close();
+            exportPage(sessionId).catch((error: unknown) => ui.fail(error));
+          }}
+        >
+          One page (HTML) <span className="quiet">to read anywhere; it runs nothing and loads nothing</span>
+        </button>
+        <button
+          type="button"
+          onClick={() => {
+            close();
+            exportLines(sessionId);
+          }}
+        >
+          Lines (NDJSON) <span className="quiet">the whole log, as `fleetloom export` writes it</span>
+        </button>
+        <footer>
+          <button type="button" onClick={close}>
+            Cancel <kbd>Esc</kbd>
+          </button>
+        </footer>
+      </form>
+    </Modal>
+  );
+}

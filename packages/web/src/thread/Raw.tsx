@@ -1,0 +1,36 @@
+import { useEffect, useState } from 'react';
+import { formatNumber } from '../model/format.ts';
+import { LongText } from '../text/LongText.tsx';
+import { findRawLines, type RawLine } from './raw-lines.ts';
+import type { Block } from './transcript.ts';
+
+/** The lines of the log behind a block, as an export has them: what there is to prove what is shown. */
+export function Raw({ sessionId, block }: { sessionId: string; block: Block }) {
+  const [lines, setLines] = useState<readonly RawLine[] | string | undefined>();
+  const ids = block.events.map(({ id }) => id).join(' ');
+  useEffect(() => {
+    const ended = new AbortController();
+    setLines(undefined);
+    readRaw(sessionId, new Set(ids.split(' ')), ended.signal).then(setLines, (error: unknown) => {
+      if (!ended.signal.aborted) setLines(String(error));
+    });
+    return () => ended.abort();
+  }, [sessionId, ids]);
+  if (lines === undefined) return <p className="quiet">Reading …</p>;
+  if (typeof lines === 'string') return <p className="fault">{lines}</p>;
+  return lines.map(({ text, offset, hash }) => (
+    <div key={offset}>
+      <p className="quiet raw-place">
+        byte {formatNumber(offset)}
+        {hash !== '' && ` · sha256 ${hash}`}
+      </p>
+      <LongText text={text} />
+    </div>
+  ));
+}
+
+async function readRaw(sessionId: string, ids: ReadonlySet<string>, signal: AbortSignal): Promise<readonly RawLine[]> {
+  const { body, ok, status } = await fetch(`v1/sessions/${sessionId}/export`, { signal });
+  if (!ok || body === null) throw new Error(`the log cannot be read (${status})`);
+  return await findRawLines(body, ids);
+}

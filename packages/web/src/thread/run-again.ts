@@ -1,0 +1,41 @@
+import type { Page, Session, SessionCreateParams, SessionEvent } from '@fleetloom/protocol/managed-agents';
+import { api } from '../connection/api.ts';
+
+/** What may be another way in the second run. */
+export interface Again {
+  readonly message: string;
+  readonly model: string;
+  readonly system: string;
+}
+
+/** The session once more from its beginning: the same version of its agent, its files and its place, but for what was changed. */
+export function toAgain(record: Session, { message, model, system }: Again): SessionCreateParams {
+  const { agent, environment_id, resources, title } = record;
+  const files = resources.flatMap((one) =>
+    one.type === 'file' ? [{ type: 'file' as const, file_id: one.file_id, mount_path: one.mount_path }] : [],
+  );
+  return {
+    agent: {
+      type: 'agent_with_overrides',
+      id: agent.id,
+      version: agent.version,
+      ...(model === agent.model.id ? {} : { model }),
+      ...(system === (agent.system ?? '') ? {} : { system }),
+    },
+    environment_id,
+    title: `${title ?? agent.name} (again)`.slice(0, TITLE_CHARS),
+    resources: files,
+    initial_events: [{ type: 'user.message', content: [{ type: 'text', text: message }] }],
+  };
+}
+
+const TITLE_CHARS = 200;
+
+/** What the session was asked first. */
+export async function firstMessage(sessionId: string): Promise<string> {
+  const path = `v1/sessions/${sessionId}/events?types[]=user.message&limit=1`;
+  const { data } = await api.get<Page<SessionEvent>>(path);
+  const [first] = data;
+  if (first?.type !== 'user.message') return '';
+  return first.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+}

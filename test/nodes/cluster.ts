@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { cleanEnv, MAIN } from '../../packages/cli/test-support/processes.ts';
+import { type RoundRobin, startRoundRobin } from '../support/round-robin.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+
+/** Some nodes, as processes of their own, on one database and behind a load balancer. */
+export interface Cluster {
+  readonly url: string;
+  readonly key: string;
+  readonly nodes: readonly Node[];
+  readonly balancer: RoundRobin;
+  close(): Promise<void>;
+}
+
+export interface Node {
+  readonly name: string;
+  /** Stays the same across restarts. */
+  readonly url: string;
+  readonly isUp: boolean;
+  /** Between the node and its database. */
+  readonly cable: TcpProxy;
+  /** What it said on standard error. */
+  readonly told: () => string;
+  signal(signal: NodeJS.Signals): void;
+  kill(): Promise<void>;
+  /** Asks it to stop, and gives back the exit code. */
+  stop(): Promise<number | null>;
+  start(): Promise<void>;
+}
+
+export async function openCluster(database: string, count = 3): Promise<Cluster> {
+  const directory = await mkdtemp(join(tmpdir(), 'fleetloom-nodes-'));
+  const nodes: StartedNode[] = [];
+  for (let index = 0; index < count; index++) {
+    nodes.push(await StartedNode.create(`node${index}`, join(directory, String(index)), database));
+  }
+  // One of them makes the tables; the others find them.
+  await Promise.all(nodes.map((node) => node.start()));
+  const balancer = await startRoundRobin(nodes.map(({ url }) => url));
+  return {
+    url: balancer.url,
+    key: nodes.map(({ firstKey }) => firstKey).find((key) => key !== null)!,
+    nodes,
+    balancer,
+    close: async () => {
+      await balancer.close();
+      await Promise.all(nodes.map((node) => node.kill()));
+      await Promise.all(nodes.map(({ cable }) => cable.close()));
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+class StartedNode implements Node {
+  readonly name: string;
+  readonly cable: TcpProxy;
+  readonly #directory: string;
+  readonly #database: string;
+  #child: ChildProcess | undefined;
+  #port = 0;
+  #told = '';
+  firstKey: string | null = null;
+
+  private constructor(name: string, directory: string, database: string, cable: TcpProxy) {
+    this.name = name;
+    this.cable = cable;
+    this.#directory = directory;
+    this.#database = database;
+  }
+
+  static async create(name: string, directory: string, database: string): Promise<StartedNode> {
+    const url = new URL(database);
+    const cable = await startTcpProxy({ host: url.hostname, port: Number(url.port || 5432) });
+    url.hostname = '127.0.0.1';
+    url.port = String(cable.port);
+    return new StartedNode(name, directory, url.href, cable);
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  get isUp(): boolean {
+    return this.#child !== undefined;
+  }
+
+  told(): string {
+    return this.#told;
+  }
+
+  async start(): Promise<void> {
+    const args = [MAIN, 'serve', '--json', '--port', String(this.#port), '--data', this.#directory];
+    const env = cleanEnv({ FLEETLOOM_DATABASE: this.#database });
+    const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const killIt = () => child.kill('SIGKILL');
+    // Whatever becomes of the test, no node outlives it.
+    process.once('exit', killIt);
+    child.once('exit', () => process.off('exit', killIt));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.#told += text));
+    const lines = createInterface({ input: child.stdout });
+    const told = await Promise.race([once(lines, 'line'), once(child, 'exit')]);
+    if (typeof told[0] !== 'string') throw new Error(`${this.name} ended at its start: ${this.#told}`);
+    const { port, key } = JSON.parse(told[0]) as { port: number; key: string | null };
+    this.#port = port;
+    this.firstKey ??= key;
+    this.#child = child;
+    child.once('exit', () => {
+      if (this.#child === child) this.#child = undefined;
+    });
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
+  }
+
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  stop(): Promise<number | null> {
+    return this.#end('SIGTERM');
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<number | null> {
+    const child = this.#child;
+    if (child === undefined) return null;
+    const ended = once(child, 'exit') as Promise<[number | null]>;
+    child.kill(signal);
+    return (await ended)[0];
+  }
+}

@@ -1,0 +1,45 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { type Postgres, startPostgres } from '../../scripts/support/postgres.mjs';
+import { repositoryRoot } from './root.ts';
+
+export interface TestDatabase {
+  readonly url: string;
+  /** A name that nobody else uses. */
+  readonly schema: string;
+}
+
+let own: Promise<Postgres> | undefined;
+
+/**
+ * A place in a real PostgreSQL for the tests of one file. `npm test` has started one for all files; without that, and
+ * without one that is named in FLEETLOOM_TEST_DATABASE, this file gets its own. Nothing is ever skipped.
+ */
+export async function testDatabase(): Promise<TestDatabase> {
+  const schema = `test_${randomBytes(6).toString('hex')}`;
+  const given = process.env['FLEETLOOM_TEST_DATABASE'];
+  if (given === undefined) {
+    own ??= ownPostgres();
+    return { url: (await own).url, schema };
+  }
+  // One that was started for the tests goes as a whole.
+  if (process.env['FLEETLOOM_TEST_DATABASE_STARTED'] !== '1') afterAll(() => dropSchema(given, schema));
+  return { url: given, schema };
+}
+
+/** A whole server for tests that stop or kill it. It ends after the tests of the file. */
+export async function ownPostgres(): Promise<Postgres> {
+  const postgres = await startPostgres();
+  afterAll(() => postgres.stop());
+  return postgres;
+}
+
+/** In another process: the driver belongs to the package of the server. */
+function dropSchema(url: string, schema: string): void {
+  const lines = `import pg from 'pg'; const client = new pg.Client(process.argv[1]); await client.connect();
+    await client.query('DROP SCHEMA IF EXISTS ${schema} CASCADE'); await client.end();`;
+  const cwd = join(repositoryRoot, 'packages', 'server');
+  execFileSync(process.execPath, ['--input-type=module', '-e', lines, url], { cwd });
+}

@@ -1,0 +1,65 @@
+import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface RoundRobin {
+  readonly url: string;
+  /** Who is asked in turn. */
+  setTargets(urls: readonly string[]): void;
+  close(): Promise<void>;
+}
+
+/**
+ * An ordinary load balancer: each request goes to the next server, whatever the last one of the client went to. A server
+ * that cannot be reached is passed over; an answer that breaks off breaks off for the client too.
+ */
+export async function startRoundRobin(urls: readonly string[]): Promise<RoundRobin> {
+  let targets = [...urls];
+  let next = 0;
+  const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+  const server = createServer({ keepAliveTimeout: 75_000, requestTimeout: 0 }, (incoming, outgoing) => {
+    pass(incoming, outgoing, targets.length);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    setTargets: (all) => {
+      targets = [...all];
+    },
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      agent.destroy();
+      await closed;
+    },
+  };
+
+  function pass(incoming: IncomingMessage, outgoing: ServerResponse, triesLeft: number): void {
+    const target = targets[next++ % targets.length];
+    if (target === undefined) return void outgoing.writeHead(502).end();
+    const { method, url: path, headers } = incoming;
+    const { hostname, port: targetPort } = new URL(target);
+    let isConnected = false;
+    const upstream = request({ agent, hostname, port: targetPort, method, path, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode!, answer.headers);
+      outgoing.flushHeaders();
+      answer.pipe(outgoing);
+      answer.on('error', () => outgoing.destroy());
+      answer.on('close', () => answer.complete || outgoing.destroy());
+    });
+    upstream.setNoDelay(true);
+    upstream.on('socket', (socket) => {
+      if (socket.connecting) socket.once('connect', () => (isConnected = true));
+      else isConnected = true;
+    });
+    upstream.on('error', () => {
+      if (outgoing.headersSent) return void outgoing.destroy();
+      if (!isConnected && triesLeft > 1) return pass(incoming, outgoing, triesLeft - 1);
+      outgoing.writeHead(502, { 'content-type': 'application/json', connection: 'close' });
+      outgoing.end('{"type":"error","error":{"type":"api_error","message":"no server can be reached"}}');
+    });
+    outgoing.on('close', () => upstream.destroy());
+    incoming.pipe(upstream);
+  }
+}
