@@ -17,7 +17,10 @@ export async function startRoundRobin(urls: readonly string[]): Promise<RoundRob
   let next = 0;
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
   const server = createServer({ keepAliveTimeout: 75_000, requestTimeout: 0 }, (incoming, outgoing) => {
-    pass(incoming, outgoing, targets.length);
+    // What has come so far: a server that cannot be reached may have been given it in vain.
+    const body: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => body.push(chunk));
+    pass(incoming, outgoing, body, targets.length);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -35,7 +38,7 @@ export async function startRoundRobin(urls: readonly string[]): Promise<RoundRob
     },
   };
 
-  function pass(incoming: IncomingMessage, outgoing: ServerResponse, triesLeft: number): void {
+  function pass(incoming: IncomingMessage, outgoing: ServerResponse, body: readonly Buffer[], triesLeft: number): void {
     const target = targets[next++ % targets.length];
     if (target === undefined) return void outgoing.writeHead(502).end();
     const { method, url: path, headers } = incoming;
@@ -55,11 +58,13 @@ export async function startRoundRobin(urls: readonly string[]): Promise<RoundRob
     });
     upstream.on('error', () => {
       if (outgoing.headersSent) return void outgoing.destroy();
-      if (!isConnected && triesLeft > 1) return pass(incoming, outgoing, triesLeft - 1);
+      if (!isConnected && triesLeft > 1) return pass(incoming, outgoing, body, triesLeft - 1);
       outgoing.writeHead(502, { 'content-type': 'application/json', connection: 'close' });
       outgoing.end('{"type":"error","error":{"type":"api_error","message":"no server can be reached"}}');
     });
     outgoing.on('close', () => upstream.destroy());
-    incoming.pipe(upstream);
+    for (const chunk of body) upstream.write(chunk);
+    if (incoming.readableEnded) upstream.end();
+    else incoming.pipe(upstream);
   }
 }
