@@ -119,7 +119,9 @@ const raiseBudget: Act = async (fleet, sessionId) => {
   const session = (await fleet.store.sessions.get(workspaceId, sessionId))!;
   if (session.data['budget'] === null) return;
   const budget = fleet.random.below(4) === 0 ? null : toBudget(fleet, 3_000);
-  await expectOnly(fleet, ['session_elsewhere'], () => fleet.sessions.update({ workspaceId, sessionId, budget }));
+  // By chance it is below what was used already.
+  const codes: SessionErrorCode[] = ['session_elsewhere', 'budget_not_raised'];
+  await expectOnly(fleet, codes, () => fleet.sessions.update({ workspaceId, sessionId, budget }));
 };
 
 const rename: Act = async (fleet, sessionId) => {
