@@ -39,8 +39,6 @@ export interface PairTimes {
   oursMs: number;
   /** Median of ours / floor, each taken within one round. */
   ratio: number;
-  /** Of the best of each: for runs that differ in length, of which a busy machine disturbs the longer one more. */
-  bestRatio: number;
 }
 
 /** Runs before anything counts: the compiler has to have seen everything. */
@@ -68,20 +66,16 @@ export async function comparePair({ floor, ours }: Pair, options: PairOptions = 
     if (floors.length < all.length) floors.push(await timeMs(floor));
   }
   const ratios = all.map((oursMs, round) => oursMs / floors[round]!);
-  const bestRatio = Math.min(...all) / Math.min(...floors);
-  return { floorMs: median(floors), oursMs: median(all), ratio: median(ratios), bestRatio };
+  return { floorMs: median(floors), oursMs: median(all), ratio: median(ratios) };
 }
 
 /** Ours may take at most so many times as long as the floor. */
-export function atMost(limit: number, { floorMs, oursMs, ratio }: Omit<PairTimes, 'bestRatio'>): Measured {
+export function atMost(limit: number, { floorMs, oursMs, ratio }: PairTimes): Measured {
   return { value: oursMs, unit: 'ms', floor: floorMs, ratio, goal: `<= ${limit}x`, ok: ratio <= limit };
 }
 
 /** Ours has to be so many times faster than the floor; without a limit it is only reported. */
-export function timesFaster(
-  limit: number | undefined,
-  { floorMs, oursMs, ratio }: Omit<PairTimes, 'bestRatio'>,
-): Measured {
+export function timesFaster(limit: number | undefined, { floorMs, oursMs, ratio }: PairTimes): Measured {
   const factor = 1 / ratio;
   const goal = limit === undefined ? 'reported, x faster' : `>= ${limit}x faster`;
   return { value: oursMs, unit: 'ms', floor: floorMs, ratio: factor, goal, ok: limit === undefined || factor >= limit };
