@@ -8,8 +8,8 @@
 /** Longest line that is parsed. A longer one is reported as `oversize` and reading goes on at the next LF. */
 export const LINE_BYTES_MAX = 64 * 1024 * 1024;
 /**
- * Room in which a line that goes over several chunks is gathered, and which is kept for the next; a longer line is kept in
- * copies of it. Their texts are to be too long (128 KiB) for V8's young generation, which would copy each of them twice.
+ * Room in which a line that goes over several chunks is gathered, and which is kept for the next; of a longer line what
+ * filled it becomes text. That is to be too long (128 KiB) for V8's young generation, which would copy each piece twice.
  */
 export const BLOCK_BYTES = 192 * 1024;
 /** Characters of a bad line that are shown in its report. */

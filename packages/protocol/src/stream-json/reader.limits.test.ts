@@ -101,6 +101,42 @@ describe('long lines', () => {
     }
   });
 
+  it('[S10] gives whoever asks for bytes each line as one piece, however long and however cut', () => {
+    for (const chunkBytes of [1_000, BLOCK_BYTES, 3 * BLOCK_BYTES]) {
+      const reader = new StreamJsonReader();
+      for (const length of [40, BLOCK_BYTES - 1, BLOCK_BYTES, BLOCK_BYTES + 1, 5 * BLOCK_BYTES, 40]) {
+        const line = bytes(`{"type":"${'abcdefg'.repeat(length).slice(0, length - '{"type":""}'.length)}"}\n`);
+        const given: Buffer[] = [];
+        const messages: string[] = [];
+        const sink = {
+          // The first half is taken, the second half is parsed as if nobody had asked.
+          bytes: (all: Uint8Array, start: number, end: number) =>
+            given.push(Buffer.from(all.subarray(start, end))) > 0 && length <= BLOCK_BYTES,
+          message: (message: object) => messages.push(JSON.stringify(message)),
+          issue: (issue: object) => expect(issue).toBeUndefined(),
+        };
+        for (let at = 0; at < line.length; at += chunkBytes) reader.read(line.subarray(at, at + chunkBytes), sink);
+        expect(given.map((all) => all.equals(line.subarray(0, -1)))).toEqual([true]);
+        expect(messages.length).toBe(length <= BLOCK_BYTES ? 0 : 1);
+      }
+    }
+  });
+
+  it('[S10, S13] counts nothing as damaged of a line that is not read, wherever it was cut', () => {
+    const line = Buffer.concat([bytes('{"type":"'), new Uint8Array(2 * BLOCK_BYTES).fill(0xff), bytes('"}\n')]);
+    for (const chunkBytes of [1_000, BLOCK_BYTES, line.length]) {
+      const reader = new StreamJsonReader({ lineBytesMax: line.length - 2 });
+      const items = [];
+      for (let at = 0; at < line.length; at += chunkBytes)
+        items.push(...reader.push(line.subarray(at, at + chunkBytes)));
+      expect(items).toMatchObject([{ type: 'oversize', length: line.length - 1 }]);
+      expect(reader.invalidBytes).toBe(0);
+      // The next line counts for itself.
+      reader.push(Buffer.concat([bytes('{"type":"'), Uint8Array.of(0xff), bytes('"}\n')]));
+      expect(reader.invalidBytes).toBe(1);
+    }
+  });
+
   it('[S4, S7] tells a bad line of several blocks as one of a single chunk, without its mark and its CR', () => {
     const bad = `\ufeff{"type":${'x'.repeat(3 * BLOCK_BYTES)}\r\n`;
     const [expected] = new StreamJsonReader().push(bytes(bad));

@@ -38,14 +38,15 @@ export class StreamJsonReader {
   readonly #lineBytesMax: number;
   readonly #platform: Platform;
   /**
-   * A line that goes on in the next chunk: what is in the room comes last, before it what no longer fitted. Copies of full
-   * rooms, and not the pieces themselves: those would take hundreds of bytes each where they come byte by byte. The room is
-   * kept for the next line. Over the limit bytes are only counted.
+   * A line that goes on in the next chunk: the text of what no longer fitted into the room, and behind it what is in the room,
+   * which is kept for the next line. Over the limit bytes are only counted.
    */
+  #before = '';
   #room: Uint8Array = EMPTY;
   #roomBytes = 0;
-  #before: Uint8Array[] = [];
   #restBytes = 0;
+  /** `invalidBytes` where this line began. */
+  #invalidBefore = 0;
   /** Offset in the stream of the first byte of the line that is being read. */
   #offset = 0;
 
@@ -73,7 +74,7 @@ export class StreamJsonReader {
       else this.#line(bytes, start, end, sink);
       start = end + 1;
     }
-    if (start < bytes.length) this.#keep(bytes.subarray(start));
+    if (start < bytes.length) this.#keep(bytes.subarray(start), sink);
   }
 
   readEnd(sink: LineSink): void {
@@ -81,22 +82,13 @@ export class StreamJsonReader {
     this.#offset = 0;
   }
 
-  #line(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    sink: LineSink,
-    before?: Uint8Array[],
-    length = end - start,
-  ): void {
+  #line(bytes: Uint8Array, start: number, end: number, sink: LineSink, before = '', length = end - start): void {
     const offset = this.#offset;
     this.#offset += length + 1;
     const limit = this.#lineBytesMax;
     if (length > limit) return sink.issue({ type: 'oversize', offset, length, limit });
-    if (length === 0 || sink.bytes?.(bytes, start, end)) return;
-    let text = this.#text(bytes, start, end);
-    // Part by part: one buffer for a long line would be fetched from the system anew each time, at several times the price.
-    if (before) text = [...before.map((part) => this.#text(part, 0, part.length)), text].join('');
+    if (length === 0 || (!before && sink.bytes?.(bytes, start, end))) return;
+    const text = before + this.#text(bytes, start, end);
     const line = offset === 0 ? withoutBom(text) : text;
     const message = parseJson(line);
     if (typeof message === 'object') sink.message(message);
@@ -110,21 +102,34 @@ export class StreamJsonReader {
     return text;
   }
 
-  #keep(piece: Uint8Array): void {
+  #keep(piece: Uint8Array, sink: LineSink): void {
+    if (this.#restBytes === 0) this.#invalidBefore = this.invalidBytes;
     this.#restBytes += piece.length;
-    if (this.#room === EMPTY) this.#room = this.#platform.wrap(new Uint8Array(BLOCK_BYTES));
-    if (this.#restBytes > this.#lineBytesMax) this.#before = [];
-    else for (let at = 0; at < piece.length; ) at += this.#fill(piece.subarray(at, at + BLOCK_BYTES - this.#roomBytes));
+    if (this.#restBytes > this.#lineBytesMax) {
+      this.#before = '';
+      this.invalidBytes = this.#invalidBefore;
+      return;
+    }
+    // Only who wants the bytes gets them in one piece.
+    const needed = sink.bytes ? this.#roomBytes + piece.length + 1 : 1;
+    if (this.#room.length < needed) this.#grow(Math.max(BLOCK_BYTES, 2 * needed));
+    for (let at = 0; at < piece.length; )
+      at += this.#fill(piece.subarray(at, at + this.#room.length - this.#roomBytes));
+  }
+
+  #grow(length: number): void {
+    const room = this.#platform.wrap(new Uint8Array(length));
+    room.set(this.#room.subarray(0, this.#roomBytes));
+    this.#room = room;
   }
 
   #fill(part: Uint8Array): number {
     const room = this.#room;
     room.set(part, this.#roomBytes);
     this.#roomBytes += part.length;
-    if (this.#roomBytes === BLOCK_BYTES) {
+    if (this.#roomBytes === room.length) {
       const end = lastCharacter(room);
-      // Not `slice`, which for Node's Buffer is a view.
-      this.#before.push(this.#platform.wrap(new Uint8Array(room.subarray(0, end))));
+      this.#before += this.#text(room, 0, end);
       room.copyWithin(0, end);
       this.#roomBytes -= end;
     }
@@ -133,23 +138,12 @@ export class StreamJsonReader {
 
   /** A line that began in an earlier chunk is complete. */
   #lastPiece(last: Uint8Array, sink: LineSink): void {
-    this.#keep(last);
-    const [before, room, length] = [this.#before, this.#room.subarray(0, this.#roomBytes), this.#restBytes];
-    this.#before = [];
+    this.#keep(last, sink);
+    const [before, room, end, length] = [this.#before, this.#room, this.#roomBytes, this.#restBytes];
+    this.#before = '';
     this.#roomBytes = this.#restBytes = 0;
-    // Only who wants the bytes gets them in one piece.
-    if (sink.bytes && before.length > 0) this.#line(this.#join([...before, room], length), 0, length, sink);
-    else this.#line(room, 0, room.length, sink, before, length);
-  }
-
-  #join(parts: Uint8Array[], length: number): Uint8Array {
-    const line = this.#platform.wrap(new Uint8Array(length));
-    let at = 0;
-    for (const part of parts) {
-      line.set(part, at);
-      at += part.length;
-    }
-    return line;
+    if (room.length > BLOCK_BYTES) this.#room = EMPTY;
+    this.#line(room, 0, end, sink, before, length);
   }
 }
 

@@ -134,7 +134,7 @@ export const limits = {
   /** What waits for one reader of a stream beyond what its socket took. Then it is cut off, and can resume. */
   streamBufferBytesMax: 4 * 1024 * 1024,
   /** What is given to a stream in one tick is one write, up to this much: who gives more at a time has to hear if it is too fast. */
-  streamWriteBytesMax: 256 * 1024,
+  streamWriteBytesMax: 1024 * 1024,
   /** The longest silence of a stream. */
   streamPingMs: 10_000,
   /** How long a reader may take nothing while something waits for it. */
@@ -227,7 +227,7 @@ export const limits = {
   /** What a reader of a fleet stream is given at a time. A single event may be larger. */
   fleetBatchBytesMax: 64 * 1024,
   /** The newest events that readers of one session with the same options share; who is further behind reads the log. */
-  fleetChannelBytesMax: 256 * 1024,
+  fleetChannelBytesMax: 1024 * 1024,
   /** The same of all sessions together. */
   fleetChannelsBytesMax: 64 * 1024 * 1024,
   /** Sessions that a stream of all of them tells of at the same time; more wait until one rests. */

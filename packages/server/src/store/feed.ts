@@ -89,9 +89,11 @@ export class Feed {
     });
   }
 
+  /** A quarter at a time: what stays has to be moved, so to forget a little with each commit would cost more than the rest. */
   #forgetOldest(): void {
+    if (this.#bytes <= this.#bytesMax) return;
     let count = 0;
-    while (this.#bytes > this.#bytesMax) this.#bytes -= bytesOf(this.#entries[count++]!);
-    if (count > 0) this.#entries.splice(0, count);
+    while (this.#bytes > this.#bytesMax * 0.75) this.#bytes -= bytesOf(this.#entries[count++]!);
+    this.#entries.splice(0, count);
   }
 }

@@ -98,12 +98,18 @@ export class FleetChannel {
       this.#events.push(event);
       this.#bytes += event.bytes.length;
     }
-    let surplus = 0;
-    for (let bytes = this.#bytes; bytes > limits.fleetChannelBytesMax; surplus++)
-      bytes -= this.#events[surplus]!.bytes.length;
     this.#request.onBytes(this.#bytes - before);
-    this.#forget(surplus);
+    this.#forget(this.#countSurplus());
     this.#wake();
+  }
+
+  /** A quarter at a time: what stays has to be moved, and to do that with each event would cost more than the rest. */
+  #countSurplus(): number {
+    const { fleetChannelBytesMax: bytesMax } = limits;
+    if (this.#bytes <= bytesMax) return 0;
+    let count = 0;
+    for (let bytes = this.#bytes; bytes > bytesMax * 0.75; count++) bytes -= this.#events[count]!.bytes.length;
+    return count;
   }
 
   #forget(count: number): void {
