@@ -20,13 +20,20 @@ export const nodes: Bench = {
   ],
 };
 
+/** More than anybody can do: sixty sessions with two hundred events a second each. */
+const RUSH = { sessions: 60, chunks: 2_000, everyMs: 1 };
+/** A pace that keeps nobody busy: what is left is the way. */
+const STROLL = { sessions: 20, chunks: 100, everyMs: 50 };
+/** Every process has to have compiled what it does. */
+const WARM_UP = { sessions: 30, chunks: 500, everyMs: 1 };
+
 /** Embedded: 0 nodes. */
 function ratesOf(count: number): Promise<number> {
   return withServers(count, async ({ urls }) => {
-    await talk(urls, { sessions: 10, chunks: 50, everyMs: 1 });
+    await talk(urls, WARM_UP);
     const rates: number[] = [];
     for (let round = 0; round < 3; round++) {
-      const { events: heard, ms } = await talk(urls, { sessions: 40, chunks: 200, everyMs: 1 });
+      const { events: heard, ms } = await talk(urls, RUSH);
       rates.push((heard / ms) * 1_000);
     }
     return median(rates);
@@ -38,11 +45,11 @@ async function events(count: number): Promise<Measured> {
   return { value, unit: '/s', floor, ratio: value / floor, goal: 'reported', ok: true };
 }
 
-/** At a pace that keeps nobody busy: what is left is the way. */
 async function delay(count: number, part: number): Promise<Measured> {
   const delayOf = (nodeCount: number) =>
     withServers(nodeCount, async ({ urls }) => {
-      const { delaysMs } = await talk(urls, { sessions: 20, chunks: 60, everyMs: 50 });
+      await talk(urls, WARM_UP);
+      const { delaysMs } = await talk(urls, STROLL);
       return quantile(delaysMs, part);
     });
   const [value, floor] = [await delayOf(count), await delayOf(0)];
