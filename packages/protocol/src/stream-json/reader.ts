@@ -112,15 +112,13 @@ export class StreamJsonReader {
     }
     // Only who wants the bytes gets them in one piece.
     const needed = sink.bytes ? this.#roomBytes + piece.length + 1 : 1;
-    if (this.#room.length < needed) this.#grow(Math.max(BLOCK_BYTES, 2 * needed));
+    if (this.#room.length < needed) {
+      const smaller = this.#room;
+      this.#room = this.#platform.wrap(new Uint8Array(Math.max(BLOCK_BYTES, 2 * needed)));
+      this.#room.set(smaller);
+    }
     for (let at = 0; at < piece.length; )
       at += this.#fill(piece.subarray(at, at + this.#room.length - this.#roomBytes));
-  }
-
-  #grow(length: number): void {
-    const room = this.#platform.wrap(new Uint8Array(length));
-    room.set(this.#room.subarray(0, this.#roomBytes));
-    this.#room = room;
   }
 
   #fill(part: Uint8Array): number {
