@@ -1,8 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { openEvents, watchFleet } from '@fleetloom/client';
 
+export const WORD = 'word ';
+
 export interface Talk {
   readonly events: number;
+  /** What was heard of what was said, in characters. */
+  readonly characters: number;
   readonly ms: number;
   /** From when a piece of text was decided on to when its reader had it. */
   readonly delaysMs: readonly number[];
@@ -21,12 +25,13 @@ export async function talk(urls: readonly string[], { sessions, chunks, everyMs 
     Array.from({ length: sessions }, async (_, index) => createSession(at(index), { chunks, everyMs })),
   );
   const delaysMs: number[] = [];
-  let events = 0;
+  let [events, characters] = [0, 0];
   const startedAt = performance.now();
   const read = made.map(async (session, index) => {
     for await (const event of watchFleet({ url: at(index + 1), session, gate: 'off' })) {
       if (event.type === 'text') {
         events += 1;
+        characters += event.delta.length;
         if (event.ts !== null) delaysMs.push(Date.now() - event.ts);
       }
       if (event.type === 'done') return;
@@ -34,14 +39,14 @@ export async function talk(urls: readonly string[], { sessions, chunks, everyMs 
   });
   await Promise.all(made.map((session, index) => say(at(index), session)));
   await Promise.all(read);
-  return { events, ms: performance.now() - startedAt, delaysMs };
+  return { events, characters, ms: performance.now() - startedAt, delaysMs };
 }
 
 export async function createSession(
   url: string,
   { chunks, everyMs }: Pick<Talkers, 'chunks' | 'everyMs'>,
 ): Promise<string> {
-  const script = { turns: [[{ say: 'word '.repeat(chunks), chunks, every_ms: everyMs }]] };
+  const script = { turns: [[{ say: WORD.repeat(chunks), chunks, every_ms: everyMs }]] };
   const system = `<script>${JSON.stringify(script)}</script>`;
   const agent = await post(url, '/v1/agents', { name: 'a', model: 'scripted/echo', system });
   const environment = await post(url, '/v1/environments', { name: `e${Math.random()}` });
