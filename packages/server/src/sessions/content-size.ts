@@ -1,4 +1,5 @@
 import { isDeeper } from '../base/is-deeper.ts';
+import { jsonBytesAtMost } from '../base/json-bytes.ts';
 import { limits } from '../base/limits.ts';
 import type { EngineFailure } from '../engines/engine.ts';
 import type { Happening } from './decide.ts';
@@ -43,6 +44,7 @@ export function findProblem(what: string, content: unknown): string | null {
   if (isDeeper(content, contentDepthMax)) {
     return `${what} is nested too deep, and ${contentDepthMax} levels are allowed`;
   }
+  if (jsonBytesAtMost(content) <= limits.contentBytesMax) return null;
   const bytes = Buffer.byteLength(JSON.stringify(content));
   return bytes <= limits.contentBytesMax
     ? null

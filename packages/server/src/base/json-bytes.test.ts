@@ -1,0 +1,17 @@
+import { assert, jsonValue, property } from 'fast-check';
+import { expect, it } from 'vitest';
+import { jsonBytesAtMost } from './json-bytes.ts';
+
+it('[R222] what is taken for small enough without being written is never larger than that', () => {
+  const worst = [-1.2345678901234567e-300, '\u0001', '\ud800', '€', '😀', { '\u0001': false }, [], {}, null, [[null]]];
+  for (const value of worst) expect(jsonBytesAtMost(value)).toBeGreaterThanOrEqual(bytesOf(value));
+  assert(property(jsonValue({ stringUnit: 'binary' }), (value) => jsonBytesAtMost(value) >= bytesOf(value)));
+});
+
+it('[R222] what is taken for small enough is not ten times smaller than it might be', () => {
+  expect(jsonBytesAtMost({ text: 'x'.repeat(1_000) })).toBeLessThan(6_100);
+});
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
