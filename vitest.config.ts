@@ -4,15 +4,25 @@ import { configDefaults, defineConfig } from 'vitest/config';
 // Not 'import' or 'default': those hold anyway where they should, and named here they would hold for require() too.
 const conditions = ['fleetloom-source', 'node', 'module'];
 
-// Pure code without processes, servers or settings of the process: its tests can share what they load, which is half of what
-// they would take. Not those that measure: a figure must not depend on what ran before.
+// Files that leave their process as they found it share what they load, which is up to half of what they would take: no
+// timers or globals of their own, no settings of the process, and nothing that proves what is not loaded yet. Not those that
+// measure either: a figure must not depend on what ran before.
 const together = [
   'packages/protocol/src/{fleet,managed-agents,sse}/**/*.test.ts',
   'packages/protocol/src/stream-json/!(memory|speed|reader.speed).test.ts',
+  'packages/client/src/!(open-events).test.ts',
   'packages/web/src/**/*.test.ts',
-  'packages/server/src/{agents,base,views,tools}/**/*.test.ts',
-  'packages/server/src/engines/{messages,scripted}/**/*.test.ts',
-  'packages/cli/src/{agents,completion,config,export,fleet,import,overview,terminal,tree,watch}/**/*.test.ts',
+  'packages/server/src/!(server-place).test.ts',
+  'packages/server/src/{agents,base,engines,environments,nodes,sessions,tools,views}/**/*.test.ts',
+  'packages/server/src/http/**/!(idle-streams).test.ts',
+  'packages/server/src/store/!(slow-reader).test.ts',
+  'packages/server/src/store/{memory,sqlite}/**/*.test.ts',
+  'packages/cli/src/{agents,completion,config,connection,demo-fleet,doctor,export,fleet}/**/*.test.ts',
+  'packages/cli/src/{import,overview,run,terminal,tree,watch}/**/*.test.ts',
+  'packages/cli/src/{request-lines,server-commands}.test.ts',
+  'packages/cli/src/conformance/!(suite-itself).test.ts',
+  // The others draw, and prove that each of them loads what it measures wide text with.
+  'packages/cli/src/commands/!(demo|inspect|stats|translate|watch).test.ts',
 ];
 const all = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'];
 

@@ -3,7 +3,8 @@ import { startServers } from './nodes-servers.ts';
 import { createSession, openIdle, talk, WORD } from './nodes-talk.ts';
 
 it('[P95] what the bench of nodes counts is all that was said, and streams that are told nothing stay open', async () => {
-  const { urls, look, close } = await startServers(1);
+  const servers = await startServers(1);
+  const { urls } = servers;
   try {
     const [sessions, chunks] = [4, 30];
     const { events, characters, ms, delaysMs } = await talk(urls, { sessions, chunks, everyMs: 10 });
@@ -18,10 +19,10 @@ it('[P95] what the bench of nodes counts is all that was said, and streams that 
     const metrics = await (await fetch(`${urls[0]}/metrics`)).text();
     expect(metrics).toMatch(/^fleetloom_open_streams 3$/m);
     leave();
-    const { bytes, cpuMs } = await look();
+    const { bytes, cpuMs } = await servers.look();
     expect(bytes).toBeGreaterThan(10_000_000);
     expect(cpuMs).toBeGreaterThan(0);
   } finally {
-    await close();
+    await servers.close();
   }
 });

@@ -8,7 +8,7 @@ import { findProcesses } from './processes.ts';
 
 /** As many runs as issue and patience allow: each starts a program of 200 MB. */
 const RUNS = isLong ? 200 : 10;
-const AT_ONCE = 2;
+const AT_ONCE = 3;
 
 await describeWithClaudeCode('random stops of the real program', ({ path }) => {
   it(
@@ -25,20 +25,17 @@ await describeWithClaudeCode('random stops of the real program', ({ path }) => {
       }));
       await withClaudeServer(path, async (server) => {
         const sessions: string[] = [];
-        for (let at = 0; at < plans.length; at += AT_ONCE) {
-          const some = plans.slice(at, at + AT_ONCE).map(async ({ work, stops }) => {
-            const session = await server.createSession({
-              roster: [{ name: 'worker' }, { name: 'asker', tools: [toolset('always_ask')] }],
-            });
-            sessions.push(session);
-            await server.say(session, `Go. ${work()}`);
-            for (const { afterMs, what } of stops) {
-              await sleep(afterMs);
-              await stop(server, session, what);
-            }
+        await severalAtOnce(plans, async ({ work, stops }) => {
+          const session = await server.createSession({
+            roster: [{ name: 'worker' }, { name: 'asker', tools: [toolset('always_ask')] }],
           });
-          await Promise.all(some);
-        }
+          sessions.push(session);
+          await server.say(session, `Go. ${work()}`);
+          for (const { afterMs, what } of stops) {
+            await sleep(afterMs);
+            await stop(server, session, what);
+          }
+        });
         for (const session of sessions) {
           const rest = async () => {
             const { status } = await server.client.beta.sessions.retrieve(session);
@@ -57,6 +54,15 @@ await describeWithClaudeCode('random stops of the real program', ({ path }) => {
     Math.max(timeout, 300_000),
   );
 });
+
+/** The next one begins when any has ended: most of the time all of them wait for their next stop. */
+async function severalAtOnce<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const rest = items.values();
+  const lane = async () => {
+    for (const item of rest) await work(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+}
 
 async function stop(server: ClaudeServer, session: string, what: 'interrupt' | 'kill' | 'say'): Promise<void> {
   if (what === 'interrupt') return server.send(session, { type: 'user.interrupt' });

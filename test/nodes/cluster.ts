@@ -24,6 +24,8 @@ export interface Node {
   readonly isUp: boolean;
   /** Between the node and its database. */
   readonly cable: TcpProxy;
+  /** How often it ended although nobody wanted it to. */
+  readonly deaths: number;
   /** What it said on standard error. */
   readonly told: () => string;
   signal(signal: NodeJS.Signals): void;
@@ -64,6 +66,8 @@ class StartedNode implements Node {
   #child: ChildProcess | undefined;
   #port = 0;
   #told = '';
+  #isWanted = true;
+  deaths = 0;
   firstKey: string | null = null;
 
   private constructor(name: string, directory: string, database: string, cable: TcpProxy) {
@@ -109,7 +113,9 @@ class StartedNode implements Node {
     this.#port = port;
     this.firstKey ??= key;
     this.#child = child;
+    this.#isWanted = true;
     child.once('exit', () => {
+      if (this.#isWanted) this.deaths += 1;
       if (this.#child === child) this.#child = undefined;
     });
   }
@@ -129,6 +135,7 @@ class StartedNode implements Node {
   async #end(signal: NodeJS.Signals): Promise<number | null> {
     const child = this.#child;
     if (child === undefined) return null;
+    this.#isWanted = false;
     const ended = once(child, 'exit') as Promise<[number | null]>;
     child.kill(signal);
     return (await ended)[0];

@@ -1,29 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
-import { repositoryRoot } from '../support/root.ts';
+import { findLogProblems, type LogRow, readLogs } from './log-proof.ts';
+import { runSql } from './run-sql.ts';
 
-/**
- * Lets the database itself write down who owns which session, and with which fence each append came: a trigger, which no
- * node knows of. The row of a session is locked while it is changed, so the notes of a session are in their true order.
- */
-export function noteOwnership(url: string): void {
-  runSql(
-    url,
-    `CREATE TABLE fleetloom.ownership (
-       note bigserial PRIMARY KEY, session_id text, fence int8, owner text, old_head int8, head int8, is_live boolean
-     );
-     CREATE FUNCTION fleetloom.note_ownership() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-       INSERT INTO fleetloom.ownership (session_id, fence, owner, old_head, head, is_live)
-       VALUES (NEW.session_id, NEW.fence, NEW.owner, OLD.head, NEW.head,
-         NEW.owner IS NULL OR OLD.owner IS NULL OR OLD.owner = NEW.owner
-           OR OLD.expires_at <= (extract(epoch FROM clock_timestamp()) * 1000)::int8);
-       RETURN NEW; END $$;
-     CREATE TRIGGER note_ownership AFTER UPDATE ON fleetloom.logs FOR EACH ROW
-       WHEN (OLD.head <> NEW.head OR OLD.fence <> NEW.fence OR OLD.owner IS DISTINCT FROM NEW.owner)
-       EXECUTE FUNCTION fleetloom.note_ownership();`,
-  );
-}
-
+/** What is known of who owned and who wrote, and what it comes to. */
 export interface Ownership {
   readonly problems: readonly string[];
   readonly appends: number;
@@ -31,15 +9,60 @@ export interface Ownership {
   readonly takeOvers: number;
 }
 
-export function checkOwnership(url: string): Ownership {
-  const notes = JSON.parse(
-    runSql(url, "SELECT coalesce(json_agg(o ORDER BY note), '[]') AS notes FROM fleetloom.ownership o"),
-  ) as Note[];
-  const sessions = new Map<string, { head: number; fence: number; owners: Map<number, string> }>();
-  const problems: string[] = [];
+/** When nobody writes any more. */
+export function checkOwnership(url: string, schema = 'fleetloom'): Ownership {
+  return judgeOwnership(readOwnership(url, schema));
+}
+
+/**
+ * Lets the database itself write down what the logs cannot tell: whose each fence was, and whether the lease before it had run
+ * out. It is a trigger, which no node knows of. The row of a session is locked while it is changed, so the notes of a session
+ * are in their true order.
+ */
+export function noteOwnership(url: string, schema = 'fleetloom'): void {
+  runSql(
+    url,
+    `CREATE TABLE ${schema}.ownership (
+       note bigserial PRIMARY KEY, session_id text, fence int8, owner text, old_head int8, head int8, is_live boolean
+     );
+     CREATE FUNCTION ${schema}.note_ownership() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+       INSERT INTO ${schema}.ownership (session_id, fence, owner, old_head, head, is_live)
+       VALUES (NEW.session_id, NEW.fence, NEW.owner, OLD.head, NEW.head,
+         NEW.owner IS NULL OR OLD.owner IS NULL OR OLD.owner = NEW.owner
+           OR OLD.expires_at <= (extract(epoch FROM clock_timestamp()) * 1000)::int8);
+       RETURN NEW; END $$;
+     CREATE TRIGGER note_ownership AFTER UPDATE ON ${schema}.logs FOR EACH ROW
+       WHEN (OLD.head <> NEW.head OR OLD.fence <> NEW.fence OR OLD.owner IS DISTINCT FROM NEW.owner)
+       EXECUTE FUNCTION ${schema}.note_ownership();`,
+  );
+}
+
+export interface Note {
+  readonly session_id: string;
+  /** What the session had, whoever wrote. */
+  readonly fence: number;
+  readonly owner: string | null;
+  readonly old_head: number;
+  readonly head: number;
+  readonly is_live: boolean;
+}
+
+export interface Evidence {
+  readonly rows: readonly LogRow[];
+  readonly notes: readonly Note[];
+}
+
+export function readOwnership(url: string, schema: string): Evidence {
+  const sql = `SELECT coalesce(json_agg(o ORDER BY note), '[]') AS notes FROM ${schema}.ownership o`;
+  return { rows: readLogs(url, schema), notes: JSON.parse(runSql(url, sql)) as Note[] };
+}
+
+export function judgeOwnership({ rows, notes }: Evidence): Ownership {
+  const problems = findLogProblems(rows);
+  const sessions = new Map<string, Known>();
   let [appends, takeOvers] = [0, 0];
   for (const { session_id: id, fence, owner, old_head: oldHead, head, is_live: isLive } of notes) {
-    const known = sessions.get(id) ?? { head: oldHead, fence: 0, owners: new Map<number, string>() };
+    const known = sessions.get(id) ?? { head: oldHead, fence: 0, owners: new Map<number, string>(), written: [] };
     sessions.set(id, known);
     if (!isLive) problems.push(`${id}: fence ${fence} was taken from an owner whose lease had not run out`);
     if (fence < known.fence) problems.push(`${id}: fence ${fence} came after ${known.fence}`);
@@ -53,31 +76,44 @@ export function checkOwnership(url: string): Ownership {
       if (oldHead !== known.head) problems.push(`${id}: an append began at ${oldHead} and not at ${known.head}`);
       // Before its first frame nobody can own it.
       if (owner === null && oldHead > 0) problems.push(`${id}: an append to ${head} without an owner`);
+      addWritten(known.written, head, fence);
     }
     known.head = head;
     known.fence = fence;
   }
-  return { problems, appends, takeOvers };
+  return { problems: [...problems, ...compareWriters(rows, sessions)], appends, takeOvers };
 }
 
-interface Note {
-  readonly session_id: string;
-  readonly fence: number;
-  readonly owner: string | null;
-  readonly old_head: number;
-  readonly head: number;
-  readonly is_live: boolean;
+interface Known {
+  head: number;
+  fence: number;
+  readonly owners: Map<number, string>;
+  readonly written: Written;
 }
 
-/** In another process: the driver belongs to the package of the server. Gives back the first value, as JSON. */
-export function runSql(url: string, sql: string): string {
-  const lines = `import pg from 'pg'; const client = new pg.Client(process.argv[1]); await client.connect();
-    const { rows = [] } = await client.query(process.argv[2]); await client.end();
-    process.stdout.write(JSON.stringify(Object.values(rows[0] ?? {})[0] ?? null));`;
-  const cwd = join(repositoryRoot, 'packages', 'server');
-  return execFileSync(process.execPath, ['--input-type=module', '-e', lines, url, sql], {
-    cwd,
-    encoding: 'utf8',
-    maxBuffer: 1024 * 1024 * 1024,
+/** Up to which number a log was written with which fence. */
+type Written = { last: number; fence: number }[];
+
+function addWritten(written: Written, last: number, fence: number): void {
+  const before = written.at(-1);
+  if (before?.fence === fence) before.last = last;
+  else written.push({ last, fence });
+}
+
+/** Who wrote, by the log, has to be who owned it then, by the notes. */
+function compareWriters(rows: readonly LogRow[], sessions: ReadonlyMap<string, Known>): string[] {
+  const logs = new Map<string, Written>();
+  for (const { session_id: id, first_seq: first, last_seq: last, fence } of rows) {
+    const written = logs.get(id) ?? [];
+    logs.set(id, written);
+    if (first !== null) addWritten(written, last, fence);
+  }
+  return [...logs].flatMap(([id, written]) => {
+    const [log, notes] = [written, sessions.get(id)?.written ?? []].map(toText);
+    return log === notes ? [] : [`${id}: by the log ${log} wrote, and by the notes ${notes} owned it`];
   });
+}
+
+function toText(written: Written): string {
+  return written.map(({ last, fence }) => `fence ${fence} to ${last}`).join(', ');
 }

@@ -1,5 +1,7 @@
-import { watchFleet } from '@fleetloom/client';
+import { randomUUID } from 'node:crypto';
+import { type ConnectionState, type FleetWatch, watchFleet } from '@fleetloom/client';
 import type { FleetEvent } from '@fleetloom/protocol/fleet';
+import { Findings } from './findings.ts';
 import { toScript } from '../../packages/cli/src/conformance/script.ts';
 
 /** Asks a server through whatever stands in between, again and again until it has an answer, as clients do. */
@@ -8,6 +10,8 @@ export class Caller {
   readonly #key: string;
   /** Answers that were no success, by their status; 0: there was none. */
   readonly troubles = new Map<number, number>();
+  /** How often a reader has come, or come back. */
+  connections = 0;
 
   constructor(url: string, key: string) {
     this.#url = url;
@@ -32,17 +36,18 @@ export class Caller {
   }
 
   async #ask(method: string, path: string, body?: object): Promise<string> {
+    // As whoever wants it once, whatever becomes of the node that is asked first.
+    const once = method === 'POST' ? { 'idempotency-key': randomUUID() } : {};
     for (let attempt = 0; ; attempt++) {
       const response = await fetch(`${this.#url}${path}`, {
         method,
         headers: {
           'x-api-key': this.#key,
           'content-type': 'application/json',
-          // As the official client says that it repeats itself.
-          'x-stainless-retry-count': String(attempt),
+          ...once,
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(20_000),
+        signal: AbortSignal.timeout(method === 'POST' ? IMPATIENT_MS : PATIENT_MS),
       }).catch(() => undefined);
       const text = await response?.text().catch(() => undefined);
       if (response?.ok === true && text !== undefined) return text;
@@ -54,8 +59,12 @@ export class Caller {
     }
   }
 
-  async *watch(session: string, signal: AbortSignal): AsyncGenerator<FleetEvent> {
-    yield* watchFleet({ url: this.#url, key: this.#key, session, gate: 'off', random: () => 0.1, signal });
+  /** Behind a cursor, if there is one. */
+  watch(session: string, after: string | null, signal: AbortSignal): FleetWatch {
+    const onConnection = ({ type }: ConnectionState) => void (type === 'open' && (this.connections += 1));
+    const place = after === null ? {} : { after };
+    const server = { url: this.#url, key: this.#key };
+    return watchFleet({ ...server, session, gate: 'off', random: () => 0.1, signal, onConnection, ...place });
   }
 
   async replay(session: string): Promise<FleetEvent[]> {
@@ -66,12 +75,17 @@ export class Caller {
   }
 }
 
+/** Who changes something loses its patience soon, and repeats it at another node while the first is still at it. */
+const IMPATIENT_MS = 5_000;
+const PATIENT_MS = 20_000;
+
 /** What is sent to say something. */
 export function toMessage(text: string): object {
   return { events: [{ type: 'user.message', content: [{ type: 'text', text }] }] };
 }
 
 export interface Task {
+  /** At most. */
   readonly rounds: number;
   /** Pieces of text of each answer, and the pause before each. */
   readonly chunks: number;
@@ -83,66 +97,68 @@ export interface Task {
 /** One session with somebody who speaks to it and watches, whatever becomes of the nodes. */
 export class Work {
   readonly #caller: Caller;
+  readonly #name: number;
   readonly #task: Task;
   readonly seen: FleetEvent[] = [];
   readonly sent: string[] = [];
   id = '';
 
-  constructor(caller: Caller, task: Task) {
+  constructor(caller: Caller, name: number, task: Task) {
     this.#caller = caller;
+    this.#name = name;
     this.#task = task;
   }
 
-  /** From the first word to the last one. */
-  async run(name: number, environmentId: string, signal: AbortSignal): Promise<void> {
-    const { rounds } = this.#task;
+  /** From the first word to the last one. Who watches hangs up after each answer and comes back behind it, to any node. */
+  async run(environmentId: string, signal: AbortSignal, isOver: () => boolean): Promise<void> {
     const agent = await this.#caller.call<{ id: string }>('POST', '/v1/agents', {
-      name: `a${name}`,
+      name: `a${this.#name}`,
       model: 'scripted/echo',
-      system: toScript(toTurns(name, this.#task)),
+      system: toScript(toTurns(this.#name, this.#task)),
       tools: [{ type: 'agent_toolset_20260401' }],
     });
     const session = { agent: agent.id, environment_id: environmentId };
     this.id = (await this.#caller.call<{ id: string }>('POST', '/v1/sessions', session)).id;
-    await this.#send(name, 0);
-    let ended = 0;
-    for await (const event of this.#caller.watch(this.id, signal)) {
-      this.seen.push(event);
-      if (event.type !== 'done') continue;
-      ended += 1;
-      if (ended === rounds) return;
-      await this.#send(name, ended);
+    let cursor: string | null = null;
+    for (let round = 0; round < this.#task.rounds && (round === 0 || !isOver()); round++) {
+      await this.#send(round);
+      cursor = await this.#watchRound(cursor, signal);
     }
-    throw new Error(`${this.id} was watched to ${ended} of ${rounds} ends`);
   }
 
-  /** What is wrong with it now that everybody rests. */
-  async findProblems(name: number): Promise<string[]> {
-    const { rounds, writes = false } = this.#task;
-    const problems: string[] = [];
+  /** What is wrong with it when everybody rests. */
+  async findProblems(): Promise<Findings> {
+    const { writes = false } = this.#task;
+    const rounds = this.sent.length;
     const frames = await readExport(this.#caller, this.id);
-    frames.forEach(({ seq }, index) => {
-      if (seq !== index + 1) problems.push(`frame ${index + 1} has seq ${seq}`);
-    });
-    const texts = (type: string) => frames.filter((frame) => frame.type === type).map(({ payload }) => textOf(payload));
-    const said = texts('user.message');
-    if (said.join() !== this.sent.join()) problems.push(`sent ${this.sent.join()}, and it has ${said.join()}`);
-    const wanted = Array.from({ length: rounds }, (_, round) => toAnswer(name, round, this.#task));
-    const answers = texts('agent.message');
-    if (answers.join('|') !== wanted.join('|'))
-      problems.push(`answered ${answers.map((text) => text.slice(0, 12)).join('|')}`);
-    const results = frames.filter(({ type }) => type === 'agent.tool_result').length;
-    if (results !== (writes ? rounds : 0)) problems.push(`${results} results of tools`);
-    const turns = frames.filter(({ type }) => type === 'turn.started').length;
-    const ends = frames.filter(({ type }) => type === 'turn.ended').length;
-    if (turns !== rounds || ends !== rounds) problems.push(`${turns} turns began, ${ends} ended`);
+    const ofType = (type: string) => frames.filter((frame) => frame.type === type);
+    const texts = (type: string) => ofType(type).map(({ payload }) => textOf(payload));
+    const answers = this.sent.map((_, round) => toAnswer(this.#name, round, this.#task));
     const whole = await this.#caller.replay(this.id);
-    if (JSON.stringify(this.seen) !== JSON.stringify(whole)) problems.push(toDifference(this.seen, whole));
-    return problems.map((problem) => `${this.id}: ${problem}`);
+    const findings = new Findings(this.id);
+    findings.gaps += frames.filter(({ seq }, index) => seq !== index + 1).length;
+    findings.compare('messages', this.sent, texts('user.message'));
+    findings.compare('answers', answers, texts('agent.message'));
+    const times = (count: number) => Array.from({ length: count }, () => 'one');
+    findings.compare('results of tools', times(writes ? rounds : 0), times(ofType('agent.tool_result').length));
+    findings.compare('begun turns', times(rounds), times(ofType('turn.started').length));
+    findings.compare('ended turns', times(rounds), times(ofType('turn.ended').length));
+    const [wanted, got] = [whole, this.seen].map((events) => events.map((event) => JSON.stringify(event)));
+    findings.compare('events that were watched', wanted!, got!);
+    return findings;
   }
 
-  async #send(name: number, round: number): Promise<void> {
-    const text = `m${name}.${round}`;
+  async #watchRound(after: string | null, signal: AbortSignal): Promise<string | null> {
+    const watch = this.#caller.watch(this.id, after, signal);
+    for await (const event of watch) {
+      this.seen.push(event);
+      if (event.type === 'done') return watch.cursor;
+    }
+    throw new Error(`${this.id} was watched, and its turn ${this.sent.length} did not end`);
+  }
+
+  async #send(round: number): Promise<void> {
+    const text = `m${this.#name}.${round}`;
     this.sent.push(text);
     await this.#caller.call('POST', `/v1/sessions/${this.id}/events`, toMessage(text));
   }
@@ -173,9 +189,4 @@ function toAnswer(name: number, round: number, { chunks }: Task): string {
 
 function textOf({ content = [] }: ExportedFrame['payload']): string {
   return content.map(({ text = '' }) => text).join('');
-}
-
-function toDifference(seen: readonly FleetEvent[], whole: readonly FleetEvent[]): string {
-  const at = whole.findIndex((event, index) => JSON.stringify(event) !== JSON.stringify(seen[index]));
-  return `seen ${seen.length} of ${whole.length} events, different at ${at}: ${JSON.stringify([seen[at], whole[at]]).slice(0, 600)}`;
 }

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { expect } from 'vitest';
 import { RandomText } from '../../bench/random-text.ts';
 
 /** Hours instead of seconds: `FLEETLOOM_LONG=1 npm test`. */
@@ -10,7 +11,8 @@ export const timeout = isLong ? 6 * 3_600_000 : 30_000;
 /** Every random test of a file begins here. `FLEETLOOM_SEED=… npm test -- <file>` repeats a run. */
 export const seed = Number(process.env['FLEETLOOM_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
-let isSaid = false;
+/** Files may share a process, and each says it: whoever repeats one looks for it there. */
+let saidIn: string | undefined;
 
 /** As `fc.assert`, with the seed. On failure fast-check prints it together with the smallest example. */
 export function assertProperty<Ts>(property: fc.IProperty<Ts>, numRuns = 100): void {
@@ -24,6 +26,7 @@ export function randomText(): RandomText {
 }
 
 function saySeed(): void {
-  if (!isSaid) console.log(`FLEETLOOM_SEED=${seed}`);
-  isSaid = true;
+  const { testPath } = expect.getState();
+  if (saidIn === undefined || saidIn !== testPath) console.log(`FLEETLOOM_SEED=${seed}`);
+  saidIn = testPath;
 }

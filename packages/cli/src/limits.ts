@@ -40,6 +40,8 @@ export const limits = {
   cancelMs: 15_000,
   /** Characters of what a key is for. */
   keyNameCharsMax: 256,
+  /** Seconds that sessions wait for their server at least: until then nobody knows whether one is gone. */
+  workspaceWaitSecondsMin: 8,
   /** Definitions of agents in one directory. */
   agentFilesMax: 500,
   /** How long a turn that waits for its model may be silent before it counts as stalled. */

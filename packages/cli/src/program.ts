@@ -4,6 +4,7 @@ import { type Shell, shells } from './completion/scripts.ts';
 import { demoAgents } from './demo-fleet/tasks.ts';
 import { EXIT_CODE_HELP, exitCode } from './exit-code.ts';
 import type { Io } from './io.ts';
+import { limits } from './limits.ts';
 import { logForms } from './request-lines.ts';
 import { addServerCommands } from './server-commands.ts';
 import { VERSION } from './version.ts';
@@ -141,6 +142,15 @@ function createProgram(io: Io, done: (code: number) => void): Command {
       'postgres://… that any number of servers share (default FLEETLOOM_DATABASE, else a file)',
     )
     .option(
+      '--database-listen <url>',
+      'with --database through a pooler of transactions: the same past it (default FLEETLOOM_DATABASE_LISTEN)',
+    )
+    .option(
+      '--workspace-wait <seconds>',
+      `with --database: how long sessions wait for the server with their files (default 60, at least ${limits.workspaceWaitSecondsMin})`,
+      parseWait,
+    )
+    .option(
       '--shared-workspaces <directory>',
       'with --database: a directory that all servers have, for files of sessions',
     )
@@ -260,6 +270,12 @@ function parseRate(value: string): number {
   const rate = Number(value);
   if (Number.isInteger(rate) && rate >= 1) return rate;
   throw new InvalidArgumentError('Give a whole number from 1 on.');
+}
+
+function parseWait(value: string): number {
+  const seconds = Number(value);
+  if (Number.isInteger(seconds) && seconds >= limits.workspaceWaitSecondsMin) return seconds;
+  throw new InvalidArgumentError(`Give a whole number of seconds from ${limits.workspaceWaitSecondsMin} on.`);
 }
 
 function parseSpeed(value: string): number {

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { eventually } from './fake-io.ts';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 
@@ -34,12 +34,18 @@ export interface Running {
 export function startProgram(args: readonly string[], env: Record<string, string> = {}): Running {
   const child = spawn(process.execPath, [MAIN, ...args], { env: cleanEnv(env), stdio: ['ignore', 'pipe', 'pipe'] });
   const out = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (out.stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (out.stderr += text));
+  const news = new EventEmitter();
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      out[name] += text;
+      news.emit('news');
+    });
+  }
   let isOver = false;
   const ended = new Promise<number | NodeJS.Signals | null>((resolve) =>
     child.on('close', (code, signal) => {
       isOver = true;
+      news.emit('news');
       resolve(code ?? signal);
     }),
   );
@@ -48,9 +54,18 @@ export function startProgram(args: readonly string[], env: Record<string, string
     out,
     ended,
     saw: async (pattern) => {
-      await eventually(() => isOver || pattern.test(out.stdout + out.stderr));
-      if (!pattern.test(out.stdout + out.stderr))
-        throw new Error(`it ended without ${String(pattern)}: ${out.stdout}${out.stderr}`);
+      const isThere = () => pattern.test(out.stdout + out.stderr);
+      // Told, not asked every millisecond: the program that is waited for needs the machine.
+      const signal = AbortSignal.timeout(PATIENCE_MS);
+      while (!isThere()) {
+        if (isOver) throw new Error(`it ended without ${String(pattern)}: ${out.stdout}${out.stderr}`);
+        await once(news, 'news', { signal }).catch((cause: unknown) => {
+          throw new Error(`it still has not said ${String(pattern)}: ${out.stdout}${out.stderr}`, { cause });
+        });
+      }
     },
   };
 }
+
+/** How long a program may take to say something, on a machine that is busy with other things too. */
+const PATIENCE_MS = 60_000;

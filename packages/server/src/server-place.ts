@@ -61,6 +61,8 @@ export interface PlaceOptions {
   /** Where workspaces are that every node has. */
   readonly sharedWorkspaces?: string | undefined;
   readonly busySessionsMax?: number | undefined;
+  /** How long a node may be gone before what sessions have on its disk counts as lost. */
+  readonly homeGoneMs?: number | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly onProblem: (problem: unknown) => void;
@@ -98,7 +100,7 @@ export async function openOwnPlace(options: PlaceOptions): Promise<Place> {
 
 /** One of several nodes: everything but workspaces is in the store, and those too if they are on a disk that all have. */
 export async function openNodePlace(options: PlaceOptions): Promise<Place> {
-  const { store, dataDirectory, sharedWorkspaces, busySessionsMax, clock, ids, onProblem } = options;
+  const { store, dataDirectory, sharedWorkspaces, busySessionsMax, homeGoneMs, clock, ids, onProblem } = options;
   const nodeId = await openNodeId(dataDirectory);
   const owner = `${nodeId} ${randomUUID()}`;
   const nodes = createNodeRegistry({ store, nodeId, instance: owner, clock, schedule: systemSchedule, onProblem });
@@ -115,19 +117,22 @@ export async function openNodePlace(options: PlaceOptions): Promise<Place> {
   };
   const mounts = isEverywhere ? createLocalMounts(openPlain) : later;
   const resources = createSessionResources({ shelf, files, mounts, clock, ids });
-  const hasWorkspace = (sessionId: string) => workspaces.has(sessionId);
-  const homes = isEverywhere ? undefined : createNodeHomes({ store, nodes, hasWorkspace });
+  const homes = createNodeHomes({
+    store,
+    nodes,
+    workspaces: isEverywhere ? 'shared' : workspaces,
+    goneMs: homeGoneMs,
+  });
   const mail = createNodeMail({ store, nodeId, schedule: systemSchedule, onProblem });
   const local = createSessionOutputs({ store, openWorkspace: openPlain });
-  const outputs =
-    homes === undefined
-      ? local
-      : createNodeOutputs({
-          store,
-          local,
-          findOther: (sessionId) => homes.findOther(sessionId),
-          ask: (to, question) => mail.ask(to, question),
-        });
+  const outputs = isEverywhere
+    ? local
+    : createNodeOutputs({
+        store,
+        local,
+        findOther: (sessionId) => homes.findOther(sessionId),
+        ask: (to, question) => mail.ask(to, question),
+      });
   const sweepables = [
     { kind: CATCH_UP, keepMs: 10 * limits.catchUpMs },
     { kind: LOGIN_CODE, keepMs: limits.loginCodeMs },
@@ -162,7 +167,7 @@ export async function openNodePlace(options: PlaceOptions): Promise<Place> {
     isCaretaker: () => nodes.isCaretaker(),
     forget: async (sessionId) => {
       await Promise.all([workspaces.remove(sessionId), later.drop(sessionId), resources.forget(sessionId)]);
-      await homes?.leave(sessionId);
+      await homes.leave(sessionId);
     },
     start: async () => {
       await nodes.start();

@@ -42,6 +42,7 @@ import { createRequestRoutes } from './http/routes/requests.ts';
 import { createFleetRoutes } from './http/routes/fleet.ts';
 import { createFleetFeeds } from './http/routes/fleet-feeds.ts';
 import { createImportRoutes } from './http/routes/imports.ts';
+import { createForkRoutes } from './http/routes/fork.ts';
 import { createEventRoutes } from './http/routes/session-events.ts';
 import { createResourceRoutes } from './http/routes/session-resources.ts';
 import { createSessionRoutes } from './http/routes/sessions.ts';
@@ -72,6 +73,11 @@ export interface ServerOptions {
   readonly sharedWorkspaces?: string | undefined;
   /** Sessions that are at work at the same time here, of those that share the database. */
   readonly busySessionsMax?: number | undefined;
+  /**
+   * How long sessions wait for the server that has their files, of those that share the database, before they are lost. Not
+   * shorter than 8 s: until then nobody knows whether a server is gone. One minute unless it is said, and the same for all.
+   */
+  readonly homeGoneMs?: number | undefined;
   /** Loopback unless told otherwise. */
   readonly host?: string | undefined;
   /** 0, the default, takes any free one. */
@@ -148,8 +154,8 @@ export async function startOn(options: ServerOptions, store: Store, isShared: bo
   const { dataDirectory, onProblem = (problem) => process.emitWarning(String(problem)) } = options;
   const clock = systemClock;
   const ids = createIds({ now: clock.now, random: Math.random });
-  const { sharedWorkspaces, busySessionsMax } = options;
-  const about = { store, dataDirectory, sharedWorkspaces, busySessionsMax, clock, ids, onProblem };
+  const { sharedWorkspaces, busySessionsMax, homeGoneMs } = options;
+  const about = { store, dataDirectory, sharedWorkspaces, busySessionsMax, homeGoneMs, clock, ids, onProblem };
   const place = isShared ? await openNodePlace(about) : await openOwnPlace(about);
   const { files, resources, outputs, openWorkspace, catchUp, signingKey } = place;
   const metrics = createMetrics(clock);
@@ -198,6 +204,7 @@ export async function startOn(options: ServerOptions, store: Store, isShared: bo
       ...createModelRoutes({ listScripts: () => scripted.listScripts(), known: toKnownModels(options) }),
       ...createMetricsRoutes(metrics),
       ...createSessionRoutes({ store, sessions, environments, clock, catchUp, ids, files, resources }),
+      ...createForkRoutes({ store, sessions, clock, ids, resources }),
       ...createEventRoutes({ store, log, sessions, catchUp, feeds, files }),
       ...createResourceRoutes({ store, resources }),
       ...createFileRoutes({ files, outputs, clock }),

@@ -22,10 +22,16 @@ export const limits = {
   conflictMs: 5 * 60_000,
   /** Marks on a lane and on the scrubber. */
   marksMax: 1_000,
+  /** Of one thread: requests, calls and failures whose times are known, for the totals of a time. */
+  timesMax: 4_000,
+  /** Inputs of custom tools that are kept whole until somebody answers. */
+  customInputsMax: 200,
   /** Text of a turn that a slot keeps. */
   textCharsMax: 16_384,
   /** Finished sessions whose log is read without being asked for. */
   recentSessionsMax: 4,
+  /** Replay: other sessions of the same time that are shown beside the one that is replayed. */
+  replaySessionsMax: 8,
   /** Replay: how many events lie between two remembered states. */
   keyframeEvents: 512,
 

@@ -8,6 +8,7 @@ import './agents/agents.css';
 import './text/text.css';
 import { App } from './app/App.tsx';
 import { fleet, ui } from './app/stores.ts';
+import { decisions } from './inbox/decisions.ts';
 import { listenToKeys } from './keys/listen.ts';
 
 const root = document.querySelector('#app');
@@ -15,6 +16,10 @@ if (root === null) throw new Error('index.html has no #app');
 ui.applyTheme();
 ui.readHash();
 addEventListener('hashchange', () => ui.readHash());
+// What is drawn on canvases takes its colours when it is drawn.
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => fleet.tell());
 fleet.start();
 listenToKeys();
+// Whichever view is open: what somebody has allowed alike is not asked again.
+fleet.changed.subscribe(() => decisions.follow(fleet.asksNow()));
 createRoot(root).render(<App />);

@@ -59,7 +59,7 @@ it('[Z37] a hostile transcript does nothing: no script, no request, no link but 
   expect(complaints).toEqual([]);
 }, 180_000);
 
-it('[Z38] every view, light and dark, has no violations that axe can find', async () => {
+it('[Z38, Z312] every view, light and dark, has no violations that axe can find, moves nothing, and fits a small screen', async () => {
   const { page, api, complaints } = await openDashboard();
   await page.getByRole('heading', { name: 'No agents yet' }).waitFor();
   expect(await violations(page)).toEqual([]);
@@ -112,9 +112,20 @@ it('[Z38] every view, light and dark, has no violations that axe can find', asyn
     // What is light differs in its colours only.
     await page.emulateMedia({ colorScheme: 'light' });
     expect([page.url(), 'light', await violations(page, true)]).toEqual([page.url(), 'light', []]);
+    expect(await page.evaluate('document.getAnimations().length')).toBe(0);
+    for (const width of [1_024, 420]) {
+      await page.setViewportSize({ width, height: 700 });
+      expect([page.url(), width, await page.evaluate(beyond)]).toEqual([page.url(), width, []]);
+    }
+    await page.setViewportSize({ width: 1_440, height: 900 });
   }
   expect(complaints).toEqual([]);
 }, 180_000);
+
+/** Buttons, links and fields that are beyond the right edge, where nobody can reach them. */
+const beyond = `[...document.querySelectorAll('button, a:not(.skip), input, select, textarea')]
+  .filter((one) => one.checkVisibility({ visibilityProperty: true }) && one.getBoundingClientRect().right > innerWidth + 1)
+  .map((one) => one.outerHTML.slice(0, 120))`;
 
 async function violations(page: Page, isColourOnly = false): Promise<unknown[]> {
   if (!(await page.evaluate<boolean>(`'axe' in globalThis`))) await page.evaluate(axe.source);

@@ -103,6 +103,29 @@ it('[Z32, Z47] the desktop tells of an ask, an answer that somebody else gave fi
   expect(complaints).toEqual([]);
 }, 180_000);
 
+it('[Z306] what was approved alike is not asked again, whichever view is open; what differs is', async () => {
+  const { page, api, complaints } = await openDashboard();
+  const write = (content: string) => [{ call: 'write', input: { file_path: 'a.txt', content } }];
+  const agent = await createAgent(api, 'again', [write('one'), write('one'), write('two'), [{ say: 'Done.' }]]);
+  const sessionId = await startSession(api, agent, 'Again');
+  await page.getByRole('link', { name: /Inbox\s*1/ }).click();
+  await page.getByRole('article').waitFor();
+  await page.keyboard.press('A');
+  await page.getByText('1 ask that wait now fits').waitFor();
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('g');
+  await page.keyboard.press('f');
+  await vi.waitFor(async () => expect(await api.events(sessionId, 'agent.tool_use')).toHaveLength(3), 20_000);
+  await page.locator('.thread-row[data-state=needs]').waitFor();
+  await expect.poll(() => page.title()).toBe('(1) Fleetloom');
+  expect(await api.events(sessionId, 'user.tool_confirmation')).toHaveLength(2);
+  // Who has decided is seen beside what still waits.
+  await page.keyboard.press('n');
+  await page.getByRole('article').waitFor();
+  expect(await page.locator('.decided tr', { hasText: 'approved' }).count()).toBe(2);
+  expect(complaints).toEqual([]);
+}, 180_000);
+
 /** A desktop that allows it, and somebody who looks elsewhere. */
 const desktop = `
   globalThis.told = [];

@@ -6,8 +6,8 @@ import { startAskingFleet } from './small-fleet.ts';
 
 useBrowser();
 
-it('[Z35] everything can be done with keys alone: sign in, choose, fold, order, filter, approve, read, replay, find, help', async () => {
-  const { page, api, server, key, workspaceOf, complaints } = await openDashboard({ isSignedIn: false });
+it('[Z35, Z311] everything can be done with keys alone: sign in, choose, fold, order, filter, approve, read, replay, find, link, help', async () => {
+  const { page, api, server, key, workspaceOf, context, complaints } = await openDashboard({ isSignedIn: false });
   const press = async (...keys: readonly string[]) => {
     for (const one of keys) await page.keyboard.press(one);
   };
@@ -44,7 +44,19 @@ it('[Z35] everything can be done with keys alone: sign in, choose, fold, order, 
   await press('g', 'f', 'j', 'Enter');
   await page.getByRole('log', { name: 'Transcript' }).waitFor();
   await press('j', 'k', 'i', 'i');
-  await page.locator('.block[data-selected=true]').waitFor();
+  const selected = page.locator('.block[data-selected=true]');
+  await selected.waitFor();
+  // A link to the block leads there again, in a page that was opened anew.
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const words = await selected.textContent();
+  await press('y');
+  await page.getByText('The link is copied.').waitFor();
+  const link = await page.evaluate<string>('navigator.clipboard.readText()');
+  expect(link).toMatch(/#\/thread\/sesn_\w+\/sthr_\w+\?event=sevt_\w+$/);
+  await page.goto('about:blank');
+  await page.goto(link);
+  await selected.waitFor();
+  expect(await selected.textContent()).toBe(words);
   await press('[');
   await page.getByText(/^REPLAY/).waitFor();
   await press('.');

@@ -44,13 +44,20 @@ it('[Z36] two tabs have one connection and show the same, over a restart of the 
   expect(complaints.filter((text) => !/ERR_|Failed to load resource/.test(text))).toEqual([]);
 }, 180_000);
 
-it('[Z36] a browser without shared workers has a connection of its own', async () => {
+it('[Z36, Z300] a browser without shared workers has a connection of its own; one with a wrong clock shows the right ages', async () => {
   const { page, api, context, server, complaints } = await openDashboard({ isSignedIn: false });
   await context.addInitScript('delete globalThis.SharedWorker');
+  await context.addInitScript('{ const { now } = Date; Date.now = () => now() + 3_600_000; }');
   await page.goto(await server.dashboardUrl());
   await page.getByRole('heading', { name: 'No agents yet' }).waitFor();
   const sessionId = await startTalkingFleet(api, 1, 5, 5);
   await untilIdle(api, sessionId);
   await page.locator('.counts button', { hasText: '2 done' }).waitFor();
+  for (const column of ['age', 'in']) {
+    const shown = await page.locator(`.thread-row [data-column=${column}]`).allTextContents();
+    expect(shown).toHaveLength(2);
+    for (const age of shown) expect(age).toMatch(/^\d+s$/);
+  }
+  expect(await page.locator('.link').textContent()).toMatch(/lag [\d,]+ ms/);
   expect(complaints).toEqual([]);
 }, 180_000);

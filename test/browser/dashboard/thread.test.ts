@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -114,7 +114,7 @@ it('[Z41] a message reaches the coordinator, an interrupt stops one thread or al
   expect(complaints).toEqual([]);
 }, 180_000);
 
-it('[Z42] of a transcript of 100,000 events only what is in sight is in the page, and both ends are reached at once', async () => {
+it('[Z42, Z311] of a transcript of 100,000 events only what is in sight is in the page, both ends are reached at once, and one key follows again', async () => {
   const { page, api, complaints } = await openDashboard();
   const sessionId = await startTalkingFleet(api, 1, 3, 5);
   await untilIdle(api, sessionId);
@@ -142,10 +142,12 @@ it('[Z42] of a transcript of 100,000 events only what is in sight is in the page
   // Far from the end it stays where it is.
   await page.waitForTimeout(500);
   await transcript.getByText('Message 1', { exact: true }).waitFor();
+  await page.keyboard.press('.');
+  await transcript.getByText('Message 99999').waitFor();
   expect(complaints).toEqual([]);
 }, 180_000);
 
-it('[Z41, Z48, Z49, Z50, Z51, Z52] one thread alone is told something, of a whole session something is found, two threads stand side by side, it is exported as a page that runs nothing, and run again', async () => {
+it('[Z41, Z48, Z49, Z50, Z51, Z52, Z308] one thread alone is told something, of a whole session something is found, two threads stand side by side, it is exported as a page that runs nothing and as a trace, and run again', async () => {
   const { page, api, complaints, context } = await openDashboard();
   const editor = await createAgent(api, 'editor', [
     [
@@ -227,6 +229,14 @@ it('[Z41, Z48, Z49, Z50, Z51, Z52] one thread alone is told something, of a whol
   expect(await file.locator('script, iframe, img, link').count()).toBe(0);
   expect(requests).toHaveLength(1);
 
+  await page.keyboard.press('e');
+  const tracing = page.waitForEvent('download');
+  await page.getByRole('button', { name: /Trace \(OTLP\)/ }).click();
+  const trace = join(folder, 'trace.json');
+  await (await tracing).saveAs(trace);
+  const names = [...readFileSync(trace, 'utf8').matchAll(/"name":"(invoke_agent [^"]+)"/g)].map(([, name]) => name);
+  expect(names).toEqual(['invoke_agent lead', 'invoke_agent editor', 'invoke_agent editor']);
+
   // Once more, with another task, beside the first.
   await page.keyboard.press('f');
   await page.getByLabel('Task').fill('Begin anew.');
@@ -235,5 +245,15 @@ it('[Z41, Z48, Z49, Z50, Z51, Z52] one thread alone is told something, of a whol
   await beside.getByText('Begin.', { exact: true }).waitFor();
   const sessions = await api.list<{ title: string }>('/v1/sessions');
   expect(sessions.map(({ title }) => title)).toEqual(['Editors <i> (again)', 'Editors <i>']);
+
+  // From here on another way: what was said before is there.
+  await page.keyboard.press('f');
+  await page.getByLabel('here, with all that was said').check();
+  await page.getByLabel('Next message').fill('Another way, please.');
+  await page.getByRole('button', { name: 'Fork', exact: true }).click();
+  await page.getByRole('log').first().getByText('Another way, please.').waitFor();
+  await page.getByRole('log').first().getByText('Begin anew.').waitFor();
+  const [fork] = await api.list<{ title: string }>('/v1/sessions');
+  expect(fork!.title).toBe('Editors <i> (again) (fork)');
   expect(complaints).toEqual([]);
 }, 180_000);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { script } from '../../test-support/fleet-server.ts';
+import { call } from '../../test-support/live-io.ts';
 import { buildProgram, type Running, startProgram } from '../../test-support/processes.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'fleetloom-serve-'));
@@ -35,7 +36,8 @@ async function stop(running: Running, signal: NodeJS.Signals = 'SIGTERM') {
 const statusOf = async (url: string, key: string | null) =>
   (await fetch(`${url}/v1/sessions`, key === null ? {} : { headers: { authorization: `Bearer ${key}` } })).status;
 
-describe('fleetloom serve', () => {
+// Several at once: each has a directory of its own, and waits most of the time for what its server does.
+describe.concurrent('fleetloom serve', { timeout: 120_000 }, () => {
   it('[Y27] --json prints one line with the address, the port, the key and the directory, and nothing else', async () => {
     const data = newDirectory();
     const running = await serve(['--port', '0', '--data', data]);
@@ -85,6 +87,18 @@ describe('fleetloom serve', () => {
     const given = startProgram(['serve', '--port', '65536']);
     expect(await given.ended).toBe(2);
     expect(given.out.stderr).toContain('Give a number from 0 to 65535.');
+  });
+
+  it('[P83] sessions may wait for their server for 8 seconds or longer, and shorter is wrong usage', async () => {
+    const wait = (seconds: string) => call(['serve', '--workspace-wait', seconds, '--shared-workspaces', 'x']);
+    for (const wrong of ['7', '8.5', 'x', '']) {
+      expect(await wait(wrong)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('number of seconds from 8 on'),
+      });
+    }
+    // It is taken, so something else is complained about.
+    expect(await wait('8')).toMatchObject({ code: 2, stderr: expect.stringContaining('give --database too') });
   });
 
   it('[Y29] a port that is taken is told with what to do, and returns 2', async () => {

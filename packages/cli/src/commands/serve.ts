@@ -34,6 +34,8 @@ export interface ServeOptions {
   /** A directory that all of them have. */
   sharedWorkspaces?: string;
   maxSessions?: number;
+  /** How long sessions wait for the server with their files, in seconds. */
+  workspaceWait?: number;
   /** Names by which others call this server. */
   allowHost?: string[];
 }
@@ -72,6 +74,7 @@ export async function startHere(io: Io, options: ServeOptions, dataDirectory: st
       databaseListen: options.databaseListen ?? (env['FLEETLOOM_DATABASE_LISTEN'] || undefined),
       sharedWorkspaces: options.sharedWorkspaces === undefined ? undefined : resolve(options.sharedWorkspaces),
       busySessionsMax: options.maxSessions,
+      homeGoneMs: options.workspaceWait === undefined ? undefined : options.workspaceWait * 1_000,
       allowedHosts: options.allowHost,
       scriptsDirectory: options.scripts === undefined ? undefined : resolve(options.scripts),
       allowUnsandboxedBash: options.unsandboxedBash,

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { demoDirectory } from '../demo-fleet/demo-files.ts';
 import { buildProgram, type Running, startProgram } from '../../test-support/processes.ts';
 
@@ -26,7 +26,7 @@ async function start(args: string[]): Promise<Running & { told: Told; client: An
 
 /** Asks again until it is so. */
 async function eventually(isSo: () => Promise<boolean>): Promise<void> {
-  await expect.poll(isSo, { timeout: 90_000, interval: 100 }).toBe(true);
+  await vi.waitUntil(isSo, { timeout: 90_000, interval: 100 });
 }
 
 async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
@@ -83,7 +83,8 @@ afterAll(() => {
   for (const { child } of all) child.kill('SIGKILL');
 });
 
-describe('fleetloom start', () => {
+// All at once: each has a directory of its own, and waits most of the time for what its server does.
+describe.concurrent('fleetloom start', { timeout: 120_000 }, () => {
   it('[Y70] the first start begins a demo: real files, a fan-out, a retry, an approval that waits, a follow-up', async () => {
     const data = join(root, 'first');
     hurry(data);
@@ -123,7 +124,7 @@ describe('fleetloom start', () => {
     expect(again.told.key).toBe(running.told.key);
     expect((await again.client.beta.sessions.list()).data.map(({ id }) => id)).toEqual([waiting.id]);
     expect(await stop(again)).toBe(0);
-  }, 120_000);
+  });
 
   it('[Y71] --demo says how many agents there are, up to 25', async () => {
     const running = await start(['--data', join(root, 'many'), '--demo', '25']);
@@ -140,7 +141,7 @@ describe('fleetloom start', () => {
       expect(await refused.ended).toBe(code);
       expect(refused.out.stderr).toContain('Give a number from 3 to 25.');
     }
-  }, 120_000);
+  });
 
   it('[Y72] with --no-demo nothing begins, and the printed link opens the dashboard once', async () => {
     const data = join(root, 'quiet');

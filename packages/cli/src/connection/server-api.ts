@@ -1,6 +1,6 @@
+import { ServerClock } from '@fleetloom/client';
 import { limits } from '../limits.ts';
 import type { Connection } from './connection.ts';
-import { ServerClock } from './server-clock.ts';
 import { toAnswerError, toFetchError, unreadableAnswer } from './server-errors.ts';
 
 /** Calls to a server. What goes wrong comes out as a `CommandError` that says what to do. */

@@ -1,5 +1,5 @@
+import { ServerClock } from '@fleetloom/client';
 import type { FleetEvent, Run } from '@fleetloom/protocol/fleet';
-import { ServerClock } from '../connection/server-clock.ts';
 import { doingOf } from '../fleet/draw-threads.ts';
 import { type SlotState, toSlotState } from '../fleet/slot-state.ts';
 import { type ThreadRow, toThreadRows } from '../fleet/thread-rows.ts';

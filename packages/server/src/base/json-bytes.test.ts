@@ -3,7 +3,19 @@ import { expect, it } from 'vitest';
 import { jsonBytesAtMost } from './json-bytes.ts';
 
 it('[R222] what is taken for small enough without being written is never larger than that', () => {
-  const worst = [-1.2345678901234567e-300, '\u0001', '\ud800', '€', '😀', { '\u0001': false }, [], {}, null, [[null]]];
+  const worst = [
+    -Number.MIN_VALUE,
+    -1 / 3e200,
+    '\u0001',
+    '\ud800',
+    '€',
+    '😀',
+    { '\u0001': false },
+    [],
+    {},
+    null,
+    [[null]],
+  ];
   for (const value of worst) expect(jsonBytesAtMost(value)).toBeGreaterThanOrEqual(bytesOf(value));
   assert(property(jsonValue({ stringUnit: 'binary' }), (value) => jsonBytesAtMost(value) >= bytesOf(value)));
 });

@@ -257,6 +257,8 @@ export const limits = {
   busyChildrenMax: 272,
   /** What one answer, result, summary or event of a client brings into a session. A frame has room for it and our words. */
   contentBytesMax: 33 * 1024 * 1024,
+  /** What a fork takes over of a log, without deltas: it is written at once. */
+  forkBytesMax: 64 * 1024 * 1024,
   /** How deep it is nested. Node reads JSON of any depth, and cannot write what it has read from a few thousand levels on. */
   contentDepthMax: 500,
   /** Tasks of one call of `delegate`. */
@@ -323,8 +325,10 @@ export const limits = {
   homeGoneMs: 60_000,
   /** Sessions of which a node remembers that it has written down where they live. */
   homesKnownMax: 100_000,
-  /** How long a node may be at a request that nobody else may carry out meanwhile, and how long that is waited for. */
+  /** How long a node that is at a request, which nobody else may carry out meanwhile, is waited for. */
   claimMs: 30_000,
+  /** How long it counts as being at it after it has said so, which it does again and again. */
+  claimLeaseMs: 6_000,
   /** How often a node looks whether another one asks for something on its disk, and how long the other one waits. */
   nodeMailLookMs: 200,
   nodeMailWaitMs: 30_000,

@@ -202,6 +202,8 @@ export interface SessionCreated {
   readonly members: readonly AgentSnapshot[];
   /** It happened, or happens, elsewhere and is only told here: nobody can say anything to it. */
   readonly is_read_only?: boolean;
+  /** Everything up to the last frame of that session which is not newer than `seq` happened there. */
+  readonly forked_from?: { readonly session_id: string; readonly seq: number };
 }
 
 /** What a session may use up. Null where there is no bound. */

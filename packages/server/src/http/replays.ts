@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { NewKey } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
+import { isStoreError } from '../store/store-errors.ts';
 import type { Answer } from './answer.ts';
 import type { Credential } from './auth/credential.ts';
 import { doorError } from './door-error.ts';
@@ -76,8 +77,26 @@ export function createReplays({ keys, clock = systemClock, onMishap, claims }: R
     entry: Entry,
     execute: (memory: ReplayMemory) => Promise<Answer>,
   ): Promise<Answer> {
-    const known = entry.mayBeRepeated ? await replay(request, entry) : undefined;
-    if (known !== undefined) return known;
+    const arrivedAt = clock.now();
+    const known = entry.mayBeRepeated ? await find(request, entry) : undefined;
+    if (known !== undefined) return toReplay(entry, known);
+    try {
+      return await runAndKeep(request, entry, execute);
+    } catch (error) {
+      if (!isStoreError(error, 'key_taken')) throw error;
+      // Another one was faster, and nothing was done here.
+      const other = await find(request, entry);
+      if (other !== undefined && isSame(entry, other, arrivedAt)) return toReplay(entry, other);
+      if (!entry.isGuess) throw error;
+      return await runAndKeep(request, { ...entry, replaces: true }, execute);
+    }
+  }
+
+  async function runAndKeep(
+    request: RepeatableRequest,
+    entry: Entry,
+    execute: (memory: ReplayMemory) => Promise<Answer>,
+  ): Promise<Answer> {
     let isKept = false;
     const toKey = (body: object): NewKey => {
       isKept = true;
@@ -88,24 +107,44 @@ export function createReplays({ keys, clock = systemClock, onMishap, claims }: R
     return answer;
   }
 
-  async function replay({ credential }: RepeatableRequest, entry: Entry): Promise<Answer | undefined> {
+  async function find({ credential }: RepeatableRequest, entry: Entry): Promise<KeptAnswer | undefined> {
     const record = await keys.get(credential.workspaceId, entry.key);
     // The cast: we put it there ourselves, as `toNewKey` makes it.
-    return record === undefined ? undefined : toReplay(entry, record.result as unknown as KeptAnswer);
+    return record?.result as unknown as KeptAnswer | undefined;
+  }
+
+  async function replay(request: RepeatableRequest, entry: Entry): Promise<Answer | undefined> {
+    const known = await find(request, entry);
+    return known === undefined ? undefined : toReplay(entry, known);
   }
 
   async function keep({ credential }: RepeatableRequest, entry: Entry, answer: Answer): Promise<void> {
     try {
-      await keys.putIfAbsent({ workspaceId: credential.workspaceId, ...toNewKey(entry, answer) });
+      await keys.putIfAbsent({
+        workspaceId: credential.workspaceId,
+        ...toNewKey({ ...entry, replaces: entry.isGuess }, answer),
+      });
     } catch (error) {
       onMishap(error);
     }
   }
 
-  function toNewKey({ key, fingerprint, ttlMs, isGuess }: Entry, { status, body }: Answer): NewKey {
-    const result: KeptAnswer = { fingerprint, status, body };
-    return { key, expiresAt: clock.now() + ttlMs, result, replaces: isGuess };
+  function toNewKey({ key, fingerprint, ttlMs, mayBeRepeated, isGuess, replaces }: Entry, answer: Answer): NewKey {
+    const { status, body } = answer;
+    const at = clock.now();
+    const again = isGuess && mayBeRepeated ? { repeated_at: at } : {};
+    const result: KeptAnswer = { fingerprint, status, body, ...again };
+    // One process knows what it is at. Of several, one may come to write long after another one was asked again.
+    return { key, expiresAt: at + ttlMs, result, replaces: replaces ?? (isGuess && claims === undefined) };
   }
+}
+
+/**
+ * Whether what another node has done is what this one was asked for. Without a key of the client's own two that are alike may
+ * both be meant; but if the other one was asked again after this one had come, it was this that was repeated.
+ */
+function isSame(entry: Entry, { repeated_at: repeatedAt }: KeptAnswer, arrivedAt: number): boolean {
+  return !entry.isGuess || entry.mayBeRepeated || (repeatedAt !== undefined && repeatedAt >= arrivedAt);
 }
 
 interface Entry {
@@ -116,12 +155,16 @@ interface Entry {
   readonly mayBeRepeated: boolean;
   /** No key says what belongs together. The same may be meant twice, and a repetition is of the newest. */
   readonly isGuess: boolean;
+  /** Whether the answer takes the place of an earlier one of the same key, if that is decided already. */
+  readonly replaces?: boolean;
 }
 
 interface KeptAnswer {
   readonly fingerprint: string;
   readonly status: number;
   readonly body: object | null;
+  /** When it was carried out, if it was the repetition of a request that left no trace. */
+  readonly repeated_at?: number;
 }
 
 function toReplay(entry: Entry, { fingerprint, status, body }: KeptAnswer): Answer {

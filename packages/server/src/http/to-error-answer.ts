@@ -74,6 +74,7 @@ const statusOfCode: Readonly<Record<string, ErrorStatus | undefined>> = {
   session_terminated: 409,
   session_read_only: 409,
   thread_ended: 409,
+  not_forkable: 409,
   thread_not_steerable: 409,
   session_elsewhere: 503,
   work_not_queued: 409,

@@ -1,55 +1,91 @@
+import { FleetloomError } from '../base/errors.ts';
 import { limits } from '../base/limits.ts';
 import type { Homes } from '../sessions/owner/homes.ts';
 import type { DocumentRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
+import { isStoreError } from '../store/store-errors.ts';
 import type { NodeRegistry } from './node-registry.ts';
 
 export interface NodeHomesOptions {
   readonly store: Pick<Store, 'documents'>;
   readonly nodes: Pick<NodeRegistry, 'nodeId' | 'silenceMs'>;
-  readonly hasWorkspace: (sessionId: string) => Promise<boolean>;
+  /** Whether the disk of this node has a workspace of the session; `shared`: every node has all of them. */
+  readonly workspaces: 'shared' | { readonly has: (sessionId: string) => Promise<boolean> };
   readonly goneMs?: number | undefined;
 }
 
 export interface NodeHomes extends Homes {
-  /** The node that has the workspace of a session; undefined if it is this one or none. */
+  /** The node where a session lives; undefined if it is this one or none. */
   findOther(sessionId: string): Promise<string | undefined>;
 }
 
-/** Homes as documents: the node that first uses the workspace of a session writes down that it is there. */
+/** Homes as documents: the node on whose disk a session first leaves something writes down that it lives there. */
 export function createNodeHomes(options: NodeHomesOptions): NodeHomes {
-  const { store, nodes, hasWorkspace, goneMs = limits.homeGoneMs } = options;
+  const { store, nodes, workspaces, goneMs = limits.homeGoneMs } = options;
   const { documents } = store;
-  /** Those that were written down here, to write each once. */
+  if (goneMs < limits.nodeAliveMs) {
+    throw new FleetloomError({
+      code: 'home_gone_too_soon',
+      kind: 'caller',
+      problem: `nodes would count as gone after ${goneMs} ms, while they may only be slow to say that they are there`,
+      advice: `let sessions wait for ${limits.nodeAliveMs} ms at least`,
+    });
+  }
+  /** Those that are written down here, to write each once. */
   const settled = new Set<string>();
+
   return {
     find: async (sessionId) => {
-      const found = await documents.get(HOME, sessionId);
-      if (found === undefined) return 'none';
-      const nodeId = nodeOf(found);
-      if (nodeId === nodes.nodeId) return 'here';
+      const nodeId = await findNode(sessionId);
+      if (nodeId === nodes.nodeId) {
+        remember(sessionId);
+        return 'here';
+      }
+      // While this node was away others may have given it up: what it wrote down is gone then.
+      settled.delete(sessionId);
+      if (nodeId === undefined) return 'none';
       return (await nodes.silenceMs(nodeId)) > goneMs ? 'lost' : 'elsewhere';
     },
-    settle: async (sessionId) => {
-      if (settled.has(sessionId)) return;
-      await documents.put({ kind: HOME, id: sessionId, data: { node: nodes.nodeId } });
-      if (settled.size >= limits.homesKnownMax) settled.clear();
-      settled.add(sessionId);
+    settle: async (sessionId, use) => {
+      if ((use === 'workspace' && workspaces === 'shared') || settled.has(sessionId)) return;
+      await writeDown(sessionId);
+      remember(sessionId);
     },
     leave: async (sessionId) => {
       settled.delete(sessionId);
       await documents.delete(HOME, sessionId);
     },
-    hasWorkspace,
+    isHere: async (sessionId) =>
+      settled.has(sessionId) || (workspaces !== 'shared' && (await workspaces.has(sessionId))),
     findOther: async (sessionId) => {
-      const found = await documents.get(HOME, sessionId);
-      const nodeId = found === undefined ? undefined : nodeOf(found);
+      const nodeId = await findNode(sessionId);
       return nodeId === nodes.nodeId ? undefined : nodeId;
     },
   };
+
+  async function findNode(sessionId: string): Promise<string | undefined> {
+    const found = await documents.get(HOME, sessionId);
+    return found === undefined ? undefined : nodeOf(found);
+  }
+
+  /** A process that was frozen may come here after another one has taken the session and settled it. */
+  async function writeDown(sessionId: string): Promise<void> {
+    try {
+      await documents.put({ kind: HOME, id: sessionId, data: { node: nodes.nodeId }, ifRevision: 0 });
+    } catch (error) {
+      if (!isStoreError(error, 'version_conflict')) throw error;
+      const nodeId = await findNode(sessionId);
+      if (nodeId !== nodes.nodeId) throw new Error(`${sessionId} lives on another node by now`, { cause: error });
+    }
+  }
+
+  function remember(sessionId: string): void {
+    if (settled.size >= limits.homesKnownMax) settled.clear();
+    settled.add(sessionId);
+  }
 }
 
-/** Only `settle` writes it. */
+/** Only `writeDown` writes it. */
 function nodeOf({ data }: DocumentRecord): string {
   return data['node'] as string;
 }

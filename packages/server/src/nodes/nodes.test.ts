@@ -11,7 +11,7 @@ import { createLog } from '../store/log.ts';
 import { createMemoryStore } from '../store/memory/memory-store.ts';
 import { append, owned } from '../store/suite/samples.suite.ts';
 import { commitOne } from '../store/write.ts';
-import { createNodeHomes } from './node-homes.ts';
+import { createNodeHomes, type NodeHomes } from './node-homes.ts';
 import { openNodeId } from './node-id.ts';
 import { createNodeMail } from './node-mail.ts';
 import { createNodeRegistry } from './node-registry.ts';
@@ -74,13 +74,13 @@ it('[P58] a home is elsewhere while its node lives or is newly gone, and lost af
   const [a, b] = [openNode('node_a'), openNode('node_b', away)];
   await a.start();
   await b.start();
-  const hasWorkspace = async () => false;
+  const workspaces = { has: async () => false };
   const homes = {
-    a: createNodeHomes({ store, nodes: a, hasWorkspace }),
-    b: createNodeHomes({ store, nodes: b, hasWorkspace }),
+    a: createNodeHomes({ store, nodes: a, workspaces }),
+    b: createNodeHomes({ store, nodes: b, workspaces }),
   };
   expect(await homes.b.find('sesn_1')).toBe('none');
-  await homes.a.settle('sesn_1');
+  await homes.a.settle('sesn_1', 'workspace');
   expect([await homes.a.find('sesn_1'), await homes.b.find('sesn_1')]).toEqual(['here', 'elsewhere']);
   expect([await homes.a.findOther('sesn_1'), await homes.b.findOther('sesn_1')]).toEqual([undefined, 'node_a']);
   await pass(2 * limits.homeGoneMs);
@@ -96,7 +96,7 @@ it('[P58] a home is elsewhere while its node lives or is newly gone, and lost af
   expect(await homes.b.find('sesn_1')).toBe('lost');
   await homes.b.leave('sesn_1');
   expect(await homes.b.find('sesn_1')).toBe('none');
-  await homes.b.settle('sesn_2');
+  await homes.b.settle('sesn_2', 'workspace');
   clock.advance(limits.homeGoneMs + 1);
   expect(await sweep(store, [{ kind: 'home', isOfSession: true }])).toBe(1);
 });
@@ -127,16 +127,58 @@ it('[P58] where so many sessions live is written once, and again only when a nod
   const homes = createNodeHomes({
     store: { documents },
     nodes: openNode('node_a'),
-    hasWorkspace: async () => false,
+    workspaces: { has: async () => false },
   });
-  for (let at = 0; at < limits.homesKnownMax; at++) await homes.settle(`sesn_${at}`);
-  await homes.settle('sesn_0');
+  for (let at = 0; at < limits.homesKnownMax; at++) await homes.settle(`sesn_${at}`, 'workspace');
+  await homes.settle('sesn_0', 'workspace');
   expect(writes).toBe(limits.homesKnownMax);
-  await homes.settle('sesn_more');
-  await homes.settle('sesn_more');
+  await homes.settle('sesn_more', 'workspace');
+  await homes.settle('sesn_more', 'workspace');
   expect(writes).toBe(limits.homesKnownMax + 1);
-  await homes.settle('sesn_0');
+  await homes.settle('sesn_0', 'workspace');
   expect(writes).toBe(limits.homesKnownMax + 2);
+});
+
+it('[P82] a session that was given up while its node was away is written down again, and one that lives elsewhere by then is refused', async () => {
+  const { store, openNode } = open();
+  const [a, b] = ['node_a', 'node_b'].map((nodeId) =>
+    createNodeHomes({ store, nodes: openNode(nodeId), workspaces: { has: async () => false } }),
+  ) as [NodeHomes, NodeHomes];
+  await a.settle('sesn_1', 'workspace');
+  await a.settle('sesn_2', 'program');
+  // Node a is away for so long that b takes both; sesn_2 finds a new home there.
+  await b.leave('sesn_1');
+  await b.leave('sesn_2');
+  await b.settle('sesn_2', 'program');
+  expect(await a.find('sesn_1')).toBe('none');
+  await a.settle('sesn_1', 'workspace');
+  expect(await b.findOther('sesn_1')).toBe('node_a');
+  expect([await a.isHere('sesn_1'), await a.isHere('sesn_2')]).toEqual([true, true]);
+  expect(await a.findOther('sesn_2')).toBe('node_b');
+  await a.find('sesn_2');
+  expect(await a.isHere('sesn_2')).toBe(false);
+  await expect(a.settle('sesn_2', 'program')).rejects.toThrow('another node');
+  expect(await a.findOther('sesn_2')).toBe('node_b');
+});
+
+it('[P81] where all nodes have all workspaces, files bind no session, and a program does', async () => {
+  const { store, openNode } = open();
+  const openHomes = (nodeId: string) => createNodeHomes({ store, nodes: openNode(nodeId), workspaces: 'shared' });
+  const [a, b, restarted] = [openHomes('node_a'), openHomes('node_b'), openHomes('node_a')];
+  await a.settle('sesn_1', 'workspace');
+  expect([await a.find('sesn_1'), await b.find('sesn_1'), await a.isHere('sesn_1')]).toEqual(['none', 'none', false]);
+  await a.settle('sesn_1', 'program');
+  expect([await a.find('sesn_1'), await b.findOther('sesn_1')]).toEqual(['here', 'node_a']);
+  expect([await a.isHere('sesn_1'), await b.isHere('sesn_1')]).toEqual([true, false]);
+  expect([await restarted.find('sesn_1'), await restarted.isHere('sesn_1')]).toEqual(['here', true]);
+});
+
+it('[P83] sessions wait for their node for as long as is said, and never shorter than a node that lives may be silent', () => {
+  const { store, openNode } = open();
+  const openHomes = (goneMs: number) =>
+    createNodeHomes({ store, nodes: openNode('node_a'), workspaces: 'shared', goneMs });
+  expect(() => openHomes(limits.nodeAliveMs)).not.toThrow();
+  expect(() => openHomes(limits.nodeAliveMs - 1)).toThrow(`let sessions wait for ${limits.nodeAliveMs} ms at least`);
 });
 
 it('[P59] one node asks another for what is on its disk, through the store, and waits no longer than it may', async () => {

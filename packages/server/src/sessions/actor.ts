@@ -21,7 +21,7 @@ export interface ActorOptions {
   readonly sources: Sources;
   readonly schedule: Schedule;
   readonly requests: Omit<RequestRunner, 'writeDelta' | 'onUsage' | 'onProblems'>;
-  readonly tools: ToolRunner;
+  readonly tools: Omit<ToolRunner, 'checkOwner'>;
   /** Runs the whole session, if its agent is a program. */
   readonly program: Pick<ProgramDriverOptions, 'engine' | 'openWorkspace'> | null;
   /** Somebody else owns the session, or the log is closed: nothing may be done for it here any more. */
@@ -202,17 +202,21 @@ export class SessionActor {
   async #tool(threadId: string, toolUseId: string): Promise<void> {
     const call = threadOf(this.state, threadId).calls.get(toolUseId);
     if (call?.progress.type !== 'running') return;
-    const runner = { ...this.#options.tools, openWorkspace: () => this.#openWorkspace() };
+    const runner: ToolRunner = {
+      ...this.#options.tools,
+      openWorkspace: () => this.#openWorkspace(),
+      checkOwner: () => this.#checkOwner(),
+    };
     const result = await runTool(runner, this.state, threadId, call, this.#start(threadId, toolUseId));
     this.#work.delete(toolUseId);
     await this.dispatch({ type: 'tool_finished', threadId, toolUseId, result });
   }
 
-  /** It may take a while, and the tool runs right behind it: if the session is lost by then, its signal says so. */
+  /** Who has lost the session must not say that it lives here. */
   async #openWorkspace(): Promise<string> {
-    const path = await this.#options.tools.openWorkspace(this.state.id);
     this.#checkOwner();
-    return path;
+    if (this.#isLost) throw storeError('stale_owner', `the session ${this.state.id} is not owned here any more`);
+    return this.#options.tools.openWorkspace(this.state.id);
   }
 
   #wait(threadId: string, at: number): void {

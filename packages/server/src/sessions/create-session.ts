@@ -2,7 +2,7 @@ import { type AgentSnapshot, type SessionAgent, toRoster } from '@fleetloom/prot
 import type { JsonObject } from '../base/json.ts';
 import type { Budget, NewSessionFrame, SessionCreated } from '../frames/frames.ts';
 import type { SessionLog } from '../store/log.ts';
-import type { NewKey } from '../store/records.ts';
+import type { NewKey, SessionRecord } from '../store/records.ts';
 import { beginState } from './begin-state.ts';
 import type { ClientEvent } from './client-event.ts';
 import { Draft, type Sources } from './draft.ts';
@@ -35,7 +35,7 @@ export interface CreateSession {
   /** It only tells why what was asked for cannot begin. */
   readonly refusal?: Refusal;
   /** Keeps the answer for a client that repeats the request, in the same write. */
-  readonly toKey?: (sessionId: string) => NewKey;
+  readonly toKey?: (made: SessionRecord) => NewKey;
 }
 
 /** Writes a new session with everything that came with it, all at once: a crash leaves the whole or nothing. */
@@ -63,7 +63,10 @@ export async function createSession(log: SessionLog, sources: Sources, request: 
   }));
   // A worker may get ready before there is anything to do.
   const works = environment.type === 'self_hosted' ? [toWorkChange(ids, first.time)] : [];
-  const keys = toKey === undefined ? [] : [{ type: 'put_key' as const, key: toKey(sessionId) }];
+  // The cast: as the store gives it back, which knows nothing of what it keeps.
+  const data = session.data as unknown as JsonObject;
+  const made = { ...session, data, revision: 1, updatedAt: session.createdAt, archivedAt: null };
+  const keys = toKey === undefined ? [] : [{ type: 'put_key' as const, key: toKey(made) }];
   const draft = new Draft(state, sources);
   if (refusal !== undefined) refuseRun(draft, refusal);
   const changes = [...threads, ...inputs, ...works, ...keys, ...toChanges(draft)];

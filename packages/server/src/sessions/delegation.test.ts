@@ -592,7 +592,7 @@ it('[R59] all agents of a session work in the same directory, each with a thread
   await fleet.rest(id);
   const { threads } = await fleet.state(id);
   expect(contexts.map(({ threadId }) => threadId)).toEqual([...threads.keys()]);
-  expect(new Set(contexts.map(({ workspace }) => workspace)).size).toBe(1);
+  expect(new Set(await Promise.all(contexts.map(({ openWorkspace }) => openWorkspace()))).size).toBe(1);
   expect(contexts.every(({ sessionId }) => sessionId === id)).toBe(true);
 });
 

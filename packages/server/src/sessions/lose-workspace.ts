@@ -1,7 +1,7 @@
 import type { Draft } from './draft.ts';
 import { closeTurn, failTurn } from './end-turn.ts';
 import { closeOpen } from './program/lose-program.ts';
-import { primaryOf, type Stopped } from './state.ts';
+import { isProgram, primaryOf, type Stopped, WORKSPACE_LOST } from './state.ts';
 
 /**
  * The disk with the workspace is gone, with the node that had it. Every turn ends where it is: an agent that went on in an
@@ -9,7 +9,8 @@ import { primaryOf, type Stopped } from './state.ts';
  */
 export function loseWorkspace(draft: Draft): void {
   const primary = primaryOf(draft.state);
-  const error = { type: 'unknown_error' as const, message, reason: 'workspace_lost' };
+  const message = isProgram(draft.state) ? programGone : filesGone;
+  const error = { type: 'unknown_error' as const, message, reason: WORKSPACE_LOST };
   const children = [...draft.state.threads.values()].filter((thread) => thread !== primary && thread.turn !== null);
   for (const child of children.toReversed()) {
     closeOpen(draft, child);
@@ -25,5 +26,9 @@ export function loseWorkspace(draft: Draft): void {
   failTurn(draft, primary, error);
 }
 
-const message =
+const filesGone =
   'the node with the workspace of this session is gone and its files with it: send a message to go on without them';
+
+/** Where workspaces are shared its files are still there, but not what it has said and heard. */
+const programGone =
+  'the node of this session is gone, and with it the conversation and what was on its disk: send a message to begin anew';

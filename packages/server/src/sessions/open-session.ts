@@ -10,7 +10,7 @@ import type { Held, Store } from '../store/store.ts';
 import type { Toolbox } from '../tools/toolbox.ts';
 import { SessionActor } from './actor.ts';
 import { createOffers } from './offers.ts';
-import type { Homes } from './owner/homes.ts';
+import type { Homes, HomeUse } from './owner/homes.ts';
 import { LeaseBelief } from './owner/lease-belief.ts';
 import { readState } from './read-state.ts';
 import { toRetryDelay } from './retry-delay.ts';
@@ -40,7 +40,7 @@ export interface SessionParts {
 }
 
 export interface SharedParts {
-  /** Where workspaces are; undefined if all processes have all of them. */
+  /** Where sessions live; undefined if all processes have the same disk. */
   readonly homes?: Homes | undefined;
   /** Among how many processes what nobody owns is to be shared, this one included. */
   readonly countNodes?: (() => number) | undefined;
@@ -146,8 +146,8 @@ function createActor(
   { state, fence, lease, toolbox, onLost, onProblem }: Ownership,
 ): SessionActor {
   const { log, engine, models, clock, ids, random, schedule, shared } = parts;
-  const openWorkspace = async (sessionId: string) => {
-    await shared?.homes?.settle(sessionId);
+  const openFor = (use: HomeUse) => async (sessionId: string) => {
+    await shared?.homes?.settle(sessionId, use);
     return parts.openWorkspace(sessionId);
   };
   const offers = createOffers(toolbox);
@@ -169,10 +169,10 @@ function createActor(
     tools: {
       offers,
       schedule,
-      openWorkspace,
+      openWorkspace: openFor('workspace'),
       onThreadEnd: (threadId) => void toolbox.closeThread(threadId).catch(onProblem),
     },
-    program: isProgram(state) ? { engine: parts.programs ?? noPrograms, openWorkspace } : null,
+    program: isProgram(state) ? { engine: parts.programs ?? noPrograms, openWorkspace: openFor('program') } : null,
     onLost,
     isOwner: () => lease.isHeld,
   });

@@ -7,8 +7,10 @@ import { type Call, type SessionState, threadOf } from './state.ts';
 export interface ToolRunner {
   readonly offers: Offers;
   readonly schedule: Schedule;
-  /** The directory that the agents of the session share. */
+  /** The directory that the agents of the session share. Where several nodes share sessions, it binds this one here. */
   readonly openWorkspace: (sessionId: string) => Promise<string>;
+  /** Asked right before a tool begins: if the session is not ours any more, the signal of the call says so after this. */
+  readonly checkOwner: () => void;
   /** The thread will never use a tool again: what they keep for it can be let go. */
   readonly onThreadEnd: (threadId: string) => void;
 }
@@ -32,7 +34,7 @@ export async function runTool(
 }
 
 async function run(
-  { offers, openWorkspace }: ToolRunner,
+  { offers, openWorkspace, checkOwner }: ToolRunner,
   state: SessionState,
   threadId: string,
   { name, input, serverName }: Call,
@@ -45,9 +47,18 @@ async function run(
   if (tool === undefined || tool.kind === 'custom' || isElsewhere) {
     return textResult(`The tool ${name} is not available any more.`, { isError: true });
   }
-  const workspace = await openWorkspace(state.id);
+  const workspace = once(() => openWorkspace(state.id));
+  // Before it begins, and each time: what was mounted meanwhile has to be there, also for a shell that is open already.
+  // Others ask for it only if they have more to tell than fits into a result.
+  if (tool.kind === 'builtin' && tool.isSandboxed) await workspace();
+  checkOwner();
   if (signal.aborted) return textResult('It was stopped before it began.', { isError: true });
-  return await tool.run(input, { sessionId: state.id, threadId, workspace, signal });
+  return await tool.run(input, { sessionId: state.id, threadId, openWorkspace: workspace, signal });
+}
+
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined;
+  return () => (made ??= make());
 }
 
 function neverLongAfter(signal: AbortSignal, schedule: Schedule): Promise<ToolResult> {

@@ -26,6 +26,7 @@ export const codes = {
   wrong_thread: 'leave session_thread_id out: the id of the tool use says where it belongs',
   not_self_hosted: 'leave the result to the server, or use a self-hosted environment',
   event_too_large: 'put large content into a file and name it',
+  not_forkable: 'fork an earlier event of a session of this server, or create a new session',
   budget_reached: 'raise the budget of the session first',
   budget_create_only: 'create a new session with a budget',
   budget_not_raised: 'set a budget that is above what was used',

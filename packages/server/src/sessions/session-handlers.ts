@@ -1,6 +1,6 @@
 import { startWatch, stopWatch, toThread } from './fold-thread.ts';
 import { type FrameHandlers, onThread } from './frame-handler.ts';
-import { threadOf } from './state.ts';
+import { threadOf, WORKSPACE_LOST } from './state.ts';
 
 /** What becomes of the session: its threads, its statuses, its runs. */
 export const sessionHandlers: FrameHandlers = {
@@ -29,6 +29,8 @@ export const sessionHandlers: FrameHandlers = {
     stopWatch(state.active, time);
   },
   'session.error': (state, { error, retry, retry_at: at }, frame) => {
+    // What a program knew of it was on the disk that is gone, and nobody else could go on with it.
+    if (error.reason === WORKSPACE_LOST) state.conversation = null;
     const turn = frame.threadId === null ? null : threadOf(state, frame.threadId).turn;
     if (turn === null || retry !== 'retrying' || at === null) return;
     // A restart of ours says nothing about the endpoint, so it uses up no attempt.

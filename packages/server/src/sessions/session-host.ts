@@ -185,7 +185,7 @@ export class SessionHost {
   #hear(sessionId: string): void {
     const { shared } = this.#options;
     if (shared === undefined || this.#hosted.has(sessionId)) return this.wake(sessionId);
-    const guess = shared.homes?.hasWorkspace(sessionId) ?? Promise.resolve(false);
+    const guess = shared.homes?.isHere(sessionId) ?? Promise.resolve(false);
     this.#watch(
       sessionId,
       guess.then((isHere) => isHere && this.#take(sessionId)),

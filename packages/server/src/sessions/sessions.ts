@@ -5,6 +5,7 @@ import type { NewKey, SessionRecord, ThreadRecord } from '../store/records.ts';
 import { isStoreError } from '../store/store-errors.ts';
 import type { ClientEvent } from './client-event.ts';
 import { type CreateSession, createSession } from './create-session.ts';
+import { type ForkSession, forkSession } from './fork-session.ts';
 import { askOwner } from './owner/ask-owner.ts';
 import { type CommandOutcome, throwRefusal } from './owner/command-outcome.ts';
 import { over, type SessionCommand } from './owner/session-command.ts';
@@ -18,6 +19,8 @@ export interface Sessions {
   /** Goes on with whatever was under way when the last process ended. */
   start(): Promise<void>;
   create(request: CreateSession): Promise<SessionRecord>;
+  /** A new one with everything that happened in another one up to a moment. */
+  fork(request: ForkSession): Promise<SessionRecord>;
   /** All of them or none. They are durable when this resolves, and are taken up by whoever owns the session. */
   send(request: SendToSession): Promise<readonly Sent[]>;
   /** What was sent is taken up, durably, when this resolves; or the process that owns the session is not heard of. */
@@ -70,6 +73,14 @@ export function createSessions(options: SessionsOptions): Sessions {
       const sessionId = await createSession(log, { clock, ids, models }, request);
       if ((request.events ?? []).length > 0) await host.take(sessionId);
       return read(request.workspaceId, sessionId);
+    },
+
+    fork: async (request) => {
+      await read(request.workspaceId, request.sourceId);
+      const { id, status } = await forkSession({ store, log, clock, ids, models }, request);
+      // Something had been said at that moment and was not taken up yet.
+      if (status !== 'idle') host.wake(id);
+      return read(request.workspaceId, id);
     },
 
     send: async ({ workspaceId, sessionId, ...rest }) => {

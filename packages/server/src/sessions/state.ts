@@ -171,6 +171,9 @@ export const noUsage: UsageTotals = {
   cost_nano_usd: 0,
 };
 
+/** Why a session ends its turns whose node is gone, as its log says it. */
+export const WORKSPACE_LOST = 'workspace_lost';
+
 export const endTurn: Stopped = { reason: { type: 'end_turn' }, details: null };
 
 /** Whether a program runs the whole session: the name of the agent's model says so. */

@@ -32,6 +32,9 @@ const meanings = {
   closed: { kind: 'terminal', advice: 'open it again' },
   store_failed: { kind: 'retryable', advice: 'see the cause, make room or repair the connection, and repeat it' },
   store_locked: { kind: 'terminal', advice: 'stop the other process, or choose another file' },
-  driver_missing: { kind: 'terminal', advice: 'run `npm install pg`' },
+  driver_missing: {
+    kind: 'terminal',
+    advice: 'run `npm install pg` where Fleetloom is installed, with -g if that was',
+  },
   store_too_new: { kind: 'terminal', advice: 'use the version of Fleetloom that wrote it, or a newer one' },
 } as const satisfies Record<string, { kind: ErrorKind; advice: string }>;

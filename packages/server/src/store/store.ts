@@ -197,6 +197,8 @@ export type Acquired =
 /** Small things that all processes sharing the store must agree on. `kind` names the collection. */
 export interface Documents {
   get(kind: string, id: string): Promise<DocumentRecord | undefined>;
+  /** Those of them that are there, in any order, with one look. */
+  getAll(kind: string, ids: readonly string[]): Promise<readonly DocumentRecord[]>;
   /** `ifRevision` refuses the change if the document is at another one; 0: only if there is none. */
   put(document: { kind: string; id: string; data: object; ifRevision?: number }): Promise<DocumentRecord>;
   /** Sorted by id. */

@@ -269,7 +269,7 @@ describe('long output', () => {
     const files = new WorkspaceFiles({ locks: createLocks(), linksMax: 40 });
     const some = toToolLimits({ toolTextCharsMax: 50, toolPreviewChars: 20, ...changed });
     const { signal } = new AbortController();
-    const context = { sessionId: 'sesn_1', threadId: 'sthr_1', workspace, signal };
+    const context = { sessionId: 'sesn_1', threadId: 'sthr_1', openWorkspace: async () => workspace, signal };
     return await createKeepOutput({ files, clock: createManualClock(), limits: some })('tool', result, context);
   }
 });

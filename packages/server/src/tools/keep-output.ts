@@ -30,10 +30,10 @@ export function createKeepOutput({ files, clock, limits }: KeepOutputOptions): K
     return { content: [{ type: 'text', text: preview }, ...blocks.filter(({ type }) => type !== 'text')], isError };
   };
 
-  async function keep(toolName: string, text: string, { workspace }: ToolContext): Promise<string> {
+  async function keep(toolName: string, text: string, { openWorkspace }: ToolContext): Promise<string> {
     const size = `The output has ${text.length} characters`;
     try {
-      const path = await createFile(workspace, toolName, text);
+      const path = await createFile(await openWorkspace(), toolName, text);
       return `${size}. It was written to ${path}: read it in parts with view_range, or search it with grep. Beginning and end:`;
     } catch (error) {
       const reason = error instanceof ToolFailure ? error.message : String(error);

@@ -19,8 +19,11 @@ export interface Tool {
 export interface ToolContext {
   readonly sessionId: string;
   readonly threadId: string;
-  /** The directory that all agents of the session share. Absolute, existing, without symbolic links in it. */
-  readonly workspace: string;
+  /**
+   * The directory that all agents of the session share. Absolute, existing, without symbolic links in it. Where several
+   * nodes share the sessions, one that has asked for it stays with this node: only who works with files asks.
+   */
+  readonly openWorkspace: () => Promise<string>;
   readonly signal: AbortSignal;
 }
 

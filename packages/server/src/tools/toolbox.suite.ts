@@ -85,7 +85,7 @@ export async function call(
   }: RunOptions & { readonly workspace: string },
 ): Promise<ToolResult> {
   if (tool.kind === 'custom') throw new Error(`${tool.name} is run by the client`);
-  return await tool.run(input, { sessionId: 'sesn_1', threadId, workspace, signal });
+  return await tool.run(input, { sessionId: 'sesn_1', threadId, openWorkspace: async () => workspace, signal });
 }
 
 export function toSaid(result: ToolResult): Said {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { inputLabel } from '../model/input-label.ts';
-import { type InboxItem, isAsk } from '../model/inbox-items.ts';
+import type { InboxItem } from '../model/inbox-items.ts';
 import { cleanLine } from '../text/clean-text.ts';
 import { announceWaitMs, notices } from './notices.ts';
 import { useSignal } from './signal.ts';
@@ -9,7 +9,7 @@ import { fleet, ui } from './stores.ts';
 /** Says how many need somebody: to screen readers politely and not often, and in the title of the tab. */
 export function Announcer() {
   useSignal(fleet.changed);
-  const items = fleet.inbox().filter(isAsk);
+  const items = fleet.asksNow();
   const asks = items.length;
   useEffect(() => tellDesktop(items));
   const [said, say] = useState('');
@@ -35,7 +35,6 @@ export function Announcer() {
 
 /** All tabs tell the same under one name, so that the desktop shows it once. */
 function tellDesktop(items: readonly InboxItem[]): void {
-  if (fleet.replay.isOn) return;
   const fresh = new Set(notices.take(items, new Date(), document.hasFocus()));
   const [first] = items.filter(({ id }) => fresh.has(id));
   if (first === undefined || typeof Notification === 'undefined' || Notification.permission !== 'granted') return;

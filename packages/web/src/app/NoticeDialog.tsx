@@ -3,10 +3,12 @@ import { Modal } from './Modal.tsx';
 import { notices } from './notices.ts';
 import { useSignal } from './signal.ts';
 import { ui } from './stores.ts';
+import { undoChoicesMs, undoSetting } from './undo-setting.ts';
 
-/** Whether, and when, the desktop says that somebody is needed. */
+/** Whether, and when, the desktop says that somebody is needed; and how long answers can be taken back. */
 export function NoticeDialog() {
   useSignal(notices.changed);
+  useSignal(undoSetting.changed);
   const [problem, setProblem] = useState('');
   const { isOn, quietFrom, quietTo } = notices.settings;
   const turnOn = async (wanted: boolean) => {
@@ -17,13 +19,14 @@ export function NoticeDialog() {
     notices.set({ isOn: answer === 'granted' });
   };
   return (
-    <Modal label="Notifications" className="message-dialog">
+    <Modal label="Notifications and answers" className="message-dialog">
       <form
         onSubmit={(event) => {
           event.preventDefault();
           ui.set({ dialog: undefined });
         }}
       >
+        <h2>Notifications and answers</h2>
         <label>
           <input type="checkbox" autoFocus checked={isOn} onChange={(event) => void turnOn(event.target.checked)} />{' '}
           Tell me on the desktop when an agent needs me and I look elsewhere
@@ -48,6 +51,16 @@ export function NoticeDialog() {
             />
           </label>
         </fieldset>
+        <label>
+          An answer can be taken back for{' '}
+          <select value={undoSetting.ms} onChange={(event) => undoSetting.set(Number(event.target.value))}>
+            {undoChoicesMs.map((ms) => (
+              <option key={ms} value={ms}>
+                {ms === 0 ? 'no time' : `${ms / 1_000} s`}
+              </option>
+            ))}
+          </select>
+        </label>
         <footer>
           <button type="submit" className="primary">
             Done

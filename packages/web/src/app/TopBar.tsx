@@ -1,4 +1,3 @@
-import { isAsk } from '../model/inbox-items.ts';
 import { LinkBadge } from './LinkBadge.tsx';
 import { notices } from './notices.ts';
 import { useSignal } from './signal.ts';
@@ -14,7 +13,7 @@ const views: readonly { readonly view: View; readonly name: string; readonly key
 
 export function TopBar({ view }: { view: View }) {
   useSignal(fleet.changed);
-  const asks = fleet.inbox().filter(isAsk).length;
+  const asks = fleet.asksNow().length;
   return (
     <header className="topbar">
       <span className="brand">

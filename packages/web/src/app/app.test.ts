@@ -1,4 +1,6 @@
+import { encodeFleetEvent, type FleetEvent } from '@fleetloom/protocol/fleet';
 import { sampleLog } from '../model/sample-log.suite.ts';
+import { SessionModel } from '../model/session-model.ts';
 import { afterEach, expect, it, vi } from 'vitest';
 import { limits } from '../limits.ts';
 import { FleetStore } from './fleet-store.ts';
@@ -82,4 +84,71 @@ it('[Z27] whatever happens, who draws is told at most so often; and once a secon
   }
   expect(told).toBe(1_000 / limits.rowsMs);
   vi.clearAllTimers();
+});
+
+/** A server whose logs are these. */
+function serveLogs(logs: Readonly<Record<string, readonly FleetEvent[]>>): void {
+  vi.stubGlobal('location', new URL('http://here/'));
+  vi.stubGlobal('fetch', async (url: URL) => {
+    const log = logs[/sesn_\d+/.exec(url.pathname)![0]] ?? [];
+    const body = `${log.map(encodeFleetEvent).join('')}: end\n\n`;
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  });
+}
+
+async function loadAll(store: FleetStore, ids: readonly string[]): Promise<void> {
+  for (const id of ids) store.load(id);
+  await vi.waitFor(() => expect(ids.every((id) => store.model.sessions.get(id)?.load === 'loaded')).toBe(true));
+}
+
+it('[Z307] a replay shows all sessions of that time as they were; those that began later, or ended before, are not there', async () => {
+  const logs = {
+    sesn_1: sampleLog({ sessionId: 'sesn_1', startedAt: 1_000_000, children: 5 }),
+    sesn_2: sampleLog({ sessionId: 'sesn_2', startedAt: 1_001_000, seed: 2 }),
+    sesn_3: sampleLog({ sessionId: 'sesn_3', startedAt: 1_004_000, seed: 3 }),
+    sesn_4: sampleLog({ sessionId: 'sesn_4', startedAt: 100_000, seed: 4 }),
+  };
+  serveLogs(logs);
+  const store = new FleetStore();
+  await loadAll(store, Object.keys(logs));
+  const end = logs.sesn_1.at(-1)!.ts!;
+  expect(end).toBeGreaterThan(1_004_000);
+  await store.replay.open(store.model.sessions.get('sesn_1')!.model, end);
+  const ids = () => store.shown().map(({ session }) => session.id);
+  await vi.waitFor(() => expect(ids()).toEqual(['sesn_3', 'sesn_2', 'sesn_1']));
+  store.replay.seek(1_003_000);
+  expect(ids()).toEqual(['sesn_2', 'sesn_1']);
+  const seen = store.shown().find(({ session }) => session.id === 'sesn_2')!;
+  const then = new SessionModel('sesn_2');
+  for (const event of logs.sesn_2) if (event.ts! <= 1_003_000) then.fold(event);
+  expect(seen.slots).toEqual(then.slots);
+  store.replay.toLive();
+  expect(ids()).toEqual(['sesn_3', 'sesn_2', 'sesn_1', 'sesn_4']);
+});
+
+it('[Z307] beside a session not more than so many others are read for its replay', async () => {
+  const ids = Array.from({ length: limits.replaySessionsMax + 3 }, (_, index) => `sesn_${index}`);
+  const startedAt = (index: number) => 1_000_000 + index;
+  const logs = Object.fromEntries(
+    ids.map((id, index) => [id, sampleLog({ sessionId: id, startedAt: startedAt(index), children: 1 })]),
+  );
+  serveLogs(logs);
+  const store = new FleetStore();
+  await loadAll(store, ids);
+  const main = store.model.sessions.get(ids.at(-1)!)!.model;
+  await store.replay.open(main, main.slots.lastAt!);
+  await vi.waitFor(() => expect(store.shown()).toHaveLength(limits.replaySessionsMax + 1));
+  expect(store.sessionsBetween(0, Infinity)).toHaveLength(limits.replaySessionsMax + 1);
+});
+
+it('[Z306] what waits for an answer at this moment is known in a replay, too', async () => {
+  const log = sampleLog({ isOpen: true });
+  serveLogs({ sesn_1: log });
+  const store = new FleetStore();
+  await loadAll(store, ['sesn_1']);
+  expect(store.asksNow()).toHaveLength(1);
+  await store.replay.open(store.model.sessions.get('sesn_1')!.model, log[1]!.ts!);
+  store.replay.seek(log[1]!.ts!);
+  expect(store.inbox()).toEqual([]);
+  expect(store.asksNow().map(({ tool }) => tool)).toEqual(['bash']);
 });

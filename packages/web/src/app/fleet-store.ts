@@ -1,12 +1,13 @@
 import type { FleetEvent, SessionSlots } from '@fleetloom/protocol/fleet';
 import type { Session } from '@fleetloom/protocol/managed-agents';
 import { api, signIn } from '../connection/api.ts';
+import { clock, serverNow } from '../connection/clock.ts';
 import { connect } from '../connection/connect.ts';
 import { type HubMessage, type LinkState, noLink } from '../connection/messages.ts';
 import { readLog } from '../connection/read-log.ts';
 import { limits } from '../limits.ts';
 import { FleetModel } from '../model/fleet-model.ts';
-import { type InboxItem, toInboxItems } from '../model/inbox-items.ts';
+import { type InboxItem, isAsk, toInboxItems } from '../model/inbox-items.ts';
 import type { SessionModel } from '../model/session-model.ts';
 import { type ShownRow, type Summary, summarize, toShownRows } from '../model/summary.ts';
 import { ReplayPlayer } from './replay-player.ts';
@@ -35,6 +36,7 @@ export class FleetStore {
   #isDirty = false;
   #shown: readonly ShownSession[] | undefined;
   #inbox: readonly InboxItem[] | undefined;
+  #asks: readonly InboxItem[] | undefined;
   readonly #loads: string[] = [];
   #loading = 0;
   #refreshing = false;
@@ -53,9 +55,9 @@ export class FleetStore {
     }, limits.rowsMs);
   }
 
-  /** The moment that is shown. */
+  /** The moment that is shown, by the clock of the server: events carry its time. */
   now(): number {
-    return this.replay.time ?? Date.now();
+    return this.replay.time ?? serverNow();
   }
 
   get isLive(): boolean {
@@ -66,6 +68,7 @@ export class FleetStore {
     this.#isDirty = false;
     this.#shown = undefined;
     this.#inbox = undefined;
+    this.#asks = undefined;
     this.changed.emit();
   }
 
@@ -94,7 +97,10 @@ export class FleetStore {
       isListOld ||= event.type === 'request_received' || event.type === 'done';
     }
     const last = events.at(-1)?.ts;
-    if (last != null) this.lagMs = Math.max(0, Date.now() - last);
+    if (last != null) {
+      clock.sawEvent(last, Date.now());
+      this.lagMs = Math.max(0, serverNow() - last);
+    }
     if (isListOld) void this.refreshSessions();
     this.#isDirty = true;
   }
@@ -151,13 +157,22 @@ export class FleetStore {
     this.#isDirty = true;
   }
 
-  /** All sessions of which something is to be seen, the newest first. In a replay only that session, as it was then. */
+  /** Sessions that something happened in between two times, the newest first and not more than a replay reads. */
+  sessionsBetween(from: number, to: number): readonly SessionModel[] {
+    return [...this.model.sessions.values()]
+      .map(({ model }) => model)
+      .filter((session) => beginOf(session) <= to && lastOf(session) >= from)
+      .toSorted((left, right) => beginOf(right) - beginOf(left))
+      .slice(0, limits.replaySessionsMax + 1);
+  }
+
+  /** All sessions of which something is to be seen, the newest first. In a replay as they were then. */
   shown(): readonly ShownSession[] {
     return (this.#shown ??= this.replay.isOn ? this.#shownThen() : this.#shownNow());
   }
 
   #shownNow(): readonly ShownSession[] {
-    const now = Date.now();
+    const now = serverNow();
     return [...this.model.sessions.values()]
       .map(({ model: session, load }) => {
         const { slots } = session;
@@ -169,7 +184,9 @@ export class FleetStore {
   #shownThen(): readonly ShownSession[] {
     const { session, slots, time } = this.replay;
     if (session === undefined || slots === undefined) return [];
-    return [{ session, slots, rows: toShownRows(session, slots, time ?? 0), isLoading: false }];
+    return [{ session, slots }, ...this.replay.others()]
+      .map((one) => ({ ...one, rows: toShownRows(one.session, one.slots, time ?? 0), isLoading: false }))
+      .toSorted((left, right) => beginOf(right.session) - beginOf(left.session));
   }
 
   rows(): readonly ShownRow[] {
@@ -180,6 +197,13 @@ export class FleetStore {
     return summarize(this.shown(), this.now());
   }
 
+  /** What waits for an answer at this moment, also while an earlier one is shown. */
+  asksNow(): readonly InboxItem[] {
+    if (this.#asks !== undefined) return this.#asks;
+    const items = this.replay.isOn ? toInboxItems(this.#shownNow(), serverNow(), this.isLive) : this.inbox();
+    return (this.#asks = items.filter(isAsk));
+  }
+
   inbox(): readonly InboxItem[] {
     return (this.#inbox ??= toInboxItems(this.shown(), this.now(), this.isLive));
   }
@@ -188,4 +212,9 @@ export class FleetStore {
 /** Those whose log was not read are in their place by when they were made. */
 function beginOf({ firstAt, record }: SessionModel): number {
   return firstAt ?? (record === undefined ? Infinity : Date.parse(record.created_at));
+}
+
+/** When something happened in it last, as far as that is known. */
+function lastOf({ slots, record }: SessionModel): number {
+  return slots.lastAt ?? (record === undefined ? Infinity : Date.parse(record.updated_at));
 }

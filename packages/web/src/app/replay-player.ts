@@ -19,7 +19,8 @@ export class ReplayPlayer {
   /** The moment, in the time of the session. Undefined: live. */
   time: number | undefined;
   #replay: Replay | undefined;
-  #slots: { readonly count: number; readonly slots: SessionSlots } | undefined;
+  /** Other sessions that were there at the time. */
+  #others: readonly Replay[] = [];
   #timer: ReturnType<typeof setInterval> | undefined;
   readonly #store: FleetStore;
 
@@ -40,10 +41,23 @@ export class ReplayPlayer {
   }
 
   get slots(): SessionSlots | undefined {
-    if (this.#replay === undefined) return undefined;
-    if (this.#slots?.count !== this.count)
-      this.#slots = { count: this.count, slots: this.#replay.slotsAfter(this.count) };
-    return this.#slots.slots;
+    return this.#replay?.slotsAfter(this.count);
+  }
+
+  /** The last event of that session which has happened at the moment that is shown. Undefined: it is shown as it is now. */
+  cursorIn(sessionId: string): string | undefined {
+    if (!this.isOn || this.#replay?.session.id !== sessionId) return undefined;
+    return this.#replay.eventAt(Math.max(0, this.count - 1))?.cursor;
+  }
+
+  /** The other sessions as they were at the moment; those that began later are not there. */
+  others(): readonly { readonly session: SessionModel; readonly slots: SessionSlots }[] {
+    const { time } = this;
+    if (time === undefined) return [];
+    return this.#others.flatMap((other) => {
+      const count = other.countAt(time);
+      return count === 0 ? [] : [{ session: other.session, slots: other.slotsAfter(count) }];
+    });
   }
 
   /** Reads the log as far as it goes and shows the moment. */
@@ -51,14 +65,13 @@ export class ReplayPlayer {
     if (this.#replay?.session.id !== session.id || this.#replay.endedAt < time) {
       this.isReading = true;
       this.changed.emit();
-      const log: FleetEvent[] = [];
       try {
-        for await (const events of readLog(session.id, new AbortController().signal)) log.push(...events);
+        this.#replay = await readReplay(session);
       } finally {
         this.isReading = false;
       }
-      this.#replay = new Replay(session, log);
-      this.#slots = undefined;
+      this.#others = [];
+      void this.#readOthers(this.#replay);
     }
     this.seek(time);
   }
@@ -102,8 +115,21 @@ export class ReplayPlayer {
     this.pause();
     this.time = undefined;
     this.#replay = undefined;
-    this.#slots = undefined;
+    this.#others = [];
     this.#tell();
+  }
+
+  /** The whole app shows the moment: one after the other, those that were at work in the same time come to it. */
+  async #readOthers(main: Replay): Promise<void> {
+    for (const session of this.#store.sessionsBetween(main.startedAt, main.endedAt)) {
+      if (session.id === main.session.id) continue;
+      const other = await readReplay(session).catch(() => undefined);
+      // Meanwhile somebody went back to live, or to another session.
+      if (this.#replay !== main) return;
+      if (other === undefined) continue;
+      this.#others = [...this.#others, other];
+      this.#tell();
+    }
   }
 
   #advance(ms: number): void {
@@ -132,3 +158,9 @@ export class ReplayPlayer {
 
 const PLAY_MS = 50;
 const IDLE_MS = 2_000;
+
+async function readReplay(session: SessionModel): Promise<Replay> {
+  const log: FleetEvent[] = [];
+  for await (const events of readLog(session.id, new AbortController().signal)) log.push(...events);
+  return new Replay(session, log);
+}

@@ -20,5 +20,5 @@ export class Signal {
 
 /** Draws the component again when it changes. */
 export function useSignal(signal: Signal): number {
-  return useSyncExternalStore(signal.subscribe, signal.version);
+  return useSyncExternalStore(signal.subscribe, signal.version, signal.version);
 }

@@ -40,12 +40,16 @@ export class UiStore {
   /** What the lanes show: so many milliseconds up to a time; undefined: up to now. `all`: everything. */
   windowMs: number | 'all' = 300_000;
   windowEnd: number | undefined;
+  /** A time that was marked on the lanes or above them, to see its totals. */
+  marked: { readonly from: number; readonly to: number } | undefined;
   theme: 'dark' | 'light' | 'system' = readTheme();
   notice: { readonly text: string; readonly isProblem: boolean } | undefined;
   #noticeTimer: ReturnType<typeof setTimeout> | undefined;
 
   set(
-    change: Partial<Pick<UiStore, 'query' | 'group' | 'sort' | 'selectedKey' | 'windowMs' | 'windowEnd' | 'dialog'>>,
+    change: Partial<
+      Pick<UiStore, 'query' | 'group' | 'sort' | 'selectedKey' | 'windowMs' | 'windowEnd' | 'marked' | 'dialog'>
+    >,
   ): void {
     Object.assign(this, change);
     this.changed.emit();

@@ -1,4 +1,5 @@
 import type { ClientEventParams, Page } from '@fleetloom/protocol/managed-agents';
+import { timedFetch } from './clock.ts';
 
 /** What the server said no to, in its own words. */
 export class ApiError extends Error {
@@ -37,7 +38,7 @@ export const api = {
 
 /** The cast of the answer: what these paths answer is the wire contract, which the server's own tests check. */
 async function call<Answer>(path: string, init: RequestInit): Promise<Answer> {
-  const response = await fetch(path, init);
+  const response = await timedFetch(path, init);
   if (response.status === 401) signIn();
   const answer: unknown = await response.json().catch(() => undefined);
   if (!response.ok)

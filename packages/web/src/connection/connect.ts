@@ -1,3 +1,4 @@
+import { serverNow } from './clock.ts';
 import { FleetHub } from './fleet-hub.ts';
 import type { HubMessage, TabMessage } from './messages.ts';
 import { openWatch } from './open-watch.ts';
@@ -30,6 +31,7 @@ function connectAlone(onMessage: (message: HubMessage) => void): HubConnection {
   const hub = new FleetHub({
     open: (options) => openWatch(new URL('.', location.href).href, options),
     now: () => Date.now(),
+    serverNow,
     later: (run, ms) => void setTimeout(run, ms),
   });
   const port = { postMessage: onMessage };

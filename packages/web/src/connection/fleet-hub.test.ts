@@ -62,10 +62,15 @@ function createTab(): TabPort & { messages: HubMessage[]; events: () => FleetEve
   };
 }
 
-function createHub() {
+function createHub(aheadMs = 0) {
   vi.useFakeTimers();
   const wire = createWire();
-  const hub = new FleetHub({ open: wire.open, now: () => Date.now(), later: (run, ms) => void setTimeout(run, ms) });
+  const hub = new FleetHub({
+    open: wire.open,
+    now: () => Date.now(),
+    serverNow: () => Date.now() + aheadMs,
+    later: (run, ms) => void setTimeout(run, ms),
+  });
   return { wire, hub };
 }
 
@@ -90,6 +95,22 @@ it('[Z24] all tabs share one connection, and each gets every event once from whe
   expect([wire.opened, first.link().tabs]).toEqual([1, 2]);
   hub.detach(second);
   expect(first.link().tabs).toBe(1);
+});
+
+it('[Z300] what was caught up is counted by the clock of the server, whatever the clock here says', async () => {
+  for (const aheadMs of [3_600_000, -3_600_000]) {
+    const { wire, hub } = createHub(aheadMs);
+    const tab = createTab();
+    hub.attach(tab);
+    wire.state({ type: 'open' });
+    wire.state({ type: 'waiting', attempt: 1, waitMs: 2_000, error: undefined });
+    wire.state({ type: 'open' });
+    const there = Date.now() + aheadMs;
+    const [a, b] = sampleLog();
+    await wire.tell({ ...a!, ts: there - 50 }, { ...b!, ts: there + 10 });
+    await vi.advanceTimersByTimeAsync(limits.hubBatchMs);
+    expect(tab.link().caughtUp).toBe(1);
+  }
 });
 
 it('[Z24] a break is told with the time of the next try, and afterwards how many events were caught up', async () => {

@@ -7,6 +7,8 @@ import { type HubMessage, type LinkState, noLink, type TabPort } from './message
 export interface FleetHubOptions {
   readonly open: (options: Pick<WatchFleetOptions, 'onConnection' | 'signal'>) => FleetWatch;
   readonly now: () => number;
+  /** What events carry; the server's clock may be another one. */
+  readonly serverNow: () => number;
   readonly later: (run: () => void, ms: number) => void;
 }
 
@@ -22,7 +24,7 @@ export class FleetHub {
   #link: LinkState = noLink;
   #batch: FleetEvent[] = [];
   #isRunning = false;
-  /** When the connection was made again: what happened before then is caught up. */
+  /** When the connection was made again, by the server's clock: what happened before then is caught up. */
   #reopenedAt = 0;
 
   constructor(options: FleetHubOptions) {
@@ -63,7 +65,7 @@ export class FleetHub {
       case 'connecting':
         return this.#setLink({ type: this.#link.reconnects > 0 || state.attempt > 0 ? 'reconnecting' : 'connecting' });
       case 'open':
-        this.#reopenedAt = this.#options.now();
+        this.#reopenedAt = this.#options.serverNow();
         return this.#setLink({ type: 'live', attempt: 0, nextTryAt: null, caughtUp: 0, problem: '' });
       case 'waiting': {
         const { attempt, waitMs, error } = state;

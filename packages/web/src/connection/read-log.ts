@@ -1,5 +1,6 @@
 import { watchFleet } from '@fleetloom/client';
 import type { FleetEvent } from '@fleetloom/protocol/fleet';
+import { timedFetch } from './clock.ts';
 
 /** What a session's log says up to now, in pieces. A request that ends, not a connection that stays. */
 export async function* readLog(
@@ -15,6 +16,7 @@ export async function* readLog(
     include: ['thinking'],
     signal,
     retriesMax: 3,
+    fetch: timedFetch,
   });
   let piece: FleetEvent[] = [];
   for await (const event of watch) {

@@ -1,3 +1,4 @@
+import { serverNow } from './clock.ts';
 import { FleetHub } from './fleet-hub.ts';
 import type { TabMessage } from './messages.ts';
 import { openWatch } from './open-watch.ts';
@@ -8,6 +9,7 @@ const hub = new FleetHub({
   // The worker's file is in the folder `assets` of the pages.
   open: (options) => openWatch(new URL('..', location.href).href, options),
   now: () => Date.now(),
+  serverNow,
   later: (run, ms) => void setTimeout(run, ms),
 });
 

@@ -36,8 +36,10 @@ export function EmptyFleet() {
           <CopyLine text={snippet} />
         </li>
         <li>
-          <p>From Claude Code:</p>
+          <p>From Claude Code, as a tree in the terminal:</p>
           <CopyLine text={'claude -p "…" --verbose --output-format stream-json | npx fleetloom translate'} />
+          <p>Or what runs there anyway, read along here:</p>
+          <CopyLine text="npx fleetloom attach" />
         </li>
       </ol>
     </section>

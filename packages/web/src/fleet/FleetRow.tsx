@@ -56,7 +56,7 @@ export const FleetRow = memo(function FleetRow(props: FleetRowProps) {
           </button>
         )}
         <a href={props.href} tabIndex={-1} title={props.agent}>
-          {props.agent}
+          <span className="agent-name">{props.agent}</span>
           {props.ordinal > 0 && <span className="ordinal">{props.ordinal}</span>}
         </a>
       </div>

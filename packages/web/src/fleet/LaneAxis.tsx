@@ -1,18 +1,39 @@
-import { useRef } from 'react';
+import { type PointerEvent as ReactPointerEvent, useRef } from 'react';
 import { useTick } from '../app/LinkBadge.tsx';
+import { ui } from '../app/stores.ts';
 import { formatClock } from '../model/format.ts';
-import { toTicks, toX } from './lane-view.ts';
+import { type TimeSpan, toMarked, toTicks, toX } from './lane-view.ts';
 import { currentSpan } from './Lanes.tsx';
 
-/** The times above the lanes, as many as there is room for. */
+/** The times above the lanes, as many as there is room for. Dragging over them, with Shift or without, marks a time. */
 export function LaneAxis() {
   useTick(1_000);
   const axis = useRef<HTMLDivElement>(null);
+  const drag = useRef<{ readonly x: number; readonly span: TimeSpan } | undefined>(undefined);
   const width = axis.current?.offsetWidth ?? 400;
   const span = currentSpan();
   const { step, times } = toTicks(span, Math.max(1, Math.floor(width / LABEL_SPACE)));
+  const xOf = (event: ReactPointerEvent) => event.clientX - event.currentTarget.getBoundingClientRect().left;
   return (
-    <div ref={axis} className="axis" aria-hidden="true">
+    <div
+      ref={axis}
+      className="axis"
+      aria-hidden="true"
+      title="Drag to mark a time and see its totals"
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        // As it is now: the lanes move on while somebody marks.
+        drag.current = { x: xOf(event), span };
+        ui.set({ marked: undefined });
+      }}
+      onPointerMove={(event) => {
+        const from = drag.current;
+        if (from !== undefined) ui.set({ marked: toMarked(from.x, xOf(event), from.span, width) });
+      }}
+      onPointerUp={() => {
+        drag.current = undefined;
+      }}
+    >
       {times
         .filter((time) => toX(time, span, width) < width - LABEL_WIDTH)
         .map((time) => {

@@ -2,7 +2,7 @@ import { type PointerEvent as ReactPointerEvent, useEffect, useLayoutEffect, use
 import { type Palette, readPalette } from '../app/palette.ts';
 import { fleet, ui } from '../app/stores.ts';
 import { limits } from '../limits.ts';
-import { type TimeSpan, toReplaySpan, toTime, toTimeSpan, zoom } from './lane-view.ts';
+import { type TimeSpan, toMarked, toReplaySpan, toTime, toTimeSpan, toX, zoom } from './lane-view.ts';
 import { LaneTip } from './LaneTip.tsx';
 import { paintLanes, ROW_HEIGHT } from './paint-lanes.ts';
 import { WindowTotals } from './WindowTotals.tsx';
@@ -21,10 +21,7 @@ export function Lanes(props: LanesProps) {
   latest.current = props;
   const place = useColumnPlace(canvas);
   const [tip, setTip] = useState<{ x: number; y: number } | undefined>();
-  const [selected, setSelected] = useState<TimeSpan | undefined>();
   const drag = useRef<{ x: number; span: TimeSpan; isSelecting: boolean; isMoved: boolean } | undefined>(undefined);
-  const selection = useRef(selected);
-  selection.current = selected;
 
   useEffect(() => {
     let palette: Palette | undefined;
@@ -40,7 +37,7 @@ export function Lanes(props: LanesProps) {
       if (time - last < limits.lanesMs - 4 || document.hidden || canvas.current === null) return;
       last = time;
       palette ??= readPalette();
-      paint(canvas.current, latest.current, place, palette, selection.current);
+      paint(canvas.current, latest.current, place, palette, ui.marked);
     });
     return () => {
       cancelAnimationFrame(handle);
@@ -76,8 +73,7 @@ export function Lanes(props: LanesProps) {
           if (!from.isMoved) return;
           setTip(undefined);
           if (from.isSelecting) {
-            const ends = [from.x, point.x].map((x) => toTime(x, from.span, place.laneWidth)).toSorted((a, b) => a - b);
-            return setSelected({ from: ends[0]!, to: ends[1]! });
+            return ui.set({ marked: toMarked(from.x, point.x, from.span, place.laneWidth) });
           }
           const shift = ((from.x - point.x) / place.laneWidth) * (from.span.to - from.span.from);
           ui.set({ windowEnd: Math.min(fleet.now(), from.span.to + shift), windowMs: from.span.to - from.span.from });
@@ -86,7 +82,7 @@ export function Lanes(props: LanesProps) {
           const from = drag.current;
           drag.current = undefined;
           if (from?.isMoved === true) return;
-          setSelected(undefined);
+          ui.set({ marked: undefined });
           const { x, y } = pointOf(event);
           const row = rowAt(y);
           if (row === undefined || x > place.laneWidth) return;
@@ -97,14 +93,36 @@ export function Lanes(props: LanesProps) {
         onPointerLeave={() => setTip(undefined)}
       />
       {tip !== undefined && tip.x < place.laneWidth && (
-        <LaneTip row={rowAt(tip.y)} time={toTime(tip.x, span, place.laneWidth)} x={place.left + tip.x} y={tip.y} />
+        <LaneTip
+          row={rowAt(tip.y)}
+          time={toTime(tip.x, span, place.laneWidth)}
+          nearMs={(NEAR_PIXELS * (span.to - span.from)) / place.laneWidth}
+          x={place.left + tip.x}
+          y={tip.y}
+        />
       )}
-      {selected !== undefined && (
-        <WindowTotals span={selected} left={place.left} onClose={() => setSelected(undefined)} />
+      {ui.marked !== undefined && (
+        <WindowTotals
+          span={ui.marked}
+          left={place.left + besideMark(ui.marked, span, place.laneWidth)}
+          onClose={() => ui.set({ marked: undefined })}
+        />
       )}
     </div>
   );
 }
+
+/** Right of what is marked, or left of it where there is no room: what is marked stays in sight. */
+function besideMark(marked: TimeSpan, span: TimeSpan, laneWidth: number): number {
+  const right = Math.max(0, toX(marked.to, span, laneWidth));
+  if (right + TOTALS_WIDTH <= laneWidth) return right;
+  return Math.max(0, toX(marked.from, span, laneWidth) - TOTALS_WIDTH);
+}
+
+const TOTALS_WIDTH = 250;
+
+/** How far from a mark the pointer still means it. */
+const NEAR_PIXELS = 5;
 
 /** What the lanes show at this moment. */
 export function currentSpan(): TimeSpan {

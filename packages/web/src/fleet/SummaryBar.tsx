@@ -1,7 +1,10 @@
+import { memo } from 'react';
 import { useTick } from '../app/LinkBadge.tsx';
+import { useSignal } from '../app/signal.ts';
 import { fleet, ui } from '../app/stores.ts';
 import { limits } from '../limits.ts';
-import { formatCost, formatCount } from '../model/format.ts';
+import { summarizeDay } from '../model/day-summary.ts';
+import { formatCost, formatCount, formatDuration } from '../model/format.ts';
 import { type Group } from '../model/summary.ts';
 import type { StateId } from '../model/states.ts';
 
@@ -25,12 +28,16 @@ const windows = [
   { ms: 'all', name: 'all' },
 ] as const;
 
-/** The counts, what it costs, and what is shown. */
-export function SummaryBar() {
+/** The counts, what it costs, and what is shown. Drawn by its own clock, however often the rows are. */
+export const SummaryBar = memo(function SummaryBar() {
   useTick(limits.headerMs);
+  useSignal(ui.changed);
+  useSignal(fleet.replay.changed);
   const { counts, costUsd, hasUnknownCost, tokens, tokensPerSecond, burnPerMinute, budgetUsd, ...rest } =
     fleet.summary();
-  const { retriesPerMinute, requests, queued } = rest;
+  const { retriesPerMinute, requests, queued, isAtCap } = rest;
+  const { waitedMs } = summarizeDay(fleet.shown(), fleet.now());
+  const bottleneck = waitedMs < 1_000 ? undefined : `You were the bottleneck for ${formatDuration(waitedMs)} today`;
   return (
     <div className="summary">
       <div className="counts" role="group" aria-label="Show only">
@@ -40,6 +47,7 @@ export function SummaryBar() {
             type="button"
             aria-pressed={ui.group === group}
             data-zero={counts[group] === 0}
+            title={group === 'needs' ? bottleneck : undefined}
             onClick={() => ui.set({ group: ui.group === group ? undefined : group })}
           >
             <i data-ink={state} aria-hidden="true">
@@ -75,14 +83,20 @@ export function SummaryBar() {
           <dt>rate</dt>
           <dd>{formatCount(tokensPerSecond)} tok/s</dd>
         </div>
-        <div title="Model requests under way, and those that wait for their turn" data-bad={queued > 0}>
+        <div
+          title={`Model requests under way${isAtCap ? ', which is as many as may be' : ''}, and those that wait for their turn`}
+          data-bad={queued > 0}
+        >
           <dt>requests</dt>
           <dd>
-            {requests}
+            {isAtCap ? `${requests}/${requests}` : requests}
             {queued > 0 && ` + ${queued} queued`}
           </dd>
         </div>
-        <div data-bad={retriesPerMinute > 0}>
+        <div
+          title="Requests that were refused (429, 5xx) and are made again, in the last minute"
+          data-bad={retriesPerMinute > 0}
+        >
           <dt>retries</dt>
           <dd>{retriesPerMinute}/min</dd>
         </div>
@@ -90,6 +104,12 @@ export function SummaryBar() {
           <dt>tokens</dt>
           <dd>{formatCount(tokens)}</dd>
         </div>
+        {bottleneck !== undefined && (
+          <div title={bottleneck}>
+            <dt>waited for you</dt>
+            <dd>{formatDuration(waitedMs)}</dd>
+          </div>
+        )}
       </dl>
       <input
         id="search"
@@ -121,4 +141,4 @@ export function SummaryBar() {
       </div>
     </div>
   );
-}
+});

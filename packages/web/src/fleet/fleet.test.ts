@@ -3,12 +3,14 @@ import { sampleLog } from '../model/sample-log.suite.ts';
 import { SessionModel } from '../model/session-model.ts';
 import { toShownRows } from '../model/summary.ts';
 import { laneText } from './lane-text.ts';
-import { toReplaySpan, toTicks, toTime, toTimeSpan, toX, zoom } from './lane-view.ts';
+import { pieceAt, tokensOfPiece } from './lane-piece.ts';
+import { toMarked, toReplaySpan, toTicks, toTime, toTimeSpan, toX, zoom } from './lane-view.ts';
 import { CalmOrder } from '../model/attention.ts';
 import { limits } from '../limits.ts';
 import { toRowCells } from './row-cells.ts';
 import { toTableRows } from './table-rows.ts';
-import { totalsOf, unionOf } from './window-totals.ts';
+import { unionOf } from '../model/union-of.ts';
+import { totalsOf } from './window-totals.ts';
 
 const MINUTE = 60_000;
 
@@ -62,10 +64,24 @@ describe('the time that lanes show', () => {
   });
 });
 
-it('[Z28] the totals of a time: cost, requests, calls, failures, and how long somebody was waited for, each moment once', () => {
+it('[Z28, Z301] the totals of a time: cost, tokens, requests, calls, failed calls, and how long somebody was waited for, each moment once', () => {
   const { rows, now } = openSample();
   const totals = totalsOf(rows, { from: 0, to: now });
-  expect(totals).toMatchObject({ requests: 6, errors: 0 });
+  const log = sampleLog({ isOpen: true });
+  const tokens = log.reduce(
+    (sum, event) => sum + (event.type === 'token_usage' ? event.input_tokens + event.output_tokens : 0),
+    0,
+  );
+  const [tools, errors] = [
+    log.filter(({ type }) => type === 'tool_start').length,
+    log.filter((event) => event.type === 'tool_call' && !event.ok).length,
+  ];
+  expect([tools, errors]).toEqual([5, 1]);
+  expect(totals).toMatchObject({ requests: 6, tokens, tools, errors });
+  // Half of the time has half of it, and both halves together have all.
+  const middle = (log[0]!.ts! + now) / 2;
+  const halves = [totalsOf(rows, { from: 0, to: middle }), totalsOf(rows, { from: middle + 0.5, to: now })];
+  expect(halves.map((half) => half.tokens).reduce((sum, part) => sum + part)).toBe(tokens);
   expect(totals.costUsd).toBeCloseTo(0.005, 10);
   expect(totals.waitedMs).toBeGreaterThan(0);
   expect(totalsOf(rows, { from: now + 1, to: now + 2 })).toMatchObject({ requests: 0, tools: 0, costUsd: 0 });
@@ -136,4 +152,48 @@ it('[Z29] of one that is done it says what it came to, of one that writes its la
   expect(says('done', 'I read it.\n\n- **Nothing** stops us.\n\n```\ncode\n```')).toBe('Nothing stops us.');
   expect(says('writing', `${'many words '.repeat(20)}are said`)).toMatch(/^…(?:many|words) .* are said$/);
   expect(says('writing', 'short')).toBe('short');
+});
+
+it('[Z301] a time is marked from either end and not beyond the lanes', () => {
+  const span = { from: 1_000, to: 5_000 };
+  expect(toMarked(100, 300, span, 400)).toEqual({ from: 2_000, to: 4_000 });
+  expect(toMarked(300, 100, span, 400)).toEqual({ from: 2_000, to: 4_000 });
+  expect(toMarked(-50, 900, span, 400)).toEqual(span);
+});
+
+it('[Z310] a piece of a lane tells the tokens of its request where a model speaks, else of the thread up to then', () => {
+  const { session, now } = openSample();
+  const track = session.tracks.get('sthr_sesn_1_2')!;
+  const [spent] = track.spent;
+  expect(track.spent).toHaveLength(1);
+  const speaks = track.segments.find(({ state }) => state === 'writing')!;
+  expect(tokensOfPiece(track, speaks, now)).toEqual({ tokens: 102 + 12, isRequest: true });
+  // Before the request is over, nobody knows what it takes.
+  expect(tokensOfPiece(track, speaks, spent!.at - 1)).toEqual({ tokens: 0, isRequest: false });
+  const works = track.segments.find(({ state }) => state === 'tool')!;
+  expect(tokensOfPiece(track, works, now)).toEqual({ tokens: 0, isRequest: false });
+  expect(pieceAt(track, works.from)).toBe(works);
+  expect(pieceAt(track, track.segments[0]!.from - 1)).toBeUndefined();
+});
+
+it('[Z27, Z301] of the requests, calls and failures of a thread the newest are known, up to their limit', () => {
+  const { session, now } = openSample();
+  const track = session.tracks.get('sthr_sesn_1_2')!;
+  const slot = session.slots.runs[0]!.slots[2]!;
+  const start = sampleLog().find(({ type }) => type === 'tool_start')!;
+  for (let call = 1; call <= limits.timesMax + 1; call++) track.take({ ...start, ts: now + call }, slot, new Set());
+  expect(track.callTimes).toHaveLength(limits.timesMax);
+  expect(track.callTimes.at(-1)).toBe(now + limits.timesMax + 1);
+});
+
+it('[Z29] of one whose request was refused it says when the next try begins, as long as that is to come', () => {
+  const { rows, now } = openSample();
+  const row = rows[0]!;
+  const waits = { type: 'retrying', code: 'c', reason: null, message: '429', attempt: 2, attemptsMax: 5 } as const;
+  const says = (until: number) => {
+    const slot = { ...row.slot, phase: 'retrying' as const, waits: { ...waits, until } };
+    return toRowCells({ ...row, state: 'retry', slot }, now, true).doing;
+  };
+  expect(says(now + 11_500)).toMatch(/429.* · next try in 12 s$/);
+  expect(says(now)).not.toContain('next try');
 });

@@ -33,6 +33,12 @@ export function toTime(x: number, { from, to }: TimeSpan, width: number): number
   return from + (x / width) * (to - from);
 }
 
+/** The time between two places, whichever is first. */
+export function toMarked(x: number, other: number, span: TimeSpan, width: number): TimeSpan {
+  const [left, right] = [Math.min(x, other), Math.max(x, other)];
+  return { from: toTime(Math.max(0, left), span, width), to: toTime(Math.min(width, right), span, width) };
+}
+
 /** Zooms around a time, within reason. */
 export function zoom(span: TimeSpan, around: number, factor: number): TimeSpan {
   const length = Math.max(ZOOM_MIN_MS, Math.min(ZOOM_MAX_MS, (span.to - span.from) * factor));

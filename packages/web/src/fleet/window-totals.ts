@@ -1,8 +1,11 @@
 import type { ShownRow } from '../model/summary.ts';
+import type { ThreadTrack } from '../model/thread-track.ts';
+import { unionOf } from '../model/union-of.ts';
 import type { TimeSpan } from './lane-view.ts';
 
 export interface Totals {
   readonly costUsd: number;
+  readonly tokens: number;
   readonly requests: number;
   readonly tools: number;
   readonly errors: number;
@@ -14,6 +17,8 @@ export function totalsOf(rows: readonly ShownRow[], { from, to }: TimeSpan): Tot
   const sessions = new Set(rows.map(({ session }) => session));
   const tracks = rows.flatMap(({ session, key }) => session.tracks.get(key) ?? []);
   const isWithin = (time: number) => time >= from && time <= to;
+  const count = (timesOf: (track: ThreadTrack) => readonly number[]) =>
+    tracks.reduce((sum, track) => sum + timesOf(track).filter(isWithin).length, 0);
   const waits = tracks.flatMap(({ segments }) =>
     segments.flatMap(({ state, from: start, to: end }) =>
       state === 'needs' ? [[Math.max(from, start), Math.min(to, end ?? to)] as const] : [],
@@ -21,26 +26,13 @@ export function totalsOf(rows: readonly ShownRow[], { from, to }: TimeSpan): Tot
   );
   return {
     costUsd: [...sessions].reduce((sum, session) => sum + session.spentSince(from, to), 0),
-    requests: tracks.reduce((sum, { requestTimes }) => sum + requestTimes.filter(isWithin).length, 0),
-    tools: tracks.reduce(
-      (sum, { segments }) => sum + segments.filter((one) => one.state === 'tool' && isWithin(one.from)).length,
+    requests: count(({ requestTimes }) => requestTimes),
+    tokens: tracks.reduce(
+      (sum, { spent }) => sum + spent.reduce((part, { at, tokens }) => part + (isWithin(at) ? tokens : 0), 0),
       0,
     ),
-    errors: tracks.reduce(
-      (sum, { marks }) => sum + marks.filter((mark) => mark.kind === 'error' && isWithin(mark.at)).length,
-      0,
-    ),
+    tools: count(({ callTimes }) => callTimes),
+    errors: count(({ failureTimes }) => failureTimes),
     waitedMs: unionOf(waits),
   };
-}
-
-/** Two that wait at the same time are one wait of somebody. */
-export function unionOf(spans: readonly (readonly [number, number])[]): number {
-  let [sum, end] = [0, -Infinity];
-  for (const [from, to] of spans.toSorted((left, right) => left[0] - right[0])) {
-    const start = Math.max(from, end);
-    if (to > start) sum += to - start;
-    end = Math.max(end, to);
-  }
-  return sum;
 }

@@ -1,14 +1,10 @@
-import { useEffect, useRef, useState } from 'react';
-import { interruptRow, openThread } from '../app/actions.ts';
 import { fleet } from '../app/stores.ts';
 import { formatDuration, formatSpan, plural } from '../model/format.ts';
 import { type InboxItem, isAsk } from '../model/inbox-items.ts';
 import { riskHints } from '../model/risk-hints.ts';
 import { cleanLine, cleanText } from '../text/clean-text.ts';
 import { ToolInput } from '../text/ToolInput.tsx';
-import { approve, approveAlike, approveChecked, countAlike, deny, give } from './answer.ts';
-import { decisions } from './decisions.ts';
-import { inbox } from './inbox-state.ts';
+import { CardActions } from './CardActions.tsx';
 import { looks } from './looks.ts';
 
 /** Everything that one needs to decide, and the ways to. */
@@ -31,10 +27,22 @@ export function InboxCard({ item }: { item: InboxItem }) {
           ))}
         </p>
         <p data-ink={state} className="card-kind">
-          {glyph} {word} {item.tool !== '' && <code>{cleanLine(item.tool)}</code>}
+          {glyph} {word}
+          {item.tool !== '' && (
+            <>
+              {' '}
+              · <code>{cleanLine(item.tool)}</code>
+            </>
+          )}
         </p>
         <p className="quiet">
           waits {formatDuration(fleet.now() - item.since)} · {plural(item.blocked, 'thread')} cannot go on
+          {isAsk(item) && (
+            <>
+              {' '}
+              · in <code>{WORKING_DIRECTORY}</code>
+            </>
+          )}
           {item.session.record?.title != null && ` · ${cleanLine(item.session.record.title)}`}
         </p>
       </header>
@@ -60,7 +68,7 @@ export function InboxCard({ item }: { item: InboxItem }) {
       ) : (
         <p className="fault">{cleanText(item.why)}</p>
       )}
-      <Actions item={item} />
+      <CardActions item={item} />
       <Story item={item} />
     </article>
   );
@@ -96,140 +104,5 @@ function Story({ item }: { item: InboxItem }) {
   );
 }
 
-function Actions({ item }: { item: InboxItem }) {
-  const decision = decisions.find(item.id);
-  if (decision !== undefined && decision.state !== 'failed') {
-    const words = { allow: 'Approved', deny: 'Denied', answer: 'Answered' };
-    return (
-      <footer className="card-actions">
-        <b>{words[decision.verdict]}</b>
-        <span className="quiet">
-          {decision.state === 'pending'
-            ? 'goes out in a moment'
-            : decision.state === 'sent'
-              ? 'waits for the agent to take it up'
-              : 'being sent'}
-        </span>
-        {decision.state === 'pending' && (
-          <button type="button" onClick={() => decisions.undo(item.id)}>
-            Undo <kbd>z</kbd>
-          </button>
-        )}
-      </footer>
-    );
-  }
-  if (inbox.mode === 'deny' || inbox.mode === 'answer') return <Writing item={item} mode={inbox.mode} />;
-  if (inbox.mode === 'confirm' || inbox.mode === 'alike' || inbox.mode === 'batch')
-    return <Confirm item={item} mode={inbox.mode} />;
-  return (
-    <footer className="card-actions">
-      {decision?.state === 'failed' && <span className="fault">{decision.problem}</span>}
-      {item.kind === 'approval' && (
-        <>
-          <button type="button" className="primary" onClick={() => approve(item)}>
-            Approve once <kbd>a</kbd>
-          </button>
-          <button type="button" onClick={() => inbox.setMode('deny')}>
-            Deny … <kbd>d</kbd>
-          </button>
-          <button type="button" onClick={() => inbox.setMode('alike')}>
-            Approve alike … <kbd>A</kbd>
-          </button>
-        </>
-      )}
-      {item.kind === 'answer' && (
-        <button type="button" className="primary" onClick={() => inbox.setMode('answer')}>
-          Answer … <kbd>r</kbd>
-        </button>
-      )}
-      {!isAsk(item) && (
-        <button type="button" onClick={() => inbox.dismiss(item.id)}>
-          Seen <kbd>e</kbd>
-        </button>
-      )}
-      <button type="button" onClick={() => openThread(item.row)}>
-        Open thread <kbd>⏎</kbd>
-      </button>
-      {item.row.slot.endedAt === null && (
-        <button type="button" className="danger" onClick={() => interruptRow(item.row, false)}>
-          Interrupt <kbd>x</kbd>
-        </button>
-      )}
-    </footer>
-  );
-}
-
-function Writing({ item, mode }: { item: InboxItem; mode: 'deny' | 'answer' }) {
-  const [text, setText] = useState('');
-  const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => field.current?.focus(), []);
-  const send = () => (mode === 'deny' ? deny(item, text.trim()) : give(item, text));
-  return (
-    <form
-      className="card-writing"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
-    >
-      <label htmlFor="card-text">
-        {mode === 'deny' ? 'Why not? The agent reads it and goes on without.' : 'What the tool gives back'}
-      </label>
-      <textarea
-        id="card-text"
-        ref={field}
-        rows={3}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && !event.shiftKey) {
-            event.preventDefault();
-            send();
-          } else if (event.key === 'Escape') {
-            event.stopPropagation();
-            inbox.setMode('read');
-          }
-        }}
-      />
-      <div className="card-actions">
-        <button
-          type="submit"
-          className={mode === 'deny' ? 'danger' : 'primary'}
-          disabled={mode === 'answer' && text === ''}
-        >
-          {mode === 'deny' ? 'Deny' : 'Answer'} <kbd>⏎</kbd>
-        </button>
-        <button type="button" onClick={() => inbox.setMode('read')}>
-          Cancel <kbd>Esc</kbd>
-        </button>
-      </div>
-    </form>
-  );
-}
-
-/** What one key should not do: it says what exactly is approved, and how many. */
-function Confirm({ item, mode }: { item: InboxItem; mode: 'confirm' | 'alike' | 'batch' }) {
-  const button = useRef<HTMLButtonElement>(null);
-  useEffect(() => button.current?.focus(), []);
-  const alike = countAlike(item);
-  const checked = inbox.checked.size;
-  const [text, act] = {
-    confirm: ['Look twice: see the marks above. Approve it this once?', () => approve(item, true)] as const,
-    alike: [
-      `Allow ${item.tool} with exactly this input in this session, for as long as this page is open? ${plural(alike, 'ask')} that wait now ${alike === 1 ? 'fits' : 'fit'}.`,
-      () => approveAlike(item),
-    ] as const,
-    batch: [`Approve the ${plural(checked, 'chosen ask')}, each once?`, () => approveChecked()] as const,
-  }[mode];
-  return (
-    <footer className="card-actions" role="alertdialog" aria-label={text}>
-      <span>{text}</span>
-      <button ref={button} type="button" className="primary" onClick={act}>
-        Approve <kbd>⏎</kbd>
-      </button>
-      <button type="button" onClick={() => inbox.setMode('read')}>
-        Cancel <kbd>Esc</kbd>
-      </button>
-    </footer>
-  );
-}
+/** What the files and commands of a session call the place where they begin. */
+const WORKING_DIRECTORY = '/workspace';

@@ -1,7 +1,5 @@
-import { useEffect } from 'react';
 import { useSignal } from '../app/signal.ts';
 import { fleet, ui } from '../app/stores.ts';
-import { isAsk } from '../model/inbox-items.ts';
 import { decisions } from './decisions.ts';
 import { EmptyInbox } from './EmptyInbox.tsx';
 import { InboxCard } from './InboxCard.tsx';
@@ -16,7 +14,6 @@ export function InboxView() {
   useSignal(decisions.changed);
   useSignal(inbox.changed);
   const items = inbox.items();
-  useEffect(() => decisions.follow(items.filter(isAsk)));
   const selected = inbox.selected();
   if (selected === undefined) {
     return (
@@ -30,7 +27,10 @@ export function InboxView() {
     <div className="inbox">
       <h1 className="hidden-text">Inbox</h1>
       <InboxList items={items} selectedId={selected.id} />
-      <InboxCard key={selected.id} item={selected} />
+      <div className="inbox-main">
+        <InboxCard key={selected.id} item={selected} />
+        <RecentDecisions />
+      </div>
     </div>
   );
 }

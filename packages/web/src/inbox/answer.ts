@@ -13,7 +13,7 @@ function isPast(): boolean {
 /** Once. What is grave is asked for a second time. */
 export function approve(item: InboxItem, isConfirmed = false): void {
   if (item.kind !== 'approval' || isPast()) return;
-  if (!isConfirmed && riskHints(item.tool, item.input).some(({ isGrave }) => isGrave)) return inbox.setMode('confirm');
+  if (!isConfirmed && isGraveAsk(item)) return inbox.setMode('confirm');
   decisions.decide(item, 'allow');
   goOn(item);
 }
@@ -47,6 +47,15 @@ export function approveChecked(): void {
 
 export function countAlike(item: InboxItem): number {
   return inbox.items().filter((one) => one.kind === 'approval' && ruleOf(one) === ruleOf(item)).length;
+}
+
+/** How many of the chosen ones have a mark that no single key says yes to. */
+export function countGrave(): number {
+  return inbox.items().filter((item) => inbox.checked.has(item.id) && isGraveAsk(item)).length;
+}
+
+function isGraveAsk({ tool, input }: InboxItem): boolean {
+  return riskHints(tool, input).some(({ isGrave }) => isGrave);
 }
 
 /** To the next that nobody has decided. */

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { parseUndoMs, undoSetting } from '../app/undo-setting.ts';
 import { limits } from '../limits.ts';
 import { type InboxItem, toInboxItems } from '../model/inbox-items.ts';
 import { sampleLog } from '../model/sample-log.suite.ts';
@@ -81,4 +82,28 @@ it('[Z32] an answer is the result of the tool', () => {
     custom_tool_use_id: item.id,
     content: [{ type: 'text', text: '42' }],
   });
+});
+
+it('[Z305] how long a decision can be taken back is chosen, and only from what there is to choose', async () => {
+  expect([null, '5000', '0', '7', 'x', '-1'].map(parseUndoMs)).toEqual([
+    limits.undoMs,
+    5_000,
+    0,
+    limits.undoMs,
+    limits.undoMs,
+    limits.undoMs,
+  ]);
+  const kept = new Map<string, string>();
+  vi.stubGlobal('localStorage', { setItem: (key: string, value: string) => void kept.set(key, value) });
+  const decisions = new Decisions();
+  try {
+    undoSetting.set(5_000);
+    decisions.decide(askOf('sesn_1'), 'allow');
+    await vi.advanceTimersByTimeAsync(4_999);
+    expect([sent, [...kept.values()]]).toEqual([[], ['5000']]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(sent).toHaveLength(1);
+  } finally {
+    undoSetting.set(limits.undoMs);
+  }
 });

@@ -1,7 +1,7 @@
 import type { ClientEventParams } from '@fleetloom/protocol/managed-agents';
 import { api } from '../connection/api.ts';
 import { Signal } from '../app/signal.ts';
-import { limits } from '../limits.ts';
+import { undoSetting } from '../app/undo-setting.ts';
 import type { InboxItem } from '../model/inbox-items.ts';
 
 export type Verdict = 'allow' | 'deny' | 'answer';
@@ -27,7 +27,7 @@ export class Decisions {
     return this.#all.get(id);
   }
 
-  decide(item: InboxItem, verdict: Verdict, text = '', waitMs: number = limits.undoMs): void {
+  decide(item: InboxItem, verdict: Verdict, text = '', waitMs: number = undoSetting.ms): void {
     const known = this.#all.get(item.id);
     if (known !== undefined && known.state !== 'failed') return;
     const decision: Decision = { item, verdict, text, state: 'pending', problem: '' };

@@ -1,6 +1,8 @@
 import { openThread } from '../app/actions.ts';
 import { fleet, ui } from '../app/stores.ts';
 import { startDemo } from '../fleet/start-demo.ts';
+import type { ShownRow } from '../model/summary.ts';
+import { threadName } from '../model/thread-name.ts';
 import { cleanLine } from '../text/clean-text.ts';
 
 export interface Command {
@@ -8,6 +10,8 @@ export interface Command {
   readonly kind: 'go' | 'do' | 'thread' | 'session';
   readonly name: string;
   readonly keys?: string;
+  /** The thread that it leads to, for its state. */
+  readonly row?: ShownRow;
   readonly run: () => void;
 }
 
@@ -22,8 +26,9 @@ const SHOWN = 12;
 
 function allCommands(): readonly Command[] {
   const threads = fleet.rows().map((row): Command => {
-    const name = cleanLine(`${row.glyph} ${row.agent} — ${row.slot.task ?? row.word}`).slice(0, 90);
-    return { id: `thread ${row.sessionId} ${row.key}`, kind: 'thread', name, run: () => openThread(row) };
+    const name = cleanLine(`${threadName(row)} — ${row.slot.task ?? row.word}`).slice(0, 90);
+    const id = `thread ${row.sessionId} ${row.key}`;
+    return { id, kind: 'thread', name, row, run: () => openThread(row) };
   });
   const sessions = [...fleet.model.sessions.values()].map(({ model }): Command => {
     const name = cleanLine(model.record?.title ?? model.slots.runs.at(-1)?.message ?? model.id);
@@ -57,7 +62,7 @@ const fixed: readonly Command[] = [
   {
     id: 'notices',
     kind: 'do',
-    name: 'Notifications and quiet hours',
+    name: 'Notifications, quiet hours, taking back answers',
     run: () => ui.set({ dialog: { type: 'notices' } }),
   },
   { id: 'help', kind: 'do', name: 'Keys and signs', keys: '?', run: () => ui.set({ dialog: { type: 'help' } }) },

@@ -29,6 +29,7 @@ export const everywhere: KeyMap = {
   '.': () => {
     if (fleet.replay.isOn) fleet.replay.toLive();
     ui.set({ windowEnd: undefined });
+    if (ui.route.view === 'thread') threadPage.followLive();
   },
   n: () => nextAsk(1),
   N: () => nextAsk(-1),
@@ -47,7 +48,7 @@ export const fleetKeys: KeyMap = {
   X: () => withRow((row) => interruptRow(row, true)),
   o: () => ui.set({ sort: ui.sort === 'tree' ? 'attention' : 'tree' }),
   End: () => ui.set({ windowEnd: undefined }),
-  Escape: () => ui.set({ group: undefined, query: '' }),
+  Escape: () => ui.set({ group: undefined, query: '', marked: undefined }),
 };
 
 export const inboxKeys: KeyMap = {

@@ -18,6 +18,13 @@ export function formatAge(ms: number): string {
   return `${Math.floor(seconds / 86_400)}d`;
 }
 
+/** `12 s ago`, `2 min ago`, `3 h ago`. */
+export function formatAgo(ms: number): string {
+  const minutes = Math.floor(Math.max(0, ms) / 60_000);
+  if (minutes === 0) return `${Math.floor(Math.max(0, ms) / 1_000)} s ago`;
+  return minutes < 60 ? `${minutes} min ago` : `${Math.floor(minutes / 60)} h ago`;
+}
+
 /** How long a step took: tenths of a second matter there. */
 export function formatSpan(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;

@@ -59,7 +59,8 @@ function toItems(row: ShownRow, byKey: ReadonlyMap<string, ShownRow>, now: numbe
     id: toolUseId,
     kind: 'answer',
     tool,
-    input: label,
+    // The label is the beginning of it, where the whole is known no more.
+    input: row.session.customInputs.get(toolUseId) ?? label,
     why: lastSentence(row.slot.text.tail),
     since: startedAt ?? now,
   }));

@@ -10,6 +10,8 @@ export class Replay {
   readonly session: SessionModel;
   readonly #log: readonly FleetEvent[];
   readonly #keyframes: SessionSlots[] = [];
+  /** The state that was asked for last. */
+  #last: { readonly count: number; readonly slots: SessionSlots } | undefined;
   /** Of each event; events without one have that of the one before. */
   readonly #times: number[] = [];
 
@@ -60,9 +62,14 @@ export class Replay {
     const wanted = Math.max(0, Math.min(count, this.length));
     if (wanted === this.length) return this.session.slots;
     const frame = Math.floor(wanted / limits.keyframeEvents);
+    const start = frame * limits.keyframeEvents;
+    // Who plays asks for one a little later each time.
+    const isOnward = this.#last !== undefined && this.#last.count >= start && this.#last.count <= wanted;
+    const from = isOnward ? this.#last! : { count: start, slots: this.#keyframes[frame] };
     const folding = new SessionModel(this.session.id);
-    folding.slots = this.#keyframes[frame] ?? folding.slots;
-    for (let index = frame * limits.keyframeEvents; index < wanted; index++) folding.foldOnly(this.#log[index]!);
+    folding.slots = from.slots ?? folding.slots;
+    for (let index = from.count; index < wanted; index++) folding.foldOnly(this.#log[index]!);
+    this.#last = { count: wanted, slots: folding.slots };
     return folding.slots;
   }
 

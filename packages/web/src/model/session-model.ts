@@ -6,7 +6,7 @@ import {
   type Slot,
   type StreamEvent,
 } from '@fleetloom/protocol/fleet';
-import { type Session, toRoster } from '@fleetloom/protocol/managed-agents';
+import { builtInToolNames, type Session, toRoster } from '@fleetloom/protocol/managed-agents';
 import { limits } from '../limits.ts';
 import { threadKey } from './thread-rows.ts';
 import type { CustomTools } from './thread-state.ts';
@@ -28,6 +28,8 @@ export class SessionModel {
   /** What the server says of it beside the log. */
   record: Session | undefined;
   customTools: CustomTools = new Set();
+  /** Whole inputs of tools that are not built in, by the id of the call: who gives the result has to see them. */
+  readonly customInputs = new Map<string, unknown>();
   /** Events by minute of the log, for the scrubber: [second, count]. */
   readonly density = new Map<number, number>();
   events = 0;
@@ -90,6 +92,7 @@ export class SessionModel {
     if (found === undefined) return;
     const track = this.#trackOf(found.key);
     track.take(event, found.slot, this.customTools);
+    if (event.type === 'tool_start' && !isBuiltIn(event.tool)) this.#keepInput(event.tool_use_id, event.input);
     if (event.type === 'file' && event.ts !== null) this.#noteWrite(track, event.path, event.ts);
     if (event.type !== 'stream_start' && event.type !== 'stream_end') return;
     // Who starts or ends changes what the one above it does.
@@ -133,6 +136,12 @@ export class SessionModel {
     }
   }
 
+  #keepInput(id: string, input: unknown): void {
+    this.customInputs.set(id, input);
+    if (this.customInputs.size > limits.customInputsMax)
+      this.customInputs.delete(this.customInputs.keys().next().value!);
+  }
+
   #noteWrite(track: ThreadTrack, path: string, at: number): void {
     const before = this.#writers.get(path);
     this.#writers.set(path, { key: track.key, at });
@@ -141,4 +150,8 @@ export class SessionModel {
     this.conflicts.push({ path, at, keys: [before.key, track.key] });
     for (const key of [before.key, track.key]) this.#trackOf(key).mark(at, 'conflict', `two threads wrote ${path}`);
   }
+}
+
+function isBuiltIn(tool: string): boolean {
+  return (builtInToolNames as readonly string[]).includes(tool);
 }

@@ -32,6 +32,8 @@ export interface Summary {
   /** Model requests that are under way, and those that wait because as many as may be are. */
   readonly requests: number;
   readonly queued: number;
+  /** Somebody waits only because so many are under way: then `requests` is the cap, which the wire does not tell otherwise. */
+  readonly isAtCap: boolean;
 }
 
 /** What people filter by. */
@@ -62,6 +64,7 @@ export interface SummaryInput {
 export function summarize(sessions: readonly SummaryInput[], now: number): Summary {
   const counts: Record<Group, number> = { running: 0, needs: 0, stalled: 0, failed: 0, done: 0 };
   const sum = { costUsd: 0, hasUnknownCost: false, tokens: 0, burnPerMinute: 0, budgetUsd: null as number | null };
+  let isAtCap = false;
   let [chars, retriesPerMinute, requests, queued] = [0, 0, 0, 0];
   for (const { session, slots, rows } of sessions) {
     const { usage } = slots.totals;
@@ -74,7 +77,10 @@ export function summarize(sessions: readonly SummaryInput[], now: number): Summa
     for (const row of rows) {
       counts[groupOf(row.state)] += 1;
       if (row.slot.state === 'running' && isRequesting(row.slot.phase)) requests += 1;
-      if (row.slot.state === 'running' && row.slot.phase === 'queued') queued += 1;
+      if (row.slot.state === 'running' && row.slot.phase === 'queued') {
+        queued += 1;
+        isAtCap ||= row.slot.waits?.type === 'queued' && row.slot.waits.reason === 'concurrency';
+      }
       const track = session.tracks.get(row.key);
       if (track === undefined) continue;
       chars += track
@@ -93,6 +99,7 @@ export function summarize(sessions: readonly SummaryInput[], now: number): Summa
     retriesPerMinute,
     requests,
     queued,
+    isAtCap,
   };
 }
 

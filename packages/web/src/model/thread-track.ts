@@ -1,4 +1,4 @@
-import type { FleetEvent, Slot } from '@fleetloom/protocol/fleet';
+import type { FleetEvent, Slot, TokenUsage } from '@fleetloom/protocol/fleet';
 import { limits } from '../limits.ts';
 import type { StateId } from './states.ts';
 import { type CustomTools, toStateId } from './thread-state.ts';
@@ -19,6 +19,12 @@ export interface Mark {
   readonly label: string;
 }
 
+/** What a model request took, when it was over. */
+export interface Spent {
+  readonly at: number;
+  readonly tokens: number;
+}
+
 /** Something that a second was spent on: how many characters an agent has written in it. */
 interface Pulse {
   readonly second: number;
@@ -36,6 +42,10 @@ export class ThreadTrack {
   readonly pulses: Pulse[] = [];
   /** When each model request began. */
   readonly requestTimes: number[] = [];
+  readonly spent: Spent[] = [];
+  /** When each call began, and when something failed: a call or the turn. */
+  readonly callTimes: number[] = [];
+  readonly failureTimes: number[] = [];
   /** What it thought, by the number of the request. */
   readonly thoughts = new Map<number, string>();
   /** Who started it, and when. */
@@ -64,7 +74,17 @@ export class ThreadTrack {
       case 'approval_required':
         this.#mark(ts, 'approval', `asks for ${event.tool}`);
         break;
+      case 'token_usage':
+        keep(this.spent, { at: ts, tokens: tokensIn(event) });
+        break;
+      case 'tool_start':
+        keep(this.callTimes, ts);
+        break;
+      case 'tool_call':
+        if (!event.ok) keep(this.failureTimes, ts);
+        break;
       case 'error':
+        keep(this.failureTimes, ts);
         this.#mark(ts, 'error', event.message);
         break;
       case 'request_retrying':
@@ -138,4 +158,13 @@ export class ThreadTrack {
   #mark(at: number, kind: Mark['kind'], label: string): void {
     if (this.marks.push({ at, kind, label }) > limits.marksMax) this.marks.shift();
   }
+}
+
+/** The newest of them. */
+function keep<Item>(items: Item[], item: Item): void {
+  if (items.push(item) > limits.timesMax) items.shift();
+}
+
+function tokensIn(usage: TokenUsage): number {
+  return usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_create_tokens;
 }

@@ -4,19 +4,24 @@ import { Modal } from '../app/Modal.tsx';
 import { fleet, ui } from '../app/stores.ts';
 import { api } from '../connection/api.ts';
 import { placeOf } from './Beside.tsx';
-import { firstMessage, toAgain } from './run-again.ts';
+import { firstMessage, toAgain, toFork } from './run-again.ts';
 
-/** The same session once more, with another model, prompt or task; it opens beside the one that it comes from. */
+/**
+ * The same session once more, from its beginning or from the moment that is shown, with another model, prompt or message; it
+ * opens beside the one that it comes from.
+ */
 export function AgainDialog({ sessionId }: { sessionId: string }) {
   const shown = fleet.shown().find(({ session }) => session.id === sessionId);
   const record = shown?.session.record;
   const [model, setModel] = useState(record?.agent.model.id ?? '');
   const [system, setSystem] = useState(record?.agent.system ?? '');
-  const [message, setMessage] = useState('');
+  const [task, setTask] = useState('');
+  const [next, setNext] = useState('');
+  const [from, setFrom] = useState<'beginning' | 'here'>(fleet.replay.isOn ? 'here' : 'beginning');
   const [isStarting, setStarting] = useState(false);
   useEffect(() => {
     // Whoever types before it is here has something else in mind.
-    const take = (first: string) => setMessage((typed) => (typed === '' ? first : typed));
+    const take = (first: string) => setTask((typed) => (typed === '' ? first : typed));
     firstMessage(sessionId).then(take, (error: unknown) => ui.fail(error));
   }, [sessionId]);
   if (record === undefined) return null;
@@ -24,30 +29,52 @@ export function AgainDialog({ sessionId }: { sessionId: string }) {
     event.preventDefault();
     setStarting(true);
     try {
-      const again = await api.post<Session>('v1/sessions', toAgain(record, { message, model, system }));
+      const made = from === 'here' ? await fork(record) : await runAgain(record);
+      fleet.replay.toLive();
       await fleet.refreshSessions();
       const primary = shown?.rows[0];
       const beside = primary === undefined ? undefined : placeOf(primary);
-      ui.go({ view: 'thread', sessionId: again.id, beside });
+      ui.go({ view: 'thread', sessionId: made.id, beside });
     } catch (error) {
       ui.fail(error);
       setStarting(false);
     }
   };
+  const runAgain = (first: Session) =>
+    api.post<Session>('v1/sessions', toAgain(first, { message: task, model, system }));
+  const fork = async (first: Session) => {
+    const at = fleet.replay.cursorIn(sessionId);
+    const made = await api.post<Session>(`v1/sessions/${sessionId}/fork`, toFork(first, { model, system }, at));
+    const text = next.trim();
+    if (text !== '') await api.send(made.id, { type: 'user.message', content: [{ type: 'text', text }] });
+    return made;
+  };
+  const isHere = from === 'here';
   return (
-    <Modal label="Run again" className="message-dialog">
+    <Modal label="Another way" className="message-dialog">
       <form onSubmit={(event) => void start(event)}>
         <p>
-          <b>Run again</b> <span className="quiet">from the beginning, beside the first run</span>
+          <b>Another way</b> <span className="quiet">a new session, beside this one</span>
         </p>
-        <label htmlFor="again-message">Task</label>
+        <fieldset className="choices">
+          <legend>Start from</legend>
+          <label>
+            <input type="radio" checked={!isHere} onChange={() => setFrom('beginning')} /> the beginning
+          </label>
+          <label>
+            <input type="radio" checked={isHere} onChange={() => setFrom('here')} />
+            {fleet.replay.isOn ? ' the moment that is shown' : ' here, with all that was said'}
+          </label>
+        </fieldset>
+        <label htmlFor="again-message">{isHere ? 'Next message' : 'Task'}</label>
         <textarea
           id="again-message"
           autoFocus
           rows={4}
-          value={message}
-          onChange={(event) => setMessage(event.target.value)}
+          value={isHere ? next : task}
+          onChange={(event) => (isHere ? setNext : setTask)(event.target.value)}
         />
+        {isHere && <p className="quiet">Files that agents have written are not taken along.</p>}
         <label htmlFor="again-model">Model of {record.agent.name}</label>
         <input id="again-model" value={model} onChange={(event) => setModel(event.target.value)} />
         <label htmlFor="again-system">System prompt</label>
@@ -56,8 +83,12 @@ export function AgainDialog({ sessionId }: { sessionId: string }) {
           <button type="button" onClick={() => ui.set({ dialog: undefined })}>
             Cancel <kbd>Esc</kbd>
           </button>
-          <button type="submit" className="primary" disabled={message.trim() === '' || model === '' || isStarting}>
-            {isStarting ? 'Starting …' : 'Run'}
+          <button
+            type="submit"
+            className="primary"
+            disabled={(!isHere && task.trim() === '') || model === '' || isStarting}
+          >
+            {isStarting ? 'Starting …' : isHere ? 'Fork' : 'Run'}
           </button>
         </footer>
       </form>

@@ -1,6 +1,7 @@
 import { fleet, ui } from '../app/stores.ts';
 import type { Route } from '../app/ui-store.ts';
 import type { ShownRow } from '../model/summary.ts';
+import { threadName } from '../model/thread-name.ts';
 import { cleanLine } from '../text/clean-text.ts';
 import { Compare } from './Compare.tsx';
 import type { ThreadEvents } from './thread-events.ts';
@@ -24,7 +25,7 @@ export function Beside({ route, row, events }: { route: Route; row: ShownRow; ev
           {other === undefined && <option value={route.beside}>a thread that is not here</option>}
           {rows.map((one) => (
             <option key={placeOf(one)} value={placeOf(one)}>
-              {`${'  '.repeat(one.level)}${nameOf(one)}${one.sessionId === row.sessionId ? '' : ` — ${cleanLine(one.session.record?.title ?? one.sessionId)}`}`}
+              {`${'  '.repeat(one.level)}${threadName(one)}${one.sessionId === row.sessionId ? '' : ` — ${cleanLine(one.session.record?.title ?? one.sessionId)}`}`}
             </option>
           ))}
         </select>
@@ -54,8 +55,4 @@ export function Beside({ route, row, events }: { route: Route; row: ShownRow; ev
 
 export function placeOf({ sessionId, threadId }: Pick<ShownRow, 'sessionId' | 'threadId'>): string {
   return `${sessionId}/${threadId}`;
-}
-
-function nameOf({ agent, ordinal }: ShownRow): string {
-  return cleanLine(ordinal > 0 ? `${agent} ${ordinal}` : agent);
 }

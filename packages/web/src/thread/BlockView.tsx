@@ -8,7 +8,7 @@ import { Markdown } from '../text/Markdown.tsx';
 import { ToolInput } from '../text/ToolInput.tsx';
 import { ThreadCard } from './ThreadCard.tsx';
 import { threadPage } from './thread-page.ts';
-import type { Block, CallBlock } from './transcript.ts';
+import { type Block, type CallBlock, exitCodeOf } from './transcript.ts';
 
 interface BlockProps {
   readonly block: Block;
@@ -119,6 +119,7 @@ function Thinking({ text }: { text: string }) {
 function Call({ block }: { block: Extract<Block, CallBlock> }) {
   const { result, verdict } = block;
   const [isOpen, setOpen] = useState(false);
+  const exitCode = exitCodeOf(block);
   const state =
     result === null ? (block.asked && verdict === null ? 'needs' : 'tool') : result.isError ? 'error' : 'tool';
   const glyph = { needs: '!', tool: '⚙', error: '✗' }[state];
@@ -133,6 +134,7 @@ function Call({ block }: { block: Extract<Block, CallBlock> }) {
           <code>{cleanLine(inputLabel(block.input))}</code>
           <span className="call-facts">
             {verdict !== null && (verdict.result === 'allow' ? 'approved · ' : 'denied · ')}
+            {exitCode !== undefined && `exit ${exitCode} · `}
             {result === null ? (state === 'needs' ? 'needs you' : 'running') : formatSpan(result.ms)}
           </span>
         </button>

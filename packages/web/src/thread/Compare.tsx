@@ -1,7 +1,9 @@
+import { Glyph } from '../app/Glyph.tsx';
 import { fleet } from '../app/stores.ts';
 import { formatCost, formatCount, formatSpan } from '../model/format.ts';
 import { limits } from '../limits.ts';
 import type { ShownRow } from '../model/summary.ts';
+import { threadName } from '../model/thread-name.ts';
 import { tokensOf } from '../model/thread-rows.ts';
 import { cleanLine, cleanText } from '../text/clean-text.ts';
 import { pairRequests, type RequestSummary } from './compare-requests.ts';
@@ -33,7 +35,7 @@ export function Compare({ sides, blocks }: CompareProps) {
             <th scope="col">of all</th>
             {sides.map((row, index) => (
               <th key={index} scope="col">
-                {cleanLine(row.ordinal > 0 ? `${row.agent} ${row.ordinal}` : row.agent)}
+                {threadName(row)}
               </th>
             ))}
             <th scope="col">difference</th>
@@ -44,7 +46,7 @@ export function Compare({ sides, blocks }: CompareProps) {
             <td>state</td>
             {sides.map((row, index) => (
               <td key={index} data-ink={row.state}>
-                {row.glyph} {row.word}
+                <Glyph glyph={row.glyph} /> {row.word}
               </td>
             ))}
             <td />

@@ -1,8 +1,8 @@
 import { Modal } from '../app/Modal.tsx';
 import { ui } from '../app/stores.ts';
-import { exportLines, exportPage } from './export-session.ts';
+import { exportLines, exportPage, exportTrace } from './export-session.ts';
 
-/** A session to keep or to send: every thread of it, in both forms. */
+/** A session to keep or to send: every thread of it, in each form. */
 export function ExportDialog({ sessionId }: { sessionId: string }) {
   const close = () => ui.set({ dialog: undefined });
   return (
@@ -27,6 +27,15 @@ export function ExportDialog({ sessionId }: { sessionId: string }) {
           }}
         >
           Lines (NDJSON) <span className="quiet">the whole log, as `fleetloom export` writes it</span>
+        </button>
+        <button
+          type="button"
+          onClick={() => {
+            close();
+            exportTrace(sessionId).catch((error: unknown) => ui.fail(error));
+          }}
+        >
+          Trace (OTLP) <span className="quiet">JSON for a collector: runs, turns, requests and calls as spans</span>
         </button>
         <footer>
           <button type="button" onClick={close}>

@@ -1,8 +1,10 @@
 import { useEffect, useMemo, useState } from 'react';
-import { Modal } from '../app/Modal.tsx';
+import { PickDialog } from '../app/PickDialog.tsx';
 import { fleet, ui } from '../app/stores.ts';
 import { limits } from '../limits.ts';
+import { plural } from '../model/format.ts';
 import { parseQuery } from '../model/search-query.ts';
+import { threadName } from '../model/thread-name.ts';
 import { cleanLine } from '../text/clean-text.ts';
 import { collectThreads, type WholeThread } from './collect-session.ts';
 import { findInThreads } from './find-in-blocks.ts';
@@ -10,15 +12,8 @@ import { findInThreads } from './find-in-blocks.ts';
 /** Looks through everything that all threads of a session have said and done, also what is not on the screen. */
 export function FindDialog({ sessionId }: { sessionId: string }) {
   const [text, setText] = useState('');
-  const [index, setIndex] = useState(0);
   const { threads, count } = useThreads(sessionId);
   const hits = useMemo(() => findInThreads(threads, parseQuery(text)), [threads, text]);
-  const at = Math.min(index, Math.max(0, hits.length - 1));
-  const open = (place: number) => {
-    const hit = hits[place];
-    if (hit === undefined) return;
-    ui.go({ view: 'thread', sessionId, threadId: hit.row.threadId ?? undefined, eventId: hit.block.id });
-  };
   const state =
     threads.length < count
       ? `reading ${threads.length} of ${count} threads`
@@ -26,55 +21,26 @@ export function FindDialog({ sessionId }: { sessionId: string }) {
         ? `the first ${limits.hitsMax}`
         : `${hits.length} found`;
   return (
-    <Modal label="Find in this session" className="palette find">
-      <input
-        role="combobox"
-        aria-label="Find in this session"
-        aria-expanded="true"
-        aria-controls="find-list"
-        aria-activedescendant={hits.length === 0 ? undefined : `hit-${at}`}
-        placeholder="Words, tool:bash, path:src, agent:tester, is:error"
-        autoFocus
-        value={text}
-        onChange={(event) => {
-          setText(event.target.value);
-          setIndex(0);
-        }}
-        onKeyDown={(event) => {
-          if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-            event.preventDefault();
-            const next = Math.max(0, Math.min(hits.length - 1, at + (event.key === 'ArrowDown' ? 1 : -1)));
-            setIndex(next);
-            document.querySelector(`#hit-${next}`)?.scrollIntoView({ block: 'nearest' });
-          } else if (event.key === 'Enter') {
-            event.preventDefault();
-            open(at);
-          }
-        }}
-      />
-      <p className="quiet find-state" role="status">
-        {text === '' ? `${count} threads, from their first word to their last` : state}
-      </p>
-      <ul id="find-list" role="listbox" aria-label="Found">
-        {hits.map(({ row, block, excerpt }, place) => (
-          <li
-            key={`${row.key} ${block.id} ${place}`}
-            id={`hit-${place}`}
-            role="option"
-            aria-selected={place === at}
-            onClick={() => open(place)}
-            onPointerMove={() => setIndex(place)}
-          >
-            <span className="quiet">
-              {cleanLine(row.agent)}
-              {row.ordinal > 0 && ` ${row.ordinal}`}
-            </span>
-            <span className="palette-name">{cleanLine(excerpt)}</span>
-            <small className="quiet">{block.type}</small>
-          </li>
-        ))}
-      </ul>
-    </Modal>
+    <PickDialog
+      label="Find in this session"
+      className="find"
+      placeholder="Words, tool:bash, path:src, agent:tester, is:error, cost>0.5"
+      text={text}
+      onText={setText}
+      state={text === '' ? `${plural(count, 'thread')}, from the first word to the last` : state}
+      items={hits}
+      keyOf={({ row, block }, place) => `${row.key} ${block.id} ${place}`}
+      onPick={({ row, block }) =>
+        ui.go({ view: 'thread', sessionId, threadId: row.threadId ?? undefined, eventId: block.id })
+      }
+      show={({ row, block, excerpt }) => (
+        <>
+          <span className="quiet">{threadName(row)}</span>
+          <span className="palette-name">{cleanLine(excerpt)}</span>
+          <small className="quiet">{block.type}</small>
+        </>
+      )}
+    />
   );
 }
 

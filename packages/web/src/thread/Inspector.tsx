@@ -10,8 +10,9 @@ import { ToolInput } from '../text/ToolInput.tsx';
 import { Deltas } from './Deltas.tsx';
 import { Raw } from './Raw.tsx';
 import type { ThreadEvents } from './thread-events.ts';
+import { Trace } from './Trace.tsx';
 import { threadPage } from './thread-page.ts';
-import type { Block } from './transcript.ts';
+import { type Block, exitCodeOf } from './transcript.ts';
 
 const tabs = ['Event', 'Tool I/O', 'Diff', 'Deltas', 'Usage', 'Raw', 'Trace'] as const;
 type Tab = (typeof tabs)[number];
@@ -69,20 +70,7 @@ function Panel({
 }) {
   if (tab === 'Usage') return <Usage row={row} blocks={blocks} />;
   if (tab === 'Deltas') return <Deltas row={row} block={block} blocks={blocks} />;
-  if (tab === 'Trace') {
-    return (
-      <dl className="trace">
-        <dt>session</dt>
-        <dd>{row.sessionId}</dd>
-        <dt>thread</dt>
-        <dd>{row.threadId}</dd>
-        <dt>event</dt>
-        <dd>{block?.id ?? '–'}</dd>
-        <dt>link</dt>
-        <dd>{`${location.origin}${location.pathname}#/thread/${row.sessionId}/${row.threadId}${block === undefined ? '' : `?event=${block.id}`}`}</dd>
-      </dl>
-    );
-  }
+  if (tab === 'Trace') return <Trace row={row} block={block} />;
   if (block === undefined) return <p className="quiet">Choose a block: a click, or j and k.</p>;
   if (tab === 'Event') {
     return block.events.map((event) => (
@@ -92,11 +80,20 @@ function Panel({
   if (tab === 'Raw') return <Raw sessionId={row.sessionId} block={block} />;
   if (tab === 'Diff') return <Changes block={block} />;
   if (block.type !== 'call') return <p className="quiet">This block is no call of a tool.</p>;
+  const exitCode = exitCodeOf(block);
   return (
     <>
       <h2>in</h2>
       <ToolInput input={block.input} />
-      <h2>out {block.result !== null && <span className="quiet">{formatSpan(block.result.ms)}</span>}</h2>
+      <h2>
+        out{' '}
+        {block.result !== null && (
+          <span className="quiet">
+            {formatSpan(block.result.ms)}
+            {exitCode !== undefined && ` · exit ${exitCode}`}
+          </span>
+        )}
+      </h2>
       {block.result === null ? (
         <p className="quiet">nothing yet</p>
       ) : (

@@ -3,8 +3,10 @@ import { readPalette } from '../app/palette.ts';
 import { speeds } from '../app/replay-player.ts';
 import { useSignal } from '../app/signal.ts';
 import { fleet } from '../app/stores.ts';
+import type { TimeSpan } from '../fleet/lane-view.ts';
 import { formatClock } from '../model/format.ts';
 import type { SessionModel } from '../model/session-model.ts';
+import { markText } from './mark-text.ts';
 import { paintScrubber } from './paint-scrubber.ts';
 
 /** The whole session as a line of time: how much happened when, and what somebody may look for. Dragging on it goes there. */
@@ -21,8 +23,7 @@ export function Scrubber({ session }: { session: SessionModel }) {
   });
   const seek = (event: ReactPointerEvent<HTMLElement>) => {
     const box = event.currentTarget.getBoundingClientRect();
-    const share = Math.max(0, Math.min(1, (event.clientX - box.left) / box.width));
-    const wanted = span.from + share * (span.to - span.from);
+    const wanted = timeAt(event.clientX, box, span);
     if (replay.isOn && replay.session?.id === session.id) replay.seek(wanted);
     else if (!replay.isReading) void replay.open(session, wanted);
   };
@@ -90,6 +91,9 @@ export function Scrubber({ session }: { session: SessionModel }) {
         }}
         onPointerMove={(event) => {
           if (event.buttons === 1) seek(event);
+          const box = event.currentTarget.getBoundingClientRect();
+          const nearMs = (NEAR_PIXELS * (span.to - span.from)) / box.width;
+          event.currentTarget.title = markText(session, timeAt(event.clientX, box, span), nearMs);
         }}
       >
         <canvas ref={canvas} />
@@ -112,7 +116,13 @@ function Icon({ path }: { path: string }) {
   );
 }
 
-function spanOf(session: SessionModel) {
+const NEAR_PIXELS = 4;
+
+function timeAt(x: number, { left, width }: DOMRect, { from, to }: TimeSpan): number {
+  return from + Math.max(0, Math.min(1, (x - left) / width)) * (to - from);
+}
+
+function spanOf(session: SessionModel): TimeSpan {
   const from = session.firstAt ?? 0;
   return { from, to: Math.max(from + 1_000, session.slots.lastAt ?? from) };
 }

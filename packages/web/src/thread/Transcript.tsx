@@ -4,6 +4,7 @@ import { isSteerable, sayTo } from '../app/say-to.ts';
 import { fleet, ui } from '../app/stores.ts';
 import { plural } from '../model/format.ts';
 import type { ShownRow } from '../model/summary.ts';
+import { threadName } from '../model/thread-name.ts';
 import { BlockView } from './BlockView.tsx';
 import { type Live, LiveBlock, liveText } from './LiveBlock.tsx';
 import type { ThreadEvents } from './thread-events.ts';
@@ -73,6 +74,10 @@ export function Transcript({ row, events }: { row: ShownRow; events: ThreadEvent
     list.current?.scrollToIndex(index, { align: 'nearest' });
     // Only when another one is chosen.
   }, [threadPage.selectedId]);
+  // The newest one: it knows how much there is by then.
+  const latest = useRef(toEnd);
+  latest.current = toEnd;
+  useEffect(() => threadPage.follows.subscribe(() => latest.current()), []);
   const noteInput = () => {
     lastInput.current = performance.now();
   };
@@ -142,9 +147,8 @@ function Composer({ row }: { row: ShownRow }) {
       ui.fail(error);
     }
   };
-  const name = row.ordinal > 0 ? `${row.agent} ${row.ordinal}` : row.agent;
   const isDirect = row.level === 0 || isSteerable(row);
-  const whom = `Message ${name}${isDirect ? '' : ', through its coordinator'}`;
+  const whom = `Message ${threadName(row)}${isDirect ? '' : ', through its coordinator'}`;
   return (
     <form className="composer" onSubmit={(event) => void send(event)}>
       <input

@@ -35,10 +35,11 @@ export function paintScrubber(
   }
   for (const track of session.tracks.values()) {
     for (const { at: time, kind } of track.marks) {
-      if (kind === 'spawn') continue;
       const x = toX(time, span, width);
       context.fillStyle = palette.state[colours[kind]];
-      context.fillRect(x - 1, 0, 3, MARKS - 3);
+      // Starts are many, and less than the others what somebody looks for.
+      if (kind === 'spawn') context.fillRect(x, MARKS - 5, 1, 3);
+      else context.fillRect(x - 1, 0, 3, MARKS - 3);
     }
   }
   if (at === undefined) return;
@@ -48,4 +49,11 @@ export function paintScrubber(
 
 const BAR = 4;
 const MARKS = 9;
-const colours = { approval: 'needs', error: 'error', compaction: 'waits', conflict: 'retry', retry: 'retry' } as const;
+const colours = {
+  spawn: 'done',
+  approval: 'needs',
+  error: 'error',
+  compaction: 'waits',
+  conflict: 'retry',
+  retry: 'retry',
+} as const;

@@ -15,17 +15,32 @@ export function toAgain(record: Session, { message, model, system }: Again): Ses
     one.type === 'file' ? [{ type: 'file' as const, file_id: one.file_id, mount_path: one.mount_path }] : [],
   );
   return {
-    agent: {
-      type: 'agent_with_overrides',
-      id: agent.id,
-      version: agent.version,
-      ...(model === agent.model.id ? {} : { model }),
-      ...(system === (agent.system ?? '') ? {} : { system }),
-    },
+    agent: toAgent(agent, { model, system }),
     environment_id,
     title: `${title ?? agent.name} (again)`.slice(0, TITLE_CHARS),
     resources: files,
     initial_events: [{ type: 'user.message', content: [{ type: 'text', text: message }] }],
+  };
+}
+
+/** A session that goes on from a moment of this one; from now if no moment is given. */
+export function toFork(record: Session, { model, system }: Omit<Again, 'message'>, at: string | undefined): object {
+  const { agent, title } = record;
+  const isSame = model === agent.model.id && system === (agent.system ?? '');
+  return {
+    title: `${title ?? agent.name} (fork)`.slice(0, TITLE_CHARS),
+    ...(at === undefined ? {} : { at }),
+    ...(isSame ? {} : { agent: toAgent(agent, { model, system }) }),
+  };
+}
+
+function toAgent(agent: Session['agent'], { model, system }: Omit<Again, 'message'>): SessionCreateParams['agent'] {
+  return {
+    type: 'agent_with_overrides',
+    id: agent.id,
+    version: agent.version,
+    ...(model === agent.model.id ? {} : { model }),
+    ...(system === (agent.system ?? '') ? {} : { system }),
   };
 }
 

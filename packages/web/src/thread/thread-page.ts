@@ -5,6 +5,8 @@ import type { ThreadEvents } from './thread-events.ts';
 /** What is chosen on the page of a thread. */
 class ThreadPage {
   readonly changed = new Signal();
+  /** Told to who shows the transcript: go to the end. */
+  readonly follows = new Signal();
   selectedId: string | undefined;
   isInspectorOpen = typeof innerWidth === 'undefined' || innerWidth >= 1_280;
   row: ShownRow | undefined;
@@ -28,6 +30,13 @@ class ThreadPage {
     const index = blocks.findIndex(({ id }) => id === this.selectedId);
     const next = index === -1 ? blocks.length - 1 : Math.max(0, Math.min(blocks.length - 1, index + by));
     this.select(blocks[next]?.id);
+  }
+
+  /** To the end, where it follows what is said. */
+  followLive(): void {
+    this.selectedId = undefined;
+    this.follows.emit();
+    this.changed.emit();
   }
 
   toggleInspector(): void {

@@ -39,6 +39,14 @@ export interface RequestTokens {
   readonly cacheCreate: number;
 }
 
+/** How a command ended, where its result says so. Our shell remarks on every end but a good one. */
+export function exitCodeOf({ tool, result }: Pick<CallBlock, 'tool' | 'result'>): number | undefined {
+  if (result === null || tool.toLowerCase() !== 'bash') return undefined;
+  if (!result.isError) return 0;
+  const said = /(?:^|\n)Exit code (\d+)[^\n]*$/.exec(result.text)?.[1];
+  return said === undefined ? undefined : Number(said);
+}
+
 /** Grouped by model request, each call with its result. What other threads ask through this one is left to them. */
 export function toBlocks(events: readonly SessionEvent[]): readonly Block[] {
   const blocks: Block[] = [];

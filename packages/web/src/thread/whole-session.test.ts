@@ -16,7 +16,7 @@ import { Compare } from './Compare.tsx';
 import { pairRequests } from './compare-requests.ts';
 import { findInThreads } from './find-in-blocks.ts';
 import { findRawLines } from './raw-lines.ts';
-import { toAgain } from './run-again.ts';
+import { toAgain, toFork } from './run-again.ts';
 import { toHtml } from './to-html.ts';
 import { type Block, toBlocks } from './transcript.ts';
 
@@ -231,5 +231,10 @@ it('[Z52] a session is run again with its agent, version, place and files; only 
   expect(toAgain(record, { message: 'Go', model: 'two', system: '' }).agent).toMatchObject({
     model: 'two',
     system: '',
+  });
+  expect(toFork(record, { model: 'one', system: 'Lead.' }, '12.1')).toEqual({ title: 'Release (fork)', at: '12.1' });
+  expect(toFork(record, { model: 'two', system: 'Lead.' }, undefined)).toEqual({
+    title: 'Release (fork)',
+    agent: { type: 'agent_with_overrides', id: 'agent_1', version: 3, model: 'two' },
   });
 });

@@ -9,6 +9,8 @@ import { isStoreError } from '../../store/store-errors.ts';
 /** Which files sessions have mounted. */
 export interface ResourceShelf {
   read(sessionId: string): Promise<readonly FileResource[]>;
+  /** Of many sessions at once; those that have none may be left out. */
+  readAll(sessionIds: readonly string[]): Promise<ReadonlyMap<string, readonly FileResource[]>>;
   /** `toNext` may be asked again, if somebody else came first. What it throws changes nothing. */
   change(
     sessionId: string,
@@ -31,6 +33,10 @@ export function createResourceDirectory(directory: string): ResourceShelf {
   };
   return {
     read,
+    readAll: async (sessionIds) => {
+      const all = await Promise.all(sessionIds.map(async (id) => [id, await read(id)] as const));
+      return new Map(all);
+    },
     change: async (sessionId, toNext) => {
       const next = await toNext(await read(sessionId));
       await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -52,6 +58,10 @@ export function createResourceDirectory(directory: string): ResourceShelf {
 export function createResourceDocuments({ documents }: Pick<Store, 'documents'>): ResourceShelf {
   return {
     read: async (sessionId) => resourcesOf(await documents.get(KIND, sessionId)),
+    readAll: async (sessionIds) => {
+      const found = await documents.getAll(KIND, sessionIds);
+      return new Map(found.map((record) => [record.id, resourcesOf(record)]));
+    },
     change: async (sessionId, toNext) => {
       for (let attempt = 1; ; attempt++) {
         const before = await documents.get(KIND, sessionId);

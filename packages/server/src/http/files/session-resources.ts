@@ -15,6 +15,8 @@ import type { ResourceShelf } from './resource-shelf.ts';
 /** Files that are mounted for the agents of a session: copies, so that nothing they do changes the original. */
 export interface SessionResources {
   list(sessionId: string): Promise<readonly FileResource[]>;
+  /** Of many sessions at once; those that have none may be left out. */
+  listAll(sessionIds: readonly string[]): Promise<ReadonlyMap<string, readonly FileResource[]>>;
   /** All of them or none. */
   add(at: ResourcesAt, params: readonly FileResourceParams[]): Promise<readonly FileResource[]>;
   /** Whether it was there. The copy goes too. */
@@ -50,6 +52,8 @@ export function createSessionResources(options: SessionResourcesOptions): Sessio
 
   return {
     list: (sessionId) => shelf.read(sessionId),
+
+    listAll: (sessionIds) => shelf.readAll(sessionIds),
 
     add: ({ workspaceId, sessionId }, params) =>
       locks.hold(sessionId, async () => {

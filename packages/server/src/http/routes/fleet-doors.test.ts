@@ -116,8 +116,9 @@ describe('readers', () => {
   });
 
   it('[V50] a reader that is too far behind for what is shared reads the log by itself, and misses nothing', async () => {
-    const chunk = `${'x'.repeat(4_000)} `;
-    const pieces = Math.ceil((3 * limits.fleetChannelBytesMax) / chunk.length);
+    // Three bytes a character: a script has to have fewer of them than is needed here.
+    const chunk = `${'€'.repeat(4_000)} `;
+    const pieces = Math.ceil((2.5 * limits.fleetChannelBytesMax) / Buffer.byteLength(chunk));
     const message = toScript({ turns: [[{ say: chunk.repeat(pieces), chunks: pieces, every_ms: 1 }]] });
     const first = await fleet.orchestrate({ agent: 'echo', message });
     const { session_id: id } = await first.untilType('request_received');

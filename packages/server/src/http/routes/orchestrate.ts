@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
 import type { Budget } from '../../frames/frames.ts';
 import type { Sessions } from '../../sessions/index.ts';
+import type { SessionRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { isStoreError } from '../../store/store-errors.ts';
 import { doorError } from '../door-error.ts';
@@ -85,7 +86,7 @@ export function createOrchestrateRoutes(options: OrchestrateRoutesOptions): read
       depthMax: limits.orchestrateDepthMax,
       hasTextCommands: true,
       ...(refusal === undefined ? { events: events.filter((event) => event.type === 'user.message') } : { refusal }),
-      ...(key === undefined ? {} : { toKey: (id: string) => toRecord(key, body, id) }),
+      ...(key === undefined ? {} : { toKey: ({ id }: SessionRecord) => toRecord(key, body, id) }),
     };
   }
 

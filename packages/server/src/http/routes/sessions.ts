@@ -1,3 +1,4 @@
+import type { FileResource } from '@fleetloom/protocol/managed-agents';
 import type { Environments } from '../../environments/environments.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Ids } from '../../base/ids.ts';
@@ -35,10 +36,15 @@ export interface SessionRoutesOptions {
 /** `/v1/sessions`. */
 export function createSessionRoutes(options: SessionRoutesOptions): readonly AnyRoute[] {
   const { store, sessions, environments, clock, catchUp, ids, files, resources } = options;
-  const show = async (record: SessionRecord) => ({
+  const showWith = (record: SessionRecord, mounted: readonly FileResource[]) => ({
     ...toSession(record, clock.now()),
-    resources: await resources.list(record.id),
+    resources: mounted,
   });
+  const show = async (record: SessionRecord) => showWith(record, await resources.list(record.id));
+  const showAll = async (records: readonly SessionRecord[]) => {
+    const mounted = await resources.listAll(records.map(({ id }) => id));
+    return records.map((record) => showWith(record, mounted.get(record.id) ?? []));
+  };
 
   return [
     defineRoute({
@@ -49,7 +55,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
       accepts: ['api'],
       body: sessionCreateBody,
       gives: session,
-      handle: async ({ credential: { workspaceId }, body }) => {
+      handle: async ({ credential: { workspaceId }, body, memory }) => {
         refuseUnsupported(body);
         const { events } = toClientEvents('sessions.create', body.initial_events ?? [], { field: 'initial_events' });
         await checkShownFiles(files, workspaceId, events, 'initial_events');
@@ -57,12 +63,21 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
         const environment = await environments.getForSession(workspaceId, body.environment_id);
         checkMetadata(body.metadata ?? {});
         const sessionId = ids.next('sesn');
+        let mounted: readonly FileResource[] = [];
         if (body.resources !== undefined && body.resources.length > 0) {
           checkMountable(environment.config.type);
           // Before there is a session: with its first event it may begin to read them.
-          await resources.add({ workspaceId, sessionId }, body.resources);
+          mounted = await resources.add({ workspaceId, sessionId }, body.resources);
         }
-        const record = await sessions.create({
+        let answer: ReturnType<typeof showWith> | undefined;
+        const toKey = (made: SessionRecord) => {
+          // As it is made. A fast agent has ended its turn soon, and that is for whoever asks next.
+          answer = showWith(events.length === 0 ? made : { ...made, status: 'running' }, mounted);
+          return memory.toKey(answer);
+        };
+        // Before it begins: who has to repeat the request finds that it was made, and no more.
+        if (events.length > 0) await catchUp.sent(sessionId, 0);
+        await sessions.create({
           workspaceId,
           id: sessionId,
           agent,
@@ -72,12 +87,9 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
           budget: body.budget === undefined ? null : fromWireBudget(body.budget),
           // Its schema lets nothing else in.
           events: events.filter((event) => event.type === 'user.message'),
+          toKey,
         });
-        const made = await show(record);
-        if (events.length === 0) return made;
-        await catchUp.sent(record.id, 0);
-        // So it was made. A fast agent has ended its turn by now, and that is for whoever asks next.
-        return { ...made, status: 'running' as const };
+        return answer!;
       },
     }),
     defineRoute({
@@ -101,7 +113,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
         });
         const shown = isNone
           ? { items: [], next: null, previous: null }
-          : { ...page, items: await Promise.all(page.items.map(show)) };
+          : { ...page, items: await showAll(page.items) };
         return toWirePageBothWays(shown);
       },
     }),

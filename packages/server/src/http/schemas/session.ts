@@ -53,6 +53,13 @@ export const sessionUpdateBody = z.strictObject({
   vault_ids: z.array(id).exactOptional(),
 });
 
+export const sessionForkBody = z.strictObject({
+  /** The last event that both have, by its cursor. */
+  at: z.string().max(limits.pathIdCharsMax).exactOptional(),
+  title: title.exactOptional(),
+  agent: agentParams.exactOptional(),
+});
+
 const statuses = ['rescheduling', 'running', 'idle', 'terminated'] as const satisfies readonly Status[];
 const status = z.enum(statuses);
 

@@ -89,7 +89,7 @@ export function createImports({ store, log, ids, models }: ImportsOptions): Impo
     const { workspaceId, agent, environment, title, metadata, steps, now, conversation } = request;
     const clock = { now: () => steps[0]?.time ?? now };
     const isKnown = (await store.keys.get(workspaceId, toKey(conversation))) !== undefined;
-    const toRecord = (sessionId: string) => ({ ...toKeyRecord(request, sessionId, {}), replaces: isKnown });
+    const toRecord = ({ id }: { id: string }) => ({ ...toKeyRecord(request, id, {}), replaces: isKnown });
     const create = { workspaceId, agent, environment, title, metadata, isReadOnly: true, toKey: toRecord };
     try {
       return { sessionId: await createSession(log, { clock, ids, models }, create), lines: {} };

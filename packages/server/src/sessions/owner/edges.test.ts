@@ -23,7 +23,7 @@ async function open() {
 }
 
 function homesWhere(find: Homes['find']): Homes {
-  return { find, settle: async () => {}, leave: async () => {}, hasWorkspace: async () => false };
+  return { find, settle: async () => {}, leave: async () => {}, isHere: async () => false };
 }
 
 it('[P43] input of which no signal came is found after so many ticks', async () => {

@@ -173,7 +173,7 @@ it('[P47] a session whose workspace is elsewhere is left alone; when that is los
     leave: async () => {
       at = 'none';
     },
-    hasWorkspace: async () => false,
+    isHere: async () => false,
   };
   const tools = { touch: { kind: 'builtin' as const, run: () => new Promise<never>(() => {}) } };
   const one = await openFleet({ store, owner: 'one', shared: { homes, handOverToolsMs: 0 }, tools });
@@ -253,7 +253,7 @@ it('[P46] sessions that wait for the node with their workspace keep nobody from 
     },
     settle: async () => {},
     leave: async () => {},
-    hasWorkspace: async () => false,
+    isHere: async () => false,
   };
   // One of six at a time: after a few looks only the one is left that can be taken.
   const shared = { homes, countNodes: () => 6, tickMs: 10 };

@@ -32,6 +32,8 @@ export type TestTool = {
       readonly permission?: 'allow' | 'ask';
       readonly isEnabled?: boolean;
       readonly serverName?: string;
+      /** Of a built-in one: whether it works with files. */
+      readonly isSandboxed?: boolean;
     }
   | { readonly kind: 'custom' }
 );
@@ -220,11 +222,11 @@ function createTestToolbox({ tools = {}, problems = [], onThreadEnd, onOffer }: 
 function toOffered(name: string, tool: TestTool): OfferedTool {
   const about = { name, description: name, inputSchema: { type: 'object' } };
   if (tool.kind === 'custom') return { ...about, kind: 'custom', isEnabled: true };
-  const { permission = 'allow', isEnabled = true, serverName = 'server' } = tool;
+  const { permission = 'allow', isEnabled = true, serverName = 'server', isSandboxed = true } = tool;
   const run = async (input: unknown, context: ToolContext) =>
     (await tool.run?.(input, context.signal, context)) ?? result(`${name} ran`);
   if (tool.kind === 'mcp') return { ...about, kind: 'mcp', serverName, permission, isEnabled, run };
-  return { ...about, kind: 'builtin', permission, isEnabled, isSandboxed: true, run };
+  return { ...about, kind: 'builtin', permission, isEnabled, isSandboxed, run };
 }
 
 export const workspaceId = 'wrkspc_1';

@@ -8,6 +8,7 @@ import { keep, type State } from './state.ts';
 export function createDocuments({ documents }: State, clock: Clock): Store['documents'] {
   return {
     get: async (kind, id) => documents.get(`${kind} ${id}`),
+    getAll: async (kind, ids) => [...new Set(ids)].flatMap((id) => documents.get(`${kind} ${id}`) ?? []),
     put: async ({ kind, id, data, ifRevision }) => {
       const revision = documents.get(`${kind} ${id}`)?.revision ?? 0;
       checkVersion(`${kind} ${id}`, ifRevision, revision);

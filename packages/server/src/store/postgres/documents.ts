@@ -12,6 +12,12 @@ export function createDocuments(database: Database, build: Build): Store['docume
   return {
     get: (kind, id) => get(kind, id),
 
+    getAll: async (kind, ids) => {
+      if (ids.length === 0) return [];
+      const { rows } = await database.read<Schema['documents']>(GET_ALL, [kind, ids]);
+      return rows.map(toDocument);
+    },
+
     put: async ({ kind, id, data, ifRevision }) => {
       const sql = ifRevision === undefined ? PUT : ifRevision === 0 ? CREATE : UPDATE;
       const values = [kind, id, JSON.stringify(data), ...(sql === UPDATE ? [ifRevision] : [])];
@@ -39,6 +45,7 @@ export function createDocuments(database: Database, build: Build): Store['docume
   }
 }
 
+const GET_ALL = 'SELECT * FROM ~documents WHERE kind = $1 AND id = ANY ($2)';
 const INSERT = 'INSERT INTO ~documents AS d (kind, id, revision, updated_at, data) VALUES ($1, $2, 1, @now, $3)';
 const CREATE = `${INSERT} ON CONFLICT (kind, id) DO NOTHING RETURNING *`;
 const PUT = `${INSERT} ON CONFLICT (kind, id) DO UPDATE SET

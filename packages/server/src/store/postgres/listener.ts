@@ -66,7 +66,8 @@ export class Listener {
   #hear(text: string): void {
     const { node, signals } = decodePayload(text);
     if (this.#isClosed || node === this.#options.node) return;
-    if (signals === 'look') void this.#look();
+    // If the database cannot be asked, a new connection looks again as soon as it can.
+    if (signals === 'look') void this.#look().catch(() => this.#connection?.drop());
     else this.#options.onSignals(signals);
   }
 

@@ -223,3 +223,27 @@ async function waitsFor(text: string): Promise<number> {
   const sql = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND position($1 IN query) > 0`;
   return (await database.read(sql, [text.replace('~', `${place.schema}.`)])).count;
 }
+
+it('[P76] who is told to look while the database cannot be asked looks when it can', async () => {
+  const way = await openProxy(place.url);
+  onTestFinished(() => way.close());
+  const fence = await owned(steady, 'sesn_p76');
+  await commitOne(steady, append('sesn_p76', fence, ['a']));
+  // It is told by a way that holds, and asks by one that is cut.
+  const store = await open({ url: way.url, listenUrl: place.url, patienceMs: 50 });
+  const heard: Signal[] = [];
+  store.subscribe((signals) => heard.push(...signals));
+  way.shut();
+  way.cut();
+  const listening = async () => {
+    const sql = 'SELECT pid FROM pg_stat_activity WHERE query = $1';
+    return (await database.read<{ pid: number }>(sql, [`LISTEN ${place.schema}`])).rows.map(({ pid }) => pid);
+  };
+  const before = await listening();
+  // Too much has happened for one signal.
+  await database.write("SELECT pg_notify($1, 'look')", [place.schema]);
+  await until(async () => (await listening()).some((pid) => !before.includes(pid)), 'it listens anew');
+  expect(heard.filter(({ sessionId }) => sessionId === 'sesn_p76')).toEqual([]);
+  way.open();
+  await until(() => heard.some(({ sessionId }) => sessionId === 'sesn_p76'), 'it has looked');
+});

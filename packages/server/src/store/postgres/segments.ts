@@ -53,19 +53,12 @@ export class Segments {
     });
   }
 
-  /** Puts the small rows together that appends have left. */
+  /** Puts the small rows together that appends have left, but never those of one owner with those of another. */
   async tidy(sessionId: string): Promise<void> {
     await this.#database.transaction(async (connection) => {
       const { session_key: key, tail_seq: from, head } = await lock(connection, sessionId);
-      const { rows } = await connection.query<{ first_seq: number; bytes: number }>(SIZES, [key, from]);
-      const groups: { first: number; last: number; bytes: number; rows: number }[] = [];
-      for (const { first_seq: seq, bytes } of rows) {
-        const group = groups.at(-1);
-        if (group === undefined || group.bytes + bytes > limits.segmentBytesMax) {
-          groups.push({ first: seq, last: seq, bytes, rows: 1 });
-        } else Object.assign(group, { last: seq, bytes: group.bytes + bytes, rows: group.rows + 1 });
-      }
-      const joined = groups.filter((group) => group.rows > 1);
+      const { rows } = await connection.query<SizeRow>(SIZES, [key, from]);
+      const joined = toJoined(rows).filter((group) => group.rows > 1);
       await connection.queries([
         ...joined.map(({ first, last }) => ({ sql: JOIN, values: [key, first, last] })),
         { sql: 'UPDATE ~logs SET tail_seq = $2, tail_rows = 0 WHERE session_key = $1', values: [key, head + 1] },
@@ -92,30 +85,61 @@ async function lock(connection: Connection, sessionId: string): Promise<LogRow> 
   return found(rows[0], sessionId);
 }
 
+interface SizeRow {
+  readonly first_seq: number;
+  readonly fence: number;
+  readonly bytes: number;
+}
+
+/** Which rows become one: neighbours with one fence, up to the size of a segment. */
+function toJoined(rows: readonly SizeRow[]) {
+  const groups: { first: number; last: number; fence: number; bytes: number; rows: number }[] = [];
+  for (const { first_seq: seq, fence, bytes } of rows) {
+    const group = groups.at(-1);
+    if (group?.fence !== fence || group.bytes + bytes > limits.segmentBytesMax) {
+      groups.push({ first: seq, last: seq, fence, bytes, rows: 1 });
+    } else Object.assign(group, { last: seq, bytes: group.bytes + bytes, rows: group.rows + 1 });
+  }
+  return groups;
+}
+
 /** As much as one commit may have. Where to go on; undefined at the end. */
 async function pruneSome(
   connection: Connection,
   { key, sessionId, from, lastSeq }: { key: number; sessionId: string; from: number; lastSeq: number },
   ranges: readonly SeqRange[],
 ): Promise<number | undefined> {
-  const { rows } = await connection.query<{ first_seq: number; last_seq: number; data: Uint8Array }>(SOME, [
-    key,
-    from,
-    lastSeq,
-    limits.logCommitBytesMax,
-  ]);
+  const { rows } = await connection.query<PrunedRow>(SOME, [key, from, lastSeq, limits.logCommitBytesMax]);
   const [first, last] = [rows[0], rows.at(-1)];
   if (first === undefined || last === undefined) return undefined;
-  const entries = rows.flatMap(({ first_seq: seq, data }) => decodeSegment(sessionId, seq, data));
-  const groups = toGroups(pruneEntries(entries, ranges));
   await connection.queries([
     { sql: REMOVE, values: [key, first.first_seq, last.first_seq] },
-    ...groups.map((group) => ({
-      sql: 'INSERT INTO ~segments (session_key, first_seq, last_seq, data) VALUES ($1, $2, $3, $4)',
-      values: [key, group[0]!.seq, group.at(-1)!.lastSeq, encodeSegment(group)],
-    })),
+    ...toRuns(rows).flatMap((run) => {
+      const entries = run.flatMap(({ first_seq: seq, data }) => decodeSegment(sessionId, seq, data));
+      return toGroups(pruneEntries(entries, ranges)).map((group) => ({
+        sql: INSERT,
+        values: [key, group[0]!.seq, group.at(-1)!.lastSeq, run[0]!.fence, encodeSegment(group)],
+      }));
+    }),
   ]);
   return last.last_seq + 1;
+}
+
+interface PrunedRow {
+  readonly first_seq: number;
+  readonly last_seq: number;
+  readonly fence: number;
+  readonly data: Uint8Array;
+}
+
+/** Neighbours with one fence: what they have become may be put together. */
+function toRuns(rows: readonly PrunedRow[]): PrunedRow[][] {
+  const runs: PrunedRow[][] = [];
+  for (const row of rows) {
+    if (runs.at(-1)?.[0]!.fence === row.fence) runs.at(-1)!.push(row);
+    else runs.push([row]);
+  }
+  return runs;
 }
 
 const HEADS = 'SELECT session_id, head FROM ~logs WHERE session_id = ANY ($1)';
@@ -126,7 +150,7 @@ const startOf = (key: string) =>
 
 /** Sizes are known without the bytes. One segment is given in any case, as large as the largest frame. */
 const counted = (segments: string, bytesMax: string) => `
-  SELECT first_seq, last_seq, data FROM (
+  SELECT first_seq, last_seq, fence, data FROM (
     SELECT *, sum(octet_length(data)) OVER (ORDER BY first_seq) - octet_length(data) AS before FROM (${segments}) AS rows_
   ) AS counted
   WHERE before = 0 OR before < ${bytesMax} ORDER BY first_seq`;
@@ -147,12 +171,15 @@ const SOME = counted(
 );
 
 const SIZES = `
-  SELECT first_seq, octet_length(data) AS bytes FROM ~segments
+  SELECT first_seq, fence, octet_length(data) AS bytes FROM ~segments
   WHERE session_key = $1 AND first_seq >= $2 ORDER BY first_seq`;
 const REMOVE = 'DELETE FROM ~segments WHERE session_key = $1 AND first_seq BETWEEN $2 AND $3';
+const INSERT = 'INSERT INTO ~segments (session_key, first_seq, last_seq, fence, data) VALUES ($1, $2, $3, $4, $5)';
 const JOIN = `
   WITH gone AS (
-    DELETE FROM ~segments WHERE session_key = $1 AND first_seq BETWEEN $2 AND $3 RETURNING first_seq, last_seq, data
+    DELETE FROM ~segments WHERE session_key = $1 AND first_seq BETWEEN $2 AND $3
+    RETURNING first_seq, last_seq, fence, data
   )
-  INSERT INTO ~segments (session_key, first_seq, last_seq, data)
-  SELECT $1, min(first_seq), max(last_seq), string_agg(data, ''::bytea ORDER BY first_seq) FROM gone`;
+  INSERT INTO ~segments (session_key, first_seq, last_seq, fence, data)
+  SELECT $1, min(first_seq), max(last_seq), fence, string_agg(data, ''::bytea ORDER BY first_seq) FROM gone
+  GROUP BY fence`;

@@ -160,4 +160,55 @@ export const STEPS: readonly string[] = [
     END IF;
   END $$;
   `,
+  `
+  -- Who wrote each row of a log: the number of the lease. It is 0 for what is written when a session is made, which nobody owns
+  -- yet, and for what was written before this column was there. Rows of different numbers are never put together.
+  ALTER TABLE ~segments ADD COLUMN fence int8 NOT NULL DEFAULT 0;
+
+  -- As before, with the fence of the writer in each row: the one it was let in with, and not what the session has.
+  CREATE OR REPLACE FUNCTION ~append_frames(
+    given_ids text[], given_fences int8[], given_counts int8[],
+    part_of int4[], part_first int8[], part_last int8[], part_at int4[], part_bytes int4[], given_data bytea,
+    given_now int8, given_node text, given_before text, given_token text
+  ) RETURNS TABLE (head int8, tail_rows int8, fence int8) LANGUAGE plpgsql AS $$
+  #variable_conflict use_column
+  DECLARE
+    part int4 := 1;
+    first_part int4;
+    parts int4 := coalesce(cardinality(part_of), 0);
+    log_key int8;
+    made_heads int8[] := '{}';
+  BEGIN
+    FOR place IN 1 .. cardinality(given_ids) LOOP
+      first_part := part;
+      WHILE part <= parts AND part_of[part] = place LOOP
+        part := part + 1;
+      END LOOP;
+      UPDATE ~logs l SET
+        head = l.head + given_counts[place], tail_rows = l.tail_rows + part - first_part, touched_at = given_now
+      WHERE l.session_id = given_ids[place] AND l.fence = given_fences[place]
+      RETURNING l.session_key, l.head, l.tail_rows, NULL INTO log_key, head, tail_rows, fence;
+      IF FOUND THEN
+        FOR each IN first_part .. part - 1 LOOP
+          INSERT INTO ~segments (session_key, first_seq, last_seq, fence, data) VALUES (
+            log_key, head - given_counts[place] + part_first[each], head - given_counts[place] + part_last[each],
+            given_fences[place], substring(given_data FROM part_at[each] FOR part_bytes[each])
+          );
+        END LOOP;
+      ELSE
+        SELECT l.fence INTO fence FROM ~logs l WHERE l.session_id = given_ids[place];
+      END IF;
+      made_heads := made_heads || head;
+      RETURN NEXT;
+    END LOOP;
+    IF given_node IS NULL THEN
+      RETURN;
+    END IF;
+    UPDATE ~commits c SET token = given_token, heads = made_heads, used_at = given_now
+    WHERE c.node = given_node AND c.token = given_before;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the token is another one' USING ERRCODE = 'FL001';
+    END IF;
+  END $$;
+  `,
 ];

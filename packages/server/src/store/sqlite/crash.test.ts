@@ -69,7 +69,7 @@ it(
     }
     expect(acknowledged.size).toBe(SESSIONS);
   },
-  isLong ? 600_000 : 30_000,
+  isLong ? 600_000 : 120_000,
 );
 
 async function checkSession(store: Store, sessionId: string, acknowledged: number): Promise<void> {

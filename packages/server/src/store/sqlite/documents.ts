@@ -12,6 +12,9 @@ export function createDocuments(database: Database, clock: Clock): Store['docume
   return {
     get: async (kind, id) => get(kind, id),
 
+    // Each is a look into the same process: together they would be no faster.
+    getAll: async (kind, ids) => [...new Set(ids)].flatMap((id) => get(kind, id) ?? []),
+
     put: async ({ kind, id, data, ifRevision }) =>
       database.transaction(() => {
         const before = get(kind, id)?.revision ?? 0;

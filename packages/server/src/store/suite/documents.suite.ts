@@ -47,6 +47,16 @@ export function documentsSuite(createStore: CreateStore): void {
       expect((await documents.list({ kind: 'none', limit: 3 })).items).toEqual([]);
     }));
 
+  it('[P74] documents are found by many ids at once, each once, and those that are not there are left out', () =>
+    withStore(createStore, async ({ store: { documents } }) => {
+      for (const id of ['a', 'b ü', 'c']) await documents.put({ kind: 'file', id, data: { id } });
+      await documents.put({ kind: 'other', id: 'd', data: {} });
+      const found = await documents.getAll('file', ['c', 'none', 'b ü', 'c', 'd']);
+      expect(found.map(({ id }) => id).toSorted()).toEqual(['b ü', 'c']);
+      expect(found.find(({ id }) => id === 'c')).toEqual(await documents.get('file', 'c'));
+      expect(await documents.getAll('file', [])).toEqual([]);
+    }));
+
   it('[T29] the store says what time it is', () =>
     withStore(createStore, async ({ store, clock }) => {
       clock.advance(7);

@@ -113,10 +113,11 @@ export function createBashTool(options: BashToolOptions): BashTool {
     }
   }
 
-  async function startShell({ workspace }: ToolContext): Promise<Shell> {
+  async function startShell({ openWorkspace }: ToolContext): Promise<Shell> {
     const program = await findProgram('bash');
     if (program === undefined) throw new ToolFailure('bash is not installed here: work with the other tools');
     const place = await openSandbox();
+    const workspace = await openWorkspace();
     const launch = place.launch({ program, args: SHELL_ARGS, workspace, isWorkspaceWritable: true });
     const { bashOutputBytesMax: outputBytesMax, bashDrainMs: drainMs } = limits;
     return await Shell.start({ launch, workspace, outputBytesMax, drainMs });

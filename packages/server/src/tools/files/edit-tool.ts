@@ -20,11 +20,14 @@ export function createEditTool({ files, bytesMax }: EditToolOptions): Tool {
       new_string: z.string().describe('What comes in its place, literally'),
       replace_all: z.boolean().nullish().describe('Replaces it everywhere'),
     }),
-    run: async ({ file_path: path, old_string: old, new_string: next, replace_all: isAll }, { workspace, signal }) => {
+    run: async (
+      { file_path: path, old_string: old, new_string: next, replace_all: isAll },
+      { openWorkspace, signal },
+    ) => {
       throwIfInterrupted(signal);
       if (old === next) throw new ToolFailure('old_string and new_string are the same, so there is nothing to do');
       let count = 0;
-      await files.change(workspace, path, bytesMax, (content) => {
+      await files.change(await openWorkspace(), path, bytesMax, (content) => {
         // Split and join, because a replacement would give dollar signs a meaning.
         const parts = content.split(old);
         count = parts.length - 1;

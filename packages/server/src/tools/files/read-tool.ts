@@ -25,8 +25,8 @@ export function createReadTool({ files, bytesMax }: ReadToolOptions): Tool {
         .nullish()
         .describe('[first line, last line], counted from 1, both included; a last line of 0 or less means to the end'),
     }),
-    run: async ({ file_path: path, view_range: range }, { workspace, signal }) => {
-      return await files.read(workspace, path, async ({ handle, bytes }) => {
+    run: async ({ file_path: path, view_range: range }, { openWorkspace, signal }) => {
+      return await files.read(await openWorkspace(), path, async ({ handle, bytes }) => {
         if (bytes === 0) return '(the file is empty)';
         const [first = 1, last = 0] = range ?? [];
         if (range !== undefined && range !== null) return await readRange(handle, path, { first, last }, signal);

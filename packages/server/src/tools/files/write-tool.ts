@@ -13,9 +13,9 @@ export function createWriteTool({ files }: { readonly files: WorkspaceFiles }): 
       file_path: z.string().min(1).describe('Path of the file, from the workspace on or absolute inside it'),
       content: z.string().describe('What the file has afterwards'),
     }),
-    run: async ({ file_path: path, content }, { workspace, signal }) => {
+    run: async ({ file_path: path, content }, { openWorkspace, signal }) => {
       throwIfInterrupted(signal);
-      await files.write(workspace, path, content);
+      await files.write(await openWorkspace(), path, content);
       return `Wrote ${Buffer.byteLength(content)} bytes to ${path}`;
     },
   });

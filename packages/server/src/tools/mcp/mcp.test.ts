@@ -318,6 +318,24 @@ describe('a toolset of a server', () => {
 });
 
 describe('what a server answers', () => {
+  it('[P80] needs no workspace, unless it is too long for a model', async () => {
+    const server = await serveMcp({
+      kind: 'new',
+      answer: async (_name, input) => say((input as { text: string }).text),
+    });
+    const { toolbox, workspace } = openBench({ limits: { toolTextCharsMax: 100 } });
+    const tool = (await offer(toolbox, server.url)).tools.get('mcp__docs__echo');
+    if (tool?.kind !== 'mcp') throw new Error('it is not offered');
+    let opened = 0;
+    const openWorkspace = async () => ((opened += 1), workspace);
+    const context = { sessionId: 'sesn_1', threadId: 'sthr_1', openWorkspace, signal: new AbortController().signal };
+    await tool.run({ text: 'x'.repeat(100) }, context);
+    expect(opened).toBe(0);
+    const { content } = await tool.run({ text: 'x'.repeat(101) }, context);
+    expect(JSON.stringify(content)).toContain('.fleetloom/outputs/echo-');
+    expect(opened).toBe(1);
+  });
+
   it('[U83] may have 32 MiB; a longer answer is broken off', async () => {
     let chars = 0;
     const server = await serveMcp({ answer: async () => say('x'.repeat(chars)) });

@@ -25,14 +25,14 @@ export function createGlobTool({ files, limits }: GlobToolOptions): Tool {
       pattern: z.string().min(1).max(globPatternCharsMax).describe('Such as **/*.ts or src/*.{js,json}'),
       path: z.string().min(1).nullish().describe('The directory to look in; the workspace if not given'),
     }),
-    run: async ({ pattern, path }, { workspace, signal }) => {
+    run: async ({ pattern, path }, { openWorkspace, signal }) => {
       if (isAbsolute(pattern))
         throw new ToolFailure('the pattern is absolute: give the directory as path, and the rest as pattern');
       if (pattern.split(/[/{},]/).includes('..'))
         throw new ToolFailure('a pattern cannot have .. in it: give the directory as path');
       const fits = parseGlob(pattern, { alternativesMax });
       const newest = new Newest(globResultsMax);
-      const end = await files.search(workspace, path ?? '.', async ({ directory, file }) => {
+      const end = await files.search(await openWorkspace(), path ?? '.', async ({ directory, file }) => {
         if (file !== undefined) throw new ToolFailure(`${path} is a file: give a directory as path`);
         const { walkEntriesMax: entriesMax, walkDepthMax: depthMax } = limits;
         const begin = directory.path === '' ? 0 : directory.path.length + 1;

@@ -32,7 +32,8 @@ export function createGrepTool({ files, sandbox, findProgram, limits }: GrepTool
       pattern: z.string().min(1).describe('A regular expression, such as TODO|FIXME'),
       path: z.string().min(1).nullish().describe('The file or directory to search; the workspace if not given'),
     }),
-    run: async ({ pattern, path }, { workspace, signal }) => {
+    run: async ({ pattern, path }, { openWorkspace, signal }) => {
+      const workspace = await openWorkspace();
       const found = await files.search(workspace, path ?? '.', async ({ directory, file }) => {
         const request = { directory, file, pattern, workspace, signal, limits };
         const ripgrep = await findProgram('rg');

@@ -1,0 +1,82 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Ids } from '../../base/ids.ts';
+import { limits } from '../../base/limits.ts';
+import { resolveSessionAgent } from '../../agents/session-agent.ts';
+import type { Sessions } from '../../sessions/index.ts';
+import type { SessionRecord } from '../../store/records.ts';
+import type { Store } from '../../store/store.ts';
+import { parseCursor } from '../../views/fleet/place.ts';
+import { toSession } from '../../views/managed-agents/to-session.ts';
+import { doorError } from '../door-error.ts';
+import type { SessionResources } from '../files/session-resources.ts';
+import { type AnyRoute, defineRoute } from '../route.ts';
+import { session, sessionForkBody } from '../schemas/session.ts';
+import { dataOf, readSession } from './read-session.ts';
+
+export interface ForkRoutesOptions {
+  readonly store: Store;
+  readonly sessions: Sessions;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly resources: SessionResources;
+}
+
+/** `/v1/sessions/{session_id}/fork`. */
+export function createForkRoutes({ store, sessions, clock, ids, resources }: ForkRoutesOptions): readonly AnyRoute[] {
+  return [
+    defineRoute({
+      name: 'sessions.fork',
+      summary: 'Make a new session of everything that happened in this one up to a moment',
+      method: 'post',
+      path: '/v1/sessions/{session_id}/fork',
+      accepts: ['api'],
+      body: sessionForkBody,
+      gives: session,
+      handle: async ({ credential, params, body, memory }) => {
+        const { workspaceId } = credential;
+        const source = await readSession(store, credential, params.session_id);
+        const agent =
+          body.agent === undefined ? undefined : await resolveSessionAgent({ store, workspaceId, agent: body.agent });
+        const id = ids.next('sesn');
+        const mounted = await mountAgain(source.id, { workspaceId, sessionId: id });
+        const show = (record: SessionRecord) => ({ ...toSession(record, clock.now()), resources: mounted });
+        // As it is made, also for who has to ask again.
+        let answer: ReturnType<typeof show> | undefined;
+        await sessions.fork({
+          workspaceId,
+          sourceId: source.id,
+          id,
+          upTo: toSeq(body.at),
+          title: body.title === undefined ? toTitle(dataOf(source).title) : body.title,
+          ...(agent === undefined ? {} : { agent: () => agent }),
+          toKey: (record) => memory.toKey((answer = show(record))),
+        });
+        return answer!;
+      },
+    }),
+  ];
+
+  /** What was mounted there is mounted here. What agents have written since is not: nobody knows how it was at that moment. */
+  async function mountAgain(sourceId: string, at: { readonly workspaceId: string; readonly sessionId: string }) {
+    const there = await resources.list(sourceId);
+    if (there.length === 0) return [];
+    return await resources.add(
+      at,
+      there.map(({ type, file_id, mount_path }) => ({ type, file_id, mount_path })),
+    );
+  }
+}
+
+function toSeq(cursor: string | undefined): number | undefined {
+  if (cursor === undefined) return undefined;
+  const place = parseCursor(cursor);
+  if (place !== undefined) return place.seq;
+  throw doorError('invalid_request', `at: ${cursor.slice(0, 40)} is no cursor`, {
+    advice: 'give the cursor of an event of the fleet stream, or leave it out to fork the session as it is',
+  });
+}
+
+function toTitle(title: string | null): string | null {
+  const mark = ' (fork)';
+  return title === null ? null : `${title.slice(0, limits.titleCharsMax - mark.length)}${mark}`;
+}

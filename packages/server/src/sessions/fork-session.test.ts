@@ -1,0 +1,130 @@
+import { expect, it } from 'vitest';
+import { codeOf } from '../store/suite/samples.suite.ts';
+import {
+  confirm,
+  delegates,
+  type Fleet,
+  hang,
+  lead,
+  message,
+  openFleet,
+  says,
+  snapshot,
+  solo,
+  workspaceId,
+} from './suite/fleet.suite.ts';
+import { onEachStore } from './suite/stores.suite.ts';
+import { forkSession } from './fork-session.ts';
+
+const ask = { push: { kind: 'builtin' as const, permission: 'ask' as const } };
+
+async function forkAt(fleet: Fleet, sourceId: string, upTo?: number): Promise<string> {
+  return (await fleet.sessions.fork({ workspaceId, sourceId, upTo })).id;
+}
+
+onEachStore((openStore) => {
+  it('[R260] a fork has everything up to a moment, goes its own way from there, and the other hears nothing of it', async () => {
+    const fleet = await openFleet({ store: await openStore() });
+    const id = await fleet.begin(solo, { turns: [[{ say: 'One.' }], [{ say: 'You said {{last_user}}' }]] });
+    await fleet.rest(id);
+    const cut = await fleet.head(id);
+    await fleet.send(id, message('two'));
+    await fleet.rest(id, cut);
+    const before = await fleet.frames(id);
+
+    const fork = await fleet.sessions.fork({ workspaceId, sourceId: id, upTo: cut, title: 'Another way' });
+    expect(fork).toMatchObject({ status: 'idle', data: { title: 'Another way' } });
+    const [first] = await fleet.payloads(fork.id, 'session.created');
+    expect(first!.forked_from).toEqual({ session_id: id, seq: cut });
+    expect((await fleet.payloads(fork.id, 'user.message')).length).toBe(1);
+    expect((await fleet.state(fork.id)).usage).toEqual((await fleet.payloads(id, 'session.usage'))[0]!.usage);
+    const head = await fleet.head(fork.id);
+    await fleet.send(fork.id, message('three'));
+    await fleet.rest(fork.id, head);
+    const said = (await fleet.payloads(fork.id, 'agent.message')).flatMap(({ content }) =>
+      content.map(({ text }) => text),
+    );
+    expect(said).toEqual(['One.', 'You said three']);
+    expect(await fleet.frames(id)).toEqual(before);
+  });
+
+  it('[R261] wherever a run is cut its fork rests, asks for nothing, runs nothing again, and can be spoken to', async () => {
+    let pushes = 0;
+    const push = {
+      ...ask.push,
+      run: () => (pushes++, { content: [{ type: 'text' as const, text: 'pushed' }], isError: false }),
+    };
+    const fleet = await openFleet({ store: await openStore(), tools: { push } });
+    const worker = { turns: [[{ call: 'push' }], [{ say: 'Done.' }]] };
+    const id = await fleet.begin(lead, { turns: [[delegates(worker, worker)], [{ say: 'All done.' }]] });
+    await fleet.rest(id);
+    for (const toolUseId of await fleet.asks(id)) await fleet.send(id, confirm(toolUseId));
+    await fleet.until(id, ({ type }) => type === 'run.ended');
+    const head = await fleet.rest(id, (await fleet.until(id, ({ type }) => type === 'run.ended')).seq);
+    const ran = pushes;
+    for (let upTo = 1; upTo <= head.seq; upTo++) {
+      const fork = await forkAt(fleet, id, upTo);
+      const state = await fleet.state(fork);
+      expect([upTo, state.status, await fleet.asks(fork)]).toEqual([upTo, 'idle', []]);
+      expect(
+        (await fleet.store.approvals.list({ workspaceId, limit: 100 })).items.filter((each) => each.sessionId === fork),
+      ).toEqual([]);
+      const from = await fleet.head(fork);
+      await fleet.send(fork, message(says('Still here.')));
+      await fleet.rest(fork, from);
+      const asked = (await fleet.frames(fork)).filter(
+        ({ seq, type }) => seq > from && type === 'span.model_request_end',
+      );
+      expect([upTo, asked.length > 0]).toEqual([upTo, true]);
+    }
+    expect(pushes).toBe(ran);
+  });
+});
+
+it('[R261] what a model was asked for at that moment is not asked for again', async () => {
+  const fleet = await openFleet();
+  const id = await fleet.begin(solo, { turns: [[{ say: 'Wait' }, hang]] });
+  await fleet.until(id, ({ type }) => type === 'span.model_request_start');
+  const fork = await forkAt(fleet, id);
+  expect((await fleet.state(fork)).status).toBe('idle');
+  expect((await fleet.state(id)).status).toBe('running');
+  expect((await fleet.payloads(fork, 'span.model_request_start')).length).toBe(1);
+});
+
+it('[R262] a fork can go on as another agent', async () => {
+  const fleet = await openFleet();
+  const id = await fleet.begin(solo, says('One.'));
+  await fleet.rest(id);
+  const other = snapshot('other', { system: 'Be brief.' });
+  const agent = () => ({ ...other, multiagent: null });
+  const fork = await fleet.sessions.fork({ workspaceId, sourceId: id, agent });
+  expect(fork).toMatchObject({ agentId: 'agent_other', data: { agent: { name: 'other', system: 'Be brief.' } } });
+});
+
+it('[R263] what cannot be forked is refused: a session that had ended there, what is not there, and more than one write can hold', async () => {
+  const fleet = await openFleet();
+  const id = await fleet.begin(solo, says('One.'));
+  await fleet.rest(id);
+  expect(await codeOf(forkAt(fleet, 'sesn_none'))).toBe('session_not_found');
+  expect(await codeOf(forkAt(fleet, id, 0))).toBe('not_forkable');
+  const bytes = async (bytesMax: number) =>
+    forkSession(
+      {
+        store: fleet.store,
+        log: fleet.log,
+        clock: { now: () => Date.now() },
+        ids: { next: (kind) => `${kind}_${bytesMax}` },
+        models: { windowTokens: () => 1 },
+      },
+      { workspaceId, sourceId: id, bytesMax },
+    );
+  const entries = await fleet.store.read({ sessionId: id, after: 0, entriesMax: 1_000, bytesMax: 1_000_000 });
+  const kept = entries.flatMap((entry) =>
+    entry.kind === 'frame' && !entry.value.type.startsWith('delta.') ? [entry.bytes.length] : [],
+  );
+  const size = kept.reduce((sum, each) => sum + each, 0);
+  expect(await codeOf(bytes(size - 1))).toBe('not_forkable');
+  expect((await bytes(size)).status).toBe('idle');
+  await fleet.sessions.archive(workspaceId, id);
+  expect(await codeOf(forkAt(fleet, id))).toBe('not_forkable');
+});

@@ -1,0 +1,80 @@
+import { type FleetEvent, parseFleetEvent } from '@fleetloom/protocol/fleet';
+import { createElement } from 'react';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { afterEach, expect, it, vi } from 'vitest';
+import { fleet } from '../app/stores.ts';
+import { EmptyInbox } from '../inbox/EmptyInbox.tsx';
+import { SummaryBar } from './SummaryBar.tsx';
+
+afterEach(() => {
+  vi.useRealTimers();
+  // One store for the page, and one for all tests of this process.
+  fleet.model.sessions.clear();
+  fleet.tell();
+});
+
+const NOW = new Date(2026, 4, 5, 12).getTime();
+
+/** A coordinator and children whose requests are under way, or wait. */
+function tell(ask: (of: (id: number) => object) => readonly (readonly [string, object])[]): void {
+  vi.useFakeTimers({ now: NOW });
+  const of = (id: number) => ({ stream_id: id, depth: id === 0 ? 0 : 1, agent: `a${id}`, thread_id: `sthr_${id}` });
+  const starts = [0, 1, 2, 3].flatMap((id): [string, object][] => [
+    ['stream_start', { ...of(id), parent_stream_id: id === 0 ? null : 0, child_index: 0, task: 't', model: 'm' }],
+    ['agent_start', { ...of(id), model: 'm', iteration: 1 }],
+  ]);
+  const first: [string, object] = ['request_received', { request_id: 'r', agent: 'a0', message: 'go' }];
+  const events = [first, ...starts, ...ask(of)].map(([event, fields], index): FleetEvent => {
+    const data = JSON.stringify({ session_id: 'sesn_header', seq: index + 1, ts: NOW - 300_000, ...fields });
+    return parseFleetEvent({ event, id: String(index + 1), data });
+  });
+  const known = fleet.model.know('sesn_header');
+  known.load = 'loaded';
+  fleet.take({ type: 'events', events });
+  fleet.tell();
+}
+
+/** What the header says, as one reads it. */
+function figures(): Record<string, string> {
+  const html = renderToStaticMarkup(createElement(SummaryBar));
+  const found = html.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/g);
+  return Object.fromEntries([...found].map(([, name, value]) => [name, value!.replace(/<[^>]+>/g, '')]));
+}
+
+it('[Z303] the header counts requests under way and those that wait, and says where as many as may be are', () => {
+  tell(() => []);
+  // The coordinator waits for its three children.
+  expect(figures()).toMatchObject({ requests: '3', retries: '0/min' });
+  fleet.model.sessions.clear();
+  tell((of) => [['request_queued', { ...of(3), reason: 'paused', ahead: 0 }]]);
+  expect(figures()['requests']).toBe('2 + 1 queued');
+  fleet.model.sessions.clear();
+  tell((of) => [
+    ['request_queued', { ...of(2), reason: 'concurrency', ahead: 0 }],
+    ['request_queued', { ...of(3), reason: 'concurrency', ahead: 1 }],
+  ]);
+  expect(figures()['requests']).toBe('1/1 + 2 queued');
+  fleet.model.sessions.clear();
+  tell((of) => [
+    ['request_queued', { ...of(3), reason: 'concurrency', ahead: 0 }],
+    ['request_admitted', of(3)],
+    [
+      'request_retrying',
+      { ...of(1), code: 'c', message: '429 slow down', attempt: 2, retry_at: NOW + 9_000, ts: NOW - 1_000 },
+    ],
+  ]);
+  expect(figures()).toMatchObject({ requests: '2', retries: '1/min' });
+});
+
+it('[Z302] the header and the empty inbox say for how long somebody was the bottleneck today', () => {
+  tell((of) => [
+    ['approval_required', { ...of(1), tool: 'bash', tool_use_id: 'x', input: {}, ts: NOW - 250_000 }],
+    ['approval_resolved', { ...of(1), tool: 'bash', tool_use_id: 'x', input: {}, result: 'allow', ts: NOW - 120_000 }],
+    ...[1, 2, 3].map((id) => ['text', { ...of(id), delta: 'on', ts: NOW - 1_000 }] as const),
+  ]);
+  expect(figures()['waited for you']).toBe('2 m 10 s');
+  const empty = renderToStaticMarkup(createElement(EmptyInbox));
+  expect(empty).toContain('You were the bottleneck for 2 m 10 s today.');
+  expect(empty).toContain('4 running, longest wait today 2 m 10 s, last decision 2 min ago');
+  expect(empty).toContain('href="#/agents"');
+});

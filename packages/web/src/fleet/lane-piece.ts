@@ -1,0 +1,21 @@
+import type { Segment, ThreadTrack } from '../model/thread-track.ts';
+
+/** The piece of a lane that a time lies in; an end, which lasts no time, stays where it is the last. */
+export function pieceAt({ segments }: Pick<ThreadTrack, 'segments'>, time: number): Segment | undefined {
+  const piece = segments.findLast(({ from }) => from <= time);
+  const isOver = piece !== undefined && piece.to !== null && piece.to < time && piece.to !== piece.from;
+  return isOver ? undefined : piece;
+}
+
+/** What a piece took: while a model speaks, its request, once that is over; else the thread up to then. */
+export function tokensOfPiece(
+  { spent }: Pick<ThreadTrack, 'spent'>,
+  piece: Segment,
+  now: number,
+): { readonly tokens: number; readonly isRequest: boolean } {
+  const request =
+    piece.state === 'thinking' || piece.state === 'writing' ? spent.find(({ at }) => at >= piece.from) : undefined;
+  if (request !== undefined && request.at <= now) return { tokens: request.tokens, isRequest: true };
+  const until = Math.min(piece.to ?? now, now);
+  return { tokens: spent.reduce((sum, { at, tokens }) => sum + (at <= until ? tokens : 0), 0), isRequest: false };
+}

@@ -1,0 +1,56 @@
+import { formatAgo, formatDuration } from './format.ts';
+import { groupOf, type SummaryInput } from './summary.ts';
+import { unionOf } from './union-of.ts';
+
+/** How the day went between the agents and those who answer them. */
+export interface DaySummary {
+  readonly running: number;
+  /** The longest that one ask has waited today; undefined: nobody was asked. */
+  readonly longestMs: number | undefined;
+  /** When somebody decided last, whichever day. */
+  readonly decidedAt: number | undefined;
+  /** How long agents waited for somebody today, each moment once. */
+  readonly waitedMs: number;
+}
+
+export function summarizeDay(sessions: readonly SummaryInput[], now: number): DaySummary {
+  const from = startOfDay(now);
+  const rows = sessions.flatMap((one) => one.rows);
+  const asked = sessions.flatMap(({ slots }) => slots.runs.flatMap(({ approvals }) => approvals));
+  const waits = asked.flatMap(({ askedAt, resolvedAt }) => {
+    const until = resolvedAt ?? now;
+    return askedAt === null || until < from ? [] : [until - askedAt];
+  });
+  const decided = asked.flatMap(({ resolvedAt, result }) =>
+    resolvedAt !== null && (result === 'allow' || result === 'deny') ? [resolvedAt] : [],
+  );
+  return {
+    running: rows.filter(({ state }) => groupOf(state) === 'running').length,
+    longestMs: waits.length === 0 ? undefined : Math.max(...waits),
+    decidedAt: decided.length === 0 ? undefined : Math.max(...decided),
+    waitedMs: waitedSince(rows, from, now),
+  };
+}
+
+/** `14 running, longest wait today 38 s, last decision 2 min ago`. */
+export function dayLine({ running, longestMs, decidedAt }: DaySummary, now: number): string {
+  const parts = [`${running} running`];
+  if (longestMs !== undefined) parts.push(`longest wait today ${formatDuration(longestMs)}`);
+  if (decidedAt !== undefined) parts.push(`last decision ${formatAgo(now - decidedAt)}`);
+  return parts.join(', ');
+}
+
+/** Two that wait at the same time are one wait of somebody. */
+function waitedSince(rows: SummaryInput['rows'], from: number, now: number): number {
+  const waits: [number, number][] = [];
+  for (const { session, key } of rows) {
+    for (const { state, from: start, to } of session.tracks.get(key)?.segments ?? [])
+      if (state === 'needs') waits.push([Math.max(from, start), Math.min(now, to ?? now)]);
+  }
+  return unionOf(waits);
+}
+
+/** Midnight, as the clock on the wall has it. */
+function startOfDay(now: number): number {
+  return new Date(now).setHours(0, 0, 0, 0);
+}

@@ -1,0 +1,97 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, it } from 'vitest';
+import { limits } from '../../packages/cli/src/limits.ts';
+import { buildProgram } from '../../packages/cli/test-support/processes.ts';
+import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import type { Postgres } from '../../scripts/support/postgres.mjs';
+import { bash } from '../claude-code/claude-server.ts';
+import { runSql } from '../nodes/run-sql.ts';
+import { toMessage } from '../nodes/work.ts';
+import { describeWithClaudeCode } from '../support/claude-code.ts';
+import { ownPostgres } from '../support/postgres.ts';
+import { createSession, readLog, reasonsOf, textsOf } from './home-session.ts';
+import { openTwoNodes, type TwoNodes } from './open-nodes.ts';
+
+const patience = { timeout: 60_000, interval: 100 };
+
+await describeWithClaudeCode('sessions of the real program on two nodes', ({ path }) => {
+  let postgres: Postgres;
+  let shared: string;
+  const clusters: TwoNodes[] = [];
+  beforeAll(async () => {
+    buildProgram();
+    postgres = await ownPostgres();
+    shared = await mkdtemp(join(tmpdir(), 'fleetloom-homes-shared-'));
+  }, 120_000);
+  afterAll(async () => {
+    await Promise.all(clusters.map((cluster) => cluster.close()));
+    await rm(shared, { recursive: true, force: true });
+  });
+
+  const open = async (name: string, more: readonly string[]) => {
+    runSql(postgres.url, `CREATE DATABASE ${name}`);
+    const database = Object.assign(new URL(postgres.url), { pathname: `/${name}` }).href;
+    const args = ['--claude', path, '--workspace-wait', String(limits.workspaceWaitSecondsMin), ...more];
+    const cluster = await openTwoNodes({ database, args });
+    clusters.push(cluster);
+    return cluster;
+  };
+
+  // Both at once: most of the time they wait until a node counts as gone. Each with its own expect: the common one forgets
+  // whose it is as soon as one of them ends.
+  it.concurrent.for([
+    ['on the disk of its node', 'apart'],
+    ['where all nodes have it', 'together'],
+  ])(
+    '[P85] a session with its workspace %s hears through the other node, goes on with its conversation after a restart, and ends with workspace_lost when its node is gone',
+    async ([, name], { expect }) => {
+      const isShared = name === 'together';
+      const { one, two } = await open(name, isShared ? ['--shared-workspaces', shared] : []);
+      const id = await createSession(one, 'claude-code/default');
+      const say = (text: string) => two.caller.call('POST', `/v1/sessions/${id}/events`, toMessage(text));
+      const log = () => readLog(two.caller, id);
+      const texts = async () => textsOf(await log());
+      const workspace = join(isShared ? shared : join(one.data, 'workspaces'), id);
+      const turns = script(
+        [bash('echo kept > file.txt')],
+        [{ say: 'First.' }],
+        [{ say: 'Second.' }],
+        [{ say: 'Third.' }],
+        [bash('echo begun > begun.txt; tail -f /dev/null')],
+        [{ say: 'Never.' }],
+      );
+      // Through the first one, which takes it up; then always through the second.
+      await one.caller.call('POST', `/v1/sessions/${id}/events`, toMessage(`Go. ${turns}`));
+      await expect.poll(texts, patience).toEqual(['First.']);
+      expect(await readFile(join(workspace, 'file.txt'), 'utf8')).toBe('kept\n');
+      await say('And now?');
+      await expect.poll(texts, patience).toEqual(['First.', 'Second.']);
+
+      await one.kill();
+      await one.start();
+      await say('And after a restart?');
+      // Only who remembers what was said first knows what comes third.
+      await expect.poll(texts, patience).toEqual(['First.', 'Second.', 'Third.']);
+      expect(reasonsOf(await log())).toEqual([]);
+
+      await say('Begin something long.');
+      await expect.poll(() => existsSync(join(workspace, 'begun.txt')), patience).toBe(true);
+      await one.kill();
+      await expect.poll(async () => reasonsOf(await log()), patience).toEqual(['workspace_lost']);
+      const status = async () => (await two.caller.call<{ status: string }>('GET', `/v1/sessions/${id}`)).status;
+      await expect.poll(status, patience).toBe('idle');
+
+      // Elsewhere and anew: nobody there knows the script, or the conversation.
+      await say(`Begin anew. ${script([bash('cat file.txt || echo empty')], [{ say: 'Anew.' }])}`);
+      await expect.poll(texts, patience).toEqual(['First.', 'Second.', 'Third.', 'Anew.']);
+      const results = (await log()).filter(({ type }) => type === 'agent.tool_result');
+      expect(results.at(-1)?.payload.content?.[0]?.text).toContain(isShared ? 'kept' : 'empty');
+      expect((await log()).filter(({ type }) => type === 'program.opened')).toHaveLength(2);
+      expect(reasonsOf(await log())).toEqual(['workspace_lost']);
+    },
+    180_000,
+  );
+});

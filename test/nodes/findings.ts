@@ -1,0 +1,41 @@
+/** What is wrong with a session, and how much of it. */
+export class Findings {
+  readonly problems: string[] = [];
+  lost = 0;
+  doubled = 0;
+  gaps = 0;
+  readonly #sessionId: string;
+
+  constructor(sessionId: string) {
+    this.#sessionId = sessionId;
+  }
+
+  /** What there should be, and what there is, in this order. */
+  compare(what: string, wanted: readonly string[], got: readonly string[]): void {
+    const missing = subtract(wanted, got);
+    const surplus = subtract(got, wanted);
+    this.lost += missing.length;
+    this.doubled += surplus.length;
+    const at = wanted.findIndex((each, index) => each !== got[index]);
+    if (at === -1 && wanted.length === got.length) return;
+    const pair = [wanted[at] ?? null, got[at === -1 ? wanted.length : at] ?? null].map((text) => text?.slice(0, 300));
+    const counts = `${missing.length} lost, ${surplus.length} doubled of ${wanted.length}`;
+    this.problems.push(`${this.#sessionId}: ${what}: ${counts}, different at ${at}: ${JSON.stringify(pair)}`);
+  }
+
+  /** With those of the sequence, in which nothing may be missing. */
+  toProblems(): readonly string[] {
+    return this.gaps === 0 ? this.problems : [`${this.#sessionId}: ${this.gaps} gaps in seq`, ...this.problems];
+  }
+}
+
+/** What the first has more often than the second. */
+function subtract(from: readonly string[], others: readonly string[]): string[] {
+  const left = new Map<string, number>();
+  for (const each of others) left.set(each, (left.get(each) ?? 0) + 1);
+  return from.filter((each) => {
+    const count = left.get(each) ?? 0;
+    if (count > 0) left.set(each, count - 1);
+    return count === 0;
+  });
+}

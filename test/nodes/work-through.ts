@@ -1,0 +1,91 @@
+import { setMaxListeners } from 'node:events';
+import type { Cluster } from './cluster.ts';
+import type { Findings } from './findings.ts';
+import { type Caller, type Task, Work } from './work.ts';
+
+export interface WorkThrough {
+  readonly cluster: Cluster;
+  readonly caller: Caller;
+  readonly environmentId: string;
+  /** Sessions at a time. */
+  readonly count: number;
+  readonly toTask: (index: number) => Task;
+  /** Whether sessions go on, one after the other in each place, until it is over; else each place has one. */
+  readonly isEndless?: boolean;
+  readonly happen: () => Promise<void>;
+  /** How long the rest may take when it is over. */
+  readonly patienceMs: number;
+}
+
+export interface Totals {
+  readonly sessions: number;
+  readonly lost: number;
+  readonly doubled: number;
+  readonly gaps: number;
+  readonly problems: readonly string[];
+}
+
+/** Sessions at work while something happens to the nodes; then everything about each of them is looked at. */
+export async function workThrough(options: WorkThrough): Promise<Totals> {
+  const { caller, environmentId, count, toTask, isEndless = false, happen, patienceMs } = options;
+  const giveUp = new AbortController();
+  setMaxListeners(0, giveUp.signal);
+  const works: Work[] = [];
+  let isOver = false;
+  const goesOn = () => isEndless && !isOver && !giveUp.signal.aborted;
+  const workOnce = async (place: number) => {
+    const work = new Work(caller, works.length, toTask(place));
+    works.push(work);
+    await work.run(environmentId, giveUp.signal, () => isEndless && isOver);
+  };
+  const workAt = async (place: number) => {
+    // Not all in the same instant, as nobody's clients are.
+    await pause(place * 20);
+    do await workOnce(place);
+    while (goesOn());
+  };
+  const running = Array.from({ length: count }, (_, place) => workAt(place));
+  const all = Promise.all(running);
+  try {
+    await Promise.race([happen(), all.then(() => new Promise(() => {}))]);
+    isOver = true;
+    await Promise.race([all, pause(patienceMs).then(() => Promise.reject(toLate(options.cluster, works)))]);
+  } finally {
+    isOver = true;
+    giveUp.abort();
+    await Promise.allSettled(running);
+  }
+  return toTotals(await findAll(works));
+}
+
+/** A few at a time, so that it is neither slow nor another test of how much can be asked at once. */
+async function findAll(works: readonly Work[]): Promise<Findings[]> {
+  const findings: Findings[] = [];
+  const left = [...works];
+  const takeNext = async () => {
+    for (let work = left.pop(); work !== undefined; work = left.pop()) findings.push(await work.findProblems());
+  };
+  await Promise.all(Array.from({ length: 6 }, takeNext));
+  return findings;
+}
+
+function toTotals(findings: readonly Findings[]): Totals {
+  const sum = (of: (each: Findings) => number) => findings.reduce((total, each) => total + of(each), 0);
+  return {
+    sessions: findings.length,
+    lost: sum(({ lost }) => lost),
+    doubled: sum(({ doubled }) => doubled),
+    gaps: sum(({ gaps }) => gaps),
+    problems: findings.flatMap((each) => each.toProblems()),
+  };
+}
+
+function toLate({ nodes }: Cluster, works: readonly Work[]): Error {
+  const open = works.filter(({ seen }) => seen.at(-1)?.type !== 'done');
+  const told = nodes.map((node) => `${node.name}: ${node.told().slice(-2_000)}`).join('\n');
+  return new Error(`${open.length} of ${works.length} sessions do not end, ${open[0]?.id} for one\n${told}`);
+}
+
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms));
+}
