@@ -1,4 +1,9 @@
 import { expect, it } from 'vitest';
+import { systemClock } from '../base/clock.ts';
+import { createIds } from '../base/ids.ts';
+import { limits } from '../base/limits.ts';
+import type { StoredFrame } from '../store/frame.ts';
+import type { Store } from '../store/store.ts';
 import { codeOf } from '../store/suite/samples.suite.ts';
 import {
   confirm,
@@ -47,38 +52,36 @@ onEachStore((openStore) => {
     expect(said).toEqual(['One.', 'You said three']);
     expect(await fleet.frames(id)).toEqual(before);
   });
+});
 
-  it('[R261] wherever a run is cut its fork rests, asks for nothing, runs nothing again, and can be spoken to', async () => {
-    let pushes = 0;
-    const push = {
-      ...ask.push,
-      run: () => (pushes++, { content: [{ type: 'text' as const, text: 'pushed' }], isError: false }),
-    };
-    const fleet = await openFleet({ store: await openStore(), tools: { push } });
-    const worker = { turns: [[{ call: 'push' }], [{ say: 'Done.' }]] };
-    const id = await fleet.begin(lead, { turns: [[delegates(worker, worker)], [{ say: 'All done.' }]] });
-    await fleet.rest(id);
-    for (const toolUseId of await fleet.asks(id)) await fleet.send(id, confirm(toolUseId));
-    await fleet.until(id, ({ type }) => type === 'run.ended');
-    const head = await fleet.rest(id, (await fleet.until(id, ({ type }) => type === 'run.ended')).seq);
-    const ran = pushes;
-    for (let upTo = 1; upTo <= head.seq; upTo++) {
-      const fork = await forkAt(fleet, id, upTo);
-      const state = await fleet.state(fork);
-      expect([upTo, state.status, await fleet.asks(fork)]).toEqual([upTo, 'idle', []]);
-      expect(
-        (await fleet.store.approvals.list({ workspaceId, limit: 100 })).items.filter((each) => each.sessionId === fork),
-      ).toEqual([]);
-      const from = await fleet.head(fork);
-      await fleet.send(fork, message(says('Still here.')));
-      await fleet.rest(fork, from);
-      const asked = (await fleet.frames(fork)).filter(
-        ({ seq, type }) => seq > from && type === 'span.model_request_end',
-      );
-      expect([upTo, asked.length > 0]).toEqual([upTo, true]);
-    }
-    expect(pushes).toBe(ran);
-  });
+it('[R261] wherever a run is cut its fork rests, asks for nothing, runs nothing again, and can be spoken to', async () => {
+  let pushes = 0;
+  const push = {
+    ...ask.push,
+    run: () => (pushes++, { content: [{ type: 'text' as const, text: 'pushed' }], isError: false }),
+  };
+  const fleet = await openFleet({ tools: { push } });
+  const worker = { turns: [[{ call: 'push' }], [{ say: 'Done.' }]] };
+  const id = await fleet.begin(lead, { turns: [[delegates(worker, worker)], [{ say: 'All done.' }]] });
+  await fleet.rest(id);
+  for (const toolUseId of await fleet.asks(id)) await fleet.send(id, confirm(toolUseId));
+  await fleet.until(id, ({ type }) => type === 'run.ended');
+  const head = await fleet.rest(id, (await fleet.until(id, ({ type }) => type === 'run.ended')).seq);
+  const ran = pushes;
+  for (let upTo = 1; upTo <= head.seq; upTo++) {
+    const fork = await forkAt(fleet, id, upTo);
+    const state = await fleet.state(fork);
+    expect([upTo, state.status, await fleet.asks(fork)]).toEqual([upTo, 'idle', []]);
+    expect(
+      (await fleet.store.approvals.list({ workspaceId, limit: 100 })).items.filter((each) => each.sessionId === fork),
+    ).toEqual([]);
+    const from = await fleet.head(fork);
+    await fleet.send(fork, message(says('Still here.')));
+    await fleet.rest(fork, from);
+    const asked = (await fleet.frames(fork)).filter(({ seq, type }) => seq > from && type === 'span.model_request_end');
+    expect([upTo, asked.length > 0]).toEqual([upTo, true]);
+  }
+  expect(pushes).toBe(ran);
 });
 
 it('[R261] what a model was asked for at that moment is not asked for again', async () => {
@@ -107,24 +110,33 @@ it('[R263] what cannot be forked is refused: a session that had ended there, wha
   await fleet.rest(id);
   expect(await codeOf(forkAt(fleet, 'sesn_none'))).toBe('session_not_found');
   expect(await codeOf(forkAt(fleet, id, 0))).toBe('not_forkable');
-  const bytes = async (bytesMax: number) =>
-    forkSession(
-      {
-        store: fleet.store,
-        log: fleet.log,
-        clock: { now: () => Date.now() },
-        ids: { next: (kind) => `${kind}_${bytesMax}` },
-        models: { windowTokens: () => 1 },
-      },
-      { workspaceId, sourceId: id, bytesMax },
+  const size = { of: 0 };
+  const read: Store['read'] = async (request) => {
+    const entries = await fleet.store.read(request);
+    const kept = entries.filter((entry) => entry.kind === 'frame' && !entry.value.type.startsWith('delta.'));
+    const [first] = kept as [StoredFrame];
+    const rest = kept.slice(1).reduce((sum, entry) => sum + (entry as StoredFrame).bytes.length, 0);
+    // As if the first one were so large that all together are just what is wanted.
+    const large = {
+      kind: 'frame',
+      seq: 1,
+      lastSeq: 1,
+      value: first?.value,
+      bytes: new Uint8Array(Math.max(0, size.of - rest)),
+    };
+    return entries.map((entry) => (entry === first ? (large as unknown as StoredFrame) : entry));
+  };
+  const ids = createIds({ now: systemClock.now, random: Math.random });
+  const models = { windowTokens: () => 1 };
+  const forkOf = (bytes: number) => {
+    size.of = bytes;
+    return forkSession(
+      { store: { read }, log: fleet.log, clock: systemClock, ids, models },
+      { workspaceId, sourceId: id },
     );
-  const entries = await fleet.store.read({ sessionId: id, after: 0, entriesMax: 1_000, bytesMax: 1_000_000 });
-  const kept = entries.flatMap((entry) =>
-    entry.kind === 'frame' && !entry.value.type.startsWith('delta.') ? [entry.bytes.length] : [],
-  );
-  const size = kept.reduce((sum, each) => sum + each, 0);
-  expect(await codeOf(bytes(size - 1))).toBe('not_forkable');
-  expect((await bytes(size)).status).toBe('idle');
+  };
+  expect(await codeOf(forkOf(limits.forkBytesMax + 1))).toBe('not_forkable');
+  expect((await forkOf(limits.forkBytesMax)).status).toBe('idle');
   await fleet.sessions.archive(workspaceId, id);
   expect(await codeOf(forkAt(fleet, id))).toBe('not_forkable');
 });

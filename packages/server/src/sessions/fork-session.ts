@@ -30,8 +30,6 @@ export interface ForkSession {
   /** What it goes on with, given what the other has there. */
   readonly agent?: ((agent: SessionAgent) => SessionAgent) | undefined;
   readonly toKey?: (made: SessionRecord) => NewKey;
-  /** What of the log has to fit into one write. */
-  readonly bytesMax?: number | undefined;
 }
 
 export interface ForkParts extends Sources {
@@ -79,7 +77,8 @@ export async function forkSession(parts: ForkParts, request: ForkSession): Promi
  * frame comes along: frames that were written together mean nothing apart.
  */
 async function readPrefix(store: Pick<Store, 'read'>, request: ForkSession): Promise<NewSessionFrame[]> {
-  const { sourceId: sessionId, upTo = Number.POSITIVE_INFINITY, bytesMax = limits.forkBytesMax } = request;
+  const { sourceId: sessionId, upTo = Number.POSITIVE_INFINITY } = request;
+  const { forkBytesMax: bytesMax } = limits;
   const frames: NewSessionFrame[] = [];
   let [seq, bytes] = [0, 0];
   for await (const { value, bytes: line } of readFrames(store, sessionId)) {

@@ -230,14 +230,18 @@ export class SessionHost {
   #tick(): void {
     this.#cancelTick = this.#options.schedule(() => {
       this.#ticks += 1;
-      const work = [this.#letGo().then(() => this.#poll()), this.#adopt()];
-      void Promise.allSettled(work).then((done) => {
-        const failed = done.find((step) => step.status === 'rejected');
-        // A store that is away is told once, and not with every tick.
-        if (failed !== undefined && !this.#isFailing) this.#problem('', failed.reason);
-        this.#isFailing = failed !== undefined;
-        if (!this.#isClosed) this.#tick();
-      });
+      this.#letGo();
+      this.#poll();
+      this.#adopt()
+        .then(
+          () => (this.#isFailing = false),
+          (error: unknown) => {
+            // A store that is away is told once, and not with every tick.
+            if (!this.#isFailing) this.#problem('', error);
+            this.#isFailing = true;
+          },
+        )
+        .finally(() => this.#isClosed || this.#tick());
     }, tickMsOf(this.#options));
   }
 
@@ -277,19 +281,16 @@ export class SessionHost {
     }
   }
 
-  async #letGo(): Promise<void> {
+  /** Nobody waits for their ends: a program may take seconds, a tool may hang, and others have to be looked after. */
+  #letGo(): void {
     const latest = this.#options.clock.steady() - limits.hostIdleMs;
-    const ending: Promise<void>[] = [];
-    for (const [sessionId, hosted] of await this.#all()) {
+    for (const [sessionId, hosted] of this.#ready) {
       if (hosted.actor.isBusy) hosted.usedAt = this.#options.clock.steady();
       if (hosted.usedAt > latest || this.#taking.has(sessionId)) continue;
-      // Nobody may find it in the meantime, so there is no await before it is gone.
       this.#hosted.delete(sessionId);
       this.#ready.delete(sessionId);
-      // All at once: a program may take seconds to end, and meanwhile no lease is renewed.
-      ending.push(this.#end(sessionId, hosted));
+      this.#watch(sessionId, this.#end(sessionId, hosted));
     }
-    await Promise.all(ending);
   }
 
   /** Signals are hints: one that was lost must not leave input behind. */
@@ -330,14 +331,6 @@ export class SessionHost {
     const hosted = await this.#hosted.get(sessionId);
     // What is only told here belongs to who tells it. It was taken because nobody did any more, and is at rest now.
     if (hosted?.actor.state.created.is_read_only === true) await this.release(sessionId);
-  }
-
-  async #all(): Promise<[string, Hosted][]> {
-    const all = [...this.#hosted].map(async ([sessionId, opening]) => {
-      const hosted = await opening.catch(() => undefined);
-      return hosted === undefined ? [] : [[sessionId, hosted] as [string, Hosted]];
-    });
-    return (await Promise.all(all)).flat();
   }
 
   /** How many more sessions may be at work here. */
