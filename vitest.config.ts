@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 // Tests read the packages' sources, not what was compiled: no test can pass on yesterday's code.
@@ -23,6 +24,8 @@ const together = [
   'packages/cli/src/conformance/!(suite-itself).test.ts',
   // The others draw, and prove that each of them loads what it measures wide text with.
   'packages/cli/src/commands/!(demo|inspect|stats|translate|watch).test.ts',
+  'test/{claude-code,docs,fleet,stream-json}/**/*.test.ts',
+  'bench/!(harness).test.ts',
 ];
 const all = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'];
 
@@ -38,8 +41,9 @@ export default defineConfig({
     // On a machine that others use too, one of four thousand may be starved once. Where somebody watches there is no second try.
     retry: Number(process.env['FLEETLOOM_TEST_RETRIES'] ?? 0),
     hookTimeout: 60_000,
-    // By default vitest leaves one core idle, which is half of a small machine.
-    maxWorkers: '100%',
+    // More than there are cores: much of what the files take is waiting, for leases, pauses and programs that start. Vitest
+    // would leave one core idle even so, which is half of a small machine.
+    maxWorkers: Math.ceil(availableParallelism() * 1.5),
     reporters: ['default'],
     typecheck: { enabled: false },
   },

@@ -45,8 +45,9 @@ await describeWithClaudeCode('sessions of the real program on two nodes', ({ pat
   it.concurrent.for([
     ['on the disk of its node', 'apart'],
     ['where all nodes have it', 'together'],
-  ])(
+  ] as const)(
     '[P85] a session with its workspace %s hears through the other node, goes on with its conversation after a restart, and ends with workspace_lost when its node is gone',
+    { timeout: 180_000 },
     async ([, name], { expect }) => {
       const isShared = name === 'together';
       const { one, two } = await open(name, isShared ? ['--shared-workspaces', shared] : []);
@@ -92,6 +93,5 @@ await describeWithClaudeCode('sessions of the real program on two nodes', ({ pat
       expect((await log()).filter(({ type }) => type === 'program.opened')).toHaveLength(2);
       expect(reasonsOf(await log())).toEqual(['workspace_lost']);
     },
-    180_000,
   );
 });
