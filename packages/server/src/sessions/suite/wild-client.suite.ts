@@ -254,13 +254,13 @@ async function expectOnly(
   codes: readonly SessionErrorCode[],
   run: () => Promise<unknown>,
 ): Promise<void> {
-  const code = await codeOf(run);
+  const code = await codeOf(fleet, run);
   const isExpected = code === undefined || (codes as readonly string[]).includes(code) || isOver(code);
   if (!isExpected) fleet.problems.push(`${fleet.story.at(-1)}: refused with ${code}`);
 }
 
 async function expectJust(fleet: WildFleet, wanted: SessionErrorCode, run: () => Promise<unknown>): Promise<void> {
-  const code = await codeOf(run);
+  const code = await codeOf(fleet, run);
   if (code !== wanted && !isOver(code)) fleet.problems.push(`${fleet.story.at(-1)}: ${code} instead of ${wanted}`);
 }
 
@@ -268,9 +268,15 @@ function isOver(code: string | undefined): boolean {
   return code === 'session_terminated' || code === 'session_archived';
 }
 
-async function codeOf(run: () => Promise<unknown>): Promise<string | undefined> {
+/** Meanwhile time passes, if nothing else happens: who asks for a session that another one has waits for that one. */
+async function codeOf({ time }: WildFleet, run: () => Promise<unknown>): Promise<string | undefined> {
+  let isDone = false;
+  const done = run().finally(() => (isDone = true));
+  // It is looked at below.
+  done.catch(() => {});
+  for (await time.breathe(); !isDone; ) await time.step();
   try {
-    await run();
+    await done;
     return undefined;
   } catch (error) {
     if (error instanceof FleetloomError) return error.code;
