@@ -270,11 +270,11 @@ function isOver(code: string | undefined): boolean {
 
 /** Meanwhile time passes, if nothing else happens: who asks for a session that another one has waits for that one. */
 async function codeOf({ time }: WildFleet, run: () => Promise<unknown>): Promise<string | undefined> {
-  let isDone = false;
-  const done = run().finally(() => (isDone = true));
+  const state = { isDone: false };
+  const done = run().finally(() => (state.isDone = true));
   // It is looked at below.
   done.catch(() => {});
-  for (await time.breathe(); !isDone; ) await time.step();
+  for (await time.breathe(); !state.isDone; ) await time.step();
   try {
     await done;
     return undefined;
