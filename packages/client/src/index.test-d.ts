@@ -1,4 +1,4 @@
-import { openEvents, type OpenEventsOptions, readEvents, ResponseError } from '@fleetloom/client';
+import { openEvents, type OpenEventsOptions, readEvents, ResponseError, ServerClock } from '@fleetloom/client';
 import type { SseDecoder, SseDecoderOptions, SseItem } from '@fleetloom/protocol/sse';
 import { expectTypeOf } from 'vitest';
 
@@ -37,3 +37,7 @@ export function tells(error: unknown): number {
   new ResponseError('no', 404).status = 200;
   return 0;
 }
+
+expectTypeOf<ServerClock['sawAnswer']>().parameters.toEqualTypeOf<[string | null, number, number]>();
+expectTypeOf<ServerClock['sawEvent']>().parameters.toEqualTypeOf<[number, number]>();
+expectTypeOf(new ServerClock().toServerTime(Date.now())).toEqualTypeOf<number>();
