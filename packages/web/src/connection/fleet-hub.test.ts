@@ -1,6 +1,6 @@
 import { type FleetWatch, WatchFleetError, type WatchFleetOptions } from '@fleetloom/client';
 import type { FleetEvent } from '@fleetloom/protocol/fleet';
-import { expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { limits } from '../limits.ts';
 import { sampleLog } from '../model/sample-log.suite.ts';
 import { FleetHub } from './fleet-hub.ts';
@@ -73,6 +73,8 @@ function createHub(aheadMs = 0) {
   });
   return { wire, hub };
 }
+
+afterEach(() => void vi.useRealTimers());
 
 it('[Z24] all tabs share one connection, and each gets every event once from when it came, in batches', async () => {
   const { wire, hub } = createHub();
