@@ -239,6 +239,7 @@ it('[Z41, Z48, Z49, Z50, Z51, Z52, Z308] one thread alone is told something, of 
 
   // Once more, with another task, beside the first.
   await page.keyboard.press('f');
+  await page.locator('textarea:focus').waitFor();
   await page.getByLabel('Task').fill('Begin anew.');
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await page.getByRole('log').first().getByText('Begin anew.').waitFor();

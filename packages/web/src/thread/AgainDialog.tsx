@@ -1,5 +1,5 @@
 import type { Session } from '@fleetloom/protocol/managed-agents';
-import { type FormEvent, useEffect, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { Modal } from '../app/Modal.tsx';
 import { fleet, ui } from '../app/stores.ts';
 import { api } from '../connection/api.ts';
@@ -19,6 +19,9 @@ export function AgainDialog({ sessionId }: { sessionId: string }) {
   const [next, setNext] = useState('');
   const [from, setFrom] = useState<'beginning' | 'here'>(fleet.replay.isOn ? 'here' : 'beginning');
   const [isStarting, setStarting] = useState(false);
+  const field = useRef<HTMLTextAreaElement>(null);
+  // A dialog that opens takes what comes first, and what is typed belongs here.
+  useEffect(() => field.current?.focus(), []);
   useEffect(() => {
     // Whoever types before it is here has something else in mind.
     const take = (first: string) => setTask((typed) => (typed === '' ? first : typed));
@@ -59,17 +62,17 @@ export function AgainDialog({ sessionId }: { sessionId: string }) {
         <fieldset className="choices">
           <legend>Start from</legend>
           <label>
-            <input type="radio" checked={!isHere} onChange={() => setFrom('beginning')} /> the beginning
+            <input type="radio" name="from" checked={!isHere} onChange={() => setFrom('beginning')} /> the beginning
           </label>
           <label>
-            <input type="radio" checked={isHere} onChange={() => setFrom('here')} />
+            <input type="radio" name="from" checked={isHere} onChange={() => setFrom('here')} />
             {fleet.replay.isOn ? ' the moment that is shown' : ' here, with all that was said'}
           </label>
         </fieldset>
         <label htmlFor="again-message">{isHere ? 'Next message' : 'Task'}</label>
         <textarea
           id="again-message"
-          autoFocus
+          ref={field}
           rows={4}
           value={isHere ? next : task}
           onChange={(event) => (isHere ? setNext : setTask)(event.target.value)}
