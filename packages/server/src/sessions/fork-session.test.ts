@@ -2,9 +2,10 @@ import { expect, it } from 'vitest';
 import { systemClock } from '../base/clock.ts';
 import { createIds } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
-import type { StoredFrame } from '../store/frame.ts';
+import { StoredFrame } from '../store/frame.ts';
 import type { Store } from '../store/store.ts';
 import { codeOf } from '../store/suite/samples.suite.ts';
+import { sessionOf } from '../store/write.ts';
 import {
   confirm,
   delegates,
@@ -25,6 +26,22 @@ const ask = { push: { kind: 'builtin' as const, permission: 'ask' as const } };
 
 async function forkAt(fleet: Fleet, sourceId: string, upTo?: number): Promise<string> {
   return (await fleet.sessions.fork({ workspaceId, sourceId, upTo })).id;
+}
+
+/** For each frame of a session: the last one, deltas aside, of all that was written up to and together with it. */
+function lastsOf({ store }: Fleet, id: string): number[] {
+  const lasts: number[] = [];
+  let last = 0;
+  for (const write of store.writes) {
+    if (sessionOf(write) !== id || write.type === 'submit' || write.type === 'delete') continue;
+    const { length } = lasts;
+    write.frames.forEach(({ bytes }, index) => {
+      const { type } = new StoredFrame(id, 0, bytes).value;
+      if (!type.startsWith('delta.')) last = length + index + 1;
+    });
+    lasts.push(...write.frames.map(() => last));
+  }
+  return lasts;
 }
 
 onEachStore((openStore) => {
@@ -54,35 +71,46 @@ onEachStore((openStore) => {
   });
 });
 
-it('[R261] wherever a run is cut its fork rests, asks for nothing, runs nothing again, and can be spoken to', async () => {
-  let pushes = 0;
-  const push = {
-    ...ask.push,
-    run: () => (pushes++, { content: [{ type: 'text' as const, text: 'pushed' }], isError: false }),
-  };
-  const fleet = await openFleet({ tools: { push } });
-  const worker = { turns: [[{ call: 'push' }], [{ say: 'Done.' }]] };
-  const id = await fleet.begin(lead, { turns: [[delegates(worker, worker)], [{ say: 'All done.' }]] });
-  await fleet.rest(id);
-  for (const toolUseId of await fleet.asks(id)) await fleet.send(id, confirm(toolUseId));
-  await fleet.until(id, ({ type }) => type === 'run.ended');
-  const head = await fleet.rest(id, (await fleet.until(id, ({ type }) => type === 'run.ended')).seq);
-  const ran = pushes;
-  for (let upTo = 1; upTo <= head.seq; upTo++) {
-    const fork = await forkAt(fleet, id, upTo);
-    const state = await fleet.state(fork);
-    expect([upTo, state.status, await fleet.asks(fork)]).toEqual([upTo, 'idle', []]);
-    expect(
-      (await fleet.store.approvals.list({ workspaceId, limit: 100 })).items.filter((each) => each.sessionId === fork),
-    ).toEqual([]);
-    const from = await fleet.head(fork);
-    await fleet.send(fork, message(says('Still here.')));
-    await fleet.rest(fork, from);
-    const asked = (await fleet.frames(fork)).filter(({ seq, type }) => seq > from && type === 'span.model_request_end');
-    expect([upTo, asked.length > 0]).toEqual([upTo, true]);
-  }
-  expect(pushes).toBe(ran);
-});
+it.for([
+  ['', systemClock],
+  [', also if everything happened in one millisecond', { ...systemClock, now: (): number => 1_800_000_000_000 }],
+] as const)(
+  '[R261] wherever a run is cut its fork rests, asks for nothing, runs nothing again, and can be spoken to%s',
+  async ([, clock]) => {
+    let pushes = 0;
+    const push = {
+      ...ask.push,
+      run: () => (pushes++, { content: [{ type: 'text' as const, text: 'pushed' }], isError: false }),
+    };
+    const fleet = await openFleet({ tools: { push }, clock });
+    const worker = { turns: [[{ call: 'push' }], [{ say: 'Done.' }]] };
+    const id = await fleet.begin(lead, { turns: [[delegates(worker, worker)], [{ say: 'All done.' }]] });
+    await fleet.rest(id);
+    for (const toolUseId of await fleet.asks(id)) await fleet.send(id, confirm(toolUseId));
+    await fleet.until(id, ({ type }) => type === 'run.ended');
+    const head = await fleet.rest(id, (await fleet.until(id, ({ type }) => type === 'run.ended')).seq);
+    const ran = pushes;
+    const lasts = lastsOf(fleet, id);
+    for (let upTo = 1; upTo <= head.seq; upTo++) {
+      const fork = await forkAt(fleet, id, upTo);
+      const state = await fleet.state(fork);
+      expect([upTo, state.status, await fleet.asks(fork)]).toEqual([upTo, 'idle', []]);
+      expect(
+        (await fleet.store.approvals.list({ workspaceId, limit: 100 })).items.filter((each) => each.sessionId === fork),
+      ).toEqual([]);
+      const [first] = await fleet.payloads(fork, 'session.created');
+      expect([upTo, first!.forked_from]).toEqual([upTo, { session_id: id, seq: lasts[upTo - 1] }]);
+      const from = await fleet.head(fork);
+      await fleet.send(fork, message(says('Still here.')));
+      await fleet.rest(fork, from);
+      const asked = (await fleet.frames(fork)).filter(
+        ({ seq, type }) => seq > from && type === 'span.model_request_end',
+      );
+      expect([upTo, asked.length > 0]).toEqual([upTo, true]);
+    }
+    expect(pushes).toBe(ran);
+  },
+);
 
 it('[R261] what a model was asked for at that moment is not asked for again', async () => {
   const fleet = await openFleet();

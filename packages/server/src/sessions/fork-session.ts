@@ -73,26 +73,28 @@ export async function forkSession(parts: ForkParts, request: ForkSession): Promi
 }
 
 /**
- * Without deltas: what they said is said again as a whole when it was complete. What happened in the same moment as the last
- * frame comes along: frames that were written together mean nothing apart.
+ * Without deltas: what they said is said again as a whole when it was complete. What was written together with the last
+ * frame comes along, since it means nothing apart.
  */
 async function readPrefix(store: Pick<Store, 'read'>, request: ForkSession): Promise<NewSessionFrame[]> {
   const { sourceId: sessionId, upTo = Number.POSITIVE_INFINITY } = request;
   const { forkBytesMax: bytesMax } = limits;
   const frames: NewSessionFrame[] = [];
-  let [seq, bytes] = [0, 0];
-  for await (const { value, bytes: line } of readFrames(store, sessionId)) {
-    const frame = toSessionFrame(value);
+  let [seq, bytes, isWhole] = [0, 0, true];
+  for await (const stored of readFrames(store, sessionId)) {
+    const frame = toSessionFrame(stored.value);
+    // In an old log, where nothing says what was written together, it is what happened in one moment.
+    if (stored.seq > upTo && (isWhole || frame.time !== frames.at(-1)?.time)) break;
+    isWhole = stored.isLast;
     if (frame.type.startsWith('delta.')) continue;
-    if (value.seq > upTo && frame.time !== frames.at(-1)?.time) break;
-    seq = value.seq;
-    bytes += line.length;
+    seq = stored.seq;
+    bytes += stored.bytes.length;
     if (bytes > bytesMax) {
       throw sessionError('not_forkable', `${sessionId} has more than ${bytesMax} bytes up to there`);
     }
     const { threadId, turn, time, type, payload } = frame;
     // Without its place in the other log, and still the payload of its type.
-    frames.push({ threadId, turn, time, type, payload } as NewSessionFrame);
+    frames.push({ threadId, turn, time, type, payload, isLast: isWhole } as NewSessionFrame);
   }
   return begun(frames, sessionId, seq);
 }

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
+import { systemClock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import { encodeFrame, StoredFrame } from './frame.ts';
-import { sampleFrame } from './suite/samples.suite.ts';
+import { createLog } from './log.ts';
+import { createMemoryStore } from './memory/memory-store.ts';
+import { newSession, readAll, sampleFrame } from './suite/samples.suite.ts';
 
 it('[T28] a frame is serialised when it is given, so that changing the object afterwards changes nothing', () => {
   const payload = { text: 'before' };
@@ -28,4 +31,14 @@ it('[T28] a frame of the largest size is kept, and one byte more is refused', ()
   // Bytes are counted, not characters.
   expect(() => encodeFrame(sampleFrame('ü'.repeat(10)), empty + 19)).toThrow('are allowed');
   expect(encodeFrame(sampleFrame('ü'.repeat(10)), empty + 20).bytes).toHaveLength(empty + 20);
+});
+
+it('[T28] the last frame of a write says so, and whatever its payload ends with, no other does', async () => {
+  const store = createMemoryStore({ clock: systemClock });
+  const payloads = [{ 1: 1 }, { 1: { 1: {} } }, { 1: [1] }, { 1: '1' }];
+  const frames = payloads.map((payload) => sampleFrame('', { payload }));
+  await createLog({ store }).append({ type: 'create', session: newSession('sesn_1'), frames, changes: [] });
+  const entries = (await readAll(store, 'sesn_1')).filter((entry) => entry.kind === 'frame');
+  expect(entries.map(({ isLast }) => isLast)).toEqual([false, false, false, true]);
+  expect(entries.map(({ value }) => value.payload)).toEqual(payloads);
 });

@@ -18,10 +18,12 @@ export interface NewFrame {
   readonly type: string;
   /** A plain object. What JSON cannot hold is not kept. */
   readonly payload: object;
+  /** The last of those that belong together. The log says so of the last one of a write. */
+  readonly isLast?: boolean;
 }
 
 /** Something that happened in a session. `seq` counts from 1 without gaps. */
-export interface Frame extends NewFrame {
+export interface Frame extends Omit<NewFrame, 'isLast'> {
   readonly sessionId: string;
   readonly seq: number;
   readonly payload: JsonObject;
@@ -51,11 +53,19 @@ export class StoredFrame implements EncodedFrame {
     return this.seq;
   }
 
+  /** Whether a write ended with it. In logs that are older than this, it says so of none. */
+  get isLast(): boolean {
+    return this.bytes.at(-2) === LAST_MARK;
+  }
+
   get value(): Frame {
     this.#value ??= decodeFrame(this);
     return this.#value;
   }
 }
+
+/** A 1 behind the payload, in the last line of a write. All others end with the brace of their payload. */
+const LAST_MARK = 0x31;
 
 /** Deltas that were removed after their turn had ended. Their numbers stay taken: a cursor never means something else. */
 export interface PrunedRange {
@@ -75,15 +85,22 @@ export type Entry = StoredFrame | PrunedRange;
  *
  * The line is an array rather than an object: most frames are deltas, whose names would be longer than their text.
  */
-export function encodeFrame(frame: NewFrame, bytesMax: number = limits.frameBytesMax): EncodedFrame {
+export function encodeFrame(
+  frame: NewFrame,
+  bytesMax: number = limits.frameBytesMax,
+  isLast = frame.isLast ?? false,
+): EncodedFrame {
   const { threadId, turn, time, type, payload } = frame;
   const place = turn === null ? null : [turn.streamId, turn.depth, turn.run];
-  const bytes = Buffer.from(JSON.stringify([threadId, place, time, type, payload]));
-  if (bytes.length <= bytesMax) return { bytes };
-  throw storeError('frame_too_large', `a frame of type ${type} has ${bytes.length} bytes, and ${bytesMax} are allowed`);
+  const line = isLast ? [threadId, place, time, type, payload, 1] : [threadId, place, time, type, payload];
+  const bytes = Buffer.from(JSON.stringify(line));
+  // Whether it fits does not depend on where it stands in its write.
+  const length = bytes.length - (isLast ? ',1'.length : 0);
+  if (length <= bytesMax) return { bytes };
+  throw storeError('frame_too_large', `a frame of type ${type} has ${length} bytes, and ${bytesMax} are allowed`);
 }
 
-type FrameLine = [string | null, [number, number, string] | null, number, string, JsonObject];
+type FrameLine = [string | null, [number, number, string] | null, number, string, JsonObject, 1?];
 
 function decodeFrame({ sessionId, seq, bytes }: StoredFrame): Frame {
   // Only encodeFrame writes these lines, so the form is known.

@@ -130,7 +130,8 @@ describe('writing', () => {
 
   it('[O11] a full queue refuses, one commit has no more than its limit, and a frame no more than its own', async () => {
     const bytes = JSON.stringify(['sthr_1', null, sampleFrame('').time, 'text', { text: 'a' }]).length;
-    const one = bytes + 1 + 1_024;
+    // Kept, each says that it is the last of its write.
+    const one = bytes + 2 + 1 + 1_024;
     const limits = { logQueueBytesMax: 4 * one, logCommitBytesMax: 2 * one, frameBytesMax: bytes };
     const { log, append, commits, shut, open } = await createSample({ limits });
     shut();
@@ -308,7 +309,7 @@ describe('reading', () => {
     const store = createMemoryStore();
     let reads = 0;
     const counted: Store = { ...store, read: (request) => (reads++, store.read(request)) };
-    const size = encode('a').bytes.length + 1;
+    const size = encode('a').bytes.length + 2 + 1;
     const limits = { feedBytesMax: 3 * size, logBatchEntriesMax: 2 };
     const { log, append } = await createSample({ store: counted, limits });
     const live = follow(log);
@@ -333,7 +334,7 @@ describe('reading', () => {
     const store = createMemoryStore();
     let reads = 0;
     const counted: Store = { ...store, read: (request) => (reads++, store.read(request)) };
-    const size = encode('a').bytes.length + 1;
+    const size = encode('a').bytes.length + 2 + 1;
     const { log, append } = await createSample({ store: counted, limits: { feedsBytesMax: 2 * size } });
     const other = await owned(store, 'sesn_2');
     const readers = [follow(log), follow(log, 0, 'sesn_2')];

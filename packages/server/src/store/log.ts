@@ -128,7 +128,9 @@ type Reading = AsyncGenerator<readonly Entry[], TailEnd, undefined>;
 function tryEncode(write: Write<NewFrame>, bytesMax: number): Write | Error {
   if (!('frames' in write)) return write;
   try {
-    return { ...write, frames: write.frames.map((frame) => encodeFrame(frame, bytesMax)) };
+    const end = write.frames.length - 1;
+    const toLine = (frame: NewFrame, index: number) => encodeFrame(frame, bytesMax, frame.isLast || index === end);
+    return { ...write, frames: write.frames.map(toLine) };
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }
