@@ -7,42 +7,31 @@ import { extendMark, markText, startsWithMark, type TextMark } from './text-mark
  * One content block as the translator remembers it: enough to tell whether a later line repeats it, lets it grow, or
  * changes it. A recent block keeps its value; an old or restored one only its mark.
  */
-export interface Block {
+export class Block {
   /** The wire's block type. */
-  kind: string;
+  declare kind: string;
   /** Id of a tool call: the strongest identity there is. */
-  id: string | undefined;
+  declare id: string | undefined;
   /** Its number in events (`block`). */
-  number: number;
+  declare number: number;
   /** Text or thinking so far, for a streamed tool call the JSON text of its input. Null when only the mark is kept. */
-  text: string | null;
+  declare text: string | null;
   /** Value of a block that is neither text nor thinking, as last seen. Undefined when only the mark is kept. */
-  value: unknown;
-  mark: TextMark | null;
+  declare value: unknown;
+  declare mark: TextMark | null;
   /** Index in the Messages API stream; -1 for a block that came as a whole line. */
-  index: number;
+  index = -1;
   /** Streamed, and its content_block_stop has not come. */
-  open: boolean;
+  open = false;
   /** A whole line has spoken for it. */
-  settled: boolean;
+  settled = true;
   /** At least one event carried it, so that an empty block is said once too. */
-  said: boolean;
-}
+  said = false;
 
-export function createBlock(wire: WireBlock, number: number): Block {
-  const text = textOf(wire);
-  return {
-    kind: wire.type,
-    id: identifier(wire.id),
-    number,
-    text: text ?? null,
-    value: text === undefined ? wire : undefined,
-    mark: null,
-    index: -1,
-    open: false,
-    settled: true,
-    said: false,
-  };
+  constructor(wire: WireBlock, number: number) {
+    this.number = number;
+    updateBlock(this, wire);
+  }
 }
 
 /** The text of a text or thinking block; undefined for every other kind. */

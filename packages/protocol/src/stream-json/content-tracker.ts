@@ -1,4 +1,4 @@
-import { type Block, createBlock, growthOf, sameIdentity, textOf, updateBlock } from './block.ts';
+import { Block, growthOf, sameIdentity, textOf, updateBlock } from './block.ts';
 import { fromJson, identifier, record, text, toJson } from './check.ts';
 import type { EventSink, Loose } from './event-sink.ts';
 import type { BlockPlace } from './events.ts';
@@ -39,7 +39,7 @@ export class ContentTracker {
     if (content.length === 0) return;
     thread.hasItems = true;
     const id = identifier(message?.id);
-    const said: SaidLine = { thread, uuid: identifier(line.uuid), id, error: identifier(line.error), from: 0, to: 0 };
+    const said = new SaidLine(thread, line, id);
     const keepMarks = this.dialect === 'snapshots' || !said.uuid;
     if (id) this.#identified(thread.memory.message(id, keepMarks), content, said);
     else this.#anonymous(content, said);
@@ -49,9 +49,7 @@ export class ContentTracker {
 
   /** A turn is over: streams without ids begin anew. Nothing else is reset, since results can be late. */
   turnEnded(): void {
-    for (const thread of this.#threads.registry.all.values()) {
-      if (thread.memory.anonymous.length > 0) thread.memory.anonymous = [];
-    }
+    for (const { memory } of this.#threads.registry.all.values()) memory.anonymous = [];
   }
 
   #identified(message: KnownMessage, content: WireBlock[], said: SaidLine): void {
@@ -135,7 +133,7 @@ export class ContentTracker {
       message.forgotten = number + 1;
       message.blocks = [];
     } else {
-      const block = createBlock(wire, number);
+      const block = new Block(wire, number);
       block.said = true;
       message.blocks.push(block);
     }
@@ -151,7 +149,7 @@ export class ContentTracker {
     updateBlock(block, wire);
     const { thread, error } = said;
     if (growth) {
-      this.#sink.delta(thread, deltaType(block.kind), message.id, block.number, growth);
+      this.#sink.say(thread, deltaType(block.kind), message.id, block.number, growth);
     } else {
       const content = textOf(wire);
       if (wire.type === 'tool_use') this.#threads.made(block.id, thread);
@@ -166,11 +164,11 @@ export class ContentTracker {
     const { id } = message;
     const content = textOf(wire);
     if (content !== undefined) {
-      if (!error || wire.type === 'thinking') this.#sink.delta(thread, deltaType(wire.type), id, number, content);
+      if (!error || wire.type === 'thinking') this.#sink.say(thread, deltaType(wire.type), id, number, content);
       else this.#sink.emit(thread, { type: 'text_delta', ...placeOf(message, number), content, error });
     } else if (wire.type === 'tool_use') {
       const toolUseId = this.#threads.made(identifier(wire.id), thread);
-      this.#sink.toolUse(thread, id, number, toolUseId, text(wire.name) ?? 'unknown', wire.input ?? {});
+      this.#sink.say(thread, 'tool_use', id, number, wire.input ?? {}, toolUseId, text(wire.name) ?? 'unknown');
     } else {
       if (!KNOWN_BLOCKS.test(wire.type)) this.#sink.count(`block/${wire.type}`);
       this.#sink.emit(thread, { type: 'raw', ...placeOf(message, number), kind: `block/${wire.type}`, value: wire });
@@ -218,16 +216,25 @@ export class ContentTracker {
 
 interface Speaker {
   thread: Thread;
-  /** The program's error code, on its own error lines. */
   error?: string | undefined;
 }
 
 /** A line and the blocks it spoke of: numbers `from` up to, not including, `to`. */
-export interface SaidLine extends Speaker {
-  uuid?: string | undefined;
-  id?: string | undefined;
-  from: number;
-  to: number;
+export class SaidLine {
+  declare thread: Thread;
+  declare uuid: string | undefined;
+  declare id: string | undefined;
+  /** The program's error code, on its own error lines. */
+  declare error: string | undefined;
+  from = 0;
+  to = 0;
+
+  constructor(thread: Thread, line: StreamJsonMessage, id: string | undefined) {
+    this.thread = thread;
+    this.uuid = identifier(line.uuid);
+    this.id = id;
+    this.error = identifier(line.error);
+  }
 }
 
 export function cover(said: SaidLine, number: number): void {

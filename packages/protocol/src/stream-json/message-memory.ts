@@ -11,15 +11,20 @@ import type { WireBlock } from './messages.ts';
 import { keepLast } from './recent-map.ts';
 
 /** The blocks of one API message, or of one stream of snapshots that carries no message id. */
-export interface KnownMessage {
-  id: string | undefined;
-  blocks: Block[];
+export class KnownMessage {
+  declare id: string | undefined;
+  declare blocks: Block[];
   /** Parts of it came as `stream_event`. */
-  streamed: boolean;
+  streamed = false;
   /** Line of its agent at which it was last seen. */
-  lastLine: number;
+  lastLine = 0;
   /** Blocks before `blocks[0]` of which only the number is known: the message does not repeat itself. */
-  forgotten: number;
+  forgotten = 0;
+
+  constructor(id?: string) {
+    this.id = id;
+    this.blocks = [];
+  }
 }
 
 /**
@@ -46,7 +51,7 @@ export class MessageMemory {
   readonly #marked = new Map<string, KnownMessage>();
   #markedBlocks = 0;
   /** The ids of its last lines. */
-  seen = new LineIds();
+  readonly seen = new LineIds();
 
   /**
    * The message with this id, created if it is new. `keepMarks` says whether repetitions of older messages may come at all;
@@ -66,7 +71,7 @@ export class MessageMemory {
 
   /** A new stream of blocks that has no message id. */
   openAnonymous(): KnownMessage {
-    const message = createMessage(undefined);
+    const message = new KnownMessage();
     keepLast(this.anonymous, message, ANONYMOUS_STREAMS_MAX);
     return message;
   }
@@ -83,17 +88,6 @@ export class MessageMemory {
     }
     if (best) this.anonymous = [...this.anonymous.filter((stream) => stream !== best), best];
     return best;
-  }
-
-  /** Drops all memory of what was said: the agent has ended long ago. */
-  release(): void {
-    this.anonymous = [];
-    this.live = undefined;
-    this.#whole = [];
-    this.#tags = [];
-    this.#marked.clear();
-    this.#markedBlocks = 0;
-    this.seen = new LineIds();
   }
 
   /** The newest messages with an id, oldest first, the live one among them. */
@@ -132,9 +126,9 @@ export class MessageMemory {
   }
 
   #older(id: string): KnownMessage {
-    const marked = this.#marked.size > 0 ? this.#marked.get(id) : undefined;
+    const marked = this.#marked.get(id);
     if (marked) this.#forget(id, marked);
-    return marked ?? createMessage(id);
+    return marked ?? new KnownMessage(id);
   }
 
   #retire(message: KnownMessage, keepMarks: boolean): void {
@@ -154,10 +148,6 @@ export class MessageMemory {
     this.#marked.delete(id);
     this.#markedBlocks -= message.blocks.length;
   }
-}
-
-function createMessage(id: string | undefined): KnownMessage {
-  return { id, blocks: [], streamed: false, lastLine: 0, forgotten: 0 };
 }
 
 function tagOf(id: string): number {

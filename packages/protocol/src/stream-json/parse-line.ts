@@ -18,7 +18,7 @@ export function parseLine(line: string): StreamJsonMessage | null {
 }
 
 export function withoutBom(line: string): string {
-  return line.charCodeAt(0) === 0xfeff ? line.slice(1) : line;
+  return line.replace(/^\ufeff/, '');
 }
 
 /** The message, or what is wrong with the line. A message is any JSON object; its fields are checked where they are read. */

@@ -72,7 +72,7 @@ export function saveState(state: TranslatorState): TranslatorSnapshot {
     requests: toStreams([...requests]),
     lines: content.lines
       .slice(-SNAPSHOT_RETRACTABLE_LINES)
-      .map((line) => ({ ...line, thread: line.thread.self.streamId })),
+      .map(({ thread, ...line }) => ({ ...line, thread: thread.self.streamId })),
     drift: [...sink.drift],
   });
 }
@@ -121,7 +121,7 @@ function saveThread({ memory, parent, ...own }: Thread, threads: number): SavedT
     anonymousBlocks,
     parent: parent?.streamId,
     lineHashes: memory.seen.newest.slice(-SNAPSHOT_LINES_PER_THREAD),
-    messages: messages.map((message) => ({ ...message, blocks: message.blocks.map(saveBlock) })),
+    messages: messages.map(({ blocks, ...message }) => ({ ...message, blocks: blocks.map(saveBlock) })),
     live: live ? messages.indexOf(live) : -1,
   };
 }

@@ -1,4 +1,4 @@
-import { type Block, createBlock, growBlock, textOf, updateBlock } from './block.ts';
+import { Block, growBlock, textOf, updateBlock } from './block.ts';
 import { fromJson, identifier, number, record, text } from './check.ts';
 import { type ContentTracker, deltaType, nextNumber, placeOf, toWireBlock } from './content-tracker.ts';
 import type { EventSink } from './event-sink.ts';
@@ -70,7 +70,7 @@ export class StreamTracker {
   }
 
   #addStreamed(message: KnownMessage, thread: Thread, index: number, wire: WireBlock): Block {
-    const block = createBlock(wire, nextNumber(message, thread));
+    const block = new Block(wire, nextNumber(message, thread));
     block.index = index;
     block.open = true;
     block.settled = false;
@@ -82,7 +82,7 @@ export class StreamTracker {
       this.#sink.emit(thread, { type: 'tool_use_start', ...placeOf(message, block.number), toolUseId, toolName });
     } else if (block.text) {
       block.said = true;
-      this.#sink.delta(thread, deltaType(wire.type), message.id, block.number, block.text);
+      this.#sink.say(thread, deltaType(wire.type), message.id, block.number, block.text);
     }
     return block;
   }
@@ -94,12 +94,13 @@ export class StreamTracker {
       const more = text(kind === 'text' ? delta?.text : delta?.thinking) ?? '';
       const block = this.#grow(message, thread, index, kind, more);
       block.said = true;
-      this.#sink.delta(thread, type, message.id, block.number, more);
+      this.#sink.say(thread, type, message.id, block.number, more);
     } else if (type === 'input_json_delta') {
       const more = text(delta?.partial_json) ?? '';
       const block = this.#grow(message, thread, index, 'tool_use', more);
       // A server's own tool is said whole.
-      if (block.kind === 'tool_use') this.#sink.toolInput(thread, message.id, block.number, block.id ?? '', more);
+      const { kind, number, id = '' } = block;
+      if (kind === 'tool_use') this.#sink.say(thread, 'tool_input_delta', message.id, number, more, id);
     } else if (type !== 'signature_delta' && type !== 'citations_delta') {
       // Those two are on the whole line; every other kind is news.
       this.#sink.unknown(thread, `delta/${text(type)}`, delta);

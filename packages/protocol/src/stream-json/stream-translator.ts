@@ -21,8 +21,8 @@ export interface StreamTranslatorOptions extends ReaderOptions, TranslatorOption
  * child.stdout.on('end', () => stream.end().forEach(show));
  */
 export class StreamTranslator {
-  readonly reader: StreamJsonReader;
-  readonly translator: Translator;
+  declare readonly reader: StreamJsonReader;
+  declare readonly translator: Translator;
   readonly #bytes: LineSink['bytes'];
 
   constructor(options: StreamTranslatorOptions = {}) {

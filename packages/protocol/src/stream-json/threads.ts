@@ -14,8 +14,8 @@ export interface Run {
 
 /** One agent: the main one or a sub-agent. */
 export class Thread {
-  readonly key: string;
-  readonly streamId: number;
+  declare readonly key: string;
+  declare readonly streamId: number;
   /** Undefined for the main agent, and for a sub-agent whose spawning call has not been seen. */
   parent: Thread | undefined;
   depth = 0;
@@ -48,7 +48,8 @@ export class Thread {
   /** Drops what is only needed while lines of it may come: not if it was started again since it ended. */
   release(): void {
     if (this.status === 'running') return;
-    this.memory.release();
+    const { lines, anonymousBlocks } = this.memory;
+    this.memory = Object.assign(new MessageMemory(), { lines, anonymousBlocks });
   }
 }
 

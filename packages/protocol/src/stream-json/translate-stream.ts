@@ -10,7 +10,7 @@ import { StreamTranslator, type StreamTranslatorOptions } from './stream-transla
  */
 export async function* translateStream(
   source: AsyncIterable<Uint8Array | string> | ReadableStream<Uint8Array>,
-  options: StreamTranslatorOptions = {},
+  options?: StreamTranslatorOptions,
 ): AsyncGenerator<AgentEvent, void, void> {
   const stream = new StreamTranslator(options);
   const encoder = new TextEncoder();

@@ -1,6 +1,6 @@
 import { growBlock, sameIdentity, textOf } from './block.ts';
 import { identifier, text } from './check.ts';
-import { cover, deltaType, type SaidLine, toWireBlock } from './content-tracker.ts';
+import { cover, deltaType, SaidLine, toWireBlock } from './content-tracker.ts';
 import type { KnownMessage } from './message-memory.ts';
 import type { StreamJsonMessage, WireBlock } from './messages.ts';
 import type { Thread } from './threads.ts';
@@ -82,14 +82,9 @@ function say({ sink, content }: TranslatorState, thread: Thread, message: KnownM
   const { message: line, blocks, known, grown } = tail;
   const { id, forgotten } = message;
   thread.memory.message(id as string, true); // found by its id
-  const said: SaidLine = {
-    thread,
-    uuid: identifier(line.uuid),
-    id,
-    error: identifier(line.error),
-    from: forgotten,
-    to: forgotten + known,
-  };
+  const said = new SaidLine(thread, line, id);
+  said.from = forgotten;
+  said.to = forgotten + known;
   if (known + blocks.length >= 2) content.dialect = 'snapshots';
   blocks.forEach((wire, i) => {
     const last = grown && i === 0 ? message.blocks[known] : undefined;
@@ -98,7 +93,7 @@ function say({ sink, content }: TranslatorState, thread: Thread, message: KnownM
     const suffix = textOf(wire) ?? '';
     if (suffix === '') return;
     growBlock(last, suffix);
-    sink.delta(thread, deltaType(last.kind), id, last.number, suffix);
+    sink.say(thread, deltaType(last.kind), id, last.number, suffix);
   });
   content.remember(said);
 }

@@ -7,9 +7,7 @@ import { StreamTranslator, type StreamTranslatorOptions } from './stream-transla
  * @example
  * for await (const event of response.body.pipeThrough(createTranslateTransform())) show(event);
  */
-export function createTranslateTransform(
-  options: StreamTranslatorOptions = {},
-): TransformStream<Uint8Array, AgentEvent> {
+export function createTranslateTransform(options?: StreamTranslatorOptions): TransformStream<Uint8Array, AgentEvent> {
   const stream = new StreamTranslator(options);
   const enqueue = (events: AgentEvent[], controller: TransformStreamDefaultController<AgentEvent>) => {
     for (const event of events) controller.enqueue(event);

@@ -29,6 +29,19 @@ describe('one block per line', () => {
     ]);
   });
 
+  it('[S69] events of every type are plain objects with nothing but their fields', () => {
+    const types = new Set<string>();
+    for (const recorded of recordings().filter((_, index) => index % 10 === 0)) {
+      for (const event of new StreamTranslator().push(recorded.bytes())) {
+        types.add(event.type);
+        expect(Object.getPrototypeOf(event)).toBe(Object.prototype);
+        expect(Object.keys(event).slice(0, 4)).toEqual(['seq', 'stream_id', 'depth', 'thread']);
+        expect(Object.values(event)).not.toContain(undefined);
+      }
+    }
+    expect([...types]).toEqual(expect.arrayContaining(['text_delta', 'tool_use', 'tool_result', 'tool_input_delta']));
+  });
+
   it.each([
     ['2.1.197/agents-parallel', 9],
     ['2.1.325/agents-parallel-many', 15],

@@ -1,5 +1,4 @@
 import { identifier, nonEmpty, record, text } from './check.ts';
-import { extractContent } from './content.ts';
 import { ContentTracker } from './content-tracker.ts';
 import { EventSink } from './event-sink.ts';
 import type { AgentEvent, Prompt } from './events.ts';
@@ -49,7 +48,7 @@ export class Translator implements LineSink {
   }
 
   /** A translator that goes on where the snapshot was taken. Refuses snapshots of a later version. */
-  static restore(snapshot: TranslatorSnapshot, options: TranslatorOptions = {}): Translator {
+  static restore(snapshot: TranslatorSnapshot, options?: TranslatorOptions): Translator {
     const translator = new Translator(options);
     restoreState(snapshot, translator.#state);
     return translator;
@@ -185,9 +184,7 @@ export class Translator implements LineSink {
     const structured = message.tool_use_result;
     const caller = threads.registry.ownerOf(toolUseId) ?? thread;
     caller.hasItems = true;
-    const { content } = block;
-    const output = extractContent(content);
-    sink.toolResult(caller, { toolUseId, output, isError, content, structured });
+    sink.toolResult(caller, toolUseId, isError, block.content, structured);
     threads.returned(toolUseId, isError, structured);
   }
 
