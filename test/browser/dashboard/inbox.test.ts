@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
@@ -103,7 +104,7 @@ it('[Z32, Z47] the desktop tells of an ask, an answer that somebody else gave fi
   expect(complaints).toEqual([]);
 }, 180_000);
 
-it('[Z306] what was approved alike is not asked again, whichever view is open; what differs is', async () => {
+it('[Z306, Z320, Z321, Z322] what was approved alike is not asked again, whichever view is open, and who decided by which rule about what is seen; what differs is asked', async () => {
   const { page, api, complaints } = await openDashboard();
   const write = (content: string) => [{ call: 'write', input: { file_path: 'a.txt', content } }];
   const agent = await createAgent(api, 'again', [write('one'), write('one'), write('two'), [{ say: 'Done.' }]]);
@@ -112,6 +113,8 @@ it('[Z306] what was approved alike is not asked again, whichever view is open; w
   await page.getByRole('article').waitFor();
   await page.keyboard.press('A');
   await page.getByText('1 ask that wait now fits').waitFor();
+  const rule = 'write(input: {"file_path":"a.txt","content":"one"})';
+  expect(await page.locator('.card-actions .rule').textContent()).toBe(rule);
   await page.keyboard.press('Enter');
   await page.keyboard.press('g');
   await page.keyboard.press('f');
@@ -122,8 +125,26 @@ it('[Z306] what was approved alike is not asked again, whichever view is open; w
   // Who has decided is seen beside what still waits.
   await page.keyboard.press('n');
   await page.getByRole('article').waitFor();
-  expect(await page.locator('.decided tr', { hasText: 'approved' }).count()).toBe(2);
-  expect(complaints).toEqual([]);
+  const decided = page.locator('.decided tr', { hasText: 'approved' });
+  expect(await decided.count()).toBe(2);
+  const hash = createHash('sha256').update('{"content":"one","file_path":"a.txt"}').digest('hex');
+  for (const row of await decided.all()) {
+    expect(await row.textContent()).toContain(`by the rule ${rule}${hash.slice(0, 8)}by first key`);
+    expect(await row.getByRole('button').getAttribute('title')).toBe(`SHA-256 of the input: ${hash}`);
+  }
+
+  // The same of one call, from the log.
+  await page.keyboard.press('Enter');
+  await page.getByRole('log', { name: 'Transcript' }).locator('.block[data-block=call] button').first().click();
+  await page.getByRole('tab', { name: 'Tool I/O' }).click();
+  const facts = page.getByRole('region', { name: 'Decision' }).locator('dd');
+  await facts.last().waitFor();
+  const [by, at, byRule, sha256] = await facts.allTextContents();
+  expect([by, byRule, sha256]).toEqual(['first key', rule, `${hash}Copy`]);
+  const [confirmed] = await api.events(sessionId, 'user.tool_confirmation');
+  expect(confirmed).toMatchObject({ processed_at: at });
+  // Who has found it does not read the rest of the log.
+  expect(complaints.filter((one) => !one.endsWith('/export failed: net::ERR_ABORTED'))).toEqual([]);
 }, 180_000);
 
 /** A desktop that allows it, and somebody who looks elsewhere. */

@@ -276,14 +276,18 @@ describe('fleetloom run', () => {
     expect(events.at(-1)).toMatchObject({ type: 'done', ok: true, content: words });
   });
 
-  it('[Y13] where nobody can be asked and nobody else could answer, a call is denied and that is told', async () => {
-    const { code, stdout, stderr } = await call(['run', ASKING_ALONE, '--agents', agents, '--agent', 'asker']);
+  it('[Y13, Y101] where nobody can be asked and nobody else could answer, a call is denied and that is told', async () => {
+    const asking = ['run', ASKING_ALONE, '--agents', agents, '--agent', 'asker'];
+    const { code, stdout, stderr } = await call(asking);
     expect(code).toBe(0);
+    const events = parse((await call([...asking, '--json'])).stdout);
+    const resolved = events.find(({ type }) => type === 'approval_resolved');
+    expect(resolved).toMatchObject({ result: 'deny', rule: 'nobody can be asked' });
     expect(stderr).toContain('denied, because nobody can be asked: asker asks for bash: echo asked');
     expect(stdout).toContain('nobody is there who could approve it');
   });
 
-  it('[Y13] --approvals allow and deny answer beforehand', async () => {
+  it('[Y13, Y101] --approvals allow and deny answer beforehand, and the log says that they did', async () => {
     const allowed = await call([
       'run',
       ASKING,
@@ -294,9 +298,10 @@ describe('fleetloom run', () => {
       '--json',
       '--unsandboxed-bash',
     ]);
-    expect(parse(allowed.stdout).find(({ type }) => type === 'approval_resolved')).toMatchObject({ result: 'allow' });
+    const resolvedOf = (stdout: string) => parse(stdout).find(({ type }) => type === 'approval_resolved');
+    expect(resolvedOf(allowed.stdout)).toMatchObject({ result: 'allow', rule: '--approvals allow' });
     const denied = await call(['run', ASKING, '--agents', agents, '--approvals', 'deny', '--json']);
-    expect(parse(denied.stdout).find(({ type }) => type === 'approval_resolved')).toMatchObject({ result: 'deny' });
+    expect(resolvedOf(denied.stdout)).toMatchObject({ result: 'deny', rule: '--approvals deny' });
   });
 
   it('[Y13] at a terminal a and d answer, and keys are read only while something is asked', async () => {

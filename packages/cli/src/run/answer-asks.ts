@@ -38,10 +38,11 @@ export function answerAsks(
   const open: Ask[] = [];
   let closeKeyboard: (() => void) | undefined;
 
-  const answer = (ask: Ask, result: 'allow' | 'deny', message?: string) => {
+  const answer = (ask: Ask, result: 'allow' | 'deny', { message, rule }: AnswerFacts = {}) => {
     remove(ask.id);
     const confirmation = { type: 'user.tool_confirmation', tool_use_id: ask.id, result };
-    const events = [{ ...confirmation, ...(message === undefined ? {} : { deny_message: message }) }];
+    const reason = message === undefined ? {} : { deny_message: message };
+    const events = [{ ...confirmation, ...reason, ...(rule === undefined ? {} : { rule }) }];
     api.post(`/v1/sessions/${sessionId}/events`, { events }).catch((error: unknown) => {
       onNote(error instanceof Error ? error.message : String(error));
     });
@@ -60,17 +61,20 @@ export function answerAsks(
       // Who presses a key twice has not seen the second one.
       else if (first === undefined || !isShown(first.id)) continue;
       else if (key === 'a') answer(first, 'allow');
-      else if (key === 'd') answer(first, 'deny', 'denied at the terminal');
+      else if (key === 'd') answer(first, 'deny', { message: 'denied at the terminal' });
     }
   };
   const ask = (asked: Ask) => {
-    if (mode !== 'ask') return answer(asked, mode, mode === 'deny' ? 'this run approves nothing' : undefined);
+    if (mode !== 'ask') {
+      const reason = mode === 'deny' ? { message: 'this run approves nothing' } : {};
+      return answer(asked, mode, { ...reason, rule: `--approvals ${mode}` });
+    }
     open.push(asked);
     closeKeyboard ??= io.stderr.isTTY === true ? io.openKeyboard(onKeys) : undefined;
     if (closeKeyboard !== undefined) return;
     if (isOwn) {
       onNote(`denied, because nobody can be asked: ${asked.text}. --approvals allow approves everything.`);
-      return answer(asked, 'deny', 'nobody is there who could approve it');
+      return answer(asked, 'deny', { message: 'nobody is there who could approve it', rule: 'nobody can be asked' });
     }
     onNote(`needs you: ${asked.text}. Answer with: fleetloom approve ${sessionId} ${asked.id}`);
   };
@@ -88,6 +92,12 @@ export function answerAsks(
     },
     stop: () => closeKeyboard?.(),
   };
+}
+
+interface AnswerFacts {
+  readonly message?: string;
+  /** Why nobody had to look at it, for the log. */
+  readonly rule?: string;
 }
 
 interface Ask {

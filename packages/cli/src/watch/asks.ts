@@ -14,6 +14,8 @@ export interface Ask {
   /** Who waits for it, the coordinator first and who asks last. */
   readonly path: readonly string[];
   readonly askedAt: number | null;
+  /** The rule by which it is answered, as the log is told. */
+  readonly rule?: string;
 }
 
 /** A call whose end has not been told, with all of its input. */

@@ -44,10 +44,13 @@ function toEvents(action: Exclude<ServerAction, { type: 'export' | 'update' }>):
   switch (action.type) {
     case 'answer': {
       const { asks, result, message } = action;
-      const events = asks.map(({ toolUseId }) => {
-        const confirmation = { type: 'user.tool_confirmation', tool_use_id: toolUseId, result };
-        return message === undefined ? confirmation : { ...confirmation, deny_message: message };
-      });
+      const events = asks.map(({ toolUseId, rule }) => ({
+        type: 'user.tool_confirmation',
+        tool_use_id: toolUseId,
+        result,
+        ...(message === undefined ? {} : { deny_message: message }),
+        ...(rule === undefined ? {} : { rule }),
+      }));
       const what = asks.map(({ tool, agent }) => `${tool} of ${agent}`).join(', ');
       return { events, done: `${result === 'allow' ? 'Approved' : 'Denied'}: ${what}` };
     }

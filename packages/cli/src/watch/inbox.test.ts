@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { FleetEvents } from '../../test-support/fleet-events.ts';
 import { draw, modelOf, press } from '../../test-support/watch-models.ts';
+import type { ServerApi } from '../connection/server-api.ts';
+import type { Io } from '../io.ts';
 import { limits } from '../limits.ts';
+import type { WatchAction } from './action.ts';
 import type { Ask } from './asks.ts';
+import { carryOut } from './carry-out.ts';
 import { describeRule, isAllowed, toRule } from './rule.ts';
 
 /** Three that wait: one for long, one below another, and one for a result. */
@@ -26,6 +30,23 @@ function open(events = fleet()) {
   model.facts = { budgetUsd: null, customTools: new Map([['C', new Set(['ask_human'])]]) };
   press(model, 'i', events.nowMs);
   return { model, events, screen: () => draw(model, events.nowMs).join('\n') };
+}
+
+/** Carries actions out on a server that only notes what it was sent. What was answered waits again: each is seen alone. */
+function collectSent(model: ReturnType<typeof modelOf>) {
+  const bodies: unknown[] = [];
+  const post = async (_: string, body: unknown) => void bodies.push(body);
+  // Only what is used of them.
+  const io = { timers: { now: () => 0 } } as unknown as Io;
+  const api = { post } as unknown as ServerApi;
+  return {
+    bodies,
+    carry: async (action: WatchAction | undefined) => {
+      if (action?.type !== 'answer') throw new Error('nothing was answered');
+      await new Promise<void>((resolve) => carryOut(io, api, model, action, resolve));
+      for (const { toolUseId } of action.asks) model.unanswered(toolUseId);
+    },
+  };
 }
 
 describe('the inbox', () => {
@@ -154,6 +175,28 @@ describe('a pattern that is approved', () => {
     expect(screen()).toContain('Approved without asking: bash(command: git *)');
     press(model, ':rules forget\r', events.nowMs);
     expect(model.ruled(events.nowMs)).toEqual([]);
+  });
+
+  it('[Y100] what A approves is sent with the rule that it was shown, at once and later; a and d send none', async () => {
+    const { model, events, screen } = open();
+    screen();
+    const sent = collectSent(model);
+    const [once] = press(model, 'a', events.nowMs);
+    const both = press(model, 'A\u0015git *\r', events.nowMs).at(-1);
+    const denied = press(model, 'dno\r', events.nowMs).at(-1);
+    for (const action of [once, both, denied]) await sent.carry(action);
+    for (const id of ['sevt_1', 'sevt_2']) model.answered(id);
+    events.open(4, 'delta', 0, 'D').ask(4, 'git diff', 'sevt_4');
+    for (const event of events.list.slice(-2)) model.take(event);
+    await sent.carry({ type: 'answer', asks: model.ruled(events.nowMs), result: 'allow' });
+    const rule = 'bash(command: git *)';
+    const answer = (id: string, fields: object) => ({ type: 'user.tool_confirmation', tool_use_id: id, ...fields });
+    expect(sent.bodies).toEqual([
+      { events: [answer('sevt_1', { result: 'allow' })] },
+      { events: ['sevt_1', 'sevt_2'].map((id) => answer(id, { result: 'allow', rule })) },
+      { events: [answer('sevt_1', { result: 'deny', deny_message: 'no' })] },
+      { events: [answer('sevt_4', { result: 'allow', rule })] },
+    ]);
   });
 
   it('[Y34] the end of a line in a rule is seen, and fields that do not count are told', () => {

@@ -1,15 +1,11 @@
+import { type AskRule, toRuleText } from '@fleetloom/protocol/fleet';
 import type { Ask } from './asks.ts';
 
 /**
  * What may be done without asking again, as long as this view is open. `*` stands for anything on one line; in a command
  * it stands for nothing that could begin another command, so that leave for `git *` is none for `git log; rm -rf .`.
  */
-export interface Rule {
-  readonly tool: string;
-  /** The field that is looked at; null: the whole input as JSON. */
-  readonly field: string | null;
-  readonly pattern: string;
-}
+export type Rule = AskRule;
 
 /** The narrowest rule that allows this, for somebody to make wider. */
 export function toRule({ tool, input }: Ask): Rule {
@@ -20,8 +16,9 @@ export function toRule({ tool, input }: Ask): Rule {
   return { tool, field: only, pattern: valueOf(input, only) };
 }
 
-export function describeRule({ tool, field, pattern }: Rule): string {
-  return `${tool}(${field ?? 'input'}: ${pattern})`;
+/** All of it, however long: who makes a rule sees it whole. */
+export function describeRule(rule: Rule): string {
+  return toRuleText(rule, Number.POSITIVE_INFINITY);
 }
 
 export function isAllowed({ tool, field, pattern }: Rule, ask: Ask): boolean {

@@ -1,3 +1,4 @@
+import { toRuleText } from '@fleetloom/protocol/fleet';
 import type { ThreadRow } from '../fleet/thread-rows.ts';
 import { limits } from '../limits.ts';
 import type { Key } from '../terminal/parse-keys.ts';
@@ -55,10 +56,13 @@ function finish(model: WatchModel, prompt: Exclude<Prompt, { type: 'stop' }>, no
       return { type: 'result', ask: prompt.ask, text };
     case 'rule': {
       const rule = { ...toRule(prompt.ask), pattern: prompt.text };
+      if (!isAllowed(rule, prompt.ask)) {
+        model.say(`${describeRule(rule)} does not allow what is asked for.`, nowMs);
+        return undefined;
+      }
       const asks = model.asks(nowMs).filter((ask) => isAllowed(rule, ask));
-      if (!isAllowed(rule, prompt.ask)) model.say(`${describeRule(rule)} does not allow what is asked for.`, nowMs);
-      else model.rules.push(rule);
-      return isAllowed(rule, prompt.ask) ? { type: 'answer', asks, result: 'allow' } : undefined;
+      model.rules.push(rule);
+      return { type: 'answer', asks: asks.map((ask) => ({ ...ask, rule: toRuleText(rule) })), result: 'allow' };
     }
     case 'deny':
       return { type: 'answer', asks: [prompt.ask], result: 'deny', ...(text === '' ? {} : { message: text }) };

@@ -19,6 +19,10 @@ export interface Approval {
   readonly resolvedAt: number | null;
   readonly result: string | null;
   readonly by: string | null;
+  /** What was allowed for good and gave the answer; null: somebody decided this one. */
+  readonly rule: string | null;
+  /** Of the input that was decided about; null where the stream does not tell. */
+  readonly inputSha256: string | null;
 }
 
 /** Where an approval is asked for. */
@@ -43,6 +47,8 @@ export function toApproval(event: ApprovalRequired, { sessionId, requestId }: Ap
     resolvedAt: null,
     result: null,
     by: null,
+    rule: null,
+    inputSha256: null,
   };
 }
 
@@ -57,8 +63,9 @@ export function resolveApproval(
 ): readonly Approval[] {
   const { ts: resolvedAt } = event;
   const [result, by] = [event.result ?? null, event.by ?? null];
+  const [rule, inputSha256] = [event.rule ?? null, event.input_sha256 ?? null];
   const state = result === 'withdrawn' ? 'withdrawn' : 'resolved';
-  const resolved: Approval = { ...answered, state, resolvedAt, result, by };
+  const resolved: Approval = { ...answered, state, resolvedAt, result, by, rule, inputSha256 };
   return keepNewest(approvals.map((approval) => (approval === answered ? resolved : approval)));
 }
 

@@ -175,6 +175,10 @@ export interface ApprovalResolved extends StreamEventBase {
   readonly result?: string;
   /** Who answered: the name of a key, `client` where nobody has one; or what withdrew it: `cancel`, `archive`, `limit`, `error`. */
   readonly by?: string;
+  /** What was allowed for good and gave this answer. Left out: somebody decided this one, or nobody had to. */
+  readonly rule?: string;
+  /** SHA-256 of the input, in hex, over its canonical JSON (RFC 8785). Left out where nobody answered, and by older logs. */
+  readonly input_sha256?: string;
 }
 
 /** The whole body of a delegated turn, once. */

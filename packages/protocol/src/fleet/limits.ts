@@ -27,4 +27,6 @@ export const limits = {
   /** Names in a status line before it says how many more there are, and characters of each. */
   statusNamesMax: 64,
   statusNameCharsMax: 64,
+  /** Characters of a rule as answers carry it: what our server takes. */
+  ruleCharsMax: 4_096,
 } as const;

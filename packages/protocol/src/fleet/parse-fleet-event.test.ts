@@ -36,7 +36,7 @@ const samples: Record<KnownFleetEvent['type'], object> = {
   tool_call: { ...toolUse, ok: false, duration_ms: 1.5, error: 'no' },
   file: { ...stream, path: 'a', size: 1, encoding: 'utf8', content: 'x' },
   approval_required: { ...toolUse, input: null },
-  approval_resolved: { ...toolUse, input: null, result: 'allow', by: 'ann' },
+  approval_resolved: { ...toolUse, input: null, result: 'allow', by: 'ann', rule: 'Bash(x)', input_sha256: '74234e98' },
   sub_agent_response: { ...stream, content: 'all' },
   token_usage: {
     ...stream,

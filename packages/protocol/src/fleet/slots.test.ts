@@ -390,6 +390,8 @@ describe('approvals', () => {
         resolvedAt: null,
         result: null,
         by: null,
+        rule: null,
+        inputSha256: null,
       },
     ]);
     expect(nowDoing(slotOf(state, 1))).toBe('needs approval: 1');
@@ -407,6 +409,15 @@ describe('approvals', () => {
       { state: 'resolved', result: null, by: null },
     ]);
     expect(openApprovals(state)).toEqual([]);
+  });
+
+  it('[V112] of an answer it is kept what rule gave it and which input it was about, where the stream tells', () => {
+    const facts = { result: 'allow', by: 'ann', rule: 'Bash(command: rm *)', input_sha256: '74234e98' };
+    const story = asking().ask(1, 'toolu_2').answer(1, 'toolu_1', facts).answer(1, 'toolu_2', { result: 'allow' });
+    expect(runOf(fold(story)).approvals).toMatchObject([
+      { by: 'ann', rule: 'Bash(command: rm *)', inputSha256: '74234e98' },
+      { by: null, rule: null, inputSha256: null },
+    ]);
   });
 
   it('[F10] asking again for the same is one approval, and an answer to nothing changes none', () => {

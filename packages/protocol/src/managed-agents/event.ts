@@ -38,6 +38,8 @@ export interface UserToolConfirmationEventParams extends ThreadParams {
   readonly result: 'allow' | 'deny';
   /** Only with `deny`. */
   readonly deny_message?: string | null;
+  /** Ours: what was allowed for good and gives this answer. Left out or null: somebody decided this one. */
+  readonly rule?: string | null;
 }
 
 export interface UserCustomToolResultEventParams extends ThreadParams, ResultParams {

@@ -93,12 +93,19 @@ export interface FramePayloads {
     deny_message: string | null;
     /** Who said so: the name of a key. */
     by?: string;
+    /** What was allowed for good and said so in the name of that one; null: this one was decided by itself. */
+    rule?: string | null;
+    /** Of the input that was decided about, as `canonicalSha256` has it. */
+    input_sha256?: string;
   };
   'user.custom_tool_result': {
     id: string;
     custom_tool_use_id: string;
     content: readonly ResultBlock[];
     is_error: boolean;
+    /** Who gave it, and for which input: as with a confirmation. There are no rules for results. */
+    by?: string;
+    input_sha256?: string;
   };
   'user.tool_result': { id: string; tool_use_id: string; content: readonly ResultBlock[]; is_error: boolean };
 

@@ -23,12 +23,16 @@ export type ClientEvent =
       readonly deny_message: string | null;
       /** Who says so. */
       readonly by?: string;
+      /** What was allowed for good and says so; left out or null: somebody decided this one. */
+      readonly rule?: string | null;
     }
   | {
       readonly type: 'user.custom_tool_result';
       readonly custom_tool_use_id: string;
       readonly content: readonly ResultBlock[];
       readonly is_error: boolean;
+      /** Who gives it. */
+      readonly by?: string;
     }
   | {
       readonly type: 'user.tool_result';

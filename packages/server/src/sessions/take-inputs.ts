@@ -1,3 +1,4 @@
+import { canonicalSha256 } from '../base/canonical-sha256.ts';
 import type { ClientEvent, ClientInput } from './client-event.ts';
 import type { Draft } from './draft.ts';
 import { interrupt, isStoppable } from './interrupt.ts';
@@ -68,22 +69,30 @@ function takeAnswer(draft: Draft, id: string, event: AnswerEvent): void {
   const found = findCall(draft.state, toolUseId);
   const awaited = event.type === 'user.tool_confirmation' ? 'asking' : 'outside';
   if (found === undefined || found.call.progress.type !== awaited) return;
-  const { thread } = found;
+  const { thread, call } = found;
   if (event.type === 'user.tool_confirmation') {
+    const { result, deny_message, rule = null } = event;
     draft.add(thread, event.type, {
       id,
       tool_use_id: toolUseId,
-      result: event.result,
-      deny_message: event.deny_message,
-      ...(event.by === undefined ? {} : { by: event.by }),
+      result,
+      deny_message,
+      ...senderOf(event),
+      rule,
+      input_sha256: canonicalSha256(call.input),
     });
   } else if (event.type === 'user.custom_tool_result') {
     const { content, is_error } = event;
-    draft.add(thread, event.type, { id, custom_tool_use_id: toolUseId, content, is_error });
+    const decided = { ...senderOf(event), input_sha256: canonicalSha256(call.input) };
+    draft.add(thread, event.type, { id, custom_tool_use_id: toolUseId, content, is_error, ...decided });
   } else {
     const { content, is_error } = event;
     draft.add(thread, event.type, { id, tool_use_id: toolUseId, content, is_error });
   }
+}
+
+function senderOf({ by }: { readonly by?: string }): { readonly by?: string } {
+  return by === undefined ? {} : { by };
 }
 
 /** Ids of events are unique in a session, so the id alone says which thread it belongs to. */

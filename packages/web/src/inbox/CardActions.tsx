@@ -3,7 +3,8 @@ import { interruptRow, openThread } from '../app/actions.ts';
 import { plural } from '../model/format.ts';
 import { type InboxItem, isAsk } from '../model/inbox-items.ts';
 import { approve, approveAlike, approveChecked, countAlike, countGrave, deny, give } from './answer.ts';
-import { decisions } from './decisions.ts';
+import { cleanText } from '../text/clean-text.ts';
+import { decisions, shownRuleOf } from './decisions.ts';
 import { inbox } from './inbox-state.ts';
 
 /** The ways to decide, or how far a decision is on its way. */
@@ -138,6 +139,7 @@ function Confirm({ item, mode }: { item: InboxItem; mode: 'confirm' | 'alike' | 
   return (
     <footer className="card-actions" role="alertdialog" aria-label={text}>
       <span>{text}</span>
+      {mode === 'alike' && <code className="rule">{cleanText(shownRuleOf(item))}</code>}
       <button ref={button} type="button" className="primary" onClick={act}>
         Approve <kbd>⏎</kbd>
       </button>

@@ -1,7 +1,8 @@
 import { fleet } from '../app/stores.ts';
 import { formatClock, formatDuration } from '../model/format.ts';
 import { inputLabel } from '../model/input-label.ts';
-import { cleanLine } from '../text/clean-text.ts';
+import { cleanLine, cleanText } from '../text/clean-text.ts';
+import { ShortHash } from '../text/ShortHash.tsx';
 
 /** Who said what: of several people the first answer counts, and here the others see it. */
 export function RecentDecisions() {
@@ -18,12 +19,24 @@ export function RecentDecisions() {
         <tbody>
           {decided.map((one) => (
             <tr key={one.toolUseId}>
-              <td>{one.resolvedAt === null ? '' : formatClock(one.resolvedAt)}</td>
+              <td title={one.resolvedAt === null ? undefined : new Date(one.resolvedAt).toISOString()}>
+                {one.resolvedAt === null ? '' : formatClock(one.resolvedAt)}
+              </td>
               <td data-ink={one.result === 'allow' ? 'tool' : one.result === 'deny' ? 'error' : 'done'}>
                 {one.result === 'allow' ? '✓ approved' : one.result === 'deny' ? '✗ denied' : '■ withdrawn'}
               </td>
               <td>{cleanLine(one.agent)}</td>
-              <td className="mono">{cleanLine(`${one.tool}: ${inputLabel(one.input)}`)}</td>
+              <td className="mono">
+                <div>{cleanLine(`${one.tool}: ${inputLabel(one.input)}`)}</div>
+                {one.rule !== null && (
+                  <div className="quiet" title={cleanText(one.rule)}>
+                    by the rule {cleanLine(one.rule)}
+                  </div>
+                )}
+              </td>
+              <td className="hash">
+                {one.inputSha256 !== null && <ShortHash hash={one.inputSha256} of="the input" />}
+              </td>
               <td className="quiet">{one.by === null ? '' : `by ${cleanLine(one.by)}`}</td>
               <td className="quiet">
                 {one.resolvedAt !== null &&

@@ -1,3 +1,4 @@
+import { fleetLimits } from '@fleetloom/protocol/fleet';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { parseUndoMs, undoSetting } from '../app/undo-setting.ts';
 import { limits } from '../limits.ts';
@@ -5,7 +6,7 @@ import { type InboxItem, toInboxItems } from '../model/inbox-items.ts';
 import { sampleLog } from '../model/sample-log.suite.ts';
 import { SessionModel } from '../model/session-model.ts';
 import { toShownRows } from '../model/summary.ts';
-import { Decisions, toEvent } from './decisions.ts';
+import { Decisions, shownRuleOf, toEvent } from './decisions.ts';
 
 const sent: unknown[] = [];
 let status = 200;
@@ -75,9 +76,31 @@ it('[Z32] approving alike covers the same tool with the very same input in the s
   expect(sent.map((event) => (event as { tool_use_id: string }).tool_use_id)).toEqual([item.id, 'same']);
 });
 
+it('[Z320] each answer that a rule gives is sent with the rule as it was shown; what somebody decides has none', async () => {
+  const decisions = new Decisions();
+  const item = askOf('sesn_1');
+  const answer = { type: 'user.tool_confirmation', result: 'allow' };
+  decisions.allowAlike(item);
+  decisions.follow([item, { ...item, id: 'same' }]);
+  decisions.decide({ ...item, id: 'other' }, 'allow', '', { waitMs: 0 });
+  await vi.advanceTimersByTimeAsync(0);
+  const rule = `bash(input: ${JSON.stringify(item.input)})`;
+  expect([shownRuleOf(item), sent]).toEqual([
+    rule,
+    [
+      { ...answer, tool_use_id: item.id, rule },
+      { ...answer, tool_use_id: 'same', rule },
+      { ...answer, tool_use_id: 'other' },
+    ],
+  ]);
+  // One that is too long for the log is cut as it is shown.
+  const long = shownRuleOf({ ...item, input: { command: 'x'.repeat(fleetLimits.ruleCharsMax) } });
+  expect([long.length, long.endsWith('characters)')]).toEqual([fleetLimits.ruleCharsMax, true]);
+});
+
 it('[Z32] an answer is the result of the tool', () => {
   const item = askOf('sesn_1');
-  expect(toEvent({ item, verdict: 'answer', text: '42' })).toEqual({
+  expect(toEvent({ item, verdict: 'answer', text: '42', rule: null })).toEqual({
     type: 'user.custom_tool_result',
     custom_tool_use_id: item.id,
     content: [{ type: 'text', text: '42' }],

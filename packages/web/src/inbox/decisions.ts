@@ -1,3 +1,4 @@
+import { toRuleText } from '@fleetloom/protocol/fleet';
 import type { ClientEventParams } from '@fleetloom/protocol/managed-agents';
 import { api } from '../connection/api.ts';
 import { Signal } from '../app/signal.ts';
@@ -11,8 +12,16 @@ export interface Decision {
   readonly item: InboxItem;
   readonly verdict: Verdict;
   readonly text: string;
+  /** What was allowed alike and decided this; null: somebody looked at this one. */
+  readonly rule: string | null;
   state: 'pending' | 'sending' | 'sent' | 'failed';
   problem: string;
+}
+
+interface HowDecided {
+  /** How long it can be taken back. */
+  readonly waitMs?: number;
+  readonly rule?: string | null;
 }
 
 /** What somebody has decided here. The stream says what came of it: of two answers the first counts. */
@@ -27,10 +36,15 @@ export class Decisions {
     return this.#all.get(id);
   }
 
-  decide(item: InboxItem, verdict: Verdict, text = '', waitMs: number = undoSetting.ms): void {
+  decide(
+    item: InboxItem,
+    verdict: Verdict,
+    text = '',
+    { waitMs = undoSetting.ms, rule = null }: HowDecided = {},
+  ): void {
     const known = this.#all.get(item.id);
     if (known !== undefined && known.state !== 'failed') return;
-    const decision: Decision = { item, verdict, text, state: 'pending', problem: '' };
+    const decision: Decision = { item, verdict, text, rule, state: 'pending', problem: '' };
     this.#all.set(item.id, decision);
     this.#timers.set(
       item.id,
@@ -60,7 +74,7 @@ export class Decisions {
   follow(items: readonly InboxItem[]): void {
     for (const item of items) {
       const isCovered = item.kind === 'approval' && this.#rules.size > 0 && this.#rules.has(ruleOf(item));
-      if (isCovered && !this.#all.has(item.id)) this.decide(item, 'allow', '', 0);
+      if (isCovered && !this.#all.has(item.id)) this.decide(item, 'allow', '', { waitMs: 0, rule: shownRuleOf(item) });
     }
     const open = new Set(items.map(({ id }) => id));
     for (const [id, { state }] of this.#all) if (state === 'sent' && !open.has(id)) this.#all.delete(id);
@@ -87,10 +101,25 @@ export function ruleOf({ session, tool, input }: InboxItem): string {
   return `${session.id}\n${tool}\n${JSON.stringify(input)}`;
 }
 
-export function toEvent({ item, verdict, text }: Pick<Decision, 'item' | 'verdict' | 'text'>): ClientEventParams {
+/** The same rule as it is shown to who makes it, and as the log is told. The session is that of the log. */
+export function shownRuleOf({ tool, input }: InboxItem): string {
+  return toRuleText({ tool, field: null, pattern: JSON.stringify(input) });
+}
+
+export function toEvent({
+  item,
+  verdict,
+  text,
+  rule,
+}: Pick<Decision, 'item' | 'verdict' | 'text' | 'rule'>): ClientEventParams {
   if (verdict === 'answer') {
     return { type: 'user.custom_tool_result', custom_tool_use_id: item.id, content: [{ type: 'text', text }] };
   }
-  const answer = { type: 'user.tool_confirmation', tool_use_id: item.id, result: verdict } as const;
-  return verdict === 'deny' && text !== '' ? { ...answer, deny_message: text } : answer;
+  return {
+    type: 'user.tool_confirmation',
+    tool_use_id: item.id,
+    result: verdict,
+    ...(verdict === 'deny' && text !== '' ? { deny_message: text } : {}),
+    ...(rule === null ? {} : { rule }),
+  };
 }

@@ -7,7 +7,9 @@ import { cleanLine } from '../text/clean-text.ts';
 import { Diff } from '../text/Diff.tsx';
 import { LongText } from '../text/LongText.tsx';
 import { ToolInput } from '../text/ToolInput.tsx';
+import { Decision } from './Decision.tsx';
 import { Deltas } from './Deltas.tsx';
+import { decisionIdOf } from './find-decision.ts';
 import { Raw } from './Raw.tsx';
 import type { ThreadEvents } from './thread-events.ts';
 import { Trace } from './Trace.tsx';
@@ -81,10 +83,12 @@ function Panel({
   if (tab === 'Diff') return <Changes block={block} />;
   if (block.type !== 'call') return <p className="quiet">This block is no call of a tool.</p>;
   const exitCode = exitCodeOf(block);
+  const decisionId = decisionIdOf(block);
   return (
     <>
       <h2>in</h2>
       <ToolInput input={block.input} />
+      {decisionId !== undefined && <Decision sessionId={row.sessionId} eventId={decisionId} />}
       <h2>
         out{' '}
         {block.result !== null && (

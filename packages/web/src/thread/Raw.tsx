@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import { formatNumber } from '../model/format.ts';
 import { LongText } from '../text/LongText.tsx';
+import { openLog } from './open-log.ts';
 import { findRawLines, type RawLine } from './raw-lines.ts';
 import type { Block } from './transcript.ts';
 
@@ -30,7 +31,5 @@ export function Raw({ sessionId, block }: { sessionId: string; block: Block }) {
 }
 
 async function readRaw(sessionId: string, ids: ReadonlySet<string>, signal: AbortSignal): Promise<readonly RawLine[]> {
-  const { body, ok, status } = await fetch(`v1/sessions/${sessionId}/export`, { signal });
-  if (!ok || body === null) throw new Error(`the log cannot be read (${status})`);
-  return await findRawLines(body, ids);
+  return await findRawLines(await openLog(sessionId, signal), ids);
 }

@@ -45,6 +45,20 @@ it('[Z308] a session is exported as one trace: its run, turns below who started 
   expect(log[0]!.ts).toBe(Number(run!.startTimeUnixNano.slice(0, -6)));
 });
 
+it('[Z323] an answer in a trace says who gave it, by which rule and about which input, as far as the stream tells', () => {
+  const facts = { result: 'allow', by: 'ann', rule: 'bash(*)', input_sha256: 'ab' };
+  const answersOf = (more: object) => {
+    const log = sampleLog().map((event) => (event.type === 'approval_resolved' ? { ...event, ...more } : event));
+    const events = spansOf(log).flatMap((span) => span.events.filter(({ name }) => name === 'approval_resolved'));
+    return events.map(({ attributes }) => attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+  };
+  const [tool, ...answer] = answersOf(facts)[0]!;
+  expect(tool).toEqual(['gen_ai.tool.name', 'bash']);
+  expect(answer).toEqual(Object.entries(facts).map(([name, value]) => [`fleetloom.approval.${name}`, value]));
+  const older = answersOf({ rule: undefined, input_sha256: undefined })[0]!.map(([key]) => key);
+  expect(older).toEqual(['gen_ai.tool.name', 'fleetloom.approval.result', 'fleetloom.approval.by']);
+});
+
 it('[Z308] what was not over ends with the log and is no success; a refused request is an error with its reason', () => {
   const log = sampleLog({ isOpen: true });
   const last = log.at(-1)!;

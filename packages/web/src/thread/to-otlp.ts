@@ -1,4 +1,4 @@
-import type { FleetEvent, StreamEvent } from '@fleetloom/protocol/fleet';
+import type { ApprovalResolved, FleetEvent, StreamEvent } from '@fleetloom/protocol/fleet';
 import { spanIdOf, traceIdOf } from './trace-ids.ts';
 
 /** A session as one trace in OTLP's JSON, as collectors read it: runs, turns below who started them, requests, calls. */
@@ -116,10 +116,8 @@ class TraceFolding {
         break;
       case 'approval_required':
       case 'approval_resolved': {
-        const answer =
-          event.type === 'approval_resolved' ? [text('fleetloom.approval.result', event.result ?? '')] : [];
-        const by = event.type === 'approval_resolved' ? [text('fleetloom.approval.by', event.by ?? '')] : [];
-        const attributes = [text('gen_ai.tool.name', event.tool), ...answer, ...by];
+        const answer = event.type === 'approval_resolved' ? answerOf(event) : [];
+        const attributes = [text('gen_ai.tool.name', event.tool), ...answer];
         turn?.events.push({ timeUnixNano: toNano(this.#lastAt), name: event.type, attributes });
         break;
       }
@@ -169,6 +167,16 @@ class TraceFolding {
 }
 
 /** As text: so many nanoseconds are more than a number can count exactly. */
+/** Who decided, by which rule if by one, and about which input. */
+function answerOf({ result = '', by = '', rule, input_sha256: hash }: ApprovalResolved): OtlpAttribute[] {
+  return [
+    text('fleetloom.approval.result', result),
+    text('fleetloom.approval.by', by),
+    ...(rule === undefined ? [] : [text('fleetloom.approval.rule', rule)]),
+    ...(hash === undefined ? [] : [text('fleetloom.approval.input_sha256', hash)]),
+  ];
+}
+
 function toNano(ms: number): string {
   return `${Math.round(ms)}000000`;
 }

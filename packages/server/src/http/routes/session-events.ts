@@ -127,5 +127,12 @@ function toEcho({ id, event, time, threadId }: Sent): WireClientEvent {
     return { type, ...known, tool_use_id, result, ...(text === null ? {} : { deny_message: text }) };
   }
   // The forms are the same; only what a source may be is said more exactly on the wire.
-  return { ...event, ...known } as unknown as WireClientEvent;
+  return { ...withoutSender(event), ...known } as unknown as WireClientEvent;
+}
+
+/** Who gave a result is for the log: official clients are told what they sent. */
+function withoutSender(event: Sent['event']): Sent['event'] {
+  if (event.type !== 'user.custom_tool_result') return event;
+  const { type, custom_tool_use_id, content, is_error } = event;
+  return { type, custom_tool_use_id, content, is_error };
 }

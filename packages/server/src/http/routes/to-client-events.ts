@@ -29,9 +29,14 @@ export function toClientEvents(
     const place = `${operation}: ${field}.${index}`;
     if (event.type === 'system.message') checkSystemMessage(place, params, index);
     const read = toClientEvent(place, event);
-    return read.type === 'user.tool_confirmation' && by !== undefined ? { ...read, by } : read;
+    return isDecision(read) && by !== undefined ? { ...read, by } : read;
   });
   return { events, claimedThreads };
+}
+
+/** What the log says of who sent it. What a worker has run, somebody else had decided. */
+function isDecision(event: ClientEvent): event is Extract<ClientEvent, { readonly by?: string }> {
+  return event.type === 'user.tool_confirmation' || event.type === 'user.custom_tool_result';
 }
 
 function toClientEvent(place: string, event: ClientEventParams): ClientEvent {
@@ -44,8 +49,8 @@ function toClientEvent(place: string, event: ClientEventParams): ClientEvent {
     case 'user.interrupt':
       return { type: event.type, session_thread_id: event.session_thread_id || null };
     case 'user.tool_confirmation': {
-      const { type, tool_use_id, result, deny_message } = event;
-      return { type, tool_use_id, result, deny_message: deny_message ?? null };
+      const { type, tool_use_id, result, deny_message, rule } = event;
+      return { type, tool_use_id, result, deny_message: deny_message ?? null, rule: rule ?? null };
     }
     case 'user.custom_tool_result': {
       const { type, custom_tool_use_id, content = [], is_error } = event;

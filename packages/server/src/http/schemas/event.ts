@@ -37,6 +37,7 @@ export const clientEventParams = z.discriminatedUnion('type', [
       tool_use_id: eventId,
       result: z.enum(['allow', 'deny']),
       deny_message: z.string().nullable().exactOptional(),
+      rule: z.string().min(1).max(limits.ruleCharsMax).nullable().exactOptional(),
       ...ofThread,
     })
     .refine(({ result, deny_message: text }) => result === 'deny' || text === undefined || text === null, {

@@ -51,6 +51,15 @@ describe('the fleet view', () => {
     expect(whole).toMatchObject([{ type: 'text', delta: 'two' }]);
   });
 
+  it('[R277] an answer of an older log, which does not say by which rule and about what, is told without them', () => {
+    const { take } = openView();
+    const use = { id: 'sevt_1', name: 'bash', input: { command: 'ls' } };
+    take('agent.tool_use', { ...use, kind: 'builtin', evaluated_permission: 'ask' });
+    const [told] = take('user.tool_confirmation', { tool_use_id: 'sevt_1', result: 'deny', deny_message: null });
+    expect(told).toMatchObject({ type: 'approval_resolved', result: 'deny', by: 'client', input: { command: 'ls' } });
+    expect([told && 'rule' in told, told && 'input_sha256' in told]).toEqual([false, false]);
+  });
+
   it('[V64] the cursors of a frame are its number, and behind it how many came before', () => {
     const { take } = openView();
     take('session.error', { error: { type: 'unknown_error', message: 'x' }, retry: 'exhausted' });

@@ -61,11 +61,20 @@ const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
   'agent.mcp_tool_use': (use, context) =>
     startCall({ ...use, name: `${use.mcp_server_name}: ${use.name}` }, use.evaluated_permission, context),
   'agent.custom_tool_use': (use, context) => startCall(use, 'allow', context),
-  'user.tool_confirmation': ({ tool_use_id, result, by = 'client' }, { stream }) => {
+  'user.tool_confirmation': ({ tool_use_id, result, by = 'client', rule, input_sha256 }, { stream }) => {
     const call = stream.calls.get(tool_use_id);
     if (call === undefined) return [];
     const { name: tool, input } = call;
-    const resolved = { type: 'approval_resolved', tool_use_id, tool, input, result, by } as const;
+    const resolved: Told = {
+      type: 'approval_resolved',
+      tool_use_id,
+      tool,
+      input,
+      result,
+      by,
+      ...(typeof rule === 'string' ? { rule } : {}),
+      ...(input_sha256 === undefined ? {} : { input_sha256 }),
+    };
     return result === 'deny' ? [resolved] : [resolved, { type: 'tool_start', tool, tool_use_id, input }];
   },
   'user.custom_tool_result': ({ custom_tool_use_id: id, ...result }, context) => endCall({ ...result, id }, context),

@@ -33,11 +33,26 @@ const rows: readonly (readonly [ReturnType<typeof sample>, object])[] = [
     { ...done, tool_use_id: 'sevt_2', result: 'allow' },
   ],
   [
-    sample('user.tool_confirmation', { id, tool_use_id: 'sevt_2', result: 'deny', deny_message: 'no' }),
+    sample('user.tool_confirmation', {
+      id,
+      tool_use_id: 'sevt_2',
+      result: 'deny',
+      deny_message: 'no',
+      by: 'ann',
+      rule: 'x',
+      input_sha256: 'y',
+    }),
     { ...done, tool_use_id: 'sevt_2', result: 'deny', deny_message: 'no' },
   ],
   [
-    sample('user.custom_tool_result', { id, custom_tool_use_id: 'sevt_2', content: text, is_error: true }),
+    sample('user.custom_tool_result', {
+      id,
+      custom_tool_use_id: 'sevt_2',
+      content: text,
+      is_error: true,
+      by: 'ann',
+      input_sha256: 'y',
+    }),
     { ...done, custom_tool_use_id: 'sevt_2', content: text, is_error: true },
   ],
   [

@@ -1,0 +1,21 @@
+import { limits } from './limits.ts';
+
+/** What was allowed for good: a tool, and what its input has to be like. */
+export interface AskRule {
+  readonly tool: string;
+  /** The field that is looked at; null: the whole input as JSON. */
+  readonly field: string | null;
+  readonly pattern: string;
+}
+
+/**
+ * A rule as it is shown to who makes it, and as the answers that it gives carry it into the log. One that is too long for
+ * that is cut and says so: which input it was, the hash beside it says.
+ */
+export function toRuleText({ tool, field, pattern }: AskRule, charsMax: number = limits.ruleCharsMax): string {
+  const text = `${tool}(${field ?? 'input'}: ${pattern})`;
+  if (text.length <= charsMax) return text;
+  const end = `… (${text.length} characters)`;
+  // Half of a character that is two is none.
+  return text.slice(0, charsMax - end.length).replace(/[\ud800-\udbff]$/, '') + end;
+}

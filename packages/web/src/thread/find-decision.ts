@@ -1,0 +1,46 @@
+import { readLines } from '../connection/read-lines.ts';
+import type { Block } from './transcript.ts';
+
+/** What the log keeps of a decision. What an older one does not say is null. */
+export interface DecisionFacts {
+  readonly verdict: 'approved' | 'denied' | 'answered';
+  readonly at: number;
+  readonly by: string | null;
+  readonly rule: string | null;
+  readonly inputSha256: string | null;
+}
+
+/** The event by which somebody decided about a call: a confirmation, or the result of a custom tool. */
+export function decisionIdOf({ events }: Block): string | undefined {
+  return events.find(({ type }) => type === 'user.tool_confirmation' || type === 'user.custom_tool_result')?.id;
+}
+
+/** Reads a log as far as the frame of this event. The events themselves do not tell: official clients see them too. */
+export async function findDecision(
+  body: ReadableStream<Uint8Array>,
+  eventId: string,
+): Promise<DecisionFacts | undefined> {
+  for await (const { text } of readLines(body)) {
+    if (text.includes(`"payload":{"id":${JSON.stringify(eventId)},`)) return toFacts(text);
+  }
+  return undefined;
+}
+
+function toFacts(line: string): DecisionFacts {
+  // A line of the export, whose fields only our server writes.
+  const { type, time, payload } = JSON.parse(line) as LogLine;
+  const { result, by = null, rule = null, input_sha256: inputSha256 = null } = payload;
+  const verdict = type === 'user.custom_tool_result' ? 'answered' : result === 'allow' ? 'approved' : 'denied';
+  return { verdict, at: time, by, rule, inputSha256 };
+}
+
+interface LogLine {
+  readonly type: string;
+  readonly time: number;
+  readonly payload: {
+    readonly result?: string;
+    readonly by?: string;
+    readonly rule?: string | null;
+    readonly input_sha256?: string;
+  };
+}
