@@ -37,6 +37,7 @@ const folderArrows = {
     sessions: ['base', 'frames', 'store/*', 'engines/*', 'tools/*', 'agents', 'environments'],
     nodes: ['base', 'store/*', 'sessions'],
     views: ['base', 'frames', 'store/*'],
+    webhooks: ['base', 'frames', 'store/*', 'views'],
     http: ['base', 'frames', 'store/*', 'engines/*', 'tools/*', 'agents', 'environments', 'sessions', 'views'],
   },
 };

@@ -64,8 +64,9 @@ export const limits = {
   orderMsMin: 3_000,
   /** How long the beginning of a key waits for its rest. */
   keyMs: 50,
-  /** Time between two looks at what the stream of events does not tell about a session. */
+  /** Time between two looks at what the stream of events does not tell about a session, and about its stalled threads. */
   factsMsMin: 1_000,
+  healthMsMin: 5_000,
 
   // Importing sessions of Claude Code.
   /** Longer names of models, tools and agents are cut: the server takes no longer ones. */

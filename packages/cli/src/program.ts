@@ -116,6 +116,7 @@ function createProgram(io: Io, done: (code: number) => void): Command {
     .option('--unsandboxed-bash', 'let agents run bash without a sandbox where there is none')
     .option('--claude <program>', CLAUDE)
     .option('--claude-login', 'let it use its own login instead of the key of this server')
+    .option('--webhook <url...>', WEBHOOK)
     .option('--json', 'print one line with the addresses and the key as JSON')
     .addHelpText('after', START_EXAMPLES)
     .action(async (options: object) => {
@@ -135,6 +136,7 @@ function createProgram(io: Io, done: (code: number) => void): Command {
     .option('--unsandboxed-bash', 'let agents run bash without a sandbox where there is none')
     .option('--claude <program>', CLAUDE)
     .option('--claude-login', 'let it use its own login instead of the key of this server')
+    .option('--webhook <url...>', WEBHOOK)
     .option('--json', 'print one line with the address and the key as JSON')
     .option('--rate-limit <number>', 'requests that each key may make in a second', parseRate)
     .option(
@@ -285,6 +287,7 @@ function parseSpeed(value: string): number {
 }
 
 const CLAUDE = 'the program behind models such as claude-code/default (default: claude on PATH)';
+const WEBHOOK = 'tell this address, by signed requests, what becomes of sessions; may be given several times';
 const FILE = 'a recorded stream, also gzipped; without it or with "-" standard input is read';
 
 const PROGRAM_EXAMPLES = `

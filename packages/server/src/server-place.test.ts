@@ -25,7 +25,7 @@ it('[P57] every so often the node that takes care removes what nobody came for',
   const known = async () => (await store.documents.list({ kind: CLAIM, limit: 10 })).items.map(({ id }) => id);
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
-  await place.start();
+  await place.start({ health: () => undefined });
   await vi.advanceTimersByTimeAsync(limits.sweepMs - 1);
   expect(await known()).toHaveLength(2);
   await vi.advanceTimersByTimeAsync(1);

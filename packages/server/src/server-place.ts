@@ -22,12 +22,13 @@ import { createLocalMounts, createSessionResources, type SessionResources } from
 import { createSharedFileStore } from './http/files/shared-file-store.ts';
 import { CATCH_UP, createSharedCatchUp } from './http/shared-catch-up.ts';
 import { CLAIM, type Claims, createSharedClaims } from './http/shared-claims.ts';
+import { answerHealth, createHealthNodes, toOwner } from './nodes/health-mail.ts';
 import { createNodeHomes, HOME } from './nodes/node-homes.ts';
 import { openNodeId } from './nodes/node-id.ts';
 import { createNodeMail, NODE_ANSWER } from './nodes/node-mail.ts';
 import { createNodeRegistry } from './nodes/node-registry.ts';
 import { sweep } from './nodes/sweep.ts';
-import type { SharedParts } from './sessions/index.ts';
+import type { HealthNodes, Sessions, SharedParts } from './sessions/index.ts';
 import { createWorkspaces } from './sessions/workspaces.ts';
 import type { Store } from './store/store.ts';
 
@@ -47,11 +48,16 @@ export interface Place {
   readonly claims: Claims | undefined;
   /** Set if others share the store. */
   readonly shared: SharedParts | undefined;
+  /** How this process is called among those that share the store, and how many they are. */
+  readonly node: { readonly id: string | null; readonly count: () => number };
+  /** What others can be asked. */
+  readonly healthNodes: HealthNodes | undefined;
   /** Whether it is for this process to do what only one should do. */
   readonly isCaretaker: () => boolean;
   /** The session is gone. */
   readonly forget: (sessionId: string) => Promise<void>;
-  readonly start: () => Promise<void>;
+  /** From now on others may ask what sessions do here. */
+  readonly start: (sessions: Pick<Sessions, 'health'>) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -89,6 +95,8 @@ export async function openOwnPlace(options: PlaceOptions): Promise<Place> {
     workers: undefined,
     claims: undefined,
     shared: undefined,
+    node: { id: null, count: () => 1 },
+    healthNodes: undefined,
     isCaretaker: () => true,
     forget: async (sessionId) => {
       await Promise.all([workspaces.remove(sessionId), resources.forget(sessionId)]);
@@ -102,7 +110,7 @@ export async function openOwnPlace(options: PlaceOptions): Promise<Place> {
 export async function openNodePlace(options: PlaceOptions): Promise<Place> {
   const { store, dataDirectory, sharedWorkspaces, busySessionsMax, homeGoneMs, clock, ids, onProblem } = options;
   const nodeId = await openNodeId(dataDirectory);
-  const owner = `${nodeId} ${randomUUID()}`;
+  const owner = toOwner(nodeId, randomUUID());
   const nodes = createNodeRegistry({ store, nodeId, instance: owner, clock, schedule: systemSchedule, onProblem });
   const workspaces = createWorkspaces(sharedWorkspaces ?? join(dataDirectory, 'workspaces'));
   const files = createSharedFileStore({ store, clock, ids });
@@ -163,15 +171,17 @@ export async function openNodePlace(options: PlaceOptions): Promise<Place> {
     loginCodes: createSharedLoginCodes(store),
     workers: createSharedWorkers({ store, clock }),
     claims: createSharedClaims(store, systemSchedule),
+    node: { id: nodeId, count: () => nodes.count() },
+    healthNodes: createHealthNodes(nodeId, mail),
     shared: { homes, countNodes: () => nodes.count(), busySessionsMax },
     isCaretaker: () => nodes.isCaretaker(),
     forget: async (sessionId) => {
       await Promise.all([workspaces.remove(sessionId), later.drop(sessionId), resources.forget(sessionId)]);
       await homes.leave(sessionId);
     },
-    start: async () => {
+    start: async (sessions) => {
       await nodes.start();
-      mail.start(answerOutputs(local, store.blobs));
+      mail.start(answerHealth((sessionId) => sessions.health(sessionId), answerOutputs(local, store.blobs)));
       sweepLater();
     },
     close: async () => {

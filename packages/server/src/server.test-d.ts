@@ -15,6 +15,7 @@ import { expectTypeOf } from 'vitest';
 expectTypeOf(startServer).toEqualTypeOf<(options: ServerOptions) => Promise<FleetloomServer>>();
 expectTypeOf<FleetloomServer['url']>().toEqualTypeOf<string>();
 expectTypeOf<FleetloomServer['firstKey']>().toEqualTypeOf<string | undefined>();
+expectTypeOf<FleetloomServer['webhookKey']>().toEqualTypeOf<string | undefined>();
 expectTypeOf<ServerOptions['log']>().toEqualTypeOf<DoorLog | undefined>();
 expectTypeOf<ServerOptions['rateLimit']>().toEqualTypeOf<RateLimit | undefined>();
 expectTypeOf<RateLimit>().toEqualTypeOf<{ readonly perSecond: number; readonly burst: number }>();
@@ -39,6 +40,7 @@ export function starts(): Promise<FleetloomServer>[] {
     startServer({ dataDirectory: 'data', models: { credential: { apiKey: 'k' }, baseURL: 'http://127.0.0.1:1' } }),
     startServer({ dataDirectory: 'data', claudeCode: { program: '/usr/bin/claude', usesOwnLogin: true } }),
     startServer({ dataDirectory: 'data', claudeCode: false }),
+    startServer({ dataDirectory: 'data', webhooks: { urls: ['https://example.com/fleet'] } }),
     // @ts-expect-error: it has to keep everything somewhere
     startServer({ isOpen: true }),
     // @ts-expect-error: models need a key or a token

@@ -10,6 +10,7 @@ import { contextWindowOf } from './engines/context-window.ts';
 import { costOf } from './engines/cost-of.ts';
 import type { Engine } from './engines/engine.ts';
 import { knownModels } from './engines/known-models.ts';
+import { createGovernor, type Governor } from './engines/messages/governor.ts';
 import { createMessagesEngine } from './engines/messages/messages-engine.ts';
 import { createNoProgramEngine } from './engines/no-program.ts';
 import type { ProgramEngine } from './engines/program.ts';
@@ -35,6 +36,7 @@ import { createEventFeeds } from './http/routes/event-feeds.ts';
 import { createExportRoutes } from './http/routes/export.ts';
 import { createCrewFinder } from './http/routes/find-crew.ts';
 import { createFileRoutes } from './http/routes/files.ts';
+import { createHealthRoutes } from './http/routes/health.ts';
 import { createMetricsRoutes } from './http/routes/metrics.ts';
 import { createModelRoutes } from './http/routes/models.ts';
 import { createOrchestrateRoutes } from './http/routes/orchestrate.ts';
@@ -48,8 +50,16 @@ import { createResourceRoutes } from './http/routes/session-resources.ts';
 import { createSessionRoutes } from './http/routes/sessions.ts';
 import { createThreadRoutes } from './http/routes/threads.ts';
 import { createWorkRoutes } from './http/routes/work.ts';
-import { createImports, createRetention, createSessions, type KeepDeltas, type ModelFacts } from './sessions/index.ts';
+import {
+  createHealthFinder,
+  createImports,
+  createRetention,
+  createSessions,
+  type KeepDeltas,
+  type ModelFacts,
+} from './sessions/index.ts';
 import { openDatabase } from './open-database.ts';
+import { checkWebhooks, openWebhooks, type WebhookChoice } from './open-webhooks.ts';
 import { createReadiness } from './readiness.ts';
 import { openNodePlace, openOwnPlace } from './server-place.ts';
 import { createLog } from './store/log.ts';
@@ -107,6 +117,8 @@ export interface ServerOptions {
   readonly keepDeltas?: KeepDeltas | undefined;
   /** How many requests each key may make. As many as it likes unless it is said. */
   readonly rateLimit?: RateLimit | undefined;
+  /** Addresses that are told what becomes of sessions. */
+  readonly webhooks?: WebhookChoice | undefined;
   /** Where the built dashboard is; by default what came with this package. */
   readonly dashboardDirectory?: string | undefined;
   readonly log?: DoorLog | undefined;
@@ -129,6 +141,8 @@ export interface FleetloomServer {
   readonly port: number;
   /** The first key, told only when it was made. */
   readonly firstKey: string | undefined;
+  /** What webhooks are signed with, told only when it was made. */
+  readonly webhookKey: string | undefined;
   /** A link that opens the dashboard in one browser, once and soon. Without keys just its address. */
   dashboardUrl(): Promise<string>;
   /** Lets requests finish, stops all work where it is and closes the database. The next start goes on with it. */
@@ -144,6 +158,7 @@ export interface FleetloomServer {
  */
 export async function startServer(options: ServerOptions): Promise<FleetloomServer> {
   const { dataDirectory, database: url, databaseListen: listenUrl } = options;
+  checkWebhooks(options.webhooks);
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
   if (url !== undefined) return await startOn(options, await openDatabase({ url, listenUrl }), true);
   return await startOn(options, await openSqliteStore({ path: join(dataDirectory, 'fleetloom.db') }), false);
@@ -159,9 +174,22 @@ export async function startOn(options: ServerOptions, store: Store, isShared: bo
   const place = isShared ? await openNodePlace(about) : await openOwnPlace(about);
   const { files, resources, outputs, openWorkspace, catchUp, signingKey } = place;
   const metrics = createMetrics(clock);
-  const log = metrics.measureLog(createLog({ store }));
+  const workspaces = async () => listWorkspaces((await keys?.list()) ?? []);
+  const { webhooks, newKey } = await openWebhooks({
+    choice: options.webhooks,
+    store,
+    dataDirectory,
+    workspaces,
+    holder: isShared ? place.owner : undefined,
+    isMine: () => place.isCaretaker(),
+    clock,
+    schedule: systemSchedule,
+    onProblem,
+  });
+  const log = metrics.measureLog(webhooks.watch(createLog({ store })));
   const scripted = createScriptedModel({ scriptsDirectory: options.scriptsDirectory });
-  const engine = metrics.measureEngine(showFiles(options.engine ?? createEngine(options, scripted), files));
+  const governor = options.models === undefined ? undefined : createGovernor();
+  const engine = metrics.measureEngine(showFiles(options.engine ?? createEngine(options, scripted, governor), files));
   const programs = showFilesToPrograms(createPrograms(options, scripted, onProblem), files);
   const agents = createAgents({ store, clock, ids });
   const environments = createEnvironments({ store, clock, ids });
@@ -217,6 +245,16 @@ export async function startOn(options: ServerOptions, store: Store, isShared: bo
         ids,
       }),
       ...createFleetRoutes({ store, feeds: fleetFeeds }),
+      ...createHealthRoutes({
+        store,
+        findHealth: createHealthFinder({
+          leases: store.leases,
+          own: (sessionId) => sessions.health(sessionId),
+          nodes: place.healthNodes,
+        }),
+        node: place.node,
+        endpoint: governor === undefined ? undefined : () => governor.counters(),
+      }),
       ...createOrchestrateRoutes({ store, sessions, findCrew, files, clock, feeds: fleetFeeds }),
       ...createRequestRoutes({ store, log, sessions, feeds: fleetFeeds }),
     ],
@@ -253,20 +291,22 @@ export async function startOn(options: ServerOptions, store: Store, isShared: bo
     clock,
     schedule: systemSchedule,
     keep: options.keepDeltas ?? 'all',
-    workspaces: async () => listWorkspaces((await keys?.list()) ?? []),
+    workspaces,
     isMine: () => place.isCaretaker(),
     onProblem: (_, error) => onProblem(error),
   });
   // What a server that was killed has left must not go on beside what is begun now.
   await programs.reap();
-  await place.start();
+  await place.start(sessions);
   await sessions.start();
   retention.start();
+  webhooks.start();
 
   return {
     url: door.url,
     port: door.port,
     firstKey,
+    webhookKey: newKey,
     dashboardUrl: () => dashboard.makeLink(door.url),
     close: async () => {
       retention.close();
@@ -274,6 +314,7 @@ export async function startOn(options: ServerOptions, store: Store, isShared: bo
       // Others go on with its sessions as soon as they have them; alone, requests that are under way come first.
       if (isShared) await Promise.all([door.close(), sessions.close()]);
       else await door.close().then(() => sessions.close());
+      await webhooks.close();
       await place.close();
       await programs.close();
       await engine.close();
@@ -290,9 +331,10 @@ function pickTools({ allowUnsandboxedBash = false, allowedPrivateHosts }: Server
 /** Where the scripted model is, for clients of the Messages API. */
 const SCRIPTED_PATH = '/scripted';
 
-function createEngine({ models }: ServerOptions, model: ScriptedModel): Engine {
+function createEngine({ models }: ServerOptions, model: ScriptedModel, governor: Governor | undefined): Engine {
   const scripted = createScriptedEngine({ model });
-  return chooseEngine({ scripted, messages: models === undefined ? undefined : createMessagesEngine(models) });
+  const messages = models === undefined ? undefined : createMessagesEngine({ ...models, governor });
+  return chooseEngine({ scripted, messages });
 }
 
 function createPrograms(

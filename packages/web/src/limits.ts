@@ -5,6 +5,9 @@ export const limits = {
   hubBatchMs: 33,
   /** Logs of sessions that are read at the same time. */
   logReadsMax: 4,
+  /** How often the load of the server is asked for at most, and what it knows of a session with a stalled thread. */
+  loadMs: 2_000,
+  healthMs: 5_000,
 
   // The model.
   /** How long a model may be silent before its thread counts as stalled. */

@@ -22,6 +22,8 @@ export interface ServeOptions {
   claude?: string;
   /** It uses its own login. */
   claudeLogin?: boolean;
+  /** Addresses that are told what becomes of sessions. */
+  webhook?: string[];
   json?: boolean;
   /** Requests of each key in a second, on average. */
   rateLimit?: number;
@@ -48,7 +50,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   await rememberServer(dataDirectory, server);
   await writeText(
     io.stdout,
-    options.json === true ? toJson(server, dataDirectory) : toText(io, options, server, dataDirectory),
+    options.json === true ? toJson(options, server, dataDirectory) : toText(io, options, server, dataDirectory),
   );
   const signal: EndingSignal = await asked;
   if (options.json !== true) await writeText(io.stderr, 'stopping …\n');
@@ -79,6 +81,7 @@ export async function startHere(io: Io, options: ServeOptions, dataDirectory: st
       scriptsDirectory: options.scripts === undefined ? undefined : resolve(options.scripts),
       allowUnsandboxedBash: options.unsandboxedBash,
       claudeCode: { program: options.claude, usesOwnLogin: options.claudeLogin },
+      webhooks: toWebhooks(env, options.webhook),
       // A second's worth at once: clients begin with several requests.
       ...(options.rateLimit === undefined
         ? {}
@@ -109,6 +112,16 @@ export function toModels(env: Io['env'], given: string | undefined) {
   return {};
 }
 
+/** Its receivers know the key by the name that the official client looks for; here that one may be another service's. */
+function toWebhooks(env: Io['env'], urls: readonly string[] | undefined) {
+  return urls === undefined ? undefined : { urls, signingKey: env['FLEETLOOM_WEBHOOK_SIGNING_KEY'] || undefined };
+}
+
+/** Where they are. Their paths and queries are often secret. */
+export function toWebhookPlaces(urls: readonly string[] = []): string {
+  return [...new Set(urls.map((url) => new URL(url).origin))].join(', ');
+}
+
 export function toDatabase(
   { database, sharedWorkspaces }: DatabaseOptions,
   known: string | undefined,
@@ -129,11 +142,12 @@ function toPort(text: string | undefined): number | undefined {
   throw new UsageError(`PORT is ${text}, which is no port`, 'set it to a number from 0 to 65535, or use --port');
 }
 
-function toJson({ url, port, firstKey }: Server, data: string): string {
-  return `${JSON.stringify({ url, port, key: firstKey ?? null, data })}\n`;
+function toJson({ webhook }: ServeOptions, { url, port, firstKey, webhookKey }: Server, data: string): string {
+  const signing = webhook === undefined ? {} : { webhook_key: webhookKey ?? null };
+  return `${JSON.stringify({ url, port, key: firstKey ?? null, data, ...signing })}\n`;
 }
 
-function toText(io: Io, options: ServeOptions, { url, firstKey }: Server, data: string): string {
+function toText(io: Io, options: ServeOptions, { url, firstKey, webhookKey }: Server, data: string): string {
   const { models } = toModels(io.env, undefined);
   const { open = false } = options;
   const database = toDatabase(options, io.env['FLEETLOOM_DATABASE']);
@@ -144,6 +158,10 @@ function toText(io: Io, options: ServeOptions, { url, firstKey }: Server, data: 
     `  models  ${models === undefined ? 'scripted/… only; set ANTHROPIC_API_KEY for others' : 'scripted/… and your endpoint'}`,
     ...(open ? ['  key     none is asked for on this machine'] : []),
     ...(firstKey === undefined ? [] : [`  key     ${firstKey}`, '          shown only now, keep it']),
+    ...(options.webhook === undefined ? [] : [`  tells   ${toWebhookPlaces(options.webhook)}`]),
+    ...(webhookKey === undefined
+      ? []
+      : [`  signs   ${webhookKey}`, '          shown only now: receivers need it as ANTHROPIC_WEBHOOK_SIGNING_KEY']),
     `  try     ANTHROPIC_BASE_URL=${url} with the official SDK`,
     '',
   ].join('\n');

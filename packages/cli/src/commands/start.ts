@@ -13,7 +13,7 @@ import { openInBrowser } from '../open-in-browser.ts';
 import { listenForEnd } from '../run/asked.ts';
 import { detectLook } from '../terminal/look.ts';
 import { writeText } from '../write-text.ts';
-import { type ServeOptions, startHere, toModels } from './serve.ts';
+import { type ServeOptions, startHere, toModels, toWebhookPlaces } from './serve.ts';
 
 export interface StartOptions extends ServeOptions {
   /** How many agents; true: as many as is usual; false: none, also at the first start. */
@@ -39,7 +39,7 @@ export async function start(io: Io, options: StartOptions): Promise<number> {
     const link = await server.dashboardUrl();
     await writeText(
       io.stdout,
-      options.json === true ? toJson(server, local, link) : toText(io, dataDirectory, server, link),
+      options.json === true ? toJson(options, server, local, link) : toText(io, options, dataDirectory, server, link),
     );
     if (options.browser !== false && options.json !== true) openInBrowser(io, link);
 
@@ -70,11 +70,23 @@ function toDemoModel(io: Io, { model }: StartOptions): string | undefined {
   return model === '' ? DEFAULT_MODEL : toModelName(model);
 }
 
-function toJson({ url, port }: FleetloomServer, { key }: LocalServer, dashboard: string): string {
-  return `${JSON.stringify({ url, port, key, dashboard })}\n`;
+function toJson(
+  { webhook }: StartOptions,
+  { url, port, webhookKey }: FleetloomServer,
+  { key }: LocalServer,
+  dashboard: string,
+): string {
+  const signing = webhook === undefined ? {} : { webhook_key: webhookKey ?? null };
+  return `${JSON.stringify({ url, port, key, dashboard, ...signing })}\n`;
 }
 
-function toText(io: Io, data: string, { url, firstKey }: FleetloomServer, link: string): string {
+function toText(
+  io: Io,
+  { webhook }: StartOptions,
+  data: string,
+  { url, firstKey, webhookKey }: FleetloomServer,
+  link: string,
+): string {
   const { paint } = detectLook(io);
   const { models } = toModels(io.env, undefined);
   const row = (name: string, value: string, more = '') =>
@@ -97,6 +109,10 @@ function toText(io: Io, data: string, { url, firstKey }: FleetloomServer, link: 
       models === undefined ? 'the embedded one' : 'the embedded one, and your endpoint',
       models === undefined ? 'set ANTHROPIC_API_KEY for others' : '',
     ),
+    ...(webhook === undefined ? [] : [row('Webhooks', toWebhookPlaces(webhook))]),
+    ...(webhookKey === undefined
+      ? []
+      : [row('', webhookKey, 'shown only now: receivers need it as ANTHROPIC_WEBHOOK_SIGNING_KEY')]),
     row('Data', data),
     '',
     '',

@@ -427,6 +427,26 @@ describe('fleetloom watch elsewhere', () => {
     await fleet('cancel', requestId);
   });
 
+  it('[Y105] of one that is stalled the snapshot says what the server knows', async () => {
+    const { sessionId, requestId } = await server.begin(script([{ sleep_ms: 600_000 }, { say: 'late' }]));
+    // A server whose clock is ahead is one at which more time has passed.
+    const ahead = createServer(({ url = '/', headers: { authorization = '' } }, response) => {
+      void fetch(`${server.url}${url}`, { headers: { authorization } }).then(async ({ status, headers, body }) => {
+        const date = new Date(Date.now() + 40_000).toUTCString();
+        response.writeHead(status, { 'content-type': headers.get('content-type') ?? '', date });
+        for await (const bytes of body!) response.write(bytes);
+        response.end();
+      });
+    });
+    await new Promise<void>((resolve) => ahead.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(ahead.address() as AddressInfo).port}`;
+    const { code, stdout } = await call(['watch', sessionId, '--once', '--url', url, '--key', server.key]);
+    expect([code, stdout]).toEqual([8, expect.stringMatching(/master {2}no event 4\ds \(request 4\ds\) +stalled/)]);
+    ahead.closeAllConnections();
+    await new Promise((resolve) => ahead.close(resolve));
+    await fleet('cancel', requestId);
+  });
+
   it('[Y20] nobody is stalled in lines about the past', async () => {
     const { sessionId, requestId } = await server.begin(delegate('asker', [script([{ say: 'one two' }])]));
     await server.ended(requestId);

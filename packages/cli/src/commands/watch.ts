@@ -71,9 +71,10 @@ function toExitCode({ runs }: SessionSlots): number {
 
 /** What is true now, and nothing about how it came to be. The exit code is the worst of it. */
 async function printOnce(io: Io, api: ServerApi, session: string): Promise<number> {
-  const [{ WatchModel }, { printSnapshot }, { readFacts }, { worstState }] = await Promise.all([
+  const [{ WatchModel }, { printSnapshot }, { readHealth }, { readFacts }, { worstState }] = await Promise.all([
     import('../watch/watch-model.ts'),
     import('../watch/print-snapshot.ts'),
+    import('../watch/health-reader.ts'),
     import('../watch/session-facts.ts'),
     import('../watch/worst-state.ts'),
   ]);
@@ -82,6 +83,7 @@ async function printOnce(io: Io, api: ServerApi, session: string): Promise<numbe
   if (signal !== undefined) return exitCode[signal];
   model.facts = await readFacts(api, session);
   const nowMs = api.clock.toServerTime(io.timers.now());
+  if (model.hasStalled(nowMs)) model.health = await readHealth(api, session);
   await printSnapshot(io, model, nowMs);
   return worstState(model, nowMs);
 }

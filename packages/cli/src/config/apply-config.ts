@@ -39,15 +39,21 @@ function isSaid(env: Io['env'], command: Command, option: Option): boolean {
 function toValue(file: string, option: Option, value: unknown): unknown {
   const takesValue = option.required || option.optional;
   if (!takesValue && typeof value === 'boolean') return value;
-  if (takesValue && (typeof value === 'string' || typeof value === 'number')) {
-    const text = String(value);
+  const values: readonly unknown[] = option.variadic && Array.isArray(value) ? value : [value];
+  if (takesValue && values.every((each) => typeof each === 'string' || typeof each === 'number')) {
     try {
-      return option.parseArg === undefined ? text : option.parseArg(text, undefined);
+      return toParsed(option, values.map(String));
     } catch (error) {
       throw wrong(file, option, error instanceof Error ? error.message : String(error));
     }
   }
   throw wrong(file, option, takesValue ? 'It takes a text or a number.' : 'It is true or false.');
+}
+
+/** As if they had been given on the command line: an option that takes several gets a list, also of one. */
+function toParsed({ variadic, parseArg }: Option, texts: readonly string[]): unknown {
+  if (parseArg === undefined) return variadic ? texts : texts[0];
+  return texts.reduce((before: unknown, text) => parseArg(text, before), undefined);
 }
 
 function wrong(file: string, option: Option, reason: string): UsageError {

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { afterAll, describe, expect, it } from 'vitest';
 import { call } from '../../test-support/live-io.ts';
 import { applyConfig } from './apply-config.ts';
@@ -24,7 +24,9 @@ function options(text: string, args: string[] = [], env: Record<string, string> 
     .command('serve')
     .option('--port <number>', '', Number)
     .option('--open')
-    .option('--host <address>');
+    .option('--host <address>')
+    .option('--webhook <url...>')
+    .addOption(new Option('--level <level...>').choices(['a', 'b']));
   program.command('watch').option('--url <url>');
   serve.action(() => {});
   program.hook('preAction', (_, command) => applyConfig(env, command, readConfig({ FLEETLOOM_CONFIG: write(text) })!));
@@ -37,6 +39,18 @@ describe('the configuration', () => {
     expect(options('port: 4300\nopen: true\nurl: http://x')).toEqual({ port: 4300, open: true });
     expect(options('{"port": 4300, "serve": {"port": 4301}, "watch": {"url": "http://x"}}')).toEqual({ port: 4301 });
     expect(options('')).toEqual({});
+  });
+
+  it('[Y77] an option that takes several values gets a list, of one value too', () => {
+    expect(options('webhook: http://x')).toEqual({ webhook: ['http://x'] });
+    expect(options('webhook: [http://x, http://y]\nlevel: [a, b]')).toEqual({
+      webhook: ['http://x', 'http://y'],
+      level: ['a', 'b'],
+    });
+    expect(options('webhook: http://x', ['--webhook', 'http://y'])).toEqual({ webhook: ['http://y'] });
+    expect(() => options('webhook: [{}]')).toThrow('"webhook" in');
+    expect(() => options('level: [a, c]')).toThrow('Allowed choices are a, b');
+    expect(() => options('host: [a]')).toThrow('"host" in');
   });
 
   it('[Y77] options win over variables, and those over the file', () => {

@@ -1,4 +1,4 @@
-import { type FleetUsage, nowDoing, type Slot } from '@fleetloom/protocol/fleet';
+import { type FleetUsage, nowDoing, type SessionHealth, type Slot } from '@fleetloom/protocol/fleet';
 import { cleanLine } from '../terminal/clean-text.ts';
 import { formatCost, formatCount, formatDuration, formatPlural, formatRunning } from '../terminal/format.ts';
 import type { Glyphs } from '../terminal/glyphs.ts';
@@ -16,6 +16,8 @@ export interface ThreadDrawing {
   readonly nowMs: number;
   /** The clock of what moves without meaning anything; without it nothing moves. */
   readonly animationMs?: number;
+  /** What the server knows of those that are stalled. */
+  readonly health?: SessionHealth | undefined;
 }
 
 /** One line: sign, place in the tree and name, what it does now; at the right its state in a word, tokens, cost, age. */
@@ -40,10 +42,10 @@ export function drawThread(row: ThreadRow, drawing: ThreadDrawing): Row {
 const GAPS = 4;
 
 /** Of what somebody says the end is the news; of a call or a failure, the beginning. */
-export function fitDoing(row: ThreadRow, { nowMs, glyphs }: ThreadDrawing, room: number): string {
+export function fitDoing(row: ThreadRow, { nowMs, glyphs, health }: ThreadDrawing, room: number): string {
   const { slot } = row;
   const isText = isSaying(slot) && silenceOf(slot, nowMs) === undefined;
-  return isText ? endOfText(slot.text, room, glyphs.ellipsis) : doingOf(row, nowMs);
+  return isText ? endOfText(slot.text, room, glyphs.ellipsis) : doingOf(row, nowMs, health);
 }
 
 /** What is told of it is the end of its text. */
@@ -91,10 +93,10 @@ export function signOf({ sign, attempt }: SlotState, { glyphs, animationMs }: Th
 }
 
 /** Clean and on one line, whatever an agent says. */
-export function doingOf({ slot, approvals }: ThreadRow, nowMs: number): string {
+export function doingOf({ slot, approvals }: ThreadRow, nowMs: number, health?: SessionHealth): string {
   const [asked] = approvals;
   if (asked !== undefined) return cleanLine(`${asked.tool}: ${toInputLine(asked.input)}`);
-  return cleanLine(silenceOf(slot, nowMs) ?? nowDoing(slot));
+  return cleanLine(silenceOf(slot, nowMs, health) ?? nowDoing(slot));
 }
 
 /** The field of an input that says most, else all of it. */

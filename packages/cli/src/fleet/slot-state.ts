@@ -1,9 +1,10 @@
-import type { Slot } from '@fleetloom/protocol/fleet';
+import type { SessionHealth, Slot } from '@fleetloom/protocol/fleet';
 import { limits } from '../limits.ts';
 import { cleanLine } from '../terminal/clean-text.ts';
-import { formatDuration } from '../terminal/format.ts';
+import { formatAge, formatDuration } from '../terminal/format.ts';
 import type { Style } from '../terminal/palette.ts';
 import type { StateSign } from '../tree/agent-state.ts';
+import { describeHealth } from './describe-health.ts';
 
 type SlotWait = NonNullable<Slot['waits']>;
 
@@ -34,11 +35,13 @@ export function toSlotState(slot: Slot, nowMs: number): SlotState {
 }
 
 /** Why nothing happens, where that is the news about a thread: how long it is silent, or what it waits for. */
-export function silenceOf(slot: Slot, nowMs: number): string | undefined {
+export function silenceOf(slot: Slot, nowMs: number, health?: SessionHealth): string | undefined {
   if (slot.state !== 'running') return undefined;
   if (slot.waits !== null) return describeWait(slot.waits, nowMs);
   if (!isStalled(slot, nowMs)) return undefined;
-  const silent = formatDuration(nowMs - (slot.lastAt ?? nowMs));
+  const silentMs = nowMs - (slot.lastAt ?? nowMs);
+  if (health !== undefined) return `no event ${formatAge(silentMs)} (${describeHealth(health, slot, nowMs)})`;
+  const silent = formatDuration(silentMs);
   const isAnswering = slot.phase === 'writing' || slot.phase === 'thinking';
   return isAnswering
     ? `silent for ${silent} in the middle of an answer`

@@ -117,6 +117,7 @@ function withoutWord(doing: string, word: string, isApart: boolean): string {
   if (doing === word) return '';
   if (word === 'waits' && !isApart) return doing.replace(/^waiting /, '');
   if (word === 'working' && !isApart) return '';
+  if (word === 'stalled' && !isApart) return doing.replace(/^no event /, '');
   return doing.startsWith(`${word}: `) ? doing.slice(word.length + 2) : doing;
 }
 

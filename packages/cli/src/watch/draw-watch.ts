@@ -29,7 +29,8 @@ export function drawWatch(model: WatchModel, look: Look, columns: number, rows: 
   const nowMs = model.timeOf(clockMs);
   const animationMs = model.replay === undefined ? clockMs : 0;
   const isPast = model.replay !== undefined;
-  const drawing: WatchDrawing = { width, rows, look, glyphs: look.glyphs, nowMs, animationMs, clockMs, isPast };
+  const health = isPast ? undefined : model.health;
+  const drawing: WatchDrawing = { width, rows, look, glyphs: look.glyphs, nowMs, animationMs, clockMs, isPast, health };
   const asks = model.asks(clockMs);
   const footer = drawFooter(model, asks, drawing);
   const room = Math.max(1, rows - 1 - footer.length);

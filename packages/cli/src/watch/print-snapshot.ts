@@ -13,7 +13,7 @@ export async function printSnapshot(io: Io, model: WatchModel, nowMs: number): P
   const look = detectLook(io);
   const { glyphs } = look;
   const threads = model.threads();
-  const drawing = { width: drawingWidth(io), glyphs, nowMs };
+  const drawing = { width: drawingWidth(io), glyphs, nowMs, health: model.health };
   const rows: Row[] = [
     { left: [span('fleetloom', 'brand'), span(`  ${model.sessionId}`, 'dim')], right: [] },
     ...threads.map((thread) => drawThread(thread, drawing)),

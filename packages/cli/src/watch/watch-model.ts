@@ -1,5 +1,5 @@
 import { ServerClock } from '@fleetloom/client';
-import type { FleetEvent, Run } from '@fleetloom/protocol/fleet';
+import { type FleetEvent, type Run, type SessionHealth, toRuleText } from '@fleetloom/protocol/fleet';
 import { doingOf } from '../fleet/draw-threads.ts';
 import { type SlotState, toSlotState } from '../fleet/slot-state.ts';
 import { type ThreadRow, toThreadRows } from '../fleet/thread-rows.ts';
@@ -22,6 +22,8 @@ export class WatchModel {
   /** The past, while somebody looks at it. */
   replay: Replay | undefined;
   facts: SessionFacts = noFacts;
+  /** What the server knows of threads at work, while one is stalled. */
+  health: SessionHealth | undefined;
   link: Link = 'loading';
   /** Why there is no connection, or nothing more to come. */
   linkReason = '';
@@ -106,7 +108,7 @@ export class WatchModel {
     const wanted = this.filter.toLowerCase();
     if (wanted === '') return ordered;
     return ordered.filter((row) => {
-      const said = `${row.agent} ${this.stateOf(row, time, asks).word} ${doingOf(row, time)}`;
+      const said = `${row.agent} ${this.stateOf(row, time, asks).word} ${doingOf(row, time, this.health)}`;
       return said.toLowerCase().includes(wanted);
     });
   }
@@ -140,6 +142,12 @@ export class WatchModel {
     return isWaiting ? { sign: 'needsYou', word: 'needs you', style: 'attention' } : toSlotState(row.slot, timeMs);
   }
 
+  /** At this time, as it is where the session is. */
+  hasStalled(timeMs: number): boolean {
+    const asks = this.asks(timeMs);
+    return this.threads().some((row) => this.stateOf(row, timeMs, asks).word === 'stalled');
+  }
+
   /** What waits for somebody and has not been answered here, what matters most first. */
   asks(nowMs: number, rows: readonly ThreadRow[] = this.threads()): readonly Ask[] {
     const { customTools } = this.facts;
@@ -149,11 +157,13 @@ export class WatchModel {
     );
   }
 
-  /** What waits although somebody has allowed it for good. */
+  /** What waits although somebody has allowed it for good, each with the rule that allows it. */
   ruled(nowMs: number): readonly Ask[] {
-    return this.rules.length === 0
-      ? []
-      : this.asks(nowMs).filter((ask) => this.rules.some((rule) => isAllowed(rule, ask)));
+    if (this.rules.length === 0) return [];
+    return this.asks(nowMs).flatMap((ask) => {
+      const rule = this.rules.find((each) => isAllowed(each, ask));
+      return rule === undefined ? [] : [{ ...ask, rule: toRuleText(rule) }];
+    });
   }
 
   /** Rows come and go; who was chosen stays chosen as long as it is there. */

@@ -13,6 +13,7 @@ import { drawWatch } from './draw-watch.ts';
 import { FactsReader } from './facts-reader.ts';
 import { followSession } from './follow-session.ts';
 import { handleKey } from './handle-key.ts';
+import { HealthReader } from './health-reader.ts';
 import { loadReplay } from './load-replay.ts';
 import { WatchModel } from './watch-model.ts';
 
@@ -41,6 +42,7 @@ export async function watchScreen(
   const screen = new FullScreen(io, (columns, rows) => drawWatch(model, look, columns, rows, io.timers.now()));
   const update = () => screen.update();
   const facts = new FactsReader(io, api, model, update);
+  const health = new HealthReader(io, api, model, update);
 
   const keys = new KeyReader(io, (key) => {
     const action = handleKey(model, key, io.timers.now());
@@ -62,7 +64,7 @@ export async function watchScreen(
   const undoSignals = onEndingSignal(io, (signal) => finish(exitCode[signal]));
   screen.start();
   closeKeyboard = io.openKeyboard(onKeys);
-  const stopTicking = tick(io, model, screen);
+  const stopTicking = tick(io, model, screen, health);
   try {
     await followSession(api.connection, sessionId, {
       signal: leave.signal,
@@ -94,6 +96,7 @@ export async function watchScreen(
   } finally {
     leave.abort();
     facts.stop();
+    health.stop();
     keys.stop();
     stopTicking();
     undoSignals();
@@ -109,12 +112,13 @@ function isFailed({ seen }: WatchModel): boolean {
 }
 
 /** Clocks run while somebody works. When nobody does, the screen is drawn once a second, which costs next to nothing. */
-function tick(io: Io, model: WatchModel, screen: FullScreen): () => void {
+function tick(io: Io, model: WatchModel, screen: FullScreen, health: HealthReader): () => void {
   let cancel = () => {};
   const next = () => {
     const nowMs = io.timers.now();
     const caughtUp = model.catchUp.tell(model.serverTime(nowMs), model.seen.slots.gapCount);
     if (caughtUp !== undefined) model.say(caughtUp, nowMs);
+    health.look();
     screen.update();
     const isMoving = currentRun(model.seen.slots) !== undefined || model.link !== 'live';
     cancel = io.timers.after(isMoving ? 2 * limits.tickMs : 1_000, next);

@@ -39,11 +39,13 @@ export type {
 } from './events.ts';
 export { createFleet, type Fleet, findSession, foldFleet } from './fleet.ts';
 export { createGate, type Gate, type GateMode, type GateOptions, type GateOutput, type IterationEnd } from './gate.ts';
+export type { FleetLoad, SessionHealth, ThreadHealth } from './health.ts';
 export { layoutRun, type SlotRow } from './layout-run.ts';
 export { limits as fleetLimits } from './limits.ts';
 export { nowDoing } from './now-doing.ts';
 export { type CommandSegment, type ParsedCommands, parseCommands, quoteResult } from './parse-commands.ts';
 export { type FleetFrame, isFleetEvent, parseFleetEvent } from './parse-fleet-event.ts';
+export { type AskRule, toRuleText } from './rule-text.ts';
 export type { GapReason, Run } from './run.ts';
 export type { Slot, SlotContext, SlotFile, SlotPhase, SlotTool, SlotWait } from './slot.ts';
 export {

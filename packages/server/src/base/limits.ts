@@ -207,6 +207,8 @@ export const limits = {
   initialEventsMax: 50,
   /** Blocks of one system message. */
   systemBlocksMax: 1_000,
+  /** The rule that an answer to an ask was given by. */
+  ruleCharsMax: 4_096,
   /** Title of a session. */
   titleCharsMax: 512,
   /** How deep agents of an orchestrated request delegate. */
@@ -332,6 +334,8 @@ export const limits = {
   /** How often a node looks whether another one asks for something on its disk, and how long the other one waits. */
   nodeMailLookMs: 200,
   nodeMailWaitMs: 30_000,
+  /** How long one waits for what a session does at this moment: later it is not true any more. */
+  healthWaitMs: 3_000,
   /** Questions that are answered at a time. */
   nodeMailsMax: 20,
   /** How often one of the nodes removes what nobody came for. */
@@ -441,4 +445,27 @@ export const limits = {
   programExpectMs: 10_000,
   /** How long a program may take to stop what it was told to stop. */
   programStopMs: 15_000,
+
+  // Webhooks.
+  /** Addresses that one server tells of its sessions. */
+  webhooksMax: 10,
+  /** How long an address may take to answer. */
+  webhookAnswerMs: 5_000,
+  /** The first wait after an event was not taken; it doubles each time, up to the longest. */
+  webhookRetryMs: 1_000,
+  webhookRetryMsMax: 60_000,
+  /** Sessions of which one address is told at the same time. */
+  webhookSessionsAtOnceMax: 4,
+  /** Sessions that wait for an address; more are found again when these are through. */
+  webhookWaitingSessionsMax: 10_000,
+  /** What is older than this is told to nobody any more. */
+  webhookKeepMs: 3 * 24 * 60 * 60 * 1_000,
+  /** How often to look for sessions of which an address was not told, because somebody crashed or there was no room. */
+  webhookLookMs: 15_000,
+  /** A session at work that changed so lately has somebody who tells of it; also how far the clocks of nodes may differ. */
+  webhookMarginMs: 60_000,
+  /** How often to look at all sessions of which an address was ever told: deleted ones are in no list. */
+  webhookSweepMs: 10 * 60_000,
+  /** How long a node that tells of a session keeps the others from it, if it is not heard of. */
+  webhookClaimMs: 30_000,
 } as const;

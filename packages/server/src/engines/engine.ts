@@ -25,7 +25,12 @@ export interface ModelRequest {
   readonly thread: { readonly id: string; readonly agentName: string };
   /** Told what was used up so far, each time that more is known: whoever stops the request pays for it all the same. */
   readonly onUsage?: (usage: Usage) => void;
+  /** Told of each sign of life, by engines that have a connection. Called often, so it must be quick. */
+  readonly onSign?: (sign: RequestSign) => void;
 }
+
+/** `queued`: it has to wait before it is sent. `open`: the answer begins. `byte`: more of it came, be it a ping. */
+export type RequestSign = 'queued' | 'sent' | 'open' | 'byte';
 
 export interface ModelChoice {
   readonly id: string;

@@ -21,6 +21,7 @@ export function toEndedProgram(message: string): Program {
     setPermissionMode: () => {},
     answer: () => {},
     giveResult: () => {},
+    vitals: () => ({ pid: null, isAlive: false, lastByteAt: null }),
     close: async () => {},
   };
 }

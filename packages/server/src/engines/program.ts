@@ -51,8 +51,18 @@ export interface Program {
   answer(callId: string, decision: Decision): void;
   /** What a call gave that somebody outside runs: a custom tool, or a question. */
   giveResult(callId: string, result: { readonly content: readonly ResultBlock[]; readonly isError: boolean }): void;
+  /** What is known of its process at this moment. */
+  vitals(): ProgramVitals;
   /** Lets it end by itself for a moment if it rests, and kills it otherwise. Resolves when no process of it is left. */
   close(): Promise<void>;
+}
+
+export interface ProgramVitals {
+  /** Null if there is none. */
+  readonly pid: number | null;
+  readonly isAlive: boolean;
+  /** When it last wrote anything; null if it never did. */
+  readonly lastByteAt: number | null;
 }
 
 export type Decision =

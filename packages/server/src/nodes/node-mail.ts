@@ -5,14 +5,15 @@ import type { Schedule } from '../base/schedule.ts';
 import type { Store } from '../store/store.ts';
 
 /**
- * What one node asks another for that only that one has: files on its disk. It goes through the store, so nodes need not
- * reach each other, and each looks often enough for what is rarely asked.
+ * What one node asks another for that only that one has: files on its disk, or what its sessions do at this moment. It
+ * goes through the store, so nodes need not reach each other, and each looks often enough for what is rarely asked.
  */
 export interface NodeMail {
   /** Undefined if the other one does not answer in time. */
   ask(
     nodeId: string,
     question: JsonObject,
+    waitMs?: number,
   ): Promise<{ readonly answer: JsonObject; done(): Promise<void> } | undefined>;
   /** What this node answers. What it throws is an answer too. */
   start(answer: (question: JsonObject, id: string) => Promise<JsonObject>): void;
@@ -35,11 +36,11 @@ export function createNodeMail(options: NodeMailOptions): NodeMail {
   let isClosed = false;
 
   return {
-    ask: async (to, question) => {
+    ask: async (to, question, patienceMs = waitMs) => {
       const id = randomUUID();
       await documents.put({ kind: kindOf(to), id, data: question });
       let isOver = false;
-      const cancelEnd = schedule(() => (isOver = true), waitMs);
+      const cancelEnd = schedule(() => (isOver = true), patienceMs);
       try {
         for (let delayMs = 20; ; delayMs = Math.min(delayMs * 2, limits.nodeMailLookMs)) {
           const found = await documents.get(NODE_ANSWER, id);

@@ -1,3 +1,4 @@
+import type { ThreadHealth } from '@fleetloom/protocol/fleet';
 import type { SessionLog } from '../store/log.ts';
 import { limits } from '../base/limits.ts';
 import type { Cancel, Schedule } from '../base/schedule.ts';
@@ -8,11 +9,13 @@ import { type Command, decide } from './decide.ts';
 import type { Sources } from './draft.ts';
 import type { NewSessionFrame, UsageTotals } from '../frames/frames.ts';
 import { ProgramDriver, type ProgramDriverOptions } from './program/program-driver.ts';
+import { RequestSigns } from './request-signs.ts';
 import { type RequestRunner, runRequest } from './run-request.ts';
 import { runTool, type ToolRunner } from './run-tool.ts';
 import { createSessionClock } from './session-clock.ts';
 import { type SessionState, type ThreadState, threadOf } from './state.ts';
 import { toChanges } from './to-changes.ts';
+import { toThreadHealth } from './to-thread-health.ts';
 
 export interface ActorOptions {
   readonly state: SessionState;
@@ -20,7 +23,7 @@ export interface ActorOptions {
   readonly log: SessionLog;
   readonly sources: Sources;
   readonly schedule: Schedule;
-  readonly requests: Omit<RequestRunner, 'writeDelta' | 'onUsage' | 'onProblems'>;
+  readonly requests: Omit<RequestRunner, 'writeDelta' | 'onUsage' | 'onSign' | 'onProblems'>;
   readonly tools: Omit<ToolRunner, 'checkOwner'>;
   /** Runs the whole session, if its agent is a program. */
   readonly program: Pick<ProgramDriverOptions, 'engine' | 'openWorkspace'> | null;
@@ -41,6 +44,7 @@ export class SessionActor {
   readonly #sources: Sources;
   /** What requests under way have used up. */
   readonly #spent = new Map<string, UsageTotals>();
+  readonly #signs: RequestSigns;
   readonly #work = new Map<string, AbortController>();
   readonly #writing = new Set<Promise<unknown>>();
   #isLost = false;
@@ -50,12 +54,14 @@ export class SessionActor {
   constructor(options: ActorOptions) {
     this.#options = options;
     const clock = createSessionClock(options.requests.clock, options.state);
+    this.#signs = new RequestSigns(clock);
     this.#sources = { ...options.sources, clock, spentOn: (startId) => this.#spent.get(startId) };
     this.#requests = {
       ...options.requests,
       clock,
       writeDelta: (frame) => this.#write([frame], []).catch((error: unknown) => this.#lose(error)),
       onUsage: (startId, spent) => void this.#spent.set(startId, spent),
+      onSign: (startId, sign) => this.#signs.take(startId, sign),
       onProblems: (threadId, startId, problems) =>
         this.dispatch({ type: 'tool_problems', threadId, startId, problems }),
     };
@@ -111,6 +117,11 @@ export class SessionActor {
     return [...this.state.threads.values()].some(({ calls }) =>
       [...calls.values()].some(({ progress }) => progress.type === 'running'),
     );
+  }
+
+  /** What its threads do at this moment, which is in no log. */
+  health(): readonly ThreadHealth[] {
+    return toThreadHealth(this.state, { signs: this.#signs, program: this.#driver?.vitals });
   }
 
   /** Nobody knows any more whose session it is. Said before anything is begun. */
@@ -193,9 +204,11 @@ export class SessionActor {
   async #request(threadId: string, startId: string): Promise<void> {
     if (!isWanted(this.state, threadId, startId)) return;
     const signal = this.#start(threadId, startId);
+    this.#signs.begin(startId);
     const command = await runRequest(this.#requests, this.state, threadId, startId, signal);
     this.#work.delete(startId);
     this.#spent.delete(startId);
+    this.#signs.end(startId);
     await this.dispatch(command);
   }
 

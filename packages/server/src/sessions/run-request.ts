@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { readSummary, toCompacted, toSummaryRequest } from '../engines/compaction.ts';
-import type { Engine, EngineEvent, ModelChoice, ModelRequest, Usage } from '../engines/engine.ts';
+import type { Engine, EngineEvent, ModelChoice, ModelRequest, RequestSign, Usage } from '../engines/engine.ts';
 import { mishap } from '../engines/failures.ts';
 import type { Turn } from '../store/frame.ts';
 import type { Schedule } from '../base/schedule.ts';
@@ -26,6 +26,8 @@ export interface RequestRunner {
   readonly writeDelta: (frame: NewSessionFrame) => Promise<unknown>;
   /** Told what a request has used up so far. */
   readonly onUsage: (startId: string, spent: UsageTotals) => void;
+  /** Told of each sign of life. */
+  readonly onSign: (startId: string, sign: RequestSign) => void;
   /** Told of tools that cannot be offered. */
   readonly onProblems: (threadId: string, startId: string, problems: ToolOffer['problems']) => Promise<void>;
 }
@@ -59,6 +61,7 @@ export async function runRequest(
       ...asking.request,
       tools: toDefinitions(delegationTools(state, thread), offer),
       onUsage: (usage: Usage) => runner.onUsage(startId, toSpent(runner, asking.request.model, usage)),
+      onSign: (sign: RequestSign) => runner.onSign(startId, sign),
     };
     const { nextEventId, clock, schedule, writeDelta } = runner;
     const deltas = new DeltaWriter({ threadId, turn: asking.turn, signal, nextEventId, clock, schedule, writeDelta });

@@ -1,3 +1,4 @@
+import type { ThreadHealth } from '@fleetloom/protocol/fleet';
 import { limits } from '../base/limits.ts';
 import { type Schedule, systemSchedule } from '../base/schedule.ts';
 import { isStoreError } from '../store/store-errors.ts';
@@ -96,6 +97,12 @@ export class SessionHost {
     const outcome = await carryOut({ log, actor: hosted.actor }, toCommand(hosted.actor), () => []);
     if (outcome.isOver) await this.release(sessionId);
     return hosted.actor.isLost && !outcome.isOver ? undefined : outcome.told;
+  }
+
+  /** What the threads of a session do that this process owns. Undefined: it does not. */
+  health(sessionId: string): readonly ThreadHealth[] | undefined {
+    const hosted = this.#ready.get(sessionId);
+    return hosted === undefined || hosted.actor.isLost || !hosted.lease.isHeld ? undefined : hosted.actor.health();
   }
 
   /** Lets go of a session, e.g. after it was deleted. */

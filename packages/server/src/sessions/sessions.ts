@@ -1,3 +1,4 @@
+import type { ThreadHealth } from '@fleetloom/protocol/fleet';
 import { limits } from '../base/limits.ts';
 import { systemSchedule } from '../base/schedule.ts';
 import type { SessionData } from '../frames/record-data.ts';
@@ -31,6 +32,8 @@ export interface Sessions {
   /** Not while it runs. */
   delete(workspaceId: string, sessionId: string): Promise<void>;
   archiveThread(workspaceId: string, sessionId: string, threadId: string): Promise<ThreadRecord>;
+  /** What the threads of a session do that this process owns. Undefined: it does not. */
+  health(sessionId: string): readonly ThreadHealth[] | undefined;
   /** Stops all work where it is. */
   close(): Promise<void>;
 }
@@ -120,6 +123,8 @@ export function createSessions(options: SessionsOptions): Sessions {
       await command(session, () => ({ type: 'archive_thread', thread_id: threadId }));
       return (await store.threads.get(sessionId, threadId))!;
     },
+
+    health: (sessionId) => host.health(sessionId),
 
     close: () => host.close(),
   };

@@ -181,6 +181,8 @@ export interface Leases {
   renew(request: { owner: string; ttlMs: number; leases: readonly Held[] }): Promise<readonly string[]>;
   /** The fence is worth nothing afterwards. Does nothing if it was already. */
   release(lease: Held): Promise<void>;
+  /** Who holds the session at this moment; undefined if nobody does, or there is no such session. */
+  findOwner(sessionId: string): Promise<string | undefined>;
   /** Sessions that have something to do and nobody who does it: running or rescheduling, or with input. */
   findOrphans(limit: number): Promise<readonly string[]>;
 }

@@ -176,7 +176,12 @@ export class FleetStore {
     return [...this.model.sessions.values()]
       .map(({ model: session, load }) => {
         const { slots } = session;
-        return { session, slots, rows: toShownRows(session, slots, now), isLoading: load === 'loading' };
+        return {
+          session,
+          slots,
+          rows: toShownRows(session, slots, now, session.health),
+          isLoading: load === 'loading',
+        };
       })
       .toSorted((left, right) => beginOf(right.session) - beginOf(left.session));
   }

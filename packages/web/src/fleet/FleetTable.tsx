@@ -1,4 +1,5 @@
 import { useCallback, useLayoutEffect, useRef, useState } from 'react';
+import { useHealth } from '../app/health.ts';
 import { fleet, ui } from '../app/stores.ts';
 import { CalmOrder } from '../model/attention.ts';
 import { FleetRow } from './FleetRow.tsx';
@@ -47,6 +48,7 @@ export function FleetTable() {
   const rows = toTableRows({ sessions: fleet.shown(), ui, now, order: order.current, isHeld });
   const first = Math.max(0, Math.floor(frame.top / ROW_HEIGHT) - OVERSCAN);
   const visible = rows.slice(first, Math.ceil((frame.top + frame.height) / ROW_HEIGHT) + OVERSCAN);
+  useHealth(visible.flatMap(stalledSession));
   const hasSelection = rows.some(({ key }) => key === ui.selectedKey);
   return (
     <div className="table" role="treegrid" aria-label="Threads" aria-rowcount={rows.length + 1}>
@@ -90,6 +92,10 @@ export function FleetTable() {
 }
 
 const OVERSCAN = 4;
+
+function stalledSession(line: TableRow): string[] {
+  return line.type === 'thread' && line.row.state === 'stalled' ? [line.row.sessionId] : [];
+}
 
 interface LineProps {
   readonly line: TableRow;

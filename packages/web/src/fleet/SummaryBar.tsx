@@ -7,6 +7,7 @@ import { summarizeDay } from '../model/day-summary.ts';
 import { formatCost, formatCount, formatDuration } from '../model/format.ts';
 import { type Group } from '../model/summary.ts';
 import type { StateId } from '../model/states.ts';
+import { RequestFigures } from './RequestFigures.tsx';
 
 const groups: readonly {
   readonly group: Group;
@@ -33,9 +34,8 @@ export const SummaryBar = memo(function SummaryBar() {
   useTick(limits.headerMs);
   useSignal(ui.changed);
   useSignal(fleet.replay.changed);
-  const { counts, costUsd, hasUnknownCost, tokens, tokensPerSecond, burnPerMinute, budgetUsd, ...rest } =
-    fleet.summary();
-  const { retriesPerMinute, requests, queued, isAtCap } = rest;
+  const summary = fleet.summary();
+  const { counts, costUsd, hasUnknownCost, tokens, tokensPerSecond, burnPerMinute, budgetUsd } = summary;
   const { waitedMs } = summarizeDay(fleet.shown(), fleet.now());
   const bottleneck = waitedMs < 1_000 ? undefined : `You were the bottleneck for ${formatDuration(waitedMs)} today`;
   return (
@@ -83,23 +83,7 @@ export const SummaryBar = memo(function SummaryBar() {
           <dt>rate</dt>
           <dd>{formatCount(tokensPerSecond)} tok/s</dd>
         </div>
-        <div
-          title={`Model requests under way${isAtCap ? ', which is as many as may be' : ''}, and those that wait for their turn`}
-          data-bad={queued > 0}
-        >
-          <dt>requests</dt>
-          <dd>
-            {isAtCap ? `${requests}/${requests}` : requests}
-            {queued > 0 && ` + ${queued} queued`}
-          </dd>
-        </div>
-        <div
-          title="Requests that were refused (429, 5xx) and are made again, in the last minute"
-          data-bad={retriesPerMinute > 0}
-        >
-          <dt>retries</dt>
-          <dd>{retriesPerMinute}/min</dd>
-        </div>
+        <RequestFigures summary={summary} />
         <div>
           <dt>tokens</dt>
           <dd>{formatCount(tokens)}</dd>

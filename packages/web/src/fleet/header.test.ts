@@ -2,6 +2,7 @@ import { type FleetEvent, parseFleetEvent } from '@fleetloom/protocol/fleet';
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { afterEach, expect, it, vi } from 'vitest';
+import { load } from '../app/health.ts';
 import { fleet } from '../app/stores.ts';
 import { EmptyInbox } from '../inbox/EmptyInbox.tsx';
 import { SummaryBar } from './SummaryBar.tsx';
@@ -11,6 +12,7 @@ afterEach(() => {
   // One store for the page, and one for all tests of this process.
   fleet.model.sessions.clear();
   fleet.tell();
+  load.value = undefined;
 });
 
 const NOW = new Date(2026, 4, 5, 12).getTime();
@@ -41,29 +43,44 @@ function figures(): Record<string, string> {
   return Object.fromEntries([...found].map(([, name, value]) => [name, value!.replace(/<[^>]+>/g, '')]));
 }
 
-it('[Z303] the header counts requests under way and those that wait, and says where as many as may be are', () => {
+it('[Z303, Z331] the header counts requests under way and those that wait, and refusals apart from other retries', () => {
   tell(() => []);
   // The coordinator waits for its three children.
-  expect(figures()).toMatchObject({ requests: '3', retries: '0/min' });
+  expect(figures()).toMatchObject({ requests: '3', '429s': '0/min' });
   fleet.model.sessions.clear();
   tell((of) => [['request_queued', { ...of(3), reason: 'paused', ahead: 0 }]]);
   expect(figures()['requests']).toBe('2 + 1 queued');
   fleet.model.sessions.clear();
-  tell((of) => [
-    ['request_queued', { ...of(2), reason: 'concurrency', ahead: 0 }],
-    ['request_queued', { ...of(3), reason: 'concurrency', ahead: 1 }],
-  ]);
-  expect(figures()['requests']).toBe('1/1 + 2 queued');
-  fleet.model.sessions.clear();
+  const retry = { message: 'm', attempt: 2, retry_at: NOW + 9_000, ts: NOW - 1_000 };
   tell((of) => [
     ['request_queued', { ...of(3), reason: 'concurrency', ahead: 0 }],
     ['request_admitted', of(3)],
-    [
-      'request_retrying',
-      { ...of(1), code: 'c', message: '429 slow down', attempt: 2, retry_at: NOW + 9_000, ts: NOW - 1_000 },
-    ],
+    ['request_retrying', { ...of(1), ...retry, code: 'model_rate_limited_error' }],
+    ['request_retrying', { ...of(2), ...retry, code: 'model_overloaded_error' }],
+    ['request_retrying', { ...of(2), ...retry, code: 'model_rate_limited_error', ts: NOW - 60_000 }],
   ]);
-  expect(figures()).toMatchObject({ requests: '2', retries: '1/min' });
+  expect(figures()).toMatchObject({ requests: '1', '429s': '2/min' });
+  fleet.model.sessions.clear();
+  tell((of) => [
+    ['request_retrying', { ...of(1), ...retry, code: 'model_rate_limited_error' }],
+    ['request_retrying', { ...of(2), ...retry, code: 'model_request_failed_error' }],
+  ]);
+  expect(figures()).toMatchObject({ requests: '1', '429s': '1/min + 1 other' });
+});
+
+it('[Z330] where the server has an endpoint the header shows how many requests it has, may have and lets wait, and whose figures these are', () => {
+  tell(() => []);
+  const endpoint = { active: 5, waiting: 0, max: 32, paused_ms: 0 };
+  load.value = { type: 'fleet_load', node_id: null, nodes: 1, endpoint };
+  expect(figures()['requests']).toBe('5/32');
+  load.value = { ...load.value, endpoint: { ...endpoint, waiting: 7, max: 5 } };
+  expect(figures()['requests']).toBe('5/5 + 7 queued');
+  load.value = { ...load.value, node_id: 'node_12345678-9abc', nodes: 3 };
+  expect(figures()['requests']).toBe('5/5 + 7 queued · node_12345678');
+  expect(renderToStaticMarkup(createElement(SummaryBar))).toContain('node_12345678-9abc, one of 3 nodes');
+  // Scripts and programs have no bound: what is shown is counted.
+  load.value = { ...load.value, node_id: null, endpoint: null };
+  expect(figures()['requests']).toBe('3/∞');
 });
 
 it('[Z302] the header and the empty inbox say for how long somebody was the bottleneck today', () => {

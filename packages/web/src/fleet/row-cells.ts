@@ -1,9 +1,9 @@
 import { nowDoing } from '@fleetloom/protocol/fleet';
 import { inputLabel } from '../model/input-label.ts';
 import { formatAge, formatCost, formatCount } from '../model/format.ts';
+import { stallReason } from '../model/stall-reason.ts';
 import type { ShownRow } from '../model/summary.ts';
 import { tokensOf } from '../model/thread-rows.ts';
-import { stallReason } from '../model/thread-state.ts';
 import { cleanLine } from '../text/clean-text.ts';
 
 /** What a row says, as text: a row whose texts are the same is not drawn again. */
@@ -45,10 +45,10 @@ export function toRowCells(row: ShownRow, now: number, isLive: boolean): RowCell
   };
 }
 
-function doingOf({ state, slot, approvals }: ShownRow, now: number, isLive: boolean): string {
+function doingOf({ state, slot, approvals, health }: ShownRow, now: number, isLive: boolean): string {
   const [asked] = approvals;
   if (state === 'needs' && asked !== undefined) return `${asked.tool}: ${inputLabel(asked.input)}`;
-  if (state === 'stalled') return stallReason(slot, now, isLive);
+  if (state === 'stalled') return stallReason(slot, now, isLive, health);
   const until = slot.waits?.until;
   const wait = until == null || until <= now ? '' : ` · next try in ${Math.ceil((until - now) / 1_000)} s`;
   if (state === 'done' && slot.text.tail !== '') return gistOf(slot.text.tail);

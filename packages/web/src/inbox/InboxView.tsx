@@ -1,3 +1,4 @@
+import { useHealth } from '../app/health.ts';
 import { useSignal } from '../app/signal.ts';
 import { fleet, ui } from '../app/stores.ts';
 import { decisions } from './decisions.ts';
@@ -14,6 +15,7 @@ export function InboxView() {
   useSignal(decisions.changed);
   useSignal(inbox.changed);
   const items = inbox.items();
+  useHealth(items.flatMap(({ kind, session }) => (kind === 'stall' ? [session.id] : [])));
   const selected = inbox.selected();
   if (selected === undefined) {
     return (

@@ -1,7 +1,7 @@
 import type { Approval, SessionSlots } from '@fleetloom/protocol/fleet';
 import type { SessionModel } from './session-model.ts';
+import { stallReason } from './stall-reason.ts';
 import type { ShownRow } from './summary.ts';
-import { stallReason } from './thread-state.ts';
 
 /** Something that somebody has to look at. */
 export interface InboxItem {
@@ -78,7 +78,7 @@ function toItems(row: ShownRow, byKey: ReadonlyMap<string, ShownRow>, now: numbe
     });
   }
   if (row.state === 'stalled') {
-    const why = stallReason(row.slot, now, isLive);
+    const why = stallReason(row.slot, now, isLive, row.health);
     fault.push({
       ...base,
       id: `stall ${row.key}`,

@@ -2,6 +2,7 @@ import {
   createSlots,
   type FleetEvent,
   foldSlots,
+  type SessionHealth,
   type SessionSlots,
   type Slot,
   type StreamEvent,
@@ -27,6 +28,8 @@ export class SessionModel {
   readonly conflicts: Conflict[] = [];
   /** What the server says of it beside the log. */
   record: Session | undefined;
+  /** What it knows of the threads at work, while one of them is stalled and somebody sees it. */
+  health: SessionHealth | undefined;
   customTools: CustomTools = new Set();
   /** Whole inputs of tools that are not built in, by the id of the call: who gives the result has to see them. */
   readonly customInputs = new Map<string, unknown>();

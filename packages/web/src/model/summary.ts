@@ -1,3 +1,4 @@
+import type { SessionHealth } from '@fleetloom/protocol/fleet';
 import type { SessionModel } from './session-model.ts';
 import type { StateId } from './states.ts';
 import { type ThreadRow, tokensOf, toThreadRows } from './thread-rows.ts';
@@ -9,12 +10,19 @@ export interface ShownRow extends ThreadRow {
   readonly glyph: string;
   readonly word: string;
   readonly session: SessionModel;
+  /** What the server knows of it at that moment, if that is the present. */
+  readonly health: SessionHealth | undefined;
 }
 
-export function toShownRows(session: SessionModel, slots: SessionModel['slots'], now: number): readonly ShownRow[] {
+export function toShownRows(
+  session: SessionModel,
+  slots: SessionModel['slots'],
+  now: number,
+  health?: SessionHealth,
+): readonly ShownRow[] {
   return toThreadRows(slots).map((row) => {
     const { id: state, glyph, word } = toThreadState(row.slot, now, session.customTools);
-    return { ...row, sessionId: session.id, state, glyph, word, session };
+    return { ...row, sessionId: session.id, state, glyph, word, session, health };
   });
 }
 
@@ -28,12 +36,12 @@ export interface Summary {
   /** Dollars, over the last minute. */
   readonly burnPerMinute: number;
   readonly budgetUsd: number | null;
+  /** Requests that an endpoint with too many of them refused (429, 529), and those that are made again for other reasons. */
+  readonly refusalsPerMinute: number;
   readonly retriesPerMinute: number;
-  /** Model requests that are under way, and those that wait because as many as may be are. */
+  /** Model requests that are under way, of all models, and those that wait before they are sent. */
   readonly requests: number;
   readonly queued: number;
-  /** Somebody waits only because so many are under way: then `requests` is the cap, which the wire does not tell otherwise. */
-  readonly isAtCap: boolean;
 }
 
 /** What people filter by. */
@@ -64,8 +72,8 @@ export interface SummaryInput {
 export function summarize(sessions: readonly SummaryInput[], now: number): Summary {
   const counts: Record<Group, number> = { running: 0, needs: 0, stalled: 0, failed: 0, done: 0 };
   const sum = { costUsd: 0, hasUnknownCost: false, tokens: 0, burnPerMinute: 0, budgetUsd: null as number | null };
-  let isAtCap = false;
-  let [chars, retriesPerMinute, requests, queued] = [0, 0, 0, 0];
+  let [chars, refusalsPerMinute, retriesPerMinute, requests, queued] = [0, 0, 0, 0, 0];
+  const isRecent = (at: number) => at > now - MINUTE_MS && at <= now;
   for (const { session, slots, rows } of sessions) {
     const { usage } = slots.totals;
     sum.costUsd += usage.costUsd;
@@ -77,29 +85,25 @@ export function summarize(sessions: readonly SummaryInput[], now: number): Summa
     for (const row of rows) {
       counts[groupOf(row.state)] += 1;
       if (row.slot.state === 'running' && isRequesting(row.slot.phase)) requests += 1;
-      if (row.slot.state === 'running' && row.slot.phase === 'queued') {
-        queued += 1;
-        isAtCap ||= row.slot.waits?.type === 'queued' && row.slot.waits.reason === 'concurrency';
-      }
+      if (row.slot.state === 'running' && row.slot.phase === 'queued') queued += 1;
       const track = session.tracks.get(row.key);
       if (track === undefined) continue;
       chars += track
         .pulsesUntil(now, RATE_SECONDS + 1)
         .slice(0, -1)
         .reduce((total, count) => total + count, 0);
-      retriesPerMinute += track.marks.filter(
-        ({ kind, at }) => kind === 'retry' && at > now - MINUTE_MS && at <= now,
-      ).length;
+      refusalsPerMinute += track.refusalTimes.filter(isRecent).length;
+      retriesPerMinute += track.retryTimes.filter(isRecent).length;
     }
   }
   return {
     counts,
     ...sum,
     tokensPerSecond: chars / CHARS_PER_TOKEN / RATE_SECONDS,
+    refusalsPerMinute,
     retriesPerMinute,
     requests,
     queued,
-    isAtCap,
   };
 }
 

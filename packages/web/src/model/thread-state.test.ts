@@ -2,7 +2,8 @@ import { createSlots, foldSlots, parseFleetEvent, type Slot } from '@fleetloom/p
 import { describe, expect, it } from 'vitest';
 import { limits } from '../limits.ts';
 import { states } from './states.ts';
-import { stallReason, toThreadState } from './thread-state.ts';
+import { stallReason } from './stall-reason.ts';
+import { toThreadState } from './thread-state.ts';
 
 const of = { stream_id: 0, depth: 0, agent: 'a', thread_id: 't', ts: 1_000 };
 let cursor = 0;
@@ -55,7 +56,8 @@ describe('the state of a thread', () => {
     const writing = slotAfter(start, ['text', { delta: 'x' }]);
     expect(toThreadState(writing, late - 1).id).toBe('writing');
     expect(toThreadState(writing, late).id).toBe('stalled');
-    expect(stallReason(writing, late, true)).toBe('no event for 1 m 00 s · last: writing · connection is open');
+    expect(stallReason(writing, late, true, undefined)).toBe('no event for 1 m 00 s · last: writing');
+    expect(stallReason(writing, late, false, undefined)).toBe('no event for 1 m 00 s · last: writing · not connected');
     for (const event of [
       ['tool_start', tool],
       ['approval_required', tool],

@@ -1,6 +1,5 @@
 import type { Slot } from '@fleetloom/protocol/fleet';
 import { limits } from '../limits.ts';
-import { formatDuration } from './format.ts';
 import { type StateId, states } from './states.ts';
 
 /** A state with the words that fit this thread at this moment. */
@@ -57,14 +56,6 @@ export function toStateId(slot: Slot, now: number | null, customTools: CustomToo
     case 'between':
       return 'thinking';
   }
-}
-
-/** Why a thread counts as stalled: what is known of it, so that nobody has to guess. */
-export function stallReason(slot: Slot, now: number, isLive: boolean): string {
-  const silence = `no event for ${formatDuration(now - (slot.lastAt ?? now))}`;
-  const last =
-    slot.phase === 'requesting' || slot.phase === 'starting' ? 'the model has not answered' : `last: ${slot.phase}`;
-  return `${silence} · ${last} · ${isLive ? 'connection is open' : 'not connected'}`;
 }
 
 /** Tools, delegates and waits take their time; a model that answers does not pause for long. */

@@ -46,6 +46,9 @@ export class ThreadTrack {
   /** When each call began, and when something failed: a call or the turn. */
   readonly callTimes: number[] = [];
   readonly failureTimes: number[] = [];
+  /** When a request was refused because its endpoint has too many of them (429, 529), or failed otherwise and is made again. */
+  readonly refusalTimes: number[] = [];
+  readonly retryTimes: number[] = [];
   /** What it thought, by the number of the request. */
   readonly thoughts = new Map<number, string>();
   /** Who started it, and when. */
@@ -88,6 +91,7 @@ export class ThreadTrack {
         this.#mark(ts, 'error', event.message);
         break;
       case 'request_retrying':
+        keep(isRefusal(event.code) ? this.refusalTimes : this.retryTimes, ts);
         this.#mark(ts, 'retry', event.message);
         break;
       case 'context_compacted':
@@ -158,6 +162,10 @@ export class ThreadTrack {
   #mark(at: number, kind: Mark['kind'], label: string): void {
     if (this.marks.push({ at, kind, label }) > limits.marksMax) this.marks.shift();
   }
+}
+
+function isRefusal(code: string): boolean {
+  return code === 'model_rate_limited_error' || code === 'model_overloaded_error';
 }
 
 /** The newest of them. */

@@ -126,6 +126,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): Program & { re
       if (translator.isQuestion(callId)) asks.give(callId, result);
       else tools.give(callId, result);
     },
+    vitals: () => program.vitals,
     close: () => program.close({ isResting: translator.isResting }),
   };
 }

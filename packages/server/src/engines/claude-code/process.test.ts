@@ -55,6 +55,34 @@ it('[J14] whatever the program has started goes with it, also what has left its 
   await vi.waitFor(() => expect(isAlive(Number(output()))).toBe(false));
 });
 
+it('[W82] of a process it is known whether it lives and when it last wrote, on either of its outputs', async () => {
+  const clock = createManualClock(1_000);
+  const {
+    process: program,
+    exit,
+    output,
+  } = start(
+    `console.log('up'); process.stdin.once('data', () => console.error('complaint')); setInterval(() => {}, 1000)`,
+    { clock },
+  );
+  const pid = program.pid!;
+  expect(program.vitals).toEqual({ pid, isAlive: true, lastByteAt: null });
+  await vi.waitFor(() => expect(output()).toBe('up\n'), { timeout: 20_000 });
+  expect(program.vitals).toEqual({ pid, isAlive: true, lastByteAt: 1_000 });
+  clock.advance(5_000);
+  expect(program.vitals.lastByteAt).toBe(1_000);
+  program.write('go\n');
+  await vi.waitFor(() => expect(program.vitals.lastByteAt).toBe(6_000), { timeout: 20_000 });
+  process.kill(pid, 'SIGSTOP');
+  expect(program.vitals.isAlive).toBe(true);
+  process.kill(pid, 'SIGKILL');
+  await exit;
+  expect(program.vitals).toEqual({ pid, isAlive: false, lastByteAt: 6_000 });
+  const nowhere = start('', { path: '/nowhere/claude' });
+  await nowhere.exit;
+  expect(nowhere.process.vitals).toEqual({ pid: null, isAlive: false, lastByteAt: null });
+});
+
 it('[J15] a program that does not read what it is told is ended before that fills the memory', async () => {
   const { process, exit } = start(`setInterval(() => {}, 1000)`);
   const half = 'x'.repeat(limits.programInputCharsMax / 2);

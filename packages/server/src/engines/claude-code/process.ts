@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { type Clock, systemClock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
 import type { Schedule } from '../../base/schedule.ts';
+import type { ProgramVitals } from '../program.ts';
 import { endMarked, MARK } from './end-marked.ts';
 import { killGroup } from './kill-group.ts';
 import type { ProcessRegister } from './process-register.ts';
@@ -13,6 +15,7 @@ export interface ProcessOptions {
   readonly directory: string;
   readonly register: ProcessRegister;
   readonly schedule: Schedule;
+  readonly clock?: Pick<Clock, 'now'> | undefined;
   readonly onOutput: (bytes: Uint8Array) => void;
   /** Everything it said has been handed over, and nothing of it is left. */
   readonly onExit: (exit: ProcessExit) => void;
@@ -37,6 +40,7 @@ export class ProgramProcess {
   #isGone = false;
   #gone: Promise<void>;
   #inputBytes = 0;
+  #lastByteAt: number | null = null;
 
   constructor(options: ProcessOptions) {
     this.#options = options;
@@ -47,8 +51,12 @@ export class ProgramProcess {
     this.#child = spawn(path, args, { cwd: directory, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
     const { stdin, stdout, stderr, pid } = this.#child;
     if (pid !== undefined) options.register.add(pid, mark);
-    stdout?.on('data', onOutput);
+    stdout?.on('data', (bytes: Buffer) => {
+      this.#hear();
+      onOutput(bytes);
+    });
     stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#hear();
       this.#stderr = (this.#stderr + text).slice(-limits.programStderrChars);
     });
     // A program that is gone takes nothing; its exit says so.
@@ -68,6 +76,13 @@ export class ProgramProcess {
 
   get pid(): number | undefined {
     return this.#child.pid;
+  }
+
+  /** One that has ended may still have children that hold its pipes: it is dead all the same. */
+  get vitals(): ProgramVitals {
+    const { pid = null, exitCode, signalCode } = this.#child;
+    const isAlive = pid !== null && exitCode === null && signalCode === null;
+    return { pid, isAlive, lastByteAt: this.#lastByteAt };
   }
 
   write(line: string): void {
@@ -107,6 +122,11 @@ export class ProgramProcess {
 
   kill(): void {
     if (!this.#isGone) killGroup(this.pid);
+  }
+
+  #hear(): void {
+    const { clock = systemClock } = this.#options;
+    this.#lastByteAt = clock.now();
   }
 
   #end(reason: string, resolve: () => void): void {

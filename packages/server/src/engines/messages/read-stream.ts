@@ -10,6 +10,8 @@ export interface ReadStreamOptions {
   /** Longest time without a single byte. Only time spent waiting counts: a slow reader is not the endpoint's fault. */
   readonly silenceMs: number;
   readonly schedule: Schedule;
+  /** Told that some came. */
+  readonly onBytes?: (() => void) | undefined;
 }
 
 /**
@@ -27,6 +29,7 @@ export async function* readStream(response: Response, options: ReadStreamOptions
         return new StreamError(connectionLost(`the answer fell silent for ${options.silenceMs} ms`));
       });
       if (done) return;
+      options.onBytes?.();
       for (const item of decoder.push(value)) yield* toEvents(item);
     }
   } finally {

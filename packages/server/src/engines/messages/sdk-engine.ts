@@ -81,6 +81,7 @@ async function* ask(
   let wait: AnswerWait | undefined;
   const permitted = governor.acquire(request.thread.id, signal, (state) => {
     wait = new AnswerWait({ type: 'queued', ...state });
+    request.onSign?.('queued');
   });
   let permit: Permit | undefined;
   let outcome: PermitOutcome = { type: 'other' };
@@ -89,8 +90,11 @@ async function* ask(
     permit = await permitted;
     if (permit === undefined) return;
     if (wait !== undefined) yield new AnswerWait({ type: 'admitted' });
+    request.onSign?.('sent');
     const response = await send(settings, toParams(request, { caching, maxTokens }), signal);
-    for await (const event of readStream(response, { silenceMs, schedule })) {
+    request.onSign?.('open');
+    const onBytes = () => request.onSign?.('byte');
+    for await (const event of readStream(response, { silenceMs, schedule, onBytes })) {
       if (isStop(event)) outcome = { type: 'answered' };
       yield event;
     }

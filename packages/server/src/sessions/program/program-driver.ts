@@ -3,7 +3,7 @@ import { limits } from '../../base/limits.ts';
 import type { Cancel } from '../../base/schedule.ts';
 import type { Usage } from '../../engines/engine.ts';
 import { toEndedProgram } from '../../engines/no-program.ts';
-import type { Program, ProgramEngine, ProgramEvent, ProgramOptions } from '../../engines/program.ts';
+import type { Program, ProgramEngine, ProgramEvent, ProgramOptions, ProgramVitals } from '../../engines/program.ts';
 import type { NewSessionFrame } from '../../frames/frames.ts';
 import { toSystemNote } from '../fold-thread.ts';
 import { primaryOf, type SessionState } from '../state.ts';
@@ -56,6 +56,11 @@ export class ProgramDriver {
     if (frames.some(({ type }) => type === 'session.updated') && this.#program !== undefined)
       this.#steer(this.#program);
     for (const frame of frames) this.#perform(frame);
+  }
+
+  /** Nothing while there is no program. */
+  get vitals(): ProgramVitals | undefined {
+    return this.#program?.vitals();
   }
 
   stopUnwanted(): void {

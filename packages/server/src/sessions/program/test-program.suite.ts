@@ -67,6 +67,7 @@ function createTestProgram(options: ProgramOptions, isDeaf: boolean): { program:
     setPermissionMode: (mode) => void heard.push(`mode ${mode}`),
     answer: (callId, decision) => void heard.push(`${decision.type} ${callId}`),
     giveResult: (callId) => void heard.push(`result ${callId}`),
+    vitals: () => ({ pid: null, isAlive: !isGone, lastByteAt: null }),
     close: async () => {
       heard.push('close');
       if (!isDeaf) exit('closed', true);

@@ -30,6 +30,11 @@ export function createLeases(state: State, clock: Clock): Leases {
       if (log?.fence === fence) state.logs.set(sessionId, { ...log, owner: null, fence: fence + 1 });
     },
 
+    findOwner: async (sessionId) => {
+      const log = state.logs.get(sessionId);
+      return log?.owner != null && log.expiresAt > clock.now() ? log.owner : undefined;
+    },
+
     findOrphans: async (limit) => {
       const withInput = new Set(state.inputs.values().map(({ sessionId }) => sessionId));
       const orphans = state.sessions.values().filter(({ id, status }) => {

@@ -27,6 +27,11 @@ export function createLeases(database: Database, node: string): Leases {
       await database.write(RELEASE, [sessionId, fence]);
     },
 
+    findOwner: async (sessionId) => {
+      const { rows } = await database.read<Holder>(HOLDER, [sessionId]);
+      return rows[0] === undefined || rows[0].isFree ? undefined : rows[0].owner;
+    },
+
     findOrphans: async (limit) => {
       const { rows } = await database.read<{ session_id: string }>(ORPHANS, [limit, node]);
       return rows.map(({ session_id: id }) => id);

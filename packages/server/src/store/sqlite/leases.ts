@@ -31,6 +31,11 @@ export function createLeases(database: Database, segments: Segments, clock: Cloc
       database.prepare(RELEASE).run(fence, sessionId);
     },
 
+    findOwner: async (sessionId) => {
+      const place = segments.place(sessionId);
+      return place?.owner != null && place.expiresAt > clock.now() ? place.owner : undefined;
+    },
+
     findOrphans: async (limit) => {
       const rows = database.prepare<{ id: string }>(ORPHANS).all(clock.now(), limit);
       return rows.map(({ id }) => id);

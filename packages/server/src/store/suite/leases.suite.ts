@@ -82,6 +82,23 @@ export function leasesSuite(createStore: CreateStore): void {
       expect(await store.leases.acquire({ sessionId: 'sesn_1', owner: 'c', ttlMs: 9 })).toMatchObject({ owner: 'b' });
     }));
 
+  it('[W85] who holds a session is known to all, until the lease is released or has run out', () =>
+    withStore(createStore, async ({ store, clock }) => {
+      await commitOne(store, create('sesn_1'));
+      const owner = () => store.leases.findOwner('sesn_1');
+      expect(await owner()).toBeUndefined();
+      const taken = await store.leases.acquire({ sessionId: 'sesn_1', owner: 'a', ttlMs: 1_000 });
+      clock.advance(999);
+      expect(await owner()).toBe('a');
+      clock.advance(1);
+      expect(await owner()).toBeUndefined();
+      const again = await store.leases.acquire({ sessionId: 'sesn_1', owner: 'b', ttlMs: 1_000 });
+      expect([await owner(), taken.ok, again.ok]).toEqual(['b', true, true]);
+      if (again.ok) await store.leases.release({ sessionId: 'sesn_1', fence: again.fence });
+      expect(await owner()).toBeUndefined();
+      expect(await store.leases.findOwner('sesn_9')).toBeUndefined();
+    }));
+
   it('[T9] sessions with something to do and without an owner are found', () =>
     withStore(createStore, async ({ store, clock }) => {
       await commitOne(store, create('sesn_idle'));

@@ -1,0 +1,62 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Anthropic from '@anthropic-ai/sdk';
+import { expect, it, onTestFinished } from 'vitest';
+import { openWebhookKey } from './open-webhook-key.ts';
+import { createMemoryStore } from './store/memory/memory-store.ts';
+import { systemClock } from './base/clock.ts';
+
+async function newFile(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'fleetloom-webhook-key-'));
+  onTestFinished(() => rm(directory, { recursive: true, force: true }));
+  return join(directory, 'webhook-key');
+}
+
+it('[W71] a key is made once, whoever starts at the same time, and is told as new to one only', async () => {
+  for (const place of [{ file: await newFile() }, { store: createMemoryStore({ clock: systemClock }) }]) {
+    const opened = await Promise.all(Array.from({ length: 5 }, () => openWebhookKey(undefined, place)));
+    const [text] = new Set(opened.map(({ key }) => key.text));
+    expect(text).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    expect(opened.map(({ key }) => key.text)).toEqual(Array.from({ length: 5 }, () => text));
+    expect(opened.filter(({ isNew }) => isNew)).toHaveLength(1);
+    expect(await openWebhookKey(undefined, place)).toMatchObject({ key: { text }, isNew: false });
+  }
+});
+
+it('[W71] it is in a file that nobody else can read, as receivers are given it', async () => {
+  const file = await newFile();
+  const { key } = await openWebhookKey(undefined, { file });
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect(await readFile(file, 'utf8')).toBe(`${key.text}\n`);
+});
+
+it('[W71] one that is given is used and not kept; one that is none is refused without being repeated', async () => {
+  const file = await newFile();
+  const given = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
+  expect(await openWebhookKey(given, { file })).toMatchObject({ key: { text: given }, isNew: false });
+  await expect(stat(file)).rejects.toMatchObject({ code: 'ENOENT' });
+  const short = `whsec_${Buffer.alloc(23, 1).toString('base64')}`;
+  for (const bad of ['', 'secret', given.slice('whsec_'.length), short, `${given} `]) {
+    const opening = openWebhookKey(bad, { file });
+    await expect(opening).rejects.toMatchObject({ code: 'webhook_key_broken', kind: 'caller' });
+    if (bad !== '') await expect(opening).rejects.not.toThrow(bad);
+  }
+  await writeFile(file, 'x');
+  await expect(openWebhookKey(undefined, { file })).rejects.toThrow(`${file} is no key for webhooks`);
+});
+
+it('[W60] the official client takes what is signed with it, and nothing that was changed', async () => {
+  const { key } = await openWebhookKey(undefined, { file: await newFile() });
+  const { webhooks } = new Anthropic({ apiKey: 'any', webhookKey: key.text }).beta;
+  const message = { id: 'whevt_1', seconds: Math.floor(Date.now() / 1_000), body: '{"type":"event"}' };
+  const headers = {
+    'webhook-id': message.id,
+    'webhook-timestamp': String(message.seconds),
+    'webhook-signature': key.sign(message),
+  };
+  expect(webhooks.unwrap(message.body, { headers })).toEqual({ type: 'event' });
+  expect(() => webhooks.unwrap('{"type":"other"}', { headers })).toThrow('No matching signature');
+  const other = { ...headers, 'webhook-id': 'whevt_2' };
+  expect(() => webhooks.unwrap(message.body, { headers: other })).toThrow('No matching signature');
+});

@@ -1,0 +1,40 @@
+import { join } from 'node:path';
+import type { Store } from './store/store.ts';
+import { openWebhookKey, parseGivenKey } from './open-webhook-key.ts';
+import { toWebhookAddresses } from './webhooks/webhook-addresses.ts';
+import { createWebhooks, type Webhooks, type WebhooksOptions } from './webhooks/webhooks.ts';
+
+export interface WebhookChoice {
+  /** Who is told: http or https, without a name or a password. */
+  readonly urls: readonly string[];
+  /** `whsec_…`, as receivers have it too. Without it one is made and kept. */
+  readonly signingKey?: string | undefined;
+}
+
+export interface OpenWebhooks extends Omit<WebhooksOptions, 'addresses' | 'key'> {
+  readonly choice: WebhookChoice | undefined;
+  readonly store: Store;
+  readonly dataDirectory: string;
+}
+
+/** The webhooks that somebody chose, and the key if it was made now. */
+export async function openWebhooks({
+  choice,
+  dataDirectory,
+  ...options
+}: OpenWebhooks): Promise<{ readonly webhooks: Webhooks; readonly newKey: string | undefined }> {
+  const addresses = toWebhookAddresses(choice?.urls ?? []);
+  if (addresses.length === 0) return { webhooks: noWebhooks, newKey: undefined };
+  const { store, holder } = options;
+  const place = holder === undefined ? { file: join(dataDirectory, 'webhook-key') } : { store };
+  const { key, isNew } = await openWebhookKey(choice?.signingKey, place);
+  return { webhooks: createWebhooks({ ...options, addresses, key }), newKey: isNew ? key.text : undefined };
+}
+
+/** Throws what openWebhooks would, before anything is open that would have to be closed again. */
+export function checkWebhooks(choice: WebhookChoice | undefined): void {
+  toWebhookAddresses(choice?.urls ?? []);
+  if (choice?.signingKey !== undefined) parseGivenKey(choice.signingKey);
+}
+
+const noWebhooks: Webhooks = { watch: (log) => log, start: () => {}, close: async () => {} };
