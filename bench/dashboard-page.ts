@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import type { FleetEvent } from '@fleetloom/protocol/fleet';
-import { type CDPSession, chromium, type Page } from 'playwright-core';
+import type { CDPSession, Page } from 'playwright-core';
 import { encodeLoad, tellLoad } from './dashboard-load.ts';
 
 // The built dashboard in a real browser, before a server that tells nothing but the load.
@@ -48,6 +48,8 @@ export async function openLoadedPage(pagesDirectory: string, recorded: readonly 
   // It listens on a port, so the address is an object.
   const { port } = server.address() as AddressInfo;
   const executablePath = process.env['FLEETLOOM_CHROMIUM'] ?? '/usr/bin/chromium';
+  // Loaded here: half of the heap of a small server, which would be there in every other bench too.
+  const { chromium } = await import('playwright-core');
   const browser = await chromium.launch({
     executablePath,
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run'],

@@ -13,7 +13,8 @@ export interface BenchDoor {
   readonly port: number;
   /** One request in which a coordinator delegates to so many agents at once, read to its end by one client. */
   run(agents: number, work: BenchWork): Promise<void>;
-  /** The same by a client that looks at every event. */
+  /** The same by a client that looks at every event, and keeps none. */
+  measure(agents: number, work: BenchWork): Promise<BenchRun>;
   runAndLook(agents: number, work: BenchWork): Promise<BenchRun & { readonly events: readonly FleetEvent[] }>;
   /** Cancels a run while so many agents speak, and gives the time from there to the end of its stream, in milliseconds. */
   cancel(agents: number): Promise<{ readonly tookMs: number; readonly events: readonly FleetEvent[] }>;
@@ -30,20 +31,25 @@ export async function openBenchDoor(): Promise<BenchDoor> {
   const { port } = server;
   for (const name of ['worker', 'lead']) await post(port, '/v1/agents', { name, model: 'bench' }).then(readAll);
   const task = { agent: 'lead', message: 'Begin.' };
+  const look = async (agents: number, work: BenchWork, onEvent: (event: FleetEvent) => void): Promise<BenchRun> => {
+    book = new Book(agents, work);
+    for await (const event of readEvents(await post(port, '/v1/orchestrate', task))) {
+      onEvent(event);
+      if (event.type === 'text' && event.depth > 0) book.seen(event.thread_id!, event.delta, performance.now());
+    }
+    return book.toRun();
+  };
   return {
     port,
     run: async (agents, work) => {
       book = new Book(agents, work);
       await readAll(await post(port, '/v1/orchestrate', task));
     },
+    measure: (agents, work) => look(agents, work, () => {}),
     runAndLook: async (agents, work) => {
-      book = new Book(agents, work);
       const events: FleetEvent[] = [];
-      for await (const event of readEvents(await post(port, '/v1/orchestrate', task))) {
-        events.push(event);
-        if (event.type === 'text' && event.depth > 0) book.seen(event.thread_id!, event.delta, performance.now());
-      }
-      return { ...book.toRun(), events };
+      const run = await look(agents, work, (event) => events.push(event));
+      return { ...run, events };
     },
     cancel: async (agents) => {
       // They would speak for minutes.
@@ -96,38 +102,6 @@ export async function openBareServer(frames: readonly string[]): Promise<BareSer
     write: async (count) => void (await readAll(await send(port, 'GET', `/${count}`))),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   };
-}
-
-/**
- * How long pieces at such a pace take from a timer to a client with nothing but Node in between, in the order in which they
- * were sent: what this machine is good for at this moment.
- */
-export async function measureBareDelays(agents: number, { deltas, perSecond }: Required<BenchWork>): Promise<number[]> {
-  const server = createServer((_, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    void Promise.all(Array.from({ length: agents }, () => speak(response))).then(() => response.end());
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const delaysMs: number[] = [];
-  const decoder = new SseDecoder();
-  for await (const chunk of await send((server.address() as AddressInfo).port, 'GET', '/')) {
-    const now = performance.now();
-    for (const item of decoder.push(chunk as Buffer)) {
-      if (item.type === 'event') delaysMs.push(now - Number(item.data));
-    }
-  }
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  return delaysMs;
-
-  async function speak(response: ServerResponse): Promise<void> {
-    const startAt = performance.now();
-    for (let index = 0; index < deltas; index++) {
-      const dueAt = startAt + (index * 1_000) / perSecond;
-      const waitMs = dueAt - performance.now();
-      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
-      response.write(`data: ${performance.now()}\n\n`);
-    }
-  }
 }
 
 async function writeFrames(response: ServerResponse, frames: readonly string[], count: number): Promise<void> {

@@ -1,5 +1,6 @@
 import { type Bench, comparePair, type Measured } from './harness.ts';
-import { measureBareDelays, openBareServer, openBenchDoor, toFrames } from './fleet-door.ts';
+import { measureBareDelays } from './bare-delays.ts';
+import { openBareServer, openBenchDoor, toFrames } from './fleet-door.ts';
 
 /** The fleet door: a request over HTTP, from the engine through the log on the disk to a client. */
 export const fleet: Bench = {
@@ -31,13 +32,13 @@ async function fanOut(): Promise<Measured> {
 
 /**
  * From the engine having a delta to the client having it, with 16 agents of 200 deltas a second. The goal is that of an idle
- * machine; the floor, which is the same with nothing in between, tells whether this one was.
+ * machine; the floor, which is the same with nothing but a synced file in between, tells whether this one and its disk were.
  */
 async function latency(quantile: number, limitMs: number): Promise<Measured> {
   const perSecond = 200;
   const bare = await measureBareDelays(AGENTS, { deltas: 3 * perSecond, perSecond });
   const door = await openBenchDoor();
-  const { delaysMs } = await door.runAndLook(AGENTS, { deltas: 6 * perSecond, perSecond });
+  const { delaysMs } = await door.measure(AGENTS, { deltas: 6 * perSecond, perSecond });
   await door.close();
   // The first second is the compiler's.
   const [floor, value] = [bare, delaysMs].map((all) => quantileOf(all.slice(AGENTS * perSecond), quantile)) as [
