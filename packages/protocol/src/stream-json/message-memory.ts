@@ -23,9 +23,12 @@ export class KnownMessage {
 
   constructor(id?: string) {
     this.id = id;
-    this.blocks = [];
+    // No literal either, for the same reason as with events (EventSink).
+    this.blocks = NO_BLOCKS.slice();
   }
 }
+
+const NO_BLOCKS: Block[] = [];
 
 /**
  * What one agent has said so far, as far as it is needed to recognise repetitions. Bounded: the last few messages are kept
