@@ -39,6 +39,8 @@ export default defineConfig({
       { extends: true, test: { name: 'together', include: together, isolate: false } },
     ],
     testTimeout: 30_000,
+    // A second, which is the default, is what a busy machine takes for one look.
+    expect: { poll: { timeout: 20_000 } },
     // On a machine that others use too, one of four thousand may be starved once. Where somebody watches there is no second try.
     retry: Number(process.env['FLEETLOOM_TEST_RETRIES'] ?? 0),
     hookTimeout: 60_000,

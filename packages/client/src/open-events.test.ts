@@ -36,7 +36,7 @@ describe('reading', () => {
       expect(item).toMatchObject({ data: 'one' });
       break;
     }
-    await vi.waitFor(() => expect(onClose).toHaveBeenCalled());
+    await vi.waitFor(() => expect(onClose).toHaveBeenCalled(), 20_000);
   });
 
   it('[L2] no connection is made before the first item is asked for', async () => {
@@ -120,7 +120,7 @@ describe('answers that are no events', () => {
       Readable.from(endless('x'.repeat(1000))).pipe(response);
     });
     expect((await failure(openEvents(url))).message).toMatch(/^the server answered 500 Internal Server Error: x{200}$/);
-    await vi.waitFor(() => expect(onClose).toHaveBeenCalled());
+    await vi.waitFor(() => expect(onClose).toHaveBeenCalled(), 20_000);
   });
 
   it('[L6] an error whose body does not end is told after a while, with what has come', async () => {

@@ -4,6 +4,7 @@ import {
   type Approval,
   type ApprovalRequired,
   type ApprovalResolved,
+  type AskRule,
   type Command,
   CommandGate,
   type CommandSegment,
@@ -24,6 +25,7 @@ import {
   type FleetEventBase,
   type FleetFrame,
   fleetLimits,
+  type FleetLoad,
   type FleetTotals,
   type FleetUsage,
   foldFleet,
@@ -57,6 +59,7 @@ import {
   type Run,
   type RunError,
   type RunEvent,
+  type SessionHealth,
   type SessionSlots,
   type Slot,
   type SlotContext,
@@ -76,9 +79,11 @@ import {
   type TextRetract,
   type TextTail,
   type ThinkingDelta,
+  type ThreadHealth,
   type TokenUsage,
   type ToolCall,
   type ToolStart,
+  toRuleText,
   type UnknownEvent,
 } from '@fleetloom/protocol/fleet';
 import type { SseEvent } from '@fleetloom/protocol/sse';
@@ -242,3 +247,24 @@ expectTypeOf<Gate['delegate']>().toEqualTypeOf<(delegation: Delegation) => GateO
 createGate({});
 
 expectTypeOf(fleetLimits.childrenMax).toEqualTypeOf<16>();
+
+// --- rules and health ---
+
+expectTypeOf(toRuleText).parameter(0).toEqualTypeOf<AskRule>();
+expectTypeOf(toRuleText).returns.toEqualTypeOf<string>();
+expectTypeOf<AskRule>().toEqualTypeOf<{
+  readonly tool: string;
+  readonly field: string | null;
+  readonly pattern: string;
+}>();
+
+expectTypeOf<SessionHealth['threads']>().toEqualTypeOf<readonly ThreadHealth[]>();
+expectTypeOf<SessionHealth['owner']>().toEqualTypeOf<{ readonly node_id: string | null } | null>();
+expectTypeOf<ThreadHealth['doing']>().toEqualTypeOf<'request' | 'tool' | 'program' | 'wait'>();
+expectTypeOf<Extract<ThreadHealth, { doing: 'program' }>['pid']>().toEqualTypeOf<number | null>();
+expectTypeOf<FleetLoad['nodes']>().toEqualTypeOf<number>();
+
+export function isBusy({ endpoint }: FleetLoad): boolean {
+  // @ts-expect-error: there may be none
+  return endpoint.active > 0;
+}

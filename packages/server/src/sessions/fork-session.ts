@@ -5,6 +5,7 @@ import { type NewSessionFrame, toSessionFrame } from '../frames/frames.ts';
 import type { StoredFrame } from '../store/frame.ts';
 import type { SessionLog } from '../store/log.ts';
 import type { NewKey, SessionRecord } from '../store/records.ts';
+import { readBatches } from '../store/read-batches.ts';
 import type { Store } from '../store/store.ts';
 import type { Change } from '../store/write.ts';
 import { beginState } from './begin-state.ts';
@@ -100,17 +101,7 @@ async function readPrefix(store: Pick<Store, 'read'>, request: ForkSession): Pro
 }
 
 async function* readFrames(store: Pick<Store, 'read'>, sessionId: string): AsyncGenerator<StoredFrame> {
-  const { logBatchEntriesMax: entriesMax, logBatchBytesMax: bytesMax } = limits;
-  for (let after = 0; ; ) {
-    const entries = await store.read({ sessionId, after, entriesMax, bytesMax });
-    if (entries.length === 0) return;
-    yield* entries.filter(isKept);
-    after = entries.at(-1)!.lastSeq;
-  }
-}
-
-function isKept(entry: { readonly kind: string }): entry is StoredFrame {
-  return entry.kind === 'frame';
+  for await (const entries of readBatches(store, sessionId)) yield* entries.filter((entry) => entry.kind === 'frame');
 }
 
 /** Its first frame says where it comes from. */

@@ -1,4 +1,4 @@
-import { limits } from '../base/limits.ts';
+import { readBatches } from '../store/read-batches.ts';
 import type { Store } from '../store/store.ts';
 import { beginState } from './begin-state.ts';
 import { evolve } from './evolve.ts';
@@ -11,12 +11,8 @@ export async function readState(
   sessionId: string,
   upTo = Number.POSITIVE_INFINITY,
 ): Promise<SessionState | undefined> {
-  const { logBatchEntriesMax: entriesMax, logBatchBytesMax: bytesMax } = limits;
   let state: SessionState | undefined;
-  let after = 0;
-  while (true) {
-    const entries = await store.read({ sessionId, after, entriesMax, bytesMax });
-    if (entries.length === 0) return state;
+  for await (const entries of readBatches(store, sessionId)) {
     for (const entry of entries) {
       if (entry.lastSeq > upTo) return state;
       // Pruned are only deltas, which leave no trace in the state.
@@ -25,6 +21,6 @@ export async function readState(
       if (state === undefined) state = beginState(sessionId, frame);
       else evolve(state, frame);
     }
-    after = entries.at(-1)!.lastSeq;
   }
+  return state;
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { Frame } from '../store/frame.ts';
 import { pruneDeltas } from '../store/prune-deltas.ts';
+import { readBatches } from '../store/read-batches.ts';
 import type { SessionRecord } from '../store/records.ts';
 import type { Schedule } from '../base/schedule.ts';
 import type { Store } from '../store/store.ts';
@@ -93,12 +94,8 @@ async function* listSessions(store: Pick<Store, 'sessions'>, workspaceId: string
 
 async function pruneSession(store: RetentionOptions['store'], sessionId: string, endedBefore: number): Promise<number> {
   const whole = new Set<string>();
-  const { logBatchEntriesMax: entriesMax, logBatchBytesMax: bytesMax } = limits;
-  for (let after = 0; ; ) {
-    const entries = await store.read({ sessionId, after, entriesMax, bytesMax });
-    if (entries.length === 0) break;
+  for await (const entries of readBatches(store, sessionId)) {
     for (const entry of entries) if (entry.kind === 'frame' && isWhole(entry.value)) whole.add(idOf(entry.value));
-    after = entries.at(-1)!.lastSeq;
   }
   const isDelta = (frame: Frame) => frame.type.startsWith('delta.') && whole.has(idOf(frame));
   return pruneDeltas({ store, sessionId, endedBefore, isDelta, isTurnEnd: ({ type }) => type === 'turn.ended' });

@@ -1,5 +1,5 @@
-import { limits } from '../base/limits.ts';
 import type { Frame } from './frame.ts';
+import { readBatches } from './read-batches.ts';
 import type { SeqRange, Store } from './store.ts';
 
 export interface PruneDeltasRequest {
@@ -37,13 +37,8 @@ export async function pruneDeltas(request: PruneDeltasRequest): Promise<number> 
 }
 
 async function* readFrames(store: Pick<Store, 'read'>, sessionId: string): AsyncGenerator<Frame> {
-  const { logBatchEntriesMax: entriesMax, logBatchBytesMax: bytesMax } = limits;
-  let after = 0;
-  while (true) {
-    const entries = await store.read({ sessionId, after, entriesMax, bytesMax });
-    if (entries.length === 0) return;
+  for await (const entries of readBatches(store, sessionId)) {
     for (const entry of entries) if (entry.kind === 'frame') yield entry.value;
-    after = entries.at(-1)!.lastSeq;
   }
 }
 

@@ -1,5 +1,6 @@
 import { limits } from '../base/limits.ts';
 import { type SessionFrame, toSessionFrame } from '../frames/frames.ts';
+import { readBatches } from '../store/read-batches.ts';
 import type { Store } from '../store/store.ts';
 
 /** The frames behind a cursor, up to where the log ended when it was first read. */
@@ -9,16 +10,14 @@ export async function* readForward(
   after: number,
   upTo = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<SessionFrame> {
-  const { logBatchEntriesMax: entriesMax, logBatchBytesMax: bytesMax } = limits;
-  let cursor = after;
-  while (cursor < upTo) {
-    const entries = await store.read({ sessionId, after: cursor, entriesMax, bytesMax });
-    if (entries.length === 0) return;
+  if (after >= upTo) return;
+  for await (const entries of readBatches(store, sessionId, after)) {
     for (const entry of entries) {
       if (entry.seq > upTo) return;
       if (entry.kind === 'frame') yield toSessionFrame(entry.value);
     }
-    cursor = entries.at(-1)!.lastSeq;
+    // One look less: behind it there is nothing that anybody wants.
+    if (entries.at(-1)!.lastSeq >= upTo) return;
   }
 }
 

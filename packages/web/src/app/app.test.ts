@@ -24,14 +24,17 @@ it('[Z25] of many sessions only some logs are read at a time, each once', async 
   const store = new FleetStore();
   const ids = Array.from({ length: limits.logReadsMax + 2 }, (_, index) => `sesn_${index}`);
   for (const id of [...ids, ...ids]) store.load(id);
-  await vi.waitFor(() => expect(asked).toHaveLength(limits.logReadsMax));
+  await vi.waitFor(() => expect(asked).toHaveLength(limits.logReadsMax), 20_000);
   ends.shift()!();
-  await vi.waitFor(() => expect(asked).toHaveLength(limits.logReadsMax + 1));
+  await vi.waitFor(() => expect(asked).toHaveLength(limits.logReadsMax + 1), 20_000);
   for (let read = 1; read < ids.length; read++) {
-    await vi.waitFor(() => expect(ends.length).toBeGreaterThan(0));
+    await vi.waitFor(() => expect(ends.length).toBeGreaterThan(0), 20_000);
     ends.shift()!();
   }
-  await vi.waitFor(() => expect([...store.model.sessions.values()].every(({ load }) => load === 'loaded')).toBe(true));
+  await vi.waitFor(
+    () => expect([...store.model.sessions.values()].every(({ load }) => load === 'loaded')).toBe(true),
+    20_000,
+  );
   expect(asked).toEqual(ids);
 });
 
@@ -62,7 +65,10 @@ it('[Z27] of the sessions that a server lists the newest few are read without be
   const store = new FleetStore();
   await store.refreshSessions();
   const known = [...store.model.sessions.values()];
-  await vi.waitFor(() => expect(known.filter(({ load }) => load === 'loaded')).toHaveLength(limits.recentSessionsMax));
+  await vi.waitFor(
+    () => expect(known.filter(({ load }) => load === 'loaded')).toHaveLength(limits.recentSessionsMax),
+    20_000,
+  );
   expect(asked).toEqual(data.slice(0, limits.recentSessionsMax).map(({ id }) => id));
 });
 
@@ -98,7 +104,7 @@ function serveLogs(logs: Readonly<Record<string, readonly FleetEvent[]>>): void 
 
 async function loadAll(store: FleetStore, ids: readonly string[]): Promise<void> {
   for (const id of ids) store.load(id);
-  await vi.waitFor(() => expect(ids.every((id) => store.model.sessions.get(id)?.load === 'loaded')).toBe(true));
+  await vi.waitFor(() => expect(ids.every((id) => store.model.sessions.get(id)?.load === 'loaded')).toBe(true), 20_000);
 }
 
 it('[Z307] a replay shows all sessions of that time as they were; those that began later, or ended before, are not there', async () => {
@@ -115,7 +121,7 @@ it('[Z307] a replay shows all sessions of that time as they were; those that beg
   expect(end).toBeGreaterThan(1_004_000);
   await store.replay.open(store.model.sessions.get('sesn_1')!.model, end);
   const ids = () => store.shown().map(({ session }) => session.id);
-  await vi.waitFor(() => expect(ids()).toEqual(['sesn_3', 'sesn_2', 'sesn_1']));
+  await vi.waitFor(() => expect(ids()).toEqual(['sesn_3', 'sesn_2', 'sesn_1']), 20_000);
   store.replay.seek(1_003_000);
   expect(ids()).toEqual(['sesn_2', 'sesn_1']);
   const seen = store.shown().find(({ session }) => session.id === 'sesn_2')!;
@@ -137,7 +143,7 @@ it('[Z307] beside a session not more than so many others are read for its replay
   await loadAll(store, ids);
   const main = store.model.sessions.get(ids.at(-1)!)!.model;
   await store.replay.open(main, main.slots.lastAt!);
-  await vi.waitFor(() => expect(store.shown()).toHaveLength(limits.replaySessionsMax + 1));
+  await vi.waitFor(() => expect(store.shown()).toHaveLength(limits.replaySessionsMax + 1), 20_000);
   expect(store.sessionsBetween(0, Infinity)).toHaveLength(limits.replaySessionsMax + 1);
 });
 

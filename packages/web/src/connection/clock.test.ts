@@ -30,7 +30,7 @@ it('[Z300] where the clock of the server is another one, ages, stalls and the la
     const log = sampleLog({ isOpen: true });
     const shift = there() - log.at(-1)!.ts!;
     store.take({ type: 'events', events: log.map((event) => ({ ...event, ts: event.ts! + shift })) });
-    await vi.waitFor(() => expect(store.model.sessions.get('sesn_1')?.load).toBe('loaded'));
+    await vi.waitFor(() => expect(store.model.sessions.get('sesn_1')?.load).toBe('loaded'), 20_000);
     store.tell();
     const states = store.rows().map(({ state }) => state);
     expect(states.length).toBeGreaterThan(1);

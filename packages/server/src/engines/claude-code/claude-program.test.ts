@@ -32,7 +32,7 @@ it('[J9] behind the end of a sub-agent in the background a turn is expected, for
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(events.at(-1)?.type).toBe('turn_expected');
   advance(1);
-  await vi.waitFor(() => expect(events.at(-1)).toMatchObject({ type: 'turn_ended', isMoreToCome: false }));
+  await vi.waitFor(() => expect(events.at(-1)).toMatchObject({ type: 'turn_ended', isMoreToCome: false }), 20_000);
 });
 
 it('[J9] a turn that comes, or a program that says that it rests, ends the wait', async () => {

@@ -52,7 +52,7 @@ it('[J14] whatever the program has started goes with it, also what has left its 
   await vi.waitFor(() => expect(Number(output())).toBeGreaterThan(1), { timeout: 20_000 });
   process.kill(program.pid!, 'SIGKILL');
   await exit;
-  await vi.waitFor(() => expect(isAlive(Number(output()))).toBe(false));
+  await vi.waitFor(() => expect(isAlive(Number(output()))).toBe(false), 20_000);
 });
 
 it('[W82] of a process it is known whether it lives and when it last wrote, on either of its outputs', async () => {
@@ -99,8 +99,8 @@ it('[J16] programs are written down while they run, and what was left behind is 
   await vi.waitFor(() => expect(output()).toBe('up\n'), { timeout: 20_000 });
   expect(readdirSync(directory)).toEqual([`${program.pid}.json`]);
   expect(await createProcessRegister(directory).reap()).toBe(1);
-  await vi.waitFor(() => expect(isAlive(program.pid!)).toBe(false));
-  await vi.waitFor(() => expect(readdirSync(directory)).toEqual([]));
+  await vi.waitFor(() => expect(isAlive(program.pid!)).toBe(false), 20_000);
+  await vi.waitFor(() => expect(readdirSync(directory)).toEqual([]), 20_000);
   expect(await createProcessRegister(directory).reap()).toBe(0);
 });
 

@@ -23,5 +23,5 @@ it('[J31] files that people show a program by their ids reach it with their cont
   opened.say([text, image]);
   opened.giveResult('t1', { content: [image], isError: false });
   const shown = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'cGl4ZWxz' } };
-  await vi.waitFor(() => expect(heard).toEqual([[text], [text, shown], ['t1', [shown]]]));
+  await vi.waitFor(() => expect(heard).toEqual([[text], [text, shown], ['t1', [shown]]]), 20_000);
 });

@@ -42,7 +42,7 @@ it('[Z46] POST …/threads/{id}/messages says something to that thread alone, on
   expect([nobody.status, nobody.json.error.type]).toEqual([404, 'not_found_error']);
   expect((await fleet.call('POST', `${path}/messages`, { content: [] })).status).toBe(400);
   // Whoever was put away cannot be spoken to.
-  await vi.waitFor(async () => expect((await fleet.call('POST', `${path}/archive`)).status).toBe(200));
+  await vi.waitFor(async () => expect((await fleet.call('POST', `${path}/archive`)).status).toBe(200), 20_000);
   const ended = await fleet.call('POST', `${path}/messages`, { content });
   expect([ended.status, ended.json.error.details.error_code]).toEqual([409, 'thread_ended']);
   expect(fleet.problems).toEqual([]);

@@ -12,14 +12,14 @@ it('[J172] so many writes wait for the disk; then no more is taken, and everythi
   const { driver, program, writes } = await open();
   for (let at = 0; at < limits.programWritesMax; at++) {
     program.tell(at === 0 ? turnBegins : begins());
-    await vi.waitFor(() => expect(writes).toHaveLength(at + 1));
+    await vi.waitFor(() => expect(writes).toHaveLength(at + 1), 20_000);
   }
   program.tell(says('One.'));
   await new Promise((resolve) => setTimeout(resolve, 20));
   program.tell(ends());
   expect(writes).toHaveLength(limits.programWritesMax);
   writes[0]!.end();
-  await vi.waitFor(() => expect(writes).toHaveLength(limits.programWritesMax + 1));
+  await vi.waitFor(() => expect(writes).toHaveLength(limits.programWritesMax + 1), 20_000);
   expect(writes.at(-1)!.types).toEqual(['block_ended', 'request_ended']);
   for (const { end } of writes) end();
   await driver.drop();

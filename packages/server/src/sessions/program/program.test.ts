@@ -47,7 +47,7 @@ it('[J20] what a program does is written as what any other engine does, and what
   await fleet.until(id, ({ type }) => type === 'agent.message');
   await fleet.send(id, message('More.'));
   program.tell(calls('t1', 'allow'), ends(), gives('t1'), begins(), says('Done.'), ends(), turnEnds);
-  await vi.waitFor(() => expect(program.heard).toEqual(['say Go.', 'say More.']));
+  await vi.waitFor(() => expect(program.heard).toEqual(['say Go.', 'say More.']), 20_000);
   program.tell(turnBegins, turnEnds);
   await fleet.rest(id);
   expect(await fleet.story(id)).toEqual([
@@ -92,7 +92,7 @@ it('[J21] whoever waits for a sub-agent that asks waits with it, so that a sessi
   const asks = await fleet.asks(id);
   expect(asks).toHaveLength(2);
   await fleet.send(id, confirm(asks[0]!), confirm(asks[1]!, 'deny', 'No.'));
-  await vi.waitFor(() => expect(program.heard.slice(1)).toEqual(['allow b1', 'deny b2']));
+  await vi.waitFor(() => expect(program.heard.slice(1)).toEqual(['allow b1', 'deny b2']), 20_000);
   program.tell(
     gives('b1', 'k1'),
     gives('b2', 'k2'),
@@ -136,7 +136,7 @@ it("[J22] an interrupt is the program's to carry out: the turn ends when it says
   );
   const { seq } = await fleet.rest(id);
   await fleet.send(id, interruption());
-  await vi.waitFor(() => expect(program.heard.slice(1)).toEqual(['stop k1', 'interrupt']));
+  await vi.waitFor(() => expect(program.heard.slice(1)).toEqual(['stop k1', 'interrupt']), 20_000);
   program.tell(leaves('k1', 'stopped'), {
     type: 'turn_ended',
     key: 'main',
@@ -146,9 +146,9 @@ it("[J22] an interrupt is the program's to carry out: the turn ends when it says
   await fleet.rest(id, seq);
   // The program would like to say something about it.
   program.tell({ type: 'turn_expected', key: 'main' }, turnBegins, begins(), says('Oh.'), ends(), turnEnds);
-  await vi.waitFor(() => expect(program.heard).toEqual(['say Go.', 'stop k1', 'interrupt', 'interrupt']));
+  await vi.waitFor(() => expect(program.heard).toEqual(['say Go.', 'stop k1', 'interrupt', 'interrupt']), 20_000);
   await fleet.send(id, message('And now?'));
-  await vi.waitFor(() => expect(program.heard.at(-1)).toBe('say And now?'));
+  await vi.waitFor(() => expect(program.heard.at(-1)).toBe('say And now?'), 20_000);
   program.tell(turnBegins, begins(), says('Now.'), ends(), turnEnds);
   await fleet.until(id, ({ type, payload }) => type === 'turn.ended' && payload.ok);
   expect((await fleet.payloads(id, 'agent.message')).map(({ content }) => content[0]!.text)).toEqual(['Now.']);
@@ -169,7 +169,7 @@ it('[J23] a program that does not stop in time is ended, and its turns with it',
   program.tell(turnBegins, begins(), calls('b1', 'allow'), ends());
   await fleet.until(id, ({ type }) => type === 'tool.started');
   await fleet.send(id, interruption());
-  await vi.waitFor(() => expect(program.heard.at(-1)).toBe('interrupt'));
+  await vi.waitFor(() => expect(program.heard.at(-1)).toBe('interrupt'), 20_000);
   advance(limits.programStopMs - 1);
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(program.heard.at(-1)).toBe('interrupt');
@@ -299,7 +299,7 @@ it('[J28] a budget that is used up stops the program, and what is said then does
   await fleet.until(id, ({ type }) => type === 'user.message');
   await new Promise((resolve) => setTimeout(resolve, 20));
   program.tell(begins(), calls('b1', 'allow'), ends(), gives('b1'), begins(), calls('b2', 'allow'), ends());
-  await vi.waitFor(() => expect(program.heard).toEqual(['say Go.', 'interrupt']));
+  await vi.waitFor(() => expect(program.heard).toEqual(['say Go.', 'interrupt']), 20_000);
   program.tell({ type: 'turn_ended', key: 'main', outcome: { type: 'stopped' }, isMoreToCome: false });
   const { seq } = await fleet.rest(id);
   expect((await fleet.payloads(id, 'turn.ended'))[0]).toMatchObject({
@@ -321,7 +321,7 @@ it('[J29] a definition that was changed holds from the next message on, in the s
   const { seq } = await fleet.rest(id);
   const tools = [{ type: 'custom', name: 'look', description: 'Looks', input_schema: { type: 'object' } }] as const;
   await fleet.sessions.update({ workspaceId, sessionId: id, agent: (before) => ({ ...before, tools }) });
-  await vi.waitFor(() => expect(program.heard.at(-1)).toBe('close'));
+  await vi.waitFor(() => expect(program.heard.at(-1)).toBe('close'), 20_000);
   await fleet.send(id, message('And now?'));
   const next = await programs.wait(1);
   expect(next.options).toMatchObject({ resume: 'c1', agent: { tools } });
@@ -342,7 +342,7 @@ it('[J29] a message that comes before the program with the old definition has le
   await fleet.until(id, ({ type, payload }) => type === 'turn.started' && payload.task === 'And now?');
   program.exit('it ended with exit code 0');
   const next = await programs.wait(1);
-  await vi.waitFor(() => expect(next.heard).toEqual(['say And now?']));
+  await vi.waitFor(() => expect(next.heard).toEqual(['say And now?']), 20_000);
   next.tell(turnBegins, begins(), says('Here.'), ends(), turnEnds);
   await fleet.rest(id, seq + 1);
   expect(await fleet.payloads(id, 'session.error')).toEqual([]);
@@ -384,7 +384,7 @@ it('[J187] an ask that the program withdraws is closed by itself, the others sta
   });
   await expect(fleet.send(id, confirm(first!))).rejects.toThrow(/already answered/);
   await fleet.send(id, confirm(second!));
-  await vi.waitFor(() => expect(program.heard).toEqual(['say Go.', 'allow b2']));
+  await vi.waitFor(() => expect(program.heard).toEqual(['say Go.', 'allow b2']), 20_000);
   program.tell(gives('b2'), turnEnds);
   await fleet.until(id, ({ type }) => type === 'run.ended');
 });
@@ -403,7 +403,7 @@ it('[J173] what the metadata says of model and permissions is told to the progra
   const { seq } = await fleet.rest(id);
   await fleet.send(id, message('And now?'));
   const next = await programs.wait(1);
-  await vi.waitFor(() => expect(next.heard).toEqual(['model opus', 'mode plan', 'say And now?']));
+  await vi.waitFor(() => expect(next.heard).toEqual(['model opus', 'mode plan', 'say And now?']), 20_000);
   await steer({});
   expect(next.heard.slice(3)).toEqual(['model null', 'mode default']);
   next.tell(turnBegins, turnEnds);

@@ -1,5 +1,5 @@
-import { limits } from '../../base/limits.ts';
 import type { Entry } from '../../store/frame.ts';
+import { readBatches } from '../../store/read-batches.ts';
 import type { Store } from '../../store/store.ts';
 
 export interface ExportSession {
@@ -15,20 +15,17 @@ export interface ExportSession {
 export async function* exportSession({ store, sessionId }: ExportSession): AsyncGenerator<string, void> {
   const head = (await store.heads([sessionId])).get(sessionId) ?? 0;
   yield toLine({ type: 'export.begin', version: 1, session_id: sessionId, last_seq: head });
-  const { logBatchEntriesMax: entriesMax, logBatchBytesMax: bytesMax } = limits;
   let frames = 0;
   let cursor = 0;
-  while (cursor < head) {
-    const entries = (await store.read({ sessionId, after: cursor, entriesMax, bytesMax })).filter(
-      ({ seq }) => seq <= head,
-    );
-    const last = entries.at(-1);
-    // Somebody deleted it meanwhile. Without a last line nobody takes it for whole.
-    if (last === undefined) throw new Error(`the log of ${sessionId} ends at ${cursor}, and was to go to ${head}`);
+  for await (const batch of readBatches(store, sessionId)) {
+    const entries = batch.filter(({ seq }) => seq <= head);
     frames += entries.filter(({ kind }) => kind === 'frame').length;
-    cursor = last.lastSeq;
+    cursor = entries.at(-1)?.lastSeq ?? head;
     yield entries.map(toEntryLine).join('');
+    if (cursor >= head) break;
   }
+  // Somebody deleted it meanwhile. Without a last line nobody takes it for whole.
+  if (cursor < head) throw new Error(`the log of ${sessionId} ends at ${cursor}, and was to go to ${head}`);
   yield toLine({ type: 'export.end', frames, last_seq: head });
 }
 

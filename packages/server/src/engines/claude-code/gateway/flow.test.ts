@@ -83,8 +83,11 @@ it('[J117] a program that hangs up ends the request to the endpoint', async () =
   const answer = await ask(session);
   await once(answer, 'data');
   answer.destroy();
-  await vi.waitFor(() => expect(isGone).toBe(true));
-  await vi.waitFor(() => expect(lastOf(heard)).toMatchObject({ type: 'failed', failure: { reason: 'aborted' } }));
+  await vi.waitFor(() => expect(isGone).toBe(true), 20_000);
+  await vi.waitFor(
+    () => expect(lastOf(heard)).toMatchObject({ type: 'failed', failure: { reason: 'aborted' } }),
+    20_000,
+  );
 });
 
 it('[J117] a program that hangs up before there is an answer ends the request too', async () => {
@@ -104,8 +107,11 @@ it('[J117] a program that hangs up before there is an answer ends the request to
   request.end('{}');
   await arrival;
   request.destroy();
-  await vi.waitFor(() => expect(isGone).toBe(true));
-  await vi.waitFor(() => expect(lastOf(heard)).toMatchObject({ type: 'failed', failure: { reason: 'aborted' } }));
+  await vi.waitFor(() => expect(isGone).toBe(true), 20_000);
+  await vi.waitFor(
+    () => expect(lastOf(heard)).toMatchObject({ type: 'failed', failure: { reason: 'aborted' } }),
+    20_000,
+  );
 });
 
 it('[J118] an endpoint that hangs up cuts the program off: half an answer never looks whole', async () => {
@@ -114,31 +120,37 @@ it('[J118] an endpoint that hangs up cuts the program off: half an answer never 
   });
   const answer = await ask(session);
   await expect(readAll(answer)).rejects.toThrow('aborted');
-  await vi.waitFor(() => expect(lastOf(heard)).toMatchObject({ type: 'failed', failure: { reason: 'broken' } }));
+  await vi.waitFor(
+    () => expect(lastOf(heard)).toMatchObject({ type: 'failed', failure: { reason: 'broken' } }),
+    20_000,
+  );
 });
 
 it('[J119] closing a session ends what is under way', async () => {
   const { session, heard } = await openWay((_, response) => response.writeHead(200, STREAM).write(':hello\n\n'));
   const answer = await ask(session);
   const reading = readAll(answer);
-  await vi.waitFor(() => expect(eventsOf(heard)).toEqual([{ type: 'requested' }]));
+  await vi.waitFor(() => expect(eventsOf(heard)).toEqual([{ type: 'requested' }]), 20_000);
   session.close();
   await expect(reading).rejects.toThrow('aborted');
-  await vi.waitFor(() => expect(lastOf(heard)).toMatchObject({ type: 'failed', failure: { reason: 'aborted' } }));
+  await vi.waitFor(
+    () => expect(lastOf(heard)).toMatchObject({ type: 'failed', failure: { reason: 'aborted' } }),
+    20_000,
+  );
 });
 
 it('[J120] so many requests of a session are under way at a time; one more is told to come later', async () => {
   const open: ServerResponse[] = [];
   const { session } = await openWay((_, response) => void open.push(response), { requestsMax: 2 });
   const first = [ask(session), ask(session)];
-  await vi.waitFor(() => expect(open).toHaveLength(2));
+  await vi.waitFor(() => expect(open).toHaveLength(2), 20_000);
   const refused = await ask(session);
   expect(refused.statusCode).toBe(529);
   expect(JSON.parse((await readAll(refused)).toString())).toMatchObject({ error: { type: 'overloaded_error' } });
   for (const response of open) response.end('done');
   for (const answer of await Promise.all(first)) expect((await readAll(answer)).toString()).toBe('done');
   const next = ask(session);
-  await vi.waitFor(() => expect(open).toHaveLength(3));
+  await vi.waitFor(() => expect(open).toHaveLength(3), 20_000);
   open[2]?.end('again');
   expect((await readAll(await next)).toString()).toBe('again');
 });

@@ -55,7 +55,7 @@ describe('what passes', () => {
       const answer = await ask(session, { headers: { 'accept-encoding': 'gzip, deflate, br, zstd' } });
       expect((await readAll(answer)).equals(packed)).toBe(true);
       expect(answer.headers['content-encoding']).toBe(encoding);
-      await vi.waitFor(() => expect(lastOf(heard)).toEqual({ type: 'finished' }));
+      await vi.waitFor(() => expect(lastOf(heard)).toEqual({ type: 'finished' }), 20_000);
       expect(deltas(heard)).toBe('one two');
     },
   );
@@ -70,7 +70,7 @@ describe('what passes', () => {
     });
     const answer = await ask(session);
     answer.resume();
-    await vi.waitFor(() => expect(deltas(heard)).toBe('early'));
+    await vi.waitFor(() => expect(deltas(heard)).toBe('early'), 20_000);
     answer.destroy();
   });
 
@@ -105,7 +105,7 @@ describe('what passes', () => {
       '7',
       body,
     ]);
-    await vi.waitFor(() => expect(heard).toHaveLength(2));
+    await vi.waitFor(() => expect(heard).toHaveLength(2), 20_000);
     expect(eventsOf(heard)).toEqual([
       { type: 'requested' },
       { type: 'failed', failure: { reason: 'refused', status: 529, message: 'Over "loaded"' } },
@@ -116,7 +116,7 @@ describe('what passes', () => {
     const page = `<html>${'x'.repeat(limits.gatewayRefusalBytesMax)}`;
     const { session, heard } = await openWay((_, response) => response.writeHead(404).end(page));
     expect((await readAll(await ask(session))).toString()).toBe(page);
-    await vi.waitFor(() => expect(heard).toHaveLength(2));
+    await vi.waitFor(() => expect(heard).toHaveLength(2), 20_000);
     const event = lastOf(heard);
     if (event?.type !== 'failed') throw new Error('it failed');
     expect(event.failure).toMatchObject({ reason: 'refused', status: 404 });
@@ -310,7 +310,7 @@ describe('what is read on the way', () => {
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"id":"msg_1"}');
     });
     await readAll(await ask(session));
-    await vi.waitFor(() => expect(eventsOf(heard)).toEqual([{ type: 'requested' }, { type: 'finished' }]));
+    await vi.waitFor(() => expect(eventsOf(heard)).toEqual([{ type: 'requested' }, { type: 'finished' }]), 20_000);
     await readAll(await ask(session, { path: '/v1/messages/count_tokens' }));
     await readAll(await ask(session, { method: 'GET', path: '/v1/messages' }));
     expect(heard).toHaveLength(2);
@@ -337,7 +337,7 @@ describe('what is read on the way', () => {
       };
       const session = gateway.open({ upstream, onEvent });
       expect((await readAll(await ask(session))).toString()).toBe(answerOf(['a']));
-      await vi.waitFor(() => expect(problems).toHaveLength(7));
+      await vi.waitFor(() => expect(problems).toHaveLength(7), 20_000);
     } finally {
       await gateway.close();
     }
