@@ -57,7 +57,7 @@ const CHUNK_BYTES = 64 * 1024;
 const LF = 10;
 
 /** Rounds are short and ratios of neighbours: many of them say something even on a machine that is busy. */
-const PATIENT: PairOptions = { rounds: 61, budgetMs: 8_000, clock: 'cpu' };
+const PATIENT: PairOptions = { rounds: 181, budgetMs: 24_000, clock: 'cpu' };
 
 async function measureSpeed(speed: SpeedCase): Promise<Measured> {
   const options = (): StreamTranslatorOptions => (speed.isAccelerated ? { accelerator: createAccelerator() } : {});
