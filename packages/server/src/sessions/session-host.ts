@@ -369,6 +369,20 @@ export class SessionHost {
   }
 
   #problem(sessionId: string, error: unknown): void {
+    if (isStoreError(error, 'not_found')) void this.#tellUnlessDeleted(sessionId, error);
+    else this.#tell(sessionId, error);
+  }
+
+  /** Somebody deletes a session while another process is about to take it up: then there is nothing to do, and to tell. */
+  async #tellUnlessDeleted(sessionId: string, error: unknown): Promise<void> {
+    const isThere = await this.#options.store.heads([sessionId]).then(
+      (heads) => heads.has(sessionId),
+      () => true,
+    );
+    if (isThere) this.#tell(sessionId, error);
+  }
+
+  #tell(sessionId: string, error: unknown): void {
     if (!this.#isClosed) this.#options.onProblem?.(sessionId, error);
   }
 }
