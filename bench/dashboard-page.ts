@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
-import type { FleetEvent } from '@fleetloom/protocol/fleet';
+import type { FleetEvent, FleetLoad } from '@fleetloom/protocol/fleet';
 import type { CDPSession, Page } from 'playwright-core';
 import { encodeLoad, tellLoad } from './dashboard-load.ts';
 
@@ -40,6 +40,10 @@ export async function openLoadedPage(pagesDirectory: string, recorded: readonly 
       response.write(': here\n\n');
     } else if (pathname.endsWith('/fleet'))
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(': nothing\n\n');
+    else if (pathname === '/v1/fleet/load')
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(LOAD));
+    // Such a server knows no more of a thread than its log says.
+    else if (pathname.endsWith('/health')) response.writeHead(404).end();
     else if (pathname.startsWith('/v1/'))
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"data":[],"next_page":null}');
     else void sendFile(response, pagesDirectory, pathname === '/' ? '/index.html' : pathname);
@@ -80,6 +84,13 @@ export async function openLoadedPage(pagesDirectory: string, recorded: readonly 
 }
 
 const TICK_MS = 10;
+
+const LOAD: FleetLoad = {
+  type: 'fleet_load',
+  node_id: null,
+  nodes: 1,
+  endpoint: { active: 5, waiting: 0, max: 32, paused_ms: 0 },
+};
 
 async function sendFile(response: ServerResponse, directory: string, path: string): Promise<void> {
   try {
