@@ -13,7 +13,7 @@ const together = [
   'packages/protocol/src/stream-json/!(memory|speed|reader.speed).test.ts',
   'packages/client/src/!(open-events).test.ts',
   'packages/web/src/**/!(app|clock|decisions|fleet-hub|header|polled).test.ts',
-  'packages/server/src/!(server-place).test.ts',
+  'packages/server/src/!(server-place|server.few-resources|server.nasty).test.ts',
   'packages/server/src/base/!(schedule).test.ts',
   'packages/server/src/{agents,engines,environments,nodes,sessions,tools,views,webhooks}/**/*.test.ts',
   'packages/server/src/http/**/!(idle-streams).test.ts',
@@ -39,6 +39,8 @@ export default defineConfig({
       { extends: true, test: { name: 'together', include: together, isolate: false } },
     ],
     testTimeout: 30_000,
+    // What nodes on one database share, for servers that a test starts in its own process.
+    env: { FLEETLOOM_SECRET: 'a secret that only tests have........' },
     // A second, which is the default, is what a busy machine takes for one look.
     expect: { poll: { timeout: 20_000 } },
     // On a machine that others use too, one of four thousand may be starved once. Where somebody watches there is no second try.

@@ -49,7 +49,11 @@ interface Line {
 /** A real server with a session on the program, and a reader of its stream. */
 export async function readSession(told: Told): Promise<Arrival[]> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'fleetloom-bench-'));
-  const server = await startServer({ dataDirectory, isOpen: true, claudeCode: { program } });
+  const server = await startServer({
+    dataDirectory,
+    isOpen: true,
+    claudeCode: { program, workspaces: ['wrkspc_default'], isUnsandboxed: true },
+  });
   const stop = new AbortController();
   try {
     const post = (path: string, body: object) =>

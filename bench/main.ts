@@ -8,13 +8,14 @@ import { nodes } from './nodes.ts';
 import { sessions } from './sessions.ts';
 import { store } from './store.ts';
 import { streamJson } from './stream-json.ts';
+import { tools } from './tools.ts';
 
 // npm run bench [-- name…]                  one table of everything, or of the benches and bench/cases named
 // npm run -s bench -- --json [name…]        one JSON object per line, and nothing else on stdout
 //
 // A figure that misses its goal is no failure of the run: machines differ, and tests are elsewhere. Only a crash is.
 
-const benches: Bench[] = [streamJson, store, sessions, fleet, http, nodes, claudeCode, dashboard];
+const benches: Bench[] = [streamJson, store, sessions, tools, fleet, http, nodes, claudeCode, dashboard];
 const all = benches.flatMap(({ name, cases }) => cases.map((entry) => ({ bench: name, ...entry })));
 type Case = (typeof all)[number];
 

@@ -62,7 +62,7 @@ async function start(data: string, database: string | undefined): Promise<{ url:
   const args = [main, 'serve', '--json', '--open', '--port', '0', '--data', data];
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [...args, ...(database === undefined ? [] : ['--database', database])], {
-    env: { PATH, HOME },
+    env: { PATH, HOME, FLEETLOOM_SECRET: 'a secret that only the bench has' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   process.once('exit', () => child.kill('SIGKILL'));

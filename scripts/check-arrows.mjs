@@ -22,6 +22,7 @@ const packageArrows = {
 const folderArrows = {
   protocol: {
     sse: [],
+    text: [],
     'stream-json': [],
     fleet: ['sse'],
     'managed-agents': ['sse'],
@@ -53,6 +54,8 @@ const guardedModules = [
         'the scripted model also answers the Messages API over HTTP, so that the real claude program can talk to it',
       'packages/server/src/engines/claude-code/gateway':
         'the claude program is passed through to its endpoint, so that the text of its sub-agents can be read on the way',
+      'packages/server/src/base/outgoing-http.ts':
+        'fetch cannot be given the address to connect to, and reads interim answers without end',
       'packages/server/src/tools/web-fetch':
         'fetch cannot be told which address to connect to, and one that was not checked may be private',
     },

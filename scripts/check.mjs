@@ -21,6 +21,7 @@ const checks = [
     advice: '`npm run format` mends it.\n',
   },
   { name: 'arrows', commands: () => [script('check-arrows.mjs')] },
+  { name: 'patterns', commands: () => [script('check-patterns.mjs')] },
   { name: 'spec', commands: () => [script('check-spec.mjs')] },
   { name: 'paths', commands: () => [script('check-paths.mjs')] },
   { name: 'links', commands: () => [script('check-links.mjs')] },

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import type { SessionFrame } from '../../packages/server/src/frames/frames.ts';
 import { findLogProblems } from '../../packages/server/src/sessions/suite/check-log.suite.ts';
 import { type TestServer, withServer } from '../../packages/server/src/server.suite.ts';
+import type { ClaudeCodeChoice } from '../../packages/server/src/open-programs.ts';
 import type { ServerOptions } from '../../packages/server/src/server.ts';
+import { noSandbox } from '../../packages/server/src/tools/sandbox/sandbox.suite.ts';
 import { claudeCodeEnvironment, temporaryHome } from '../support/claude-code.ts';
 
 type Stream = Awaited<ReturnType<TestServer['client']['beta']['sessions']['events']['stream']>>;
@@ -21,14 +23,16 @@ export interface AgentChoice {
   readonly roster?: readonly AgentChoice[];
 }
 
-/** A server with the real program in front of the scripted model, and sessions on it. */
+/** A server with the real program in its sandbox, in front of the scripted model, and sessions on it. */
 export class ClaudeServer {
-  readonly home: string;
   #test: TestServer;
 
-  constructor(test: TestServer, home: string) {
+  constructor(test: TestServer) {
     this.#test = test;
-    this.home = home;
+  }
+
+  get directory(): string {
+    return this.#test.directory;
   }
 
   get client(): TestServer['client'] {
@@ -152,9 +156,13 @@ export async function withClaudeServer(
   run: (server: ClaudeServer) => Promise<void>,
   options: Partial<ServerOptions> = {},
 ): Promise<void> {
-  const home = await temporaryHome();
-  const claudeCode = { program: path, environment: claudeCodeEnvironment(home) };
-  await withServer((test) => run(new ClaudeServer(test, home)), { claudeCode, ...options });
+  await withServer((test) => run(new ClaudeServer(test)), { claudeCode: await toChoice(path), ...options });
+}
+
+/** The program for whoever asks; in the sandbox, where there is one. */
+export async function toChoice(path: string): Promise<ClaudeCodeChoice> {
+  const environment = claudeCodeEnvironment(await temporaryHome());
+  return { program: path, environment, workspaces: ['wrkspc_default'], isUnsandboxed: noSandbox !== undefined };
 }
 
 export function isAtRest(event: SessionEvent): boolean {

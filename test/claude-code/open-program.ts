@@ -5,10 +5,17 @@ import { createClaudeCodeEngine } from '../../packages/server/src/engines/claude
 import type { TestedPrograms } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
 import type { ProgramWords } from '../../packages/server/src/engines/program-suite/words.suite.ts';
 import { serveScriptedModel } from '../../packages/server/src/engines/scripted/index.ts';
+import { createProgramNetwork } from '../../packages/server/src/program-network.ts';
+import { findProgram } from '../../packages/server/src/tools/find-program.ts';
+import { openBubblewrap } from '../../packages/server/src/tools/sandbox/bubblewrap.ts';
+import { noSandbox } from '../../packages/server/src/tools/sandbox/sandbox.suite.ts';
 import { claudeCodeEnvironment } from '../support/claude-code.ts';
 import { findProcesses } from './processes.ts';
 
-/** The engine with the real program, in front of the scripted model. */
+/**
+ * The engine with the real program, in front of the scripted model: in the sandbox with the gateway, or without both, since
+ * a program in the sandbox has no other way to its model.
+ */
 export async function openPrograms(
   path: string,
   { isTapped }: { readonly isTapped: boolean },
@@ -21,10 +28,14 @@ export async function openPrograms(
   const upstream = { type: 'endpoint', baseURL: model.url, credential: { apiKey: 'none' } } as const;
   // Ten attempts, as it makes by itself, take minutes.
   const attempts = { CLAUDE_CODE_MAX_RETRIES: '1' };
+  const more = { ...attempts, ...(isTapped ? {} : direct) };
   const engine = createClaudeCodeEngine({
     program: path,
-    directory: join(home, 'programs'),
-    environment: claudeCodeEnvironment(home, { ...attempts, ...(isTapped ? {} : direct) }),
+    directory: home,
+    environment: claudeCodeEnvironment(home, more),
+    passedVariables: ['IS_SANDBOX', ...Object.keys(more)],
+    sandbox: isTapped && noSandbox === undefined ? () => openBubblewrap({ findProgram }) : 'none',
+    openNetwork: (networking) => createProgramNetwork({ networking }),
     upstream: isTapped ? upstream : null,
   });
   const close = async () => {

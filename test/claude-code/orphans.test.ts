@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, afterAll, expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../../packages/server/src/server.suite.ts';
+import { noSandbox } from '../../packages/server/src/tools/sandbox/sandbox.suite.ts';
 import { buildProgram } from '../support/build-program.ts';
 import { claudeCodeEnvironment, describeWithClaudeCode, temporaryHome } from '../support/claude-code.ts';
 import { repositoryRoot } from '../support/root.ts';
@@ -13,48 +14,62 @@ import { bash, toolset } from './claude-server.ts';
 import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
 import { findProcesses } from './processes.ts';
 
+const places = noSandbox === undefined ? ['sandboxed', 'unsandboxed'] : ['unsandboxed'];
+
 const code = join(repositoryRoot, '.cache', `claude-code-host-${process.pid}`);
 
 await describeWithClaudeCode('a server in a process of its own', ({ path }) => {
   beforeAll(() => buildProgram(code, { host: fileURLToPath(new URL('./host.ts', import.meta.url)) }), 120_000);
   afterAll(() => rm(code, { recursive: true, force: true }));
 
-  it('[J90] what a server that was killed leaves behind is gone after its next start, and its sessions rest', async () => {
-    const home = await temporaryHome();
-    const directory = await mkdtemp(join(tmpdir(), 'fleetloom-claude-host-'));
-    onTestFinished(() => rm(directory, { recursive: true, force: true }));
-    const first = await startHost(path, directory, home);
-    const session = await startForever(first.port, directory);
-    expect(findProcesses(home).length).toBeGreaterThan(1);
-    first.child.kill('SIGKILL');
-    await once(first.child, 'exit');
+  it.each(places)(
+    '[J90] what a server that was killed leaves behind is gone after its next start, and its sessions rest: %s',
+    async (place) => {
+      const home = await temporaryHome();
+      const directory = await mkdtemp(join(tmpdir(), 'fleetloom-claude-host-'));
+      onTestFinished(() => rm(directory, { recursive: true, force: true }));
+      const first = await startHost(path, directory, home, place);
+      const session = await startForever(first.port, directory);
+      expect(findProcesses(directory).length).toBeGreaterThan(1);
+      first.child.kill('SIGKILL');
+      await once(first.child, 'exit');
+      // A sandbox ends with its server; what runs without one is there until somebody ends it.
+      if (place === 'sandboxed')
+        await vi.waitFor(() => expect(findProcesses(directory)).toEqual([]), { timeout: 30_000 });
+      else expect(findProcesses(directory).length).toBeGreaterThan(1);
 
-    const second = await startHost(path, directory, home);
-    await vi.waitFor(() => expect(findProcesses(home)).toEqual([]), { timeout: 30_000 });
-    const next = connect(`http://127.0.0.1:${second.port}`);
-    const isOver = async () => (await next.beta.sessions.retrieve(session)).status;
-    // The lease of the one that was killed has to run out first.
-    await vi.waitFor(async () => expect(await isOver()).toBe('idle'), { timeout: 60_000, interval: 500 });
-    expect(await readdir(join(directory, 'programs'))).toEqual([]);
-  }, 180_000);
+      const second = await startHost(path, directory, home, place);
+      await vi.waitFor(() => expect(findProcesses(directory)).toEqual([]), { timeout: 30_000 });
+      const next = connect(`http://127.0.0.1:${second.port}`);
+      const isOver = async () => (await next.beta.sessions.retrieve(session)).status;
+      // The lease of the one that was killed has to run out first.
+      await vi.waitFor(async () => expect(await isOver()).toBe('idle'), { timeout: 60_000, interval: 500 });
+      expect(await readdir(join(directory, 'programs'))).toEqual([]);
+    },
+    180_000,
+  );
 
-  it('[J91] a server that is told to stop takes its programs with it', async () => {
-    const home = await temporaryHome();
-    const directory = await mkdtemp(join(tmpdir(), 'fleetloom-claude-host-'));
-    onTestFinished(() => rm(directory, { recursive: true, force: true }));
-    const { child, port } = await startHost(path, directory, home);
-    await startForever(port, directory);
-    child.kill('SIGTERM');
-    const [exitCode] = (await once(child, 'exit')) as [number | null];
-    expect(exitCode).toBe(0);
-    expect(findProcesses(home)).toEqual([]);
-    expect(await readdir(join(directory, 'programs'))).toEqual([]);
-  }, 180_000);
+  it.each(places)(
+    '[J91] a server that is told to stop takes its programs with it: %s',
+    async (place) => {
+      const home = await temporaryHome();
+      const directory = await mkdtemp(join(tmpdir(), 'fleetloom-claude-host-'));
+      onTestFinished(() => rm(directory, { recursive: true, force: true }));
+      const { child, port } = await startHost(path, directory, home, place);
+      await startForever(port, directory);
+      child.kill('SIGTERM');
+      const [exitCode] = (await once(child, 'exit')) as [number | null];
+      expect(exitCode).toBe(0);
+      expect(findProcesses(directory)).toEqual([]);
+      expect(await readdir(join(directory, 'programs'))).toEqual([]);
+    },
+    180_000,
+  );
 });
 
-async function startHost(path: string, directory: string, home: string) {
+async function startHost(path: string, directory: string, home: string, place: string) {
   const environment = JSON.stringify(claudeCodeEnvironment(home));
-  const child: ChildProcess = spawn(process.execPath, [join(code, 'host.mjs'), directory, path, environment], {
+  const child: ChildProcess = spawn(process.execPath, [join(code, 'host.mjs'), directory, path, environment, place], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));

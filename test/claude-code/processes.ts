@@ -1,16 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-/** The processes that were started with this home, whatever became of their parents. */
-export function findProcesses(home: string): number[] {
+/** The processes that were started for sessions of this data directory, whatever became of their parents. */
+export function findProcesses(directory: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => isOf(pid, home));
+    .filter((pid) => isOf(pid, directory));
 }
 
-function isOf(pid: number, home: string): boolean {
+function isOf(pid: number, directory: string): boolean {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${home}`) && !isZombie(pid);
+    const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    const own = `CLAUDE_CONFIG_DIR=${join(directory, 'program-homes')}/`;
+    return environment.some((entry) => entry.startsWith(own)) && !isZombie(pid);
   } catch {
     // It is gone meanwhile, or somebody else's.
     return false;

@@ -47,7 +47,7 @@ await describeWithClaudeCode('random stops of the real program', ({ path }) => {
           expect((await server.log(session)).problems).toEqual([]);
           await server.client.beta.sessions.archive(session);
         }
-        expect(findProcesses(server.home)).toEqual([]);
+        expect(findProcesses(server.directory)).toEqual([]);
         expect(await server.programs()).toEqual([]);
       });
     },

@@ -15,7 +15,7 @@ await describeWithClaudeCode('what survives of the real program', ({ path }) => 
       await server.say(session, `Go. ${turns}`);
       await vi.waitFor(async () => expect(await server.files(session)).toEqual(['count']), { timeout: 60_000 });
       await server.restart();
-      expect(findProcesses(server.home)).toEqual([]);
+      expect(findProcesses(server.directory)).toEqual([]);
 
       const isOver = async () => (await server.client.beta.sessions.retrieve(session)).status === 'idle';
       await vi.waitFor(async () => expect(await isOver()).toBe(true), { timeout: 60_000 });
@@ -44,7 +44,7 @@ await describeWithClaudeCode('what survives of the real program', ({ path }) => 
       expect(error).toMatchObject({
         error: { message: expect.stringContaining('SIGKILL'), retry_status: { type: 'exhausted' } },
       });
-      expect(findProcesses(server.home)).toEqual([]);
+      expect(findProcesses(server.directory)).toEqual([]);
       expect(textsOf(await server.run(session, 'And now?'))).toEqual(['I go on.']);
       expect(await server.readFile(session, 'count')).toBe('once\n');
       expect((await server.log(session)).problems).toEqual([]);
@@ -52,7 +52,7 @@ await describeWithClaudeCode('what survives of the real program', ({ path }) => 
   }, 180_000);
 
   it('[J82] a program that is not there is an error that says what to do', async () => {
-    const claudeCode = { program: '/nowhere/claude' };
+    const claudeCode = { program: '/nowhere/claude', workspaces: ['wrkspc_default'] };
     await withClaudeServer(
       path,
       async (server) => {
@@ -72,9 +72,9 @@ await describeWithClaudeCode('what survives of the real program', ({ path }) => 
     await withClaudeServer(path, async (server) => {
       const session = await server.createSession();
       await server.run(session, `Go. ${script([{ say: 'Done.' }])}`);
-      expect(findProcesses(server.home)).not.toEqual([]);
+      expect(findProcesses(server.directory)).not.toEqual([]);
       await server.client.beta.sessions.archive(session);
-      expect(findProcesses(server.home)).toEqual([]);
+      expect(findProcesses(server.directory)).toEqual([]);
     });
   }, 60_000);
 });

@@ -62,22 +62,29 @@ await describeWithClaudeCode('tools of the real program', ({ path }) => {
 
   it("[J62] the MCP servers of the agent are the program's, and its policies hold for their tools", async () => {
     const mcp = await serveMcp();
-    await withClaudeServer(path, async (server) => {
-      const servers = [{ type: 'url', name: 'desk', url: mcp.url }];
-      const asked = { default_config: { permission_policy: { type: 'always_ask' } } };
-      const mcpTools = { type: 'mcp_toolset', mcp_server_name: 'desk', ...asked };
-      const session = await server.createSession({ tools: [toolset('always_allow'), mcpTools], mcp_servers: servers });
-      const turns = script([{ call: 'mcp__desk__echo', input: {} }], [{ say: 'It said: {{last_result}}' }]);
-      const events = await server.run(session, `Go. ${turns}`, async (event) => {
-        if (event.type !== 'agent.mcp_tool_use') return;
-        expect(event).toMatchObject({ name: 'echo', mcp_server_name: 'desk', evaluated_permission: 'ask' });
-        expect(mcp.calls).toEqual([]);
-        await server.send(session, { type: 'user.tool_confirmation', tool_use_id: event.id, result: 'allow' });
-      });
-      expect(textsOf(events)).toEqual(['It said: ran echo']);
-      expect(mcp.calls).toMatchObject([{ name: 'echo' }]);
-      expect((await server.log(session)).problems).toEqual([]);
-    });
+    await withClaudeServer(
+      path,
+      async (server) => {
+        const servers = [{ type: 'url', name: 'desk', url: mcp.url }];
+        const asked = { default_config: { permission_policy: { type: 'always_ask' } } };
+        const mcpTools = { type: 'mcp_toolset', mcp_server_name: 'desk', ...asked };
+        const session = await server.createSession({
+          tools: [toolset('always_allow'), mcpTools],
+          mcp_servers: servers,
+        });
+        const turns = script([{ call: 'mcp__desk__echo', input: {} }], [{ say: 'It said: {{last_result}}' }]);
+        const events = await server.run(session, `Go. ${turns}`, async (event) => {
+          if (event.type !== 'agent.mcp_tool_use') return;
+          expect(event).toMatchObject({ name: 'echo', mcp_server_name: 'desk', evaluated_permission: 'ask' });
+          expect(mcp.calls).toEqual([]);
+          await server.send(session, { type: 'user.tool_confirmation', tool_use_id: event.id, result: 'allow' });
+        });
+        expect(textsOf(events)).toEqual(['It said: ran echo']);
+        expect(mcp.calls).toMatchObject([{ name: 'echo' }]);
+        expect((await server.log(session)).problems).toEqual([]);
+      },
+      { allowedPrivateHosts: ['127.0.0.1'] },
+    );
   }, 120_000);
 
   it('[J64] an MCP server that cannot be reached is told of, and the program goes on without it', async () => {
@@ -93,7 +100,8 @@ await describeWithClaudeCode('tools of the real program', ({ path }) => {
       events.push(...(await server.run(session, 'And now?')));
       expect(new Set(textsOf(events))).toEqual(new Set(['Here.']));
       const errors = events.filter(({ type }) => type === 'session.error');
-      const error = { type: 'mcp_connection_failed_error', mcp_server_name: 'gone' };
+      const message = expect.stringMatching(/cannot reach gone: 127\.0\.0\.1:9 is not on the public internet/);
+      const error = { type: 'mcp_connection_failed_error', mcp_server_name: 'gone', message };
       expect(errors).toMatchObject([{ error }]);
       expect((await server.log(session)).problems).toEqual([]);
     });

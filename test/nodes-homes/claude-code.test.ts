@@ -7,6 +7,7 @@ import { afterAll, beforeAll, it } from 'vitest';
 import { limits } from '../../packages/cli/src/limits.ts';
 import { buildProgram } from '../../packages/cli/test-support/processes.ts';
 import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { noSandbox } from '../../packages/server/src/tools/sandbox/sandbox.suite.ts';
 import type { Postgres } from '../../scripts/support/postgres.mjs';
 import { bash } from '../claude-code/claude-server.ts';
 import { runSql } from '../nodes/run-sql.ts';
@@ -37,7 +38,16 @@ await describeWithClaudeCode('sessions of the real program on two nodes', ({ pat
     const name = `nodes_${clusters.length}_${randomBytes(4).toString('hex')}`;
     runSql(postgres.url, `CREATE DATABASE ${name}`);
     const database = Object.assign(new URL(postgres.url), { pathname: `/${name}` }).href;
-    const args = ['--claude', path, '--workspace-wait', String(limits.workspaceWaitSecondsMin), ...more];
+    const args = [
+      '--claude',
+      path,
+      '--programs',
+      'default',
+      ...(noSandbox === undefined ? [] : ['--unsandboxed-programs']),
+      '--workspace-wait',
+      String(limits.workspaceWaitSecondsMin),
+      ...more,
+    ];
     const cluster = await openTwoNodes({ database, args });
     clusters.push(cluster);
     return cluster;

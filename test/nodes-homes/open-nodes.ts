@@ -34,7 +34,7 @@ export async function openTwoNodes({ database, args = [] }: NodesOptions): Promi
     two,
     close: async () => {
       await Promise.all([one.kill(), two.kill()]);
-      for (const pid of [one, two].flatMap(({ home }) => findProcesses(home))) endProcess(pid);
+      for (const pid of [one, two].flatMap(({ data }) => findProcesses(data))) endProcess(pid);
       await rm(directory, { recursive: true, force: true, maxRetries: 5 });
     },
   };

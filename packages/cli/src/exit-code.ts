@@ -17,6 +17,8 @@ export const exitCode = {
   needsYou: 7,
   /** The same: nothing is heard of a thread that should be heard of. */
   stalled: 8,
+  /** The server ended on an error that no code handles: a defect. EX_SOFTWARE of sysexits.h. */
+  unexpected: 70,
   /** As shells count signals: 128 and the signal's number. */
   SIGHUP: 129,
   SIGINT: 130,

@@ -13,6 +13,10 @@ export interface Io {
   onSignal(signal: NodeJS.Signals, handler: () => void): () => void;
   /** Calls back once when the process ends, for whatever reason it still can; in a crash before the crash is printed. */
   onExit(handler: () => void): () => void;
+  /** Calls back on every error that no code handles, instead of ending the process, until the returned function is called. */
+  onUncaught(handler: (error: unknown) => void): () => void;
+  /** Ends the process at once. */
+  exitNow(code: number): void;
   /**
    * Hands over what is typed, key by key and unseen, until the returned function is called. Undefined where nobody can
    * type. Ctrl-C comes as a key too, not as a signal.

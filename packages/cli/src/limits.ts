@@ -23,6 +23,9 @@ export const limits = {
   /** Rows of that answer. */
   answerRowsMax: 1_000,
 
+  /** How long a server may take to close after an error that no code handles. */
+  lastResortMs: 5_000,
+
   // Conformance.
   /** Checks that run at the same time. */
   checksAtOnceMax: 10,

@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import type { AgentEvent } from '@fleetloom/protocol/stream-json';
 import { exitCode } from './exit-code.ts';
 import { cleanLine } from './terminal/clean-text.ts';
@@ -41,7 +42,7 @@ export function toExitCode(outcome: Outcome): number {
 export function explainOutcome(outcome: Outcome): string | undefined {
   if (outcome.events === 0) return `The input was empty. ${RECORD}`;
   if (outcome.events === outcome.unreadableLines) {
-    return `No line of the input is stream-json; the first begins with "${cleanLine(outcome.unreadableExcerpt ?? '').slice(0, 60)}". ${RECORD}`;
+    return `No line of the input is stream-json; the first begins with "${cutText(cleanLine(outcome.unreadableExcerpt ?? ''), 60)}". ${RECORD}`;
   }
   if (outcome.unreadableLines > 0) {
     return `${formatPlural(outcome.unreadableLines, 'line')} could not be read; "fleetloom translate --json" shows where, as "unreadable" events.`;

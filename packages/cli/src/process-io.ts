@@ -43,6 +43,11 @@ export function createProcessIo(): Io {
       process.on('uncaughtExceptionMonitor', once);
       return undo;
     },
+    onUncaught: (handler) => {
+      process.on('uncaughtException', handler);
+      return () => process.off('uncaughtException', handler);
+    },
+    exitNow: (code) => process.exit(code),
     openKeyboard,
     suspend: () => process.kill(process.pid, 'SIGSTOP'),
   };

@@ -114,8 +114,13 @@ function createProgram(io: Io, done: (code: number) => void): Command {
     .option('--data <directory>', 'where everything is kept (default ~/.local/share/fleetloom, or FLEETLOOM_DATA)')
     .option('--scripts <directory>', 'scripts for the scripted model instead of those of the demo')
     .option('--unsandboxed-bash', 'let agents run bash without a sandbox where there is none')
+    .option('--allow-private-host <host...>', PRIVATE_HOST)
     .option('--claude <program>', CLAUDE)
     .option('--claude-login', 'let it use its own login instead of the key of this server')
+    .option('--programs <workspace...>', `${PROGRAMS} (default on this machine: default)`)
+    .option('--no-programs', 'let no workspace run the claude program')
+    .option('--program-env <name...>', PROGRAM_ENV)
+    .option('--unsandboxed-programs', UNSANDBOXED_PROGRAMS)
     .option('--webhook <url...>', WEBHOOK)
     .option('--json', 'print one line with the addresses and the key as JSON')
     .addHelpText('after', START_EXAMPLES)
@@ -134,8 +139,12 @@ function createProgram(io: Io, done: (code: number) => void): Command {
     .option('--model-base-url <url>', 'the Messages endpoint of other models (default ANTHROPIC_BASE_URL)')
     .option('--open', 'ask for no key; only possible on this machine')
     .option('--unsandboxed-bash', 'let agents run bash without a sandbox where there is none')
+    .option('--allow-private-host <host...>', PRIVATE_HOST)
     .option('--claude <program>', CLAUDE)
     .option('--claude-login', 'let it use its own login instead of the key of this server')
+    .option('--programs <workspace...>', `${PROGRAMS} (default: none)`)
+    .option('--program-env <name...>', PROGRAM_ENV)
+    .option('--unsandboxed-programs', UNSANDBOXED_PROGRAMS)
     .option('--webhook <url...>', WEBHOOK)
     .option('--json', 'print one line with the address and the key as JSON')
     .option('--rate-limit <number>', 'requests that each key may make in a second', parseRate)
@@ -158,6 +167,16 @@ function createProgram(io: Io, done: (code: number) => void): Command {
     )
     .option('--max-sessions <number>', 'with --database: sessions at work here at the same time', parseRate)
     .option('--allow-host <name...>', 'names by which a load balancer or a proxy calls this server')
+    .option(
+      '--connections <number>',
+      'connections at the same time (default: half of the open files that the process may have)',
+      parseRate,
+    )
+    .option(
+      '--connections-per-address <number>',
+      'of one other machine; raise it for a proxy that all clients come through (default: half of them)',
+      parseRate,
+    )
     .addOption(new Option('--log <form>', 'tell of requests on standard error').choices(logForms).default('off'))
     .addHelpText('after', SERVE_EXAMPLES)
     .action(async (options: object) => {
@@ -227,6 +246,9 @@ function createProgram(io: Io, done: (code: number) => void): Command {
     .description('look at what is set up on this machine, what is not, and what to do about it')
     .option('--data <directory>', 'the data directory to look at')
     .option('--claude <program>', CLAUDE)
+    .option('--programs <workspace...>', PROGRAMS)
+    .option('--program-env <name...>', PROGRAM_ENV)
+    .option('--unsandboxed-programs', UNSANDBOXED_PROGRAMS)
     .option('--url <url>', 'the server to ask')
     .option('--key <key>', 'its key')
     .option('--json', 'print one JSON object for each finding')
@@ -287,6 +309,10 @@ function parseSpeed(value: string): number {
 }
 
 const CLAUDE = 'the program behind models such as claude-code/default (default: claude on PATH)';
+const PROGRAMS = 'workspaces whose agents may run the claude program, also with commas between them';
+const PROGRAM_ENV = 'variables that reach the claude program and every command that it runs; few others do';
+const UNSANDBOXED_PROGRAMS = 'run it on the whole machine as the user of the server instead of in a sandbox';
+const PRIVATE_HOST = 'private hosts that agents may reach with web_fetch and MCP, as host or host:port';
 const WEBHOOK = 'tell this address, by signed requests, what becomes of sessions; may be given several times';
 const FILE = 'a recorded stream, also gzipped; without it or with "-" standard input is read';
 
@@ -378,7 +404,10 @@ Examples:
   $ fleetloom serve --open
   $ ANTHROPIC_API_KEY=… fleetloom serve --port 8080 --data ./data
   $ fleetloom serve --port 0 --json | head -1 | jq -r .url
-  $ FLEETLOOM_DATABASE=postgres://fleetloom:…@db/fleetloom fleetloom serve --host 0.0.0.0 --allow-host fleet.example.com
+  $ FLEETLOOM_DATABASE=postgres://fleetloom:…@db/fleetloom FLEETLOOM_SECRET=… \\
+      fleetloom serve --host 0.0.0.0 --allow-host fleet.example.com
+
+FLEETLOOM_SECRET, the same on every server of a database, seals what they share there: openssl rand -base64 32
 
 Exit codes:
   0    stopped with Ctrl-C or SIGTERM

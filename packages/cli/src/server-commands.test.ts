@@ -47,6 +47,7 @@ describe('the commands that talk to a server', () => {
       unreachable: 6,
       needsYou: 7,
       stalled: 8,
+      unexpected: 70,
       SIGHUP: 129,
       SIGINT: 130,
       SIGTERM: 143,

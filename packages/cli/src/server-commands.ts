@@ -30,6 +30,11 @@ export function addServerCommands(program: Command, io: Io, done: (code: number)
     )
     .option('--scripts <directory>', 'scripts for the scripted model, one JSON or YAML file each')
     .option('--unsandboxed-bash', 'let agents run bash without a sandbox where there is none')
+    .option('--unsandboxed-programs', 'run the claude program without a sandbox, with everything that you can reach')
+    .option(
+      '--allow-private-host <host...>',
+      'private hosts that agents may reach with web_fetch and MCP, as host or host:port',
+    )
     .addHelpText('after', RUN_EXAMPLES + SERVER_EXIT_CODE_HELP)
     .action(async (task: string | undefined, options: object) => {
       const { run } = await import('./commands/run.ts');

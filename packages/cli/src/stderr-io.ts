@@ -11,6 +11,8 @@ export function toStderrIo(io: Io): Io {
     timers: io.timers,
     onSignal: (signal, handler) => io.onSignal(signal, handler),
     onExit: (handler) => io.onExit(handler),
+    onUncaught: (handler) => io.onUncaught(handler),
+    exitNow: (code) => io.exitNow(code),
     openKeyboard: (onKeys) => io.openKeyboard(onKeys),
     suspend: () => io.suspend(),
   };

@@ -29,9 +29,11 @@ async function drain<T>(
   asked: Promise<EndingSignal>,
 ): Promise<Ending> {
   let signal: EndingSignal | undefined;
-  void asked.then((which) => {
-    signal = which;
-  });
+  // Only ever resolves: signals do not fail.
+  asked.then(
+    (which) => (signal = which),
+    () => undefined,
+  );
   for await (const value of source) {
     // What was already under way when the signal came is no longer wanted.
     if (signal) return signal;

@@ -98,6 +98,15 @@ export class FakeIo implements Io {
     return () => this.#exits.delete(handler);
   }
 
+  /** What a command does with errors that no code handles is tested with a real process. */
+  onUncaught(): () => void {
+    return () => {};
+  }
+
+  exitNow(code: number): void {
+    throw new Error(`a test ended its process with ${code}`);
+  }
+
   /** Whether anybody can type; `type` does. */
   hasKeyboard = false;
   #typists = new Set<(keys: string) => void>();

@@ -22,9 +22,12 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
+/** Agents of Claude Code may be made; none of these tests runs one. */
+const claudeCode = { workspaces: ['wrkspc_default'] };
+
 export async function startTestServer(): Promise<TestServer> {
   const directory = await mkdtemp(join(tmpdir(), 'fleetloom-cli-test-'));
-  let server: FleetloomServer | undefined = await startServer({ dataDirectory: directory });
+  let server: FleetloomServer | undefined = await startServer({ dataDirectory: directory, claudeCode });
   const { url, port, firstKey: key = '' } = server;
   const send = async (path: string, init: RequestInit): Promise<Response> => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
@@ -70,7 +73,7 @@ export async function startTestServer(): Promise<TestServer> {
     stop,
     restart: async () => {
       await stop();
-      server = await startServer({ dataDirectory: directory, port });
+      server = await startServer({ dataDirectory: directory, port, claudeCode });
     },
     close: async () => {
       await stop();

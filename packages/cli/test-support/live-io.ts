@@ -20,6 +20,8 @@ export function toLiveIo(fake: FakeIo, stderr: Io['stderr'] = fake.stderr, clock
     },
     onSignal: (signal, handler) => fake.onSignal(signal, handler),
     onExit: (handler) => fake.onExit(handler),
+    onUncaught: () => fake.onUncaught(),
+    exitNow: (code) => fake.exitNow(code),
     openKeyboard: (onKeys) => fake.openKeyboard(onKeys),
     suspend: () => fake.suspend(),
   };

@@ -16,10 +16,15 @@ export function buildProgram(): void {
   if (!existsSync(MAIN)) throw new Error('packages/cli/dist/main.js is missing: run npm run build');
 }
 
+/** What the nodes of a test share. The same as in vitest.config.ts, because some of them run in its process. */
+export const NODE_SECRET = 'a secret that only tests have........';
+
 /** The variables of a shell in which nothing of ours is set. */
 export function cleanEnv(more: Record<string, string> = {}): NodeJS.ProcessEnv {
   const { PATH, HOME } = process.env;
-  return { PATH, HOME, LANG: 'C.UTF-8', NO_COLOR: '1', ...more };
+  // The same for all that share a database, as their operator would set it.
+  const secret = 'FLEETLOOM_DATABASE' in more ? { FLEETLOOM_SECRET: NODE_SECRET } : {};
+  return { PATH, HOME, LANG: 'C.UTF-8', NO_COLOR: '1', ...secret, ...more };
 }
 
 export interface Running {

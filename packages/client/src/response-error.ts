@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { limits } from './limits.ts';
 
 /** The server answered, but not with events. */
@@ -33,7 +34,7 @@ async function readExcerpt(body: Response['body']): Promise<{ text: string; caus
   const utf8 = new TextDecoder();
   const reader = body.getReader();
   // Cancelling ends a read that waits, as if the body were over.
-  const timer = setTimeout(() => void reader.cancel(), limits.excerptWaitMs);
+  const timer = setTimeout(() => reader.cancel().catch(() => undefined), limits.excerptWaitMs);
   let text = '';
   try {
     while (text.length < limits.excerptCharsMax) {
@@ -42,7 +43,7 @@ async function readExcerpt(body: Response['body']): Promise<{ text: string; caus
       text += utf8.decode(value, { stream: true });
     }
     await reader.cancel();
-    return { text: text.slice(0, limits.excerptCharsMax).trim() };
+    return { text: cutText(text, limits.excerptCharsMax).trim() };
   } catch (cause) {
     return { text: text.trim(), cause };
   } finally {

@@ -12,7 +12,8 @@ export {
   type FoundProgram,
   type ProgramProblem,
 } from './engines/claude-code/find-program.ts';
-export { whyNoGateway } from './engines/claude-code/gateway/unusable.ts';
+export { toGatewayVariables } from './engines/claude-code/to-environment.ts';
+export { type NoGateway, whyNoGateway } from './engines/claude-code/gateway/unusable.ts';
 export type { Upstream } from './engines/claude-code/gateway/upstream.ts';
 export {
   type AskOptions,
@@ -64,12 +65,13 @@ export type {
   WorkRecord,
 } from './store/records.ts';
 export { openPostgresStore, type PostgresOptions } from './store/postgres/postgres-store.ts';
-export { openSqliteStore } from './store/sqlite/sqlite-store.ts';
+export { openSqliteStore, type SqliteStoreOptions } from './store/sqlite/sqlite-store.ts';
 export type { Signal, Store } from './store/store.ts';
 export { isStoreError, type StoreErrorCode } from './store/store-errors.ts';
 export { type Appended, type Change, commitOne, type Outcome, type SubmitChange, type Write } from './store/write.ts';
 export type { RateLimit } from './http/rate-limit.ts';
 export type { DoorLog, RequestLogEntry } from './http/request-log.ts';
+export type { ClaudeCodeChoice } from './open-programs.ts';
 export { openKeys, type OpenKeysOptions } from './open-keys.ts';
 export { type FleetloomServer, type ServerOptions, startServer } from './server.ts';
 export { checkToolPrograms, type ToolPrograms } from './tools/tool-programs.ts';

@@ -14,7 +14,10 @@ async function newFile(): Promise<string> {
 }
 
 it('[W71] a key is made once, whoever starts at the same time, and is told as new to one only', async () => {
-  for (const place of [{ file: await newFile() }, { store: createMemoryStore({ clock: systemClock }) }]) {
+  for (const place of [
+    { file: await newFile() },
+    { store: createMemoryStore({ clock: systemClock }), secret: 's'.repeat(32) },
+  ]) {
     const opened = await Promise.all(Array.from({ length: 5 }, () => openWebhookKey(undefined, place)));
     const [text] = new Set(opened.map(({ key }) => key.text));
     expect(text).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);

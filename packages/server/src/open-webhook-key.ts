@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm } from 'node:fs/promises';
+import { openSealedSecret } from './http/auth/sealed-secret.ts';
 import { writeSecretly } from './http/auth/write-secretly.ts';
 import type { Store } from './store/store.ts';
-import { isStoreError } from './store/store-errors.ts';
 import { parseWebhookKey, toWebhookKey, type WebhookKey } from './webhooks/webhook-key.ts';
 
-/** Where the key for webhooks is kept: in a file of its own, or with other nodes in a database. */
-export type WebhookKeyPlace = { readonly file: string } | { readonly store: Pick<Store, 'documents'> };
+/** Where the key for webhooks is kept: in a file of its own, or with other nodes in a database, sealed with their secret. */
+export type WebhookKeyPlace =
+  | { readonly file: string }
+  | { readonly store: Pick<Store, 'documents'>; readonly secret: string };
 
 export interface OpenedWebhookKey {
   readonly key: WebhookKey;
@@ -17,10 +19,12 @@ export interface OpenedWebhookKey {
 /** The key that was given, or the one that is kept, or a new one. Of several that start at once all get the same. */
 export async function openWebhookKey(given: string | undefined, place: WebhookKeyPlace): Promise<OpenedWebhookKey> {
   if (given !== undefined) return { key: parseGivenKey(given), isNew: false };
-  const known = await read(place);
-  if (known !== undefined) return { key: known, isNew: false };
-  const isNew = await add(place, toWebhookKey(randomBytes(KEY_BYTES)).text);
-  return { key: (await read(place))!, isNew };
+  const make = () => toWebhookKey(randomBytes(KEY_BYTES)).text;
+  if ('file' in place) return await openFile(place.file, make);
+  const { store, secret } = place;
+  // Receivers have the key too, so one that was in the clear goes on.
+  const { text, isNew } = await openSealedSecret(store, { id: 'webhook_key', secret, make, ifInClear: 'sealed' });
+  return { key: parseWebhookKey(text, 'webhook_key in the database'), isNew };
 }
 
 /** Throws if it is none. */
@@ -28,36 +32,28 @@ export function parseGivenKey(given: string): WebhookKey {
   return parseWebhookKey(given, 'the signing key that was given');
 }
 
-async function read(place: WebhookKeyPlace): Promise<WebhookKey | undefined> {
-  if ('file' in place) {
-    const text = await readFile(place.file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined;
-      throw error;
-    });
-    return text === undefined ? undefined : parseWebhookKey(text.trim(), place.file);
-  }
-  const found = await place.store.documents.get(KIND, ID);
-  const { key } = found?.data ?? {};
-  return found === undefined ? undefined : parseWebhookKey(typeof key === 'string' ? key : '', `${ID} in the database`);
+async function openFile(file: string, make: () => string): Promise<OpenedWebhookKey> {
+  const known = await read(file);
+  if (known !== undefined) return { key: known, isNew: false };
+  const isNew = await add(file, make());
+  return { key: (await read(file))!, isNew };
+}
+
+async function read(file: string): Promise<WebhookKey | undefined> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  return text === undefined ? undefined : parseWebhookKey(text.trim(), file);
 }
 
 /** False if somebody else was first. */
-async function add(place: WebhookKeyPlace, text: string): Promise<boolean> {
-  if ('store' in place) {
-    const document = { kind: KIND, id: ID, data: { key: text }, ifRevision: 0 };
-    return await place.store.documents.put(document).then(
-      () => true,
-      (error: unknown) => {
-        if (isStoreError(error, 'version_conflict')) return false;
-        throw error;
-      },
-    );
-  }
+async function add(file: string, text: string): Promise<boolean> {
   // A link appears with its whole content and replaces nothing.
-  const draft = `${place.file}.${process.pid}.${randomBytes(8).toString('hex')}.draft`;
+  const draft = `${file}.${process.pid}.${randomBytes(8).toString('hex')}.draft`;
   await writeSecretly(draft, `${text}\n`);
   try {
-    await link(draft, place.file);
+    await link(draft, file);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -68,5 +64,3 @@ async function add(place: WebhookKeyPlace, text: string): Promise<boolean> {
 }
 
 const KEY_BYTES = 32;
-const KIND = 'secret';
-const ID = 'webhook_key';

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Store } from './store/store.ts';
+import { checkSecret } from './http/auth/sealed-secret.ts';
 import { openWebhookKey, parseGivenKey } from './open-webhook-key.ts';
 import { toWebhookAddresses } from './webhooks/webhook-addresses.ts';
 import { createWebhooks, type Webhooks, type WebhooksOptions } from './webhooks/webhooks.ts';
@@ -15,18 +16,22 @@ export interface OpenWebhooks extends Omit<WebhooksOptions, 'addresses' | 'key'>
   readonly choice: WebhookChoice | undefined;
   readonly store: Store;
   readonly dataDirectory: string;
+  /** What seals the key where nodes share it in the store. */
+  readonly secret: string | undefined;
 }
 
 /** The webhooks that somebody chose, and the key if it was made now. */
 export async function openWebhooks({
   choice,
   dataDirectory,
+  secret,
   ...options
 }: OpenWebhooks): Promise<{ readonly webhooks: Webhooks; readonly newKey: string | undefined }> {
   const addresses = toWebhookAddresses(choice?.urls ?? []);
   if (addresses.length === 0) return { webhooks: noWebhooks, newKey: undefined };
   const { store, holder } = options;
-  const place = holder === undefined ? { file: join(dataDirectory, 'webhook-key') } : { store };
+  const place =
+    holder === undefined ? { file: join(dataDirectory, 'webhook-key') } : { store, secret: checkSecret(secret) };
   const { key, isNew } = await openWebhookKey(choice?.signingKey, place);
   return { webhooks: createWebhooks({ ...options, addresses, key }), newKey: isNew ? key.text : undefined };
 }

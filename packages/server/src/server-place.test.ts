@@ -17,7 +17,7 @@ it('[P57] every so often the node that takes care removes what nobody came for',
   const ids = createIds({ now: clock.now, random: Math.random });
   const problems: unknown[] = [];
   const onProblem = (problem: unknown) => problems.push(problem);
-  const place = await openNodePlace({ store, dataDirectory, clock, ids, onProblem });
+  const place = await openNodePlace({ store, dataDirectory, secret: 's'.repeat(32), clock, ids, onProblem });
   await store.documents.put({ kind: CLAIM, id: 'old', data: {} });
   clock.advance(1);
   await store.documents.put({ kind: CLAIM, id: 'new', data: {} });

@@ -8,20 +8,23 @@ import type { SeenWorkers } from './environments/pollers.ts';
 import { createSharedWorkers } from './environments/shared-workers.ts';
 import { openKeyDocuments } from './http/auth/key-shelf.ts';
 import type { KeyStorePlace } from './http/auth/key-store.ts';
+import { checkSecret } from './http/auth/sealed-secret.ts';
 import { openSharedSigningKey } from './http/auth/shared-signing-key.ts';
 import { openSigningKey } from './http/auth/signing-key.ts';
 import { type CatchUp, createCatchUp } from './http/catch-up.ts';
+import { LOGIN } from './http/dashboard/logins.ts';
 import type { LoginCodes } from './http/dashboard/login-codes.ts';
 import { createSharedLoginCodes, LOGIN_CODE } from './http/dashboard/shared-login-codes.ts';
 import { type FileStore, openFileStore } from './http/files/file-store.ts';
-import { createLaterMounts } from './http/files/later-mounts.ts';
+import { createLaterMounts, createMountSweep, MOUNTING } from './http/files/later-mounts.ts';
 import { answerBlob, answerOutputs, createNodeOutputs } from './http/files/node-outputs.ts';
-import { createResourceDirectory, createResourceDocuments } from './http/files/resource-shelf.ts';
+import { createResourceDirectory, createResourceDocuments, SESSION_RESOURCES } from './http/files/resource-shelf.ts';
 import { createSessionOutputs, type SessionOutputs } from './http/files/session-outputs.ts';
 import { createLocalMounts, createSessionResources, type SessionResources } from './http/files/session-resources.ts';
 import { createSharedFileStore } from './http/files/shared-file-store.ts';
 import { CATCH_UP, createSharedCatchUp } from './http/shared-catch-up.ts';
 import { CLAIM, type Claims, createSharedClaims } from './http/shared-claims.ts';
+import { findLeftovers } from './leftovers.ts';
 import { answerHealth, createHealthNodes, toOwner } from './nodes/health-mail.ts';
 import { createNodeHomes, HOME } from './nodes/node-homes.ts';
 import { openNodeId } from './nodes/node-id.ts';
@@ -30,6 +33,7 @@ import { createNodeRegistry } from './nodes/node-registry.ts';
 import { sweep } from './nodes/sweep.ts';
 import type { HealthNodes, Sessions, SharedParts } from './sessions/index.ts';
 import { createWorkspaces } from './sessions/workspaces.ts';
+import type { DocumentRecord } from './store/records.ts';
 import type { Store } from './store/store.ts';
 
 /** What a server keeps, and where: all of it in its directory, or with others in a database. */
@@ -56,6 +60,8 @@ export interface Place {
   readonly isCaretaker: () => boolean;
   /** The session is gone. */
   readonly forget: (sessionId: string) => Promise<void>;
+  /** Sessions that were gone before this start, and still have files here. */
+  readonly leftovers: readonly string[];
   /** From now on others may ask what sessions do here. */
   readonly start: (sessions: Pick<Sessions, 'health'>) => Promise<void>;
   readonly close: () => Promise<void>;
@@ -69,6 +75,8 @@ export interface PlaceOptions {
   readonly busySessionsMax?: number | undefined;
   /** How long a node may be gone before what sessions have on its disk counts as lost. */
   readonly homeGoneMs?: number | undefined;
+  /** What seals the secrets that nodes share in the store. */
+  readonly secret?: string | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly onProblem: (problem: unknown) => void;
@@ -76,12 +84,22 @@ export interface PlaceOptions {
 
 /** One process and its directory. */
 export async function openOwnPlace(options: PlaceOptions): Promise<Place> {
-  const { store, dataDirectory, clock, ids } = options;
+  const { store, dataDirectory, clock, ids, onProblem } = options;
   const workspaces = createWorkspaces(join(dataDirectory, 'workspaces'));
   const openWorkspace = (sessionId: string) => workspaces.open(sessionId);
-  const files = await openFileStore({ directory: join(dataDirectory, 'files'), clock, ids });
+  const files = await openFileStore({ directory: join(dataDirectory, 'files'), clock, ids, onProblem });
   const shelf = createResourceDirectory(join(dataDirectory, 'resources'));
   const resources = createSessionResources({ shelf, files, mounts: createLocalMounts(openWorkspace), clock, ids });
+  const forget = async (sessionId: string) => {
+    await Promise.all([workspaces.remove(sessionId), resources.forget(sessionId)]);
+  };
+  const leftovers = await findLeftovers({
+    store,
+    mark: join(dataDirectory, 'store-id'),
+    directories: ['workspaces', 'resources'].map((name) => join(dataDirectory, name)),
+    ageMs: 0,
+    onProblem,
+  });
   return {
     owner: randomUUID(),
     files,
@@ -98,9 +116,8 @@ export async function openOwnPlace(options: PlaceOptions): Promise<Place> {
     node: { id: null, count: () => 1 },
     healthNodes: undefined,
     isCaretaker: () => true,
-    forget: async (sessionId) => {
-      await Promise.all([workspaces.remove(sessionId), resources.forget(sessionId)]);
-    },
+    forget,
+    leftovers,
     start: async () => {},
     close: async () => {},
   };
@@ -144,14 +161,26 @@ export async function openNodePlace(options: PlaceOptions): Promise<Place> {
   const sweepables = [
     { kind: CATCH_UP, keepMs: 10 * limits.catchUpMs },
     { kind: LOGIN_CODE, keepMs: limits.loginCodeMs },
+    { kind: LOGIN, keepMs: limits.webSessionMs },
     { kind: HOME, isOfSession: true },
     { kind: CLAIM, keepMs: 2 * limits.claimMs },
     {
       kind: NODE_ANSWER,
       keepMs: 2 * limits.nodeMailWaitMs,
-      onSwept: (id: string) => store.blobs.delete(answerBlob(id)),
+      onSwept: ({ id }: DocumentRecord) => store.blobs.delete(answerBlob(id)),
     },
+    // Of sessions that were never made, because a node was killed.
+    { kind: MOUNTING, keepMs: limits.mountingMs, onSwept: createMountSweep(store, shelf) },
+    { kind: SESSION_RESOURCES, isOfSession: true, onSwept: ({ id }: DocumentRecord) => resources.forget(id) },
   ];
+  const leftovers = await findLeftovers({
+    store,
+    mark: isEverywhere ? join(sharedWorkspaces, '.store-id') : join(dataDirectory, 'store-id'),
+    directories: isEverywhere ? [sharedWorkspaces] : ['workspaces', 'mounted'].map((name) => join(dataDirectory, name)),
+    // Where others have the same files, one of them may be about to make the session.
+    ageMs: isEverywhere ? limits.mountingMs : 0,
+    onProblem,
+  });
   let cancelSweep = () => {};
   const sweepLater = () => {
     cancelSweep = systemSchedule(() => {
@@ -165,7 +194,7 @@ export async function openNodePlace(options: PlaceOptions): Promise<Place> {
     resources,
     outputs,
     openWorkspace: isEverywhere ? openPlain : openWorkspace,
-    signingKey: await openSharedSigningKey(store),
+    signingKey: await openSharedSigningKey(store, checkSecret(options.secret)),
     keyPlace: { shelf: openKeyDocuments(store) },
     catchUp: createSharedCatchUp(store),
     loginCodes: createSharedLoginCodes(store),
@@ -179,6 +208,7 @@ export async function openNodePlace(options: PlaceOptions): Promise<Place> {
       await Promise.all([workspaces.remove(sessionId), later.drop(sessionId), resources.forget(sessionId)]);
       await homes.leave(sessionId);
     },
+    leftovers,
     start: async (sessions) => {
       await nodes.start();
       mail.start(answerHealth((sessionId) => sessions.health(sessionId), answerOutputs(local, store.blobs)));

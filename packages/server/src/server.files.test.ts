@@ -191,8 +191,11 @@ it('[W32] what cannot be mounted is refused, and no session is made', () =>
       outcomeOf(client.beta.sessions.create({ agent, environment_id: environment, resources: resources as never }));
     const at = (mount_path: string) => [{ type: 'file', file_id: file.id, mount_path }];
     for (const path of [
-      '/etc/passwd',
       'relative',
+      '/',
+      '/uploads',
+      '/mnt/session/uploads',
+      `/workspace/${'n'.repeat(limits.pathNameBytesMax + 1)}`,
       '/workspace',
       '/workspace/',
       '/workspace/../etc/x',

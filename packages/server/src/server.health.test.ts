@@ -153,7 +153,7 @@ it('[W82] of a program it is known which process it is, whether it lives, and wh
       // Its end is told by the log: nothing is at work any more.
       await expect.poll(threads, patience).toEqual([]);
     },
-    { claudeCode: { program: path, environment: { PATH: process.env['PATH'] ?? '' } } },
+    { claudeCode: { program: path, workspaces: ['wrkspc_default'], isUnsandboxed: true } },
   );
 });
 

@@ -79,6 +79,40 @@ it('[W53] url_sources counts what users and tools have shown a session, and not 
   });
 }, 240_000);
 
+it('[U160, U161] a session whose MCP server is private gets an error that repeats nothing of what is there, unless the host is allowed', async () => {
+  const secret = createServer((_, response) => response.writeHead(500).end('the secret of the house'));
+  await once(secret.listen(0, '127.0.0.1'), 'listening');
+  const host = `127.0.0.1:${(secret.address() as AddressInfo).port}`;
+  const errorsWith = async (allowedPrivateHosts: readonly string[]) => {
+    const errors: string[] = [];
+    const run = async ({ client }: { client: Anthropic }) => {
+      const environment = await client.beta.environments.create({ name: 'here' });
+      const agent = await client.beta.agents.create({
+        name: 'reader',
+        model: 'scripted/echo',
+        system: toScript([[{ say: 'done' }]]),
+        mcp_servers: [{ type: 'url', name: 'x', url: `http://${host}/` }],
+        tools: [{ type: 'mcp_toolset', mcp_server_name: 'x' }],
+      });
+      const { id } = await client.beta.sessions.create({ agent: agent.id, environment_id: environment.id });
+      await resultsOf(client, id);
+      for await (const event of client.beta.sessions.events.list(id)) {
+        if (event.type === 'session.error') errors.push(event.error.message);
+      }
+    };
+    await withServer(run, { allowedPrivateHosts });
+    return errors;
+  };
+  expect(await errorsWith([])).toEqual([
+    `The MCP server x at http://${host}/ cannot be used: ${host} is not a public address. ` +
+      `The operator of this server can allow it with --allow-private-host ${host}`,
+  ]);
+  expect(await errorsWith([host])).toEqual([
+    `The MCP server x at http://${host}/ cannot be used: it answered with status 500`,
+  ]);
+  secret.close();
+}, 240_000);
+
 /** Says something, waits until the session rests, and gives whether the results of its tools are errors. */
 async function resultsOf(client: Anthropic, sessionId: string, text = 'go'): Promise<boolean[]> {
   const stream = await client.beta.sessions.events.stream(sessionId);

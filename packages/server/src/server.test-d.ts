@@ -1,4 +1,5 @@
 import {
+  type ClaudeCodeChoice,
   type DoorLog,
   type FleetloomServer,
   type Json,
@@ -9,6 +10,7 @@ import {
   type RequestLogEntry,
   type ServerOptions,
   startServer,
+  toGatewayVariables,
 } from '@fleetloom/server';
 import { expectTypeOf } from 'vitest';
 
@@ -47,3 +49,6 @@ export function starts(): Promise<FleetloomServer>[] {
     startServer({ dataDirectory: 'data', models: { baseURL: 'http://127.0.0.1:1' } }),
   ];
 }
+
+expectTypeOf<ServerOptions['claudeCode']>().toEqualTypeOf<ClaudeCodeChoice | false | undefined>();
+expectTypeOf(toGatewayVariables).returns.toEqualTypeOf<Record<string, string>>();

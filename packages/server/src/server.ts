@@ -1,19 +1,17 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createAgents } from './agents/agents.ts';
 import { systemClock } from './base/clock.ts';
 import { createIds } from './base/ids.ts';
+import { type Lifetime, withLifetime } from './base/lifetime.ts';
+import { inBackground } from './base/in-background.ts';
+import { prepareDataDirectory } from './base/private-files.ts';
 import { chooseEngine } from './engines/choose-engine.ts';
-import { createClaudeCodeEngine } from './engines/claude-code/claude-code-engine.ts';
-import type { Upstream } from './engines/claude-code/gateway/upstream.ts';
 import { contextWindowOf } from './engines/context-window.ts';
 import { costOf } from './engines/cost-of.ts';
 import type { Engine } from './engines/engine.ts';
 import { knownModels } from './engines/known-models.ts';
 import { createGovernor, type Governor } from './engines/messages/governor.ts';
 import { createMessagesEngine } from './engines/messages/messages-engine.ts';
-import { createNoProgramEngine } from './engines/no-program.ts';
-import type { ProgramEngine } from './engines/program.ts';
 import { createScriptedEngine } from './engines/scripted/engine.ts';
 import { createScriptedHandler } from './engines/scripted/http/handler.ts';
 import { createScriptedModel, type ScriptedModel } from './engines/scripted/model.ts';
@@ -22,7 +20,9 @@ import { createWorkQueue } from './environments/work-queue.ts';
 import type { Access } from './http/auth/authenticate.ts';
 import { anyOf, DEFAULT_WORKSPACE } from './http/auth/credential.ts';
 import { type KeyStore, type KeyStorePlace, openKeyStore } from './http/auth/key-store.ts';
+import { checkSecret } from './http/auth/sealed-secret.ts';
 import { createSessionTokens, type SessionTokens } from './http/auth/session-tokens.ts';
+import { createTokenIssuers } from './http/auth/token-issuers.ts';
 import { createDashboard } from './http/dashboard/dashboard.ts';
 import { showFiles, showFilesToPrograms } from './http/files/show-files.ts';
 import { createDoor } from './http/door.ts';
@@ -59,14 +59,17 @@ import {
   type ModelFacts,
 } from './sessions/index.ts';
 import { openDatabase } from './open-database.ts';
+import { openLog } from './open-log.ts';
 import { checkWebhooks, openWebhooks, type WebhookChoice } from './open-webhooks.ts';
 import { createReadiness } from './readiness.ts';
+import { type ClaudeCodeChoice, forgetGone, openPrograms } from './open-programs.ts';
 import { openNodePlace, openOwnPlace } from './server-place.ts';
-import { createLog } from './store/log.ts';
 import { systemSchedule } from './base/schedule.ts';
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
 import type { Store } from './store/store.ts';
 import { createToolbox } from './tools/create-toolbox.ts';
+import { ConnectionSlots } from './tools/mcp/connection-slots.ts';
+import { ToolHosts } from './tools/host/server/tool-hosts.ts';
 import { createShownUrls } from './views/shown-urls.ts';
 
 export interface ServerOptions {
@@ -79,6 +82,11 @@ export interface ServerOptions {
   readonly database?: string | undefined;
   /** The same database past a pooler that hands out transactions, where no signals come through. */
   readonly databaseListen?: string | undefined;
+  /**
+   * With a database: what seals the secrets that its servers share, so that the database alone does not have them. The same
+   * for all of them, 32 characters or more. `FLEETLOOM_SECRET` of the environment unless it is given.
+   */
+  readonly secret?: string | undefined;
   /** A directory that all servers of the database have, for the workspaces of sessions. */
   readonly sharedWorkspaces?: string | undefined;
   /** Sessions that are at work at the same time here, of those that share the database. */
@@ -94,6 +102,10 @@ export interface ServerOptions {
   readonly port?: number | undefined;
   /** Names by which a load balancer or a proxy calls the server. */
   readonly allowedHosts?: readonly string[] | undefined;
+  /** Connections at the same time. As many as half of the descriptors of the process allow, unless it is said. */
+  readonly connectionsMax?: number | undefined;
+  /** Connections of one address other than loopback. Half of them unless it is said: more for a proxy on another machine. */
+  readonly connectionsPerAddressMax?: number | undefined;
   /** Lets everybody on this machine in, without a key. */
   readonly isOpen?: boolean | undefined;
   /** Where models other than scripted ones are; without a credential there are only scripted ones. */
@@ -103,13 +115,13 @@ export interface ServerOptions {
   };
   /** Answers all model requests, whatever the model is called, instead of the engines that models have. */
   readonly engine?: Engine | undefined;
-  /** The claude program, which runs sessions whose model is `claude-code/…`. False: it is not used. */
+  /** The claude program, which runs sessions whose model is `claude-code/…` in workspaces that are named. False: it is not used. */
   readonly claudeCode?: ClaudeCodeChoice | false | undefined;
   /** Who coordinates when a request to `/v1/orchestrate` does not say: an id or a name. */
   readonly defaultAgent?: string | undefined;
   /** A directory of scripts for the scripted model. */
   readonly scriptsDirectory?: string | undefined;
-  /** Hosts that `web_fetch` may reach although they are private, as `host` or `host:port`. */
+  /** Hosts that `web_fetch` and MCP may reach although they are private, as `host` or `host:port`. */
   readonly allowedPrivateHosts?: readonly string[] | undefined;
   /** Lets bash run without a sandbox where there is none. */
   readonly allowUnsandboxedBash?: boolean | undefined;
@@ -124,15 +136,6 @@ export interface ServerOptions {
   readonly log?: DoorLog | undefined;
   /** Told of what nobody asked for. */
   readonly onProblem?: ((problem: unknown) => void) | undefined;
-}
-
-export interface ClaudeCodeChoice {
-  /** Where it is, by a path or a name on PATH. By default `claude`. */
-  readonly program?: string | undefined;
-  /** What it finds in its environment; by default what this process has. */
-  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /** It uses whatever login it has itself, instead of the key of this server or, without one, the scripted model. */
-  readonly usesOwnLogin?: boolean | undefined;
 }
 
 export interface FleetloomServer {
@@ -159,19 +162,39 @@ export interface FleetloomServer {
 export async function startServer(options: ServerOptions): Promise<FleetloomServer> {
   const { dataDirectory, database: url, databaseListen: listenUrl } = options;
   checkWebhooks(options.webhooks);
-  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  await prepareDataDirectory(dataDirectory);
+  if (url !== undefined) checkSecret(secretOf(options));
   if (url !== undefined) return await startOn(options, await openDatabase({ url, listenUrl }), true);
-  return await startOn(options, await openSqliteStore({ path: join(dataDirectory, 'fleetloom.db') }), false);
+  return await startOn(
+    options,
+    await openSqliteStore({ path: join(dataDirectory, 'fleetloom.db'), onProblem: options.onProblem }),
+    false,
+  );
 }
 
-/** The server on a store that is open, which it closes when it is closed. */
+/** The server on a store that is open. It closes the store when it is closed, and when it cannot start. */
 export async function startOn(options: ServerOptions, store: Store, isShared: boolean): Promise<FleetloomServer> {
+  return await withLifetime(async (lifetime) => {
+    lifetime.onClose(() => store.close());
+    return await start(options, store, isShared, lifetime);
+  });
+}
+
+async function start(
+  options: ServerOptions,
+  store: Store,
+  isShared: boolean,
+  lifetime: Lifetime,
+): Promise<FleetloomServer> {
   const { dataDirectory, onProblem = (problem) => process.emitWarning(String(problem)) } = options;
   const clock = systemClock;
   const ids = createIds({ now: clock.now, random: Math.random });
   const { sharedWorkspaces, busySessionsMax, homeGoneMs } = options;
-  const about = { store, dataDirectory, sharedWorkspaces, busySessionsMax, homeGoneMs, clock, ids, onProblem };
-  const place = isShared ? await openNodePlace(about) : await openOwnPlace(about);
+  const secret = secretOf(options);
+  const about = { store, dataDirectory, sharedWorkspaces, busySessionsMax, homeGoneMs, secret, clock, ids, onProblem };
+  const place = lifetime.add(isShared ? await openNodePlace(about) : await openOwnPlace(about), (opened) =>
+    opened.close(),
+  );
   const { files, resources, outputs, openWorkspace, catchUp, signingKey } = place;
   const metrics = createMetrics(clock);
   const workspaces = async () => listWorkspaces((await keys?.list()) ?? []);
@@ -179,6 +202,7 @@ export async function startOn(options: ServerOptions, store: Store, isShared: bo
     choice: options.webhooks,
     store,
     dataDirectory,
+    secret,
     workspaces,
     holder: isShared ? place.owner : undefined,
     isMine: () => place.isCaretaker(),
@@ -186,13 +210,21 @@ export async function startOn(options: ServerOptions, store: Store, isShared: bo
     schedule: systemSchedule,
     onProblem,
   });
-  const log = metrics.measureLog(webhooks.watch(createLog({ store })));
+  lifetime.onClose(() => webhooks.close());
+  const { log: plainLog, onLong, catchUp: catchUpLog } = openLog(store, onProblem);
+  const log = lifetime.add(metrics.measureLog(webhooks.watch(plainLog)), (opened) => opened.close());
   const scripted = createScriptedModel({ scriptsDirectory: options.scriptsDirectory });
   const governor = options.models === undefined ? undefined : createGovernor();
-  const engine = metrics.measureEngine(showFiles(options.engine ?? createEngine(options, scripted, governor), files));
-  const programs = showFilesToPrograms(createPrograms(options, scripted, onProblem), files);
-  const agents = createAgents({ store, clock, ids });
+  const engine = lifetime.add(
+    metrics.measureEngine(showFiles(options.engine ?? createEngine(options, scripted, governor), files, onProblem)),
+    (opened) => opened.close(),
+  );
+  const { engine: ownPrograms, checkModel, checkSession } = openPrograms({ options, store, scripted, onProblem });
+  const programs = lifetime.add(showFilesToPrograms(ownPrograms, files, onProblem), (opened) => opened.close());
+  const agents = createAgents({ store, clock, ids, checkModel });
   const environments = createEnvironments({ store, clock, ids });
+  const hosts = new ToolHosts();
+  const mcpSlots = new ConnectionSlots();
   const sessions = createSessions({
     store,
     log,
@@ -200,39 +232,59 @@ export async function startOn(options: ServerOptions, store: Store, isShared: bo
     programs,
     models: modelFacts,
     openToolbox: (sessionId, { networking }) =>
-      createToolbox({ ...pickTools(options), networking, readShownUrls: createShownUrls(store, sessionId) }),
+      createToolbox({
+        ...pickTools(options),
+        hosts,
+        mcpSlots,
+        networking,
+        readShownUrls: createShownUrls(store, sessionId),
+      }),
     openWorkspace,
     clock,
     ids,
     random: Math.random,
     owner: place.owner,
     shared: place.shared,
+    onLongLog: onLong,
     onProblem: (_, error) => onProblem(error),
   });
 
   const feeds = createEventFeeds({ store, log, catchUp, clock, ids, onMishap: onProblem });
-  const fleetFeeds = createFleetFeeds({ store, log, clock, onMishap: onProblem });
+  const fleetFeeds = createFleetFeeds({ store, log, clock, onLong, onMishap: onProblem });
   const findCrew = createCrewFinder({ store, agents, environments, ids, defaultAgent: options.defaultAgent });
-  const tokens = createSessionTokens({ signingKey, clock });
+  const isIssuerCurrent = createTokenIssuers({ keys: () => keys, store, clock });
+  const tokens = createSessionTokens({ signingKey, clock, isIssuerCurrent });
   const { access, keys, firstKey } = await openAccess(options, place.keyPlace, tokens);
   const dashboard = createDashboard({
     directory: options.dashboardDirectory,
     keys,
     signingKey,
     clock,
+    store,
     codes: place.loginCodes,
   });
   const workQueue = createWorkQueue({ store, clock, ids, workers: place.workers });
   const door = await createDoor({
     routes: [
       ...createAgentRoutes(agents),
-      ...createEnvironmentRoutes(environments),
+      ...createEnvironmentRoutes(environments, keys),
       ...createEnvironmentKeyRoutes({ environments, keys }),
       ...createWorkRoutes({ queue: workQueue, tokens }),
       ...createModelRoutes({ listScripts: () => scripted.listScripts(), known: toKnownModels(options) }),
       ...createMetricsRoutes(metrics),
-      ...createSessionRoutes({ store, sessions, environments, clock, catchUp, ids, files, resources }),
-      ...createForkRoutes({ store, sessions, clock, ids, resources }),
+      ...createSessionRoutes({
+        store,
+        sessions,
+        environments,
+        clock,
+        catchUp,
+        ids,
+        files,
+        resources,
+        discard: place.forget,
+        checkModel: checkSession,
+      }),
+      ...createForkRoutes({ store, sessions, clock, ids, resources, discard: place.forget }),
       ...createEventRoutes({ store, log, sessions, catchUp, feeds, files }),
       ...createResourceRoutes({ store, resources }),
       ...createFileRoutes({ files, outputs, clock }),
@@ -255,16 +307,27 @@ export async function startOn(options: ServerOptions, store: Store, isShared: bo
         node: place.node,
         endpoint: governor === undefined ? undefined : () => governor.counters(),
       }),
-      ...createOrchestrateRoutes({ store, sessions, findCrew, files, clock, feeds: fleetFeeds }),
+      ...createOrchestrateRoutes({
+        store,
+        sessions,
+        findCrew,
+        files,
+        clock,
+        feeds: fleetFeeds,
+        checkModel: checkSession,
+      }),
       ...createRequestRoutes({ store, log, sessions, feeds: fleetFeeds }),
     ],
     dashboard,
     access: access === 'open' || dashboard.sessions === undefined ? access : anyOf(dashboard.sessions, access),
     keys: store.keys,
+    signingKey,
     claims: place.claims,
     host: options.host,
     port: options.port,
     allowedHosts: options.allowedHosts,
+    connectionsMax: options.connectionsMax,
+    connectionsPerAddressMax: options.connectionsPerAddressMax,
     mounts: [
       {
         name: 'scripted',
@@ -280,12 +343,26 @@ export async function startOn(options: ServerOptions, store: Store, isShared: bo
   });
   metrics.watchStreams(() => door.openStreams);
   // Nobody can ask for what a deleted session has left.
-  store.subscribe((signals) => {
-    for (const { type, sessionId } of signals) {
-      if (type !== 'deleted') continue;
-      place.forget(sessionId).catch(onProblem);
-    }
+  const forgetting = new Set<Promise<void>>();
+  lifetime.onClose(() => Promise.all(forgetting));
+  lifetime.onClose(async () => {
+    // Other nodes take over this one's sessions as soon as they are released; alone, requests under way come first.
+    if (isShared) await Promise.all([door.close(), sessions.close()]);
+    else await door.close().then(() => sessions.close());
   });
+  const forget = (sessionId: string) => {
+    const work = Promise.all([place.forget(sessionId), programs.forget(sessionId)]);
+    const forgotten: Promise<void> = work.then(() => undefined, onProblem);
+    forgetting.add(forgotten);
+    inBackground(
+      forgotten.finally(() => forgetting.delete(forgotten)),
+      onProblem,
+    );
+  };
+  store.subscribe((signals) => {
+    for (const { type, sessionId } of signals) if (type === 'deleted') forget(sessionId);
+  });
+  place.leftovers.forEach(forget);
   const retention = createRetention({
     store,
     clock,
@@ -295,12 +372,16 @@ export async function startOn(options: ServerOptions, store: Store, isShared: bo
     isMine: () => place.isCaretaker(),
     onProblem: (_, error) => onProblem(error),
   });
+  lifetime.onClose(() => workQueue.close());
+  lifetime.onClose(() => retention.close());
   // What a server that was killed has left must not go on beside what is begun now.
   await programs.reap();
+  inBackground(forgetGone(programs, store), onProblem);
   await place.start(sessions);
   await sessions.start();
   retention.start();
   webhooks.start();
+  inBackground(workspaces().then(catchUpLog), onProblem);
 
   return {
     url: door.url,
@@ -308,20 +389,12 @@ export async function startOn(options: ServerOptions, store: Store, isShared: bo
     firstKey,
     webhookKey: newKey,
     dashboardUrl: () => dashboard.makeLink(door.url),
-    close: async () => {
-      retention.close();
-      workQueue.close();
-      // Others go on with its sessions as soon as they have them; alone, requests that are under way come first.
-      if (isShared) await Promise.all([door.close(), sessions.close()]);
-      else await door.close().then(() => sessions.close());
-      await webhooks.close();
-      await place.close();
-      await programs.close();
-      await engine.close();
-      await log.close();
-      await store.close();
-    },
+    close: () => lifetime.close(),
   };
+}
+
+function secretOf({ secret }: ServerOptions): string | undefined {
+  return secret ?? process.env['FLEETLOOM_SECRET'];
 }
 
 function pickTools({ allowUnsandboxedBash = false, allowedPrivateHosts }: ServerOptions) {
@@ -335,23 +408,6 @@ function createEngine({ models }: ServerOptions, model: ScriptedModel, governor:
   const scripted = createScriptedEngine({ model });
   const messages = models === undefined ? undefined : createMessagesEngine({ ...models, governor });
   return chooseEngine({ scripted, messages });
-}
-
-function createPrograms(
-  { claudeCode, models, dataDirectory }: ServerOptions,
-  model: ScriptedModel,
-  onProblem: (problem: unknown) => void,
-): ProgramEngine {
-  if (claudeCode === false) return createNoProgramEngine('this server runs no programs: choose another model');
-  const directory = join(dataDirectory, 'programs');
-  const { usesOwnLogin = false, ...choice } = claudeCode ?? {};
-  const baseURL = models?.baseURL ?? 'https://api.anthropic.com';
-  const credential = usesOwnLogin ? 'program' : models?.credential;
-  const upstream: Upstream =
-    credential === undefined
-      ? { type: 'handler', handle: createScriptedHandler({ model }) }
-      : { type: 'endpoint', baseURL, credential };
-  return createClaudeCodeEngine({ directory, upstream, onProblem, ...choice });
 }
 
 /** An endpoint of somebody's own has models that only it knows. */

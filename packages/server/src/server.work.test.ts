@@ -29,6 +29,42 @@ it('[W10] the worker of the official SDK runs bash and files for a session to it
     await worker.stop();
   }));
 
+it('[H102] HEAD takes no work from a queue', () =>
+  withServer(async (test) => {
+    const { environment, key } = await selfHosted(test);
+    const session = await startSession(test, environment, [
+      [{ call: 'bash', input: { command: 'true' } }],
+      [{ say: 'x' }],
+    ]);
+    await say(test.client, session, 'go');
+    const headers = { authorization: `Bearer ${key}` };
+    const poll = (method: string) => fetch(`${test.url}/v1/environments/${environment}/work/poll`, { method, headers });
+    await until(async () => (await statesOf(test, environment)).join() === 'queued');
+    expect((await poll('HEAD')).status).toBe(404);
+    expect(await statesOf(test, environment)).toEqual(['queued']);
+    expect(await (await poll('GET')).json()).toMatchObject({ data: { id: session } });
+  }));
+
+it('[H102] HEAD does not count as having read a session: the next stream begins where the message was sent', () =>
+  withServer(async ({ client, url, key }) => {
+    const agent = await client.beta.agents.create({ name: 'a', model: 'scripted/echo' });
+    const { id: environment_id } = await client.beta.environments.create({ name: 'here' });
+    const { id } = await client.beta.sessions.create({ agent: agent.id, environment_id });
+    await say(client, id, 'hello');
+    // The agent has answered by then. To ask for its status would count.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    for (const path of [`/v1/sessions/${id}`, `/v1/sessions/${id}/events`]) {
+      const answer = await fetch(`${url}${path}`, { method: 'HEAD', headers: { 'x-api-key': key } });
+      expect([answer.status, await answer.text()]).toEqual([200, '']);
+    }
+    const types: string[] = [];
+    for await (const event of await client.beta.sessions.events.stream(id)) {
+      types.push(event.type);
+      if (event.type === 'session.status_idle') break;
+    }
+    expect(types).toContain('agent.message');
+  }));
+
 it('[W11] a session that its worker has left is queued again by what is sent to it', () =>
   withServer(async (test) => {
     const { environment, key } = await selfHosted(test);

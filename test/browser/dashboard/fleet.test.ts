@@ -26,7 +26,7 @@ it('[Z330, Z332, Z333] the header has what the server may ask at once, and a sta
   const { page, api, server, complaints } = await openDashboard({
     isSignedIn: false,
     models: { credential: { apiKey: 'none' }, baseURL: model.origin },
-    claudeCode: { program, environment: { PATH: process.env['PATH'] ?? '' } },
+    claudeCode: { program, workspaces: ['wrkspc_default'], isUnsandboxed: true },
   });
   // A page knows the time by the answers of its server: one whose clock is ahead is one at which more time has passed.
   let aheadMs = 0;

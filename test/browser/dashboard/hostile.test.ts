@@ -12,10 +12,12 @@ const attack = [
   '[click](javascript:document.title=2) [data](data:text/html,<script>1</script>) <a href="javascript:1">raw</a> [ok](https://example.com/?a=1)',
   '![pixel](https://evil.example/pixel.png) <iframe src="https://evil.example"></iframe><style>*{display:none}</style>',
   'right \u202eto left\u202c and \u2066isolated\u2069, zero\u200bwidth',
+  'by name &#x202e;turned&#8238; &rlm;&ZeroWidthSpace;hidden&shy; [titled](https://example.com/?t=1 "&#x202e;")',
+  'entity &#x202e;reversed &#8203;hidden &rlm; [&#x202e;gpj](https://example.com/?b=&#x202e;2)',
   '`<b>code</b>` <form action="https://evil.example"><button>go</button></form><base href="https://evil.example/">',
 ].join('\n\n');
 
-it('[Z37] a hostile transcript does nothing: no script, no request, no link but to the web, nothing hidden; ten megabytes are read', async () => {
+it('[Z37, Z343, W95] a hostile transcript does nothing: no script, no request, no link but to the web, nothing hidden; ten megabytes are read', async () => {
   const { page, api, complaints } = await openDashboard();
   const agent = await createAgent(api, attack.slice(0, 40), [
     [{ think: attack }, { say: attack }, { call: 'grep', input: { pattern: `\u202e${attack}`, path: 'src' } }],
@@ -38,12 +40,19 @@ it('[Z37] a hostile transcript does nothing: no script, no request, no link but 
   expect(await text.textContent()).toContain('right ⟦RLO⟧to left⟦PDF⟧ and ⟦LRI⟧isolated⟦PDI⟧, zero⟦ZWSP⟧width');
   expect(await text.locator('a').evaluateAll((links) => links.map((link) => link.getAttribute('href')))).toEqual([
     'https://example.com/?a=1',
+    'https://example.com/?t=1',
+    expect.not.stringContaining('\u202e'),
   ]);
+  expect(await text.textContent()).toContain('entity ⟦RLO⟧reversed ⟦ZWSP⟧hidden ⟦RLM⟧ ⟦RLO⟧gpj');
+  expect(await text.textContent()).toContain('by name ⟦RLO⟧turned⟦RLO⟧ ⟦RLM⟧⟦ZWSP⟧hidden⟦U+00AD⟧ titled');
+  expect(await text.locator('.markdown').innerHTML()).not.toMatch(/[\u202e\u200f\u200b\u00ad]/);
   expect(await text.locator('script, img, svg, iframe, style, form, base, [onerror], [onload], [style]').count()).toBe(
     0,
   );
   await transcript.locator('.block[data-block=call] button').click();
-  await transcript.locator('.block[data-block=thinking] button').click();
+  const thinking = transcript.locator('.block[data-block=thinking] button');
+  await scrollTo(page, transcript, thinking, -1e8);
+  await thinking.click();
   await transcript.locator('.thoughts').waitFor();
 
   // All of it, when somebody wants it.

@@ -126,7 +126,7 @@ it('[Z306, Z320, Z321, Z322] what was approved alike is not asked again, whichev
   await page.keyboard.press('n');
   await page.getByRole('article').waitFor();
   const decided = page.locator('.decided tr', { hasText: 'approved' });
-  expect(await decided.count()).toBe(2);
+  await expect.poll(() => decided.count()).toBe(2);
   const hash = createHash('sha256').update('{"content":"one","file_path":"a.txt"}').digest('hex');
   for (const row of await decided.all()) {
     expect(await row.textContent()).toContain(`by the rule ${rule}${hash.slice(0, 8)}by first key`);

@@ -6,7 +6,7 @@ import { createServerApi } from '../connection/server-api.ts';
 import { exitCode } from '../exit-code.ts';
 import { toInputLine } from '../fleet/draw-threads.ts';
 import type { Io } from '../io.ts';
-import { cleanLine } from '../terminal/clean-text.ts';
+import { cleanInputLine, cleanLine } from '../terminal/clean-text.ts';
 import { formatPlural } from '../terminal/format.ts';
 import { UsageError } from '../usage-error.ts';
 import { writeText } from '../write-text.ts';
@@ -82,5 +82,5 @@ function tellOpen(io: Io, result: Answer, session: string, open: readonly Approv
 }
 
 function describe({ agent, tool, input }: Approval): string {
-  return cleanLine(`${agent}  ${tool}: ${toInputLine(input)}`);
+  return cleanInputLine(`${agent}  ${tool}: ${toInputLine(input)}`);
 }

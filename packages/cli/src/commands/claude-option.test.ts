@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 // Loaded now, so that no time of a test goes into it.
-import '@fleetloom/server';
+import { checkToolPrograms } from '@fleetloom/server';
 import { expect, it, onTestFinished } from 'vitest';
 import { repositoryRoot } from '../../../../test/support/root.ts';
 import { begin, call } from '../../test-support/live-io.ts';
@@ -12,7 +12,20 @@ it('[J136] --claude says which program sessions run on', async () => {
   const data = await temporaryFolder();
   // Prints lines as the real one does, as many as it is told.
   const program = join(repositoryRoot, 'bench', 'claude-code-program.mjs');
-  const args = ['serve', '--port', '0', '--open', '--json', '--data', data, '--claude', program];
+  const args = [
+    'serve',
+    '--port',
+    '0',
+    '--open',
+    '--json',
+    '--data',
+    data,
+    '--claude',
+    program,
+    '--programs',
+    'default',
+    ...((await checkToolPrograms()).sandboxProblem === null ? [] : ['--unsandboxed-programs']),
+  ];
   const { fake, ended } = begin(args);
   await expect.poll(() => fake.stdout.text, { timeout: 60_000 }).toContain('"url"');
   const { url } = JSON.parse(fake.stdout.text) as { url: string };
@@ -43,7 +56,8 @@ it('[J136] the doctor looks at that one', async () => {
   await writeFile(program, '#!/bin/sh\necho "2.1.197 (Claude Code)"\n');
   const look = async (env: Record<string, string>) => {
     const url = ['--url', 'http://127.0.0.1:1', '--data', folder];
-    const { code, stdout } = await call(['doctor', '--json', ...url, '--claude', program], { env });
+    const passed = ['--program-env', 'CLAUDE_CODE_USE_VERTEX'];
+    const { code, stdout } = await call(['doctor', '--json', ...url, '--claude', program, ...passed], { env });
     const findings = stdout.trim().split('\n');
     const all = findings.map((line) => JSON.parse(line) as Finding).filter(({ name }) => name === 'Claude Code');
     return { code, all };

@@ -5,10 +5,11 @@ import type { Io } from '../io.ts';
 import { cleanLine } from '../terminal/clean-text.ts';
 import { detectLook, type Look } from '../terminal/look.ts';
 import { writeText } from '../write-text.ts';
+import type { ProgramOptions } from './programs.ts';
 
-export interface DoctorOptions {
+export interface DoctorOptions
+  extends Pick<ProgramOptions, 'programs' | 'programEnv' | 'unsandboxedPrograms' | 'claude'> {
   data?: string;
-  claude?: string;
   url?: string;
   key?: string;
   json?: boolean;

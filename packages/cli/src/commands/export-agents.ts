@@ -8,6 +8,7 @@ import { createServerApi, type ServerApi } from '../connection/server-api.ts';
 import { exitCode } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 import { toJsonText } from '../json-text.ts';
+import { cleanInput } from '../terminal/clean-text.ts';
 import { writeText } from '../write-text.ts';
 
 export interface ShowAgentOptions extends ConnectionOptions {
@@ -19,7 +20,8 @@ export async function showAgent(io: Io, wanted: string, options: ShowAgentOption
   const agents = await readAll(createServerApi(toConnection(io.env, options)));
   const agent = find(agents, wanted);
   const text = options.json === true ? `${toJsonText(io.stdout, agent)}\n` : writeAgentFile(agent, namesOf(agents));
-  await writeText(io.stdout, text);
+  // Into a pipe it goes as it is, so that `apply` reads the same definition back.
+  await writeText(io.stdout, io.stdout.isTTY === true ? cleanInput(text) : text);
   return exitCode.ok;
 }
 

@@ -96,9 +96,9 @@ describe('fleetloom inspect', () => {
     }
   });
 
-  it('[C5] a hostile text is printed without its codes', async () => {
+  it('[C5] a hostile text is printed with its codes by name', async () => {
     const { text } = await run(undefined, {}, wire.init() + wire.text('\u001b[2Jhello\u001b]0;x\u0007') + wire.end());
-    expect(text).toContain('│ hello\n');
+    expect(text).toContain('│ ⟦ESC⟧[2Jhello⟦ESC⟧]0;x⟦U+0007⟧\n');
     expect(text).not.toContain('\u001b');
   });
 

@@ -1,6 +1,7 @@
 import { FleetloomError, openKeys } from '@fleetloom/server';
 import { CommandError } from '../command-error.ts';
 import { toDataDirectory } from '../connection/data-directory.ts';
+import { toWorkspaceId } from '../connection/to-workspace-id.ts';
 import { exitCode } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 import { limits } from '../limits.ts';
@@ -81,13 +82,6 @@ async function withKeys<Result>(io: Io, options: KeysOptions, work: (keys: Keys)
     if (!(error instanceof FleetloomError)) throw error;
     throw new UsageError(error.message, 'fleetloom keys --help shows what can be set');
   }
-}
-
-/** People name it as they like; ids of workspaces have a form. */
-function toWorkspaceId(name: string): string {
-  const id = name.startsWith('wrkspc_') ? name : `wrkspc_${name}`;
-  if (/^wrkspc_[A-Za-z0-9_-]{1,64}$/.test(id)) return id;
-  throw new UsageError(`"${name}" is no name of a workspace.`, 'Use 1 to 64 letters, digits, _ and -.');
 }
 
 function show(key: Awaited<ReturnType<Keys['list']>>[number]) {

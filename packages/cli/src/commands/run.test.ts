@@ -53,6 +53,26 @@ describe('fleetloom run', () => {
     expect(stderr.match(/✓ done {10}worker/g)).toHaveLength(2);
   });
 
+  it('[W96] --allow-private-host lets agents reach a private host, which they do not otherwise', async () => {
+    const readers = join(root, 'readers');
+    mkdirSync(readers);
+    writeFileSync(join(readers, 'reader.md'), '---\nname: reader\ntools: WebFetch\nmodel: scripted/echo\n---\nRead.');
+    const { host } = new URL(server.url);
+    const task = script(
+      [{ call: 'web_fetch', input: { url: `http://${host}/healthz` } }],
+      [{ say: '{{last_result}}' }],
+    );
+    const read = async (...options: string[]) =>
+      (await call(['run', task, '--agents', readers, '--approvals', 'allow', ...options])).stdout;
+    expect(await read()).toContain(`${host} is not on the public internet`);
+    expect(await read('--allow-private-host', 'other.example', host)).toContain('"status"');
+    const elsewhere = await call(['run', 'hello', '--url', server.url, '--allow-private-host', host]);
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([
+      2,
+      expect.stringContaining('--allow-private-host are for one'),
+    ]);
+  });
+
   it('[Y4] a run that fails returns 1 and says why', async () => {
     const failing = script([{ fail: { status: 400, message: 'no such thing', times: 99 } }]);
     const { code, stdout, stderr } = await call(['run', failing]);

@@ -1,6 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -122,6 +121,27 @@ describe.concurrent('fleetloom serve', { timeout: 120_000 }, () => {
     expect(second.out.stderr).toContain('another process has');
     expect(await statusOf(first.told.url, first.told.key)).toBe(200);
     expect(await stop(first)).toBe(0);
+  });
+
+  it('[C18] --connections and --connections-per-address say how many there may be, and none is wrong usage', async () => {
+    for (const option of ['--connections', '--connections-per-address']) {
+      expect(await call(['serve', option, '0'])).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('Give a whole number from 1 on.'),
+      });
+    }
+    const args = ['--connections', '4', '--connections-per-address', '4', '--port', '0', '--data', newDirectory()];
+    const running = await serve(['--open', ...args]);
+    const sockets: Socket[] = [];
+    for (let count = 0; count < 6; count++) {
+      const socket = connect(running.told.port, '127.0.0.1').on('error', () => {});
+      sockets.push(socket);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    const isOpen = () => sockets.map(({ destroyed }) => !destroyed);
+    await expect.poll(isOpen).toEqual([false, false, true, true, true, true]);
+    for (const socket of sockets) socket.destroy();
+    expect(await stop(running)).toBe(0);
   });
 
   it('[Y29] a server without keys is only possible on this machine', async () => {

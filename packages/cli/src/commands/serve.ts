@@ -2,14 +2,16 @@ import { resolve } from 'node:path';
 import { FleetloomError, startServer } from '@fleetloom/server';
 import { toDataDirectory } from '../connection/data-directory.ts';
 import { rememberServer } from '../connection/local-server.ts';
+import { installLastResort } from '../last-resort.ts';
 import { exitCode } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 import { createRequestLines, type LogForm } from '../request-lines.ts';
 import { type EndingSignal, waitForSignal } from '../until-signal.ts';
 import { UsageError } from '../usage-error.ts';
 import { writeText } from '../write-text.ts';
+import { describePrograms, type ProgramOptions, toClaudeCode, toProgramNames } from './programs.ts';
 
-export interface ServeOptions {
+export interface ServeOptions extends ProgramOptions {
   port?: number;
   host?: string;
   data?: string;
@@ -18,10 +20,8 @@ export interface ServeOptions {
   /** No key is asked for. Only on loopback. */
   open?: boolean;
   unsandboxedBash?: boolean;
-  /** The claude program, by a path or a name on PATH. */
-  claude?: string;
-  /** It uses its own login. */
-  claudeLogin?: boolean;
+  /** Private hosts that agents may reach, as `host` or `host:port`. */
+  allowPrivateHost?: string[];
   /** Addresses that are told what becomes of sessions. */
   webhook?: string[];
   json?: boolean;
@@ -40,6 +40,9 @@ export interface ServeOptions {
   workspaceWait?: number;
   /** Names by which others call this server. */
   allowHost?: string[];
+  /** Connections at the same time, and of one other machine. */
+  connections?: number;
+  connectionsPerAddress?: number;
 }
 
 /** `fleetloom serve`: the server in this process, until a signal ends it. */
@@ -47,7 +50,8 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   const asked = waitForSignal(io);
   const dataDirectory = toDataDirectory(io.env, options.data);
   const server = await startHere(io, options, dataDirectory);
-  await rememberServer(dataDirectory, server);
+  const uninstall = installLastResort(io, server);
+  await rememberServer(dataDirectory, { ...server, programs: toProgramNames(options) });
   await writeText(
     io.stdout,
     options.json === true ? toJson(options, server, dataDirectory) : toText(io, options, server, dataDirectory),
@@ -55,6 +59,7 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   const signal: EndingSignal = await asked;
   if (options.json !== true) await writeText(io.stderr, 'stopping …\n');
   await server.close();
+  uninstall();
   return signal === 'SIGINT' || signal === 'SIGTERM' ? exitCode.ok : exitCode[signal];
 }
 
@@ -74,13 +79,17 @@ export async function startHere(io: Io, options: ServeOptions, dataDirectory: st
       isOpen: options.open,
       database,
       databaseListen: options.databaseListen ?? (env['FLEETLOOM_DATABASE_LISTEN'] || undefined),
+      secret: env['FLEETLOOM_SECRET'] || undefined,
       sharedWorkspaces: options.sharedWorkspaces === undefined ? undefined : resolve(options.sharedWorkspaces),
       busySessionsMax: options.maxSessions,
       homeGoneMs: options.workspaceWait === undefined ? undefined : options.workspaceWait * 1_000,
       allowedHosts: options.allowHost,
+      connectionsMax: options.connections,
+      connectionsPerAddressMax: options.connectionsPerAddress,
       scriptsDirectory: options.scripts === undefined ? undefined : resolve(options.scripts),
       allowUnsandboxedBash: options.unsandboxedBash,
-      claudeCode: { program: options.claude, usesOwnLogin: options.claudeLogin },
+      allowedPrivateHosts: options.allowPrivateHost,
+      claudeCode: toClaudeCode(options),
       webhooks: toWebhooks(env, options.webhook),
       // A second's worth at once: clients begin with several requests.
       ...(options.rateLimit === undefined
@@ -150,12 +159,14 @@ function toJson({ webhook }: ServeOptions, { url, port, firstKey, webhookKey }: 
 function toText(io: Io, options: ServeOptions, { url, firstKey, webhookKey }: Server, data: string): string {
   const { models } = toModels(io.env, undefined);
   const { open = false } = options;
+  const programs = describePrograms(options);
   const database = toDatabase(options, io.env['FLEETLOOM_DATABASE']);
   return [
     `Fleetloom listens on ${url}`,
     `  data    ${data}`,
     ...(database === undefined ? [] : [`  shares  ${toPlace(database)}`]),
     `  models  ${models === undefined ? 'scripted/… only; set ANTHROPIC_API_KEY for others' : 'scripted/… and your endpoint'}`,
+    ...(programs === undefined ? [] : [`  runs    ${programs}`]),
     ...(open ? ['  key     none is asked for on this machine'] : []),
     ...(firstKey === undefined ? [] : [`  key     ${firstKey}`, '          shown only now, keep it']),
     ...(options.webhook === undefined ? [] : [`  tells   ${toWebhookPlaces(options.webhook)}`]),

@@ -9,10 +9,12 @@ import { demoAgents } from '../demo-fleet/tasks.ts';
 import { watchDemo } from '../demo-fleet/watch-demo.ts';
 import { exitCode } from '../exit-code.ts';
 import type { Io } from '../io.ts';
+import { installLastResort } from '../last-resort.ts';
 import { openInBrowser } from '../open-in-browser.ts';
 import { listenForEnd } from '../run/asked.ts';
 import { detectLook } from '../terminal/look.ts';
 import { writeText } from '../write-text.ts';
+import { describePrograms, toProgramNames, withOwnPrograms } from './programs.ts';
 import { type ServeOptions, startHere, toModels, toWebhookPlaces } from './serve.ts';
 
 export interface StartOptions extends ServeOptions {
@@ -28,14 +30,16 @@ export interface StartOptions extends ServeOptions {
  * `fleetloom start`: the server, the dashboard and, at the first start, a fleet to watch. Everything is kept, so a later
  * start shows what there was and begins nothing by itself.
  */
-export async function start(io: Io, options: StartOptions): Promise<number> {
+export async function start(io: Io, asked: StartOptions): Promise<number> {
+  const options = withOwnPrograms(asked, asked.host ?? io.env['HOST']);
   const ended = listenForEnd(io);
   const dataDirectory = toDataDirectory(io.env, options.data);
   const agents = typeof options.demo === 'number' ? options.demo : demoAgents.normally;
   const scripts = options.scripts ?? (await writeDemoScripts(dataDirectory, agents));
   const server = await startHere(io, { ...options, scripts }, dataDirectory);
+  const uninstall = installLastResort(io, server);
   try {
-    const local = await rememberServer(dataDirectory, server);
+    const local = await rememberServer(dataDirectory, { ...server, programs: toProgramNames(options) });
     const link = await server.dashboardUrl();
     await writeText(
       io.stdout,
@@ -53,6 +57,7 @@ export async function start(io: Io, options: StartOptions): Promise<number> {
   } finally {
     ended.stop();
     await server.close();
+    uninstall();
   }
   return ended.signal === 'SIGHUP' ? exitCode.SIGHUP : exitCode.ok;
 }
@@ -82,12 +87,14 @@ function toJson(
 
 function toText(
   io: Io,
-  { webhook }: StartOptions,
+  options: StartOptions,
   data: string,
   { url, firstKey, webhookKey }: FleetloomServer,
   link: string,
 ): string {
+  const { webhook } = options;
   const { paint } = detectLook(io);
+  const programs = describePrograms(options);
   const { models } = toModels(io.env, undefined);
   const row = (name: string, value: string, more = '') =>
     `  ${name.padEnd(10)} ${value}${more === '' ? '' : `  ${paint(more, 'dim')}`}`;
@@ -109,6 +116,7 @@ function toText(
       models === undefined ? 'the embedded one' : 'the embedded one, and your endpoint',
       models === undefined ? 'set ANTHROPIC_API_KEY for others' : '',
     ),
+    ...(programs === undefined ? [] : [row('Programs', programs, '--no-programs turns them off')]),
     ...(webhook === undefined ? [] : [row('Webhooks', toWebhookPlaces(webhook))]),
     ...(webhookKey === undefined
       ? []

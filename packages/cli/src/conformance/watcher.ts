@@ -16,7 +16,8 @@ export class Watcher {
     this.#source = source;
     this.#signal = signal;
     signal.addEventListener('abort', () => this.#wake());
-    void this.#read();
+    // Keeps its failure in `failure`, where the checks look.
+    this.#read().catch(() => undefined);
   }
 
   get types(): string[] {

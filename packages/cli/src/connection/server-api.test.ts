@@ -136,7 +136,7 @@ describe('how a server is reached', () => {
       () => [400, body],
       async (url) => {
         const called = await call(['sessions', '--url', url]);
-        expect(called.stderr).toContain('Bad thing.');
+        expect(called.stderr).toContain('Bad ⟦ESC⟧]0;title⟦U+0007⟧⟦ESC⟧[2Jthing.');
         expect(called.stderr).not.toContain('\u001b');
       },
     );

@@ -9,7 +9,7 @@ export const demoDirectory = fileURLToPath(new URL('../../demo/fleet/', import.m
 /** Puts the scripts where the server finds them, and where people can read and change them. Gives the directory. */
 export async function writeDemoScripts(dataDirectory: string, agents: number): Promise<string> {
   const directory = join(dataDirectory, 'demo-scripts');
-  await mkdir(directory, { recursive: true });
+  await mkdir(directory, { recursive: true, mode: 0o700 });
   // What somebody changed stays changed.
   await cp(join(demoDirectory, 'scripts'), directory, { recursive: true, force: false });
   await writeFile(join(directory, `${leadScriptName(agents)}.json`), JSON.stringify(toLeadScript(agents), null, 2));

@@ -1,28 +1,42 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { checkToolPrograms, findClaudeProgram, type Upstream, whyNoGateway } from '@fleetloom/server';
+import {
+  checkToolPrograms,
+  findClaudeProgram,
+  type NoGateway,
+  toGatewayVariables,
+  type ToolPrograms,
+  type Upstream,
+  whyNoGateway,
+} from '@fleetloom/server';
+import type { ProgramOptions } from '../commands/programs.ts';
 import { toModels } from '../commands/serve.ts';
 import { toConnection } from '../connection/connection.ts';
 import { toDataDirectory } from '../connection/data-directory.ts';
+import { recallServer } from '../connection/local-server.ts';
 import { createServerApi } from '../connection/server-api.ts';
 import { CommandError } from '../command-error.ts';
 import type { Io } from '../io.ts';
 import { describeClaudeCode } from './claude-code.ts';
+import { describeSandbox } from './describe-sandbox.ts';
 import type { Finding } from './finding.ts';
+import { describeProgramUse } from './program-use.ts';
 
 /** Looks at everything that a server needs on this machine. Changes nothing, and asks nobody outside of it. */
 export async function findProblems(
   io: Io,
-  options: { data?: string; url?: string; key?: string; claude?: string },
+  options: ProgramOptions & { data?: string; url?: string; key?: string },
 ): Promise<readonly Finding[]> {
+  const tools = checkToolPrograms();
   const looks = [
     lookAtNode(),
     lookAtData(io, options.data),
     lookAtServer(io, options),
     lookAtModels(io),
-    lookAtTools(),
-    lookAtClaudeCode(io, options.claude),
+    lookAtTools(tools),
+    lookAtClaudeCode(io, options),
+    lookAtPrograms(io, options, tools),
   ];
   return (await Promise.all(looks)).flat();
 }
@@ -86,17 +100,10 @@ async function lookAtModels(io: Io): Promise<Finding> {
   return { name: 'Models', state: 'note', text: 'only the embedded one (scripted/…): no key is set', fix };
 }
 
-async function lookAtTools(): Promise<readonly Finding[]> {
-  const { sandboxProblem, hasRipgrep } = await checkToolPrograms();
+async function lookAtTools(tools: Promise<ToolPrograms>): Promise<readonly Finding[]> {
+  const { sandboxProblem, sandboxGaps, hasRipgrep } = await tools;
   return [
-    sandboxProblem === null
-      ? { name: 'Sandbox', state: 'ok', text: 'bubblewrap works: agents may run bash' }
-      : {
-          name: 'Sandbox',
-          state: 'note',
-          text: `${sandboxProblem}: bash is refused to agents`,
-          fix: 'On Linux install bubblewrap; elsewhere --unsandboxed-bash lets agents run what you can run.',
-        },
+    ...describeSandbox(sandboxProblem, sandboxGaps),
     hasRipgrep
       ? { name: 'Search', state: 'ok', text: 'ripgrep' }
       : {
@@ -108,12 +115,27 @@ async function lookAtTools(): Promise<readonly Finding[]> {
   ];
 }
 
-async function lookAtClaudeCode(io: Io, program: string | undefined): Promise<readonly Finding[]> {
-  const found = await findClaudeProgram({ program, environment: io.env });
+async function lookAtClaudeCode(io: Io, options: ProgramOptions): Promise<readonly Finding[]> {
+  const found = await findClaudeProgram({ program: options.claude, environment: io.env });
+  return describeClaudeCode(found, findNoGateway(io, options)?.message);
+}
+
+async function lookAtPrograms(
+  io: Io,
+  options: ProgramOptions & { data?: string },
+  tools: Promise<ToolPrograms>,
+): Promise<readonly Finding[]> {
+  const { sandboxProblem } = await tools;
+  const hasProxy = findNoGateway(io, options)?.cause === 'proxy';
+  const { programs } = recallServer(toDataDirectory(io.env, options.data));
+  return describeProgramUse(options, { sandboxProblem, hasProxy, lastWorkspaces: programs });
+}
+
+function findNoGateway(io: Io, { programEnv }: ProgramOptions): NoGateway | undefined {
   const { models } = toModels(io.env, undefined);
   const upstream: Upstream =
     models === undefined
       ? { type: 'handler', handle: () => undefined }
       : { type: 'endpoint', baseURL: models.baseURL ?? 'https://api.anthropic.com', credential: models.credential };
-  return describeClaudeCode(found, whyNoGateway(io.env, upstream));
+  return whyNoGateway(toGatewayVariables(io.env, programEnv ?? []), upstream);
 }

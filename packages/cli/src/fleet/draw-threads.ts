@@ -1,5 +1,5 @@
-import { type FleetUsage, nowDoing, type SessionHealth, type Slot } from '@fleetloom/protocol/fleet';
-import { cleanLine } from '../terminal/clean-text.ts';
+import { cutText, type FleetUsage, nowDoing, type SessionHealth, type Slot } from '@fleetloom/protocol/fleet';
+import { cleanInputLine, cleanLine } from '../terminal/clean-text.ts';
 import { formatCost, formatCount, formatDuration, formatPlural, formatRunning } from '../terminal/format.ts';
 import type { Glyphs } from '../terminal/glyphs.ts';
 import type { Style } from '../terminal/palette.ts';
@@ -104,7 +104,7 @@ export function toInputLine(input: unknown): string {
   const fields = typeof input === 'object' && input !== null ? Object.values(input) : [];
   const [only] = fields;
   const text = fields.length === 1 && typeof only === 'string' ? only : (JSON.stringify(input) ?? '');
-  return cleanLine(text.slice(0, 2_000));
+  return cleanInputLine(cutText(text, 2_000));
 }
 
 /** An unknown price is not nothing: a plus says that there is more to it. */

@@ -1,4 +1,4 @@
-import type { TextTail } from '@fleetloom/protocol/fleet';
+import { cutTextStart, type TextTail } from '@fleetloom/protocol/fleet';
 import { cleanLine } from '../terminal/clean-text.ts';
 import { textWidth } from '../terminal/text-width.ts';
 
@@ -13,7 +13,7 @@ export function endOfText(
 ): string {
   const charsMax = CHARS_PER_COLUMN * Math.max(0, width);
   const isWhole = tail.length === length && length <= charsMax;
-  const text = cleanLine(tail.slice(-charsMax || tail.length));
+  const text = cleanLine(cutTextStart(tail, charsMax || tail.length));
   if (isWhole && textWidth(text) <= width) return text;
   const room = width - textWidth(ellipsis);
   if (room <= 0) return ellipsis.slice(0, Math.max(0, width));

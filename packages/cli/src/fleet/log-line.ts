@@ -1,4 +1,4 @@
-import { type FleetEvent, nowDoing, type SessionSlots } from '@fleetloom/protocol/fleet';
+import { cutText, type FleetEvent, nowDoing, type SessionSlots } from '@fleetloom/protocol/fleet';
 import { cleanLine } from '../terminal/clean-text.ts';
 import { formatDuration } from '../terminal/format.ts';
 import type { Look } from '../terminal/look.ts';
@@ -79,7 +79,7 @@ export class LineLog {
     const said = isSaying(slot) ? endOfText(slot.text, SAID_COLUMNS, this.#look.glyphs.ellipsis) : nowDoing(slot);
     const text = cleanLine(asks.length > 0 ? asks.join(', ') : isWriting ? '' : said);
     // What the word says need not be said again.
-    return text === '' || text === word ? '' : `  ${this.#look.paint(text.slice(0, 400), 'dim')}`;
+    return text === '' || text === word ? '' : `  ${this.#look.paint(cutText(text, 400), 'dim')}`;
   }
 
   /** Beginnings come before what happens in a run, ends behind it. */
@@ -91,7 +91,7 @@ export class LineLog {
       if (which === 'running') {
         if (before !== undefined) return [];
         this.#runs.set(key, 'running');
-        return [`${clock(run.startedAt)}  run ${key} begins: ${cleanLine(run.message ?? '').slice(0, 200)}`];
+        return [`${clock(run.startedAt)}  run ${key} begins: ${cutText(cleanLine(run.message ?? ''), 200)}`];
       }
       if (run.state === 'running' || before === run.state) return [];
       this.#runs.set(key, run.state);

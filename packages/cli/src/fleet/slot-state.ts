@@ -1,4 +1,4 @@
-import type { SessionHealth, Slot } from '@fleetloom/protocol/fleet';
+import { cutText, type SessionHealth, type Slot } from '@fleetloom/protocol/fleet';
 import { limits } from '../limits.ts';
 import { cleanLine } from '../terminal/clean-text.ts';
 import { formatAge, formatDuration } from '../terminal/format.ts';
@@ -80,7 +80,7 @@ function atWork(slot: Slot): SlotState {
       return { sign: 'thinking', word: 'thinking', style: 'thinking' };
     case 'tool': {
       const running = slot.tools.findLast(({ state }) => state === 'running');
-      return { sign: 'tool', word: cleanLine(running?.tool ?? 'tool').slice(0, 40), style: 'tool' };
+      return { sign: 'tool', word: cutText(cleanLine(running?.tool ?? 'tool'), 40), style: 'tool' };
     }
     case 'children':
       return { sign: 'waits', word: 'waits', style: 'waits' };

@@ -15,7 +15,7 @@ export interface FindSessionsOptions {
 /** The sessions that somebody means: files, ids, or directories in which Claude Code was at work; the newest first. */
 export async function findSessions(named: readonly string[], options: FindSessionsOptions): Promise<SessionFile[]> {
   const found: SessionFile[] = [];
-  for (const name of named) found.push(...(await findNamed(name, options)));
+  for (const name of named) for (const file of await findNamed(name, options)) found.push(file);
   const unique = new Map(found.map((file) => [file.path, file]));
   return [...unique.values()].sort((a, b) => b.changedAt - a.changedAt);
 }

@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { FileTail } from './file-tail.ts';
 import { listAgentFiles, type SessionFile } from './session-files.ts';
 import type { Step } from './step.ts';
@@ -100,5 +101,5 @@ function toTitle(steps: readonly Step[]): string | null {
     .join(' ')
     .trim();
   if (text === '') return null;
-  return text.length <= TITLE_CHARS ? text : `${text.slice(0, TITLE_CHARS)}…`;
+  return text.length <= TITLE_CHARS ? text : `${cutText(text, TITLE_CHARS)}…`;
 }

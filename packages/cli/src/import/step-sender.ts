@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import type { ServerApi } from '../connection/server-api.ts';
 import { limits } from '../limits.ts';
 import type { SessionFacts } from './session-reader.ts';
@@ -30,7 +31,7 @@ export class StepSender {
   /** All steps of a line, or what ends something. */
   async add(steps: readonly Step[]): Promise<void> {
     const fresh = steps.filter((step) => !this.#isKnown(step));
-    this.#pending.push(...fresh);
+    for (const step of fresh) this.#pending.push(step);
     this.#chars += JSON.stringify(fresh).length;
     if (this.#pending.length >= limits.importStepsMax || this.#chars >= limits.importCharsMax) await this.flush();
   }
@@ -42,7 +43,7 @@ export class StepSender {
       program: 'claude-code',
       conversation: this.#conversation,
       title,
-      directory: directory?.slice(0, DIRECTORY_CHARS) ?? null,
+      directory: directory === undefined || directory === null ? null : cutText(directory, DIRECTORY_CHARS),
       version: version?.slice(0, limits.importNameCharsMax) ?? null,
       steps: this.#pending,
       is_end: isEnd,

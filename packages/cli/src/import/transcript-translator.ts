@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { limits } from '../limits.ts';
 import { classifyPrompt } from './classify-prompt.ts';
 import { MAIN, type Outcome, type Step, type StepEvent, type StepUsage } from './step.ts';
@@ -103,7 +104,7 @@ export class TranscriptTranslator {
     this.#emit(agent, {
       type: 'call',
       call_id: id,
-      name: name.slice(0, limits.importNameCharsMax),
+      name: cutText(name, limits.importNameCharsMax),
       input: input ?? {},
     });
   }
@@ -168,7 +169,7 @@ export class TranscriptTranslator {
       type: 'thread_opened',
       // Whose parent never said a word is nobody's that we know.
       parent_key: this.#agents.get(parent)?.isKnown === true ? parent : MAIN,
-      agent_name: (agentType ?? 'agent').slice(0, limits.importNameCharsMax),
+      agent_name: cutText(agentType ?? 'agent', limits.importNameCharsMax),
       description,
       prompt,
       call_id: callId,

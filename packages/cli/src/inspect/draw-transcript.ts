@@ -73,7 +73,7 @@ function partsOf(context: Context, thread: TreeThread, depth: number): Part[] {
     const child = item.kind === 'tool_use' ? byCall.get(item.id) : undefined;
     parts.push(child ? toAgent(child) : itemPart(transcript, drawing, item));
   }
-  parts.push(...others.map(toAgent));
+  for (const other of others) parts.push(toAgent(other));
   for (const report of unseenReports(transcript, thread)) parts.push(textPart(drawing, 'text', report));
   if (thread.key === MAIN) {
     for (const turn of transcript.turns)

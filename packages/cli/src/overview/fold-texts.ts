@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { limits } from '../limits.ts';
 import { cutLine } from './cut-line.ts';
 import { addEntry, placeOf } from './entries.ts';
@@ -39,7 +40,8 @@ export function report(agent: Agent, summary: string | undefined): void {
 
 /** Adds to a text as far as it is kept. */
 export function append(entry: TextEntry, text: string): void {
-  const room = limits.textCharsMax - entry.text.length;
-  entry.text += text.length > room ? text.slice(0, room) : text;
-  entry.omittedChars += Math.max(0, text.length - room);
+  // Behind a character that did not fit whole there may be room for one that does not belong there.
+  const kept = entry.omittedChars > 0 ? '' : cutText(text, limits.textCharsMax - entry.text.length);
+  entry.text += kept;
+  entry.omittedChars += text.length - kept.length;
 }

@@ -2,7 +2,7 @@ import type { FleetEvent } from '@fleetloom/protocol/fleet';
 import type { ServerApi } from '../connection/server-api.ts';
 import type { Io } from '../io.ts';
 import { toInputLine } from '../fleet/draw-threads.ts';
-import { cleanLine } from '../terminal/clean-text.ts';
+import { cleanInputLine } from '../terminal/clean-text.ts';
 
 /** What becomes of asks: somebody is asked, or the answer is known beforehand. */
 export type AskMode = 'ask' | 'allow' | 'deny';
@@ -85,7 +85,7 @@ export function answerAsks(
     },
     take: (event) => {
       if (event.type === 'approval_required') {
-        const text = cleanLine(`${event.agent} asks for ${event.tool}: ${toInputLine(event.input)}`);
+        const text = cleanInputLine(`${event.agent} asks for ${event.tool}: ${toInputLine(event.input)}`);
         ask({ id: event.tool_use_id, text });
       } else if (event.type === 'approval_resolved') remove(event.tool_use_id);
       else if (event.type === 'done') for (const { id } of open.slice()) remove(id);

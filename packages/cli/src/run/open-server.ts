@@ -12,6 +12,8 @@ export interface RunServerOptions extends ConnectionOptions {
   data?: string;
   scripts?: string;
   unsandboxedBash?: boolean;
+  unsandboxedPrograms?: boolean;
+  allowPrivateHost?: string[];
 }
 
 /** A server for a run: one that is there, or one of its own. */
@@ -26,11 +28,12 @@ export interface RunServer {
 
 /** Another one where an address is given or set, unless a directory says that it is to be our own (SPEC Y5). */
 export async function openServer(io: Io, options: RunServerOptions): Promise<RunServer> {
-  const { url, data, scripts, unsandboxedBash } = options;
-  const isLocal = data !== undefined || scripts !== undefined || unsandboxedBash === true;
+  const { url, data, scripts, unsandboxedBash, unsandboxedPrograms, allowPrivateHost } = options;
+  const isUnsandboxed = unsandboxedBash === true || unsandboxedPrograms === true;
+  const isLocal = [data, scripts, allowPrivateHost].some((each) => each !== undefined) || isUnsandboxed;
   if (url !== undefined && isLocal) {
     throw new UsageError(
-      '--url names a server; --data, --scripts and --unsandboxed-bash are for one of its own.',
+      '--url names a server; --data, --scripts, --unsandboxed-bash, --unsandboxed-programs and --allow-private-host are for one of its own.',
       'Leave one out.',
     );
   }
@@ -40,10 +43,12 @@ export async function openServer(io: Io, options: RunServerOptions): Promise<Run
   return { connection, isOwn: false, hasModels: true, close: async () => undefined };
 }
 
-async function startOwn(io: Io, { data, scripts, unsandboxedBash, key }: RunServerOptions): Promise<RunServer> {
-  const [{ FleetloomError, startServer }, { toModels }] = await Promise.all([
+async function startOwn(io: Io, options: RunServerOptions): Promise<RunServer> {
+  const { data, scripts, unsandboxedBash, unsandboxedPrograms, allowPrivateHost, key } = options;
+  const [{ FleetloomError, startServer }, { toModels }, { toClaudeCode }] = await Promise.all([
     import('@fleetloom/server'),
     import('../commands/serve.ts'),
+    import('../commands/programs.ts'),
   ]);
   const isPassing = data === undefined;
   const directory = isPassing ? await mkdtemp(join(tmpdir(), 'fleetloom-run-')) : resolve(data);
@@ -53,6 +58,9 @@ async function startOwn(io: Io, { data, scripts, unsandboxedBash, key }: RunServ
       dataDirectory: directory,
       scriptsDirectory: scripts === undefined ? undefined : resolve(scripts),
       allowUnsandboxedBash: unsandboxedBash,
+      // It is there for whoever runs the command, and for nobody else.
+      claudeCode: toClaudeCode({ programs: ['default'], unsandboxedPrograms: unsandboxedPrograms === true }),
+      allowedPrivateHosts: allowPrivateHost,
       onProblem: (problem) =>
         io.stderr.write(`fleetloom: ${problem instanceof Error ? problem.message : String(problem)}\n`),
       ...models,

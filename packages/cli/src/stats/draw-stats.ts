@@ -14,7 +14,9 @@ export function drawStats(stats: Stats, width: number, look: Look): string[] {
     ...stats.agents.map((agent) => toCells(agent, glyphs.unknown)),
     totalCells(stats, glyphs.unknown),
   ];
-  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((cells) => textWidth(cells[column] ?? ''))));
+  const widths = HEADINGS.map((_, column) =>
+    rows.reduce((most, cells) => Math.max(most, textWidth(cells[column] ?? '')), 0),
+  );
   const fixed = widths.slice(1).reduce((sum, columns) => sum + columns + GAP, 0);
   widths[0] = Math.max(NAME_MIN, Math.min(widths[0] ?? 0, width - fixed));
   const rule = look.paint(

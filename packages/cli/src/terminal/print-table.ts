@@ -11,7 +11,7 @@ export async function printTable(io: Io, head: readonly string[], rows: readonly
   const clean = [head, ...rows].map((row) =>
     row.map((cell) => (cell.startsWith(' ') ? indent(cell) : cleanLine(cell))),
   );
-  const widths = head.map((_, column) => Math.max(...clean.map((row) => textWidth(row[column] ?? ''))));
+  const widths = head.map((_, column) => clean.reduce((most, row) => Math.max(most, textWidth(row[column] ?? '')), 0));
   const lines = clean.map((row, index) => {
     const line = row
       .map((cell, column) =>

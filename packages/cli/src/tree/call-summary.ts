@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { limits } from '../limits.ts';
 import { cleanLine } from '../terminal/clean-text.ts';
 
@@ -20,8 +21,8 @@ export function summarizeCall(name: string, input: unknown, cwd?: string): strin
 
 /** `mcp__github__create_issue` reads better as `github: create_issue`. */
 export function displayToolName(name: string): string {
-  const parts = /^mcp__(.+?)__(.+)$/.exec(name.slice(0, 200));
-  return parts ? `${parts[1]}: ${parts[2]}` : name.slice(0, 200);
+  const parts = /^mcp__(.+?)__(.+)$/.exec(cutText(name, 200));
+  return parts ? `${parts[1]}: ${parts[2]}` : cutText(name, 200);
 }
 
 /** Most telling first; a description is only asked where there is nothing more exact. */
@@ -64,6 +65,6 @@ function join(what: string | undefined, where: string | undefined): string | und
 }
 
 function toLine(value: string, cwd: string | undefined): string {
-  const line = cleanLine(value.slice(0, limits.lineCharsMax));
+  const line = cleanLine(cutText(value, limits.lineCharsMax));
   return cwd ? line.replaceAll(`${cwd.replace(/[/\\]$/, '')}/`, '') : line;
 }

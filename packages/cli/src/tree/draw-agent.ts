@@ -55,7 +55,7 @@ function drawChosen(
       return;
     case 'text': {
       const first = last ? beside : span(below, 'rail');
-      rows.push(...drawText(drawing, chosen, first, span(below, 'rail')));
+      for (const row of drawText(drawing, chosen, first, span(below, 'rail'))) rows.push(row);
       return;
     }
     case 'request': {

@@ -1,3 +1,4 @@
+import { cutTextStart } from '@fleetloom/protocol/fleet';
 import { agentDurationMs, agentTokens, isRunning, nameOf } from '../overview/agent-facts.ts';
 import { type Agent, MAIN, type Overview } from '../overview/overview.ts';
 import { cleanLine } from '../terminal/clean-text.ts';
@@ -33,7 +34,7 @@ function drawNow(overview: Overview, { glyphs }: Drawing, agent: Agent): Span[] 
 
 function newestText(agent: Agent): string {
   const newest = agent.entries.findLast((entry) => entry.type === 'text' && entry.text.trim() !== '');
-  return newest?.type === 'text' ? cleanLine(newest.text.slice(-200)) : '';
+  return newest?.type === 'text' ? cleanLine(cutTextStart(newest.text, 200)) : '';
 }
 
 function drawFigures(overview: Overview, drawing: Drawing, agent: Agent): Span[] {

@@ -1,3 +1,4 @@
+import { cutText, cutTextStart } from '@fleetloom/protocol/fleet';
 import type { TextEntry } from '../overview/overview.ts';
 import { cleanText } from '../terminal/clean-text.ts';
 import type { Style } from '../terminal/palette.ts';
@@ -38,18 +39,18 @@ function styleOf(text: DrawnText): Style {
 function headLines({ entry, lines: linesMax }: DrawnText, width: number, ellipsis: string): string[] {
   // Measured is only what can be shown: a text may be long, and this is done for every picture.
   const lookedAt = width * (linesMax + 2) * 4;
-  const head = cleanText(entry.text.slice(0, lookedAt)).trim();
+  const head = cleanText(cutText(entry.text, lookedAt)).trim();
   const lines = wrapText(head, width, linesMax + 1).filter((line, index, all) => line !== '' || all[index - 1] !== '');
   const more = lines.length > linesMax || entry.omittedChars > 0 || entry.text.length > lookedAt;
   if (!more) return lines;
   const shown = lines.slice(0, linesMax);
   const last = shown.length - 1;
-  shown[last] = `${(shown[last] ?? '').slice(0, Math.max(0, width - 2))} ${ellipsis}`;
+  shown[last] = `${cutText(shown[last] ?? '', Math.max(0, width - 2))} ${ellipsis}`;
   return shown;
 }
 
 function tailLines({ entry, lines: linesMax }: DrawnText, width: number): string[] {
-  const tail = cleanText(entry.text.slice(-width * (linesMax + 1) * 2)).trim();
+  const tail = cleanText(cutTextStart(entry.text, width * (linesMax + 1) * 2)).trim();
   return wrapText(tail, width)
     .filter((line) => line !== '')
     .slice(-linesMax);

@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import type { TurnComplete } from '@fleetloom/protocol/stream-json';
 import type { Overview } from '../overview/overview.ts';
 import { cleanLine } from '../terminal/clean-text.ts';
@@ -23,12 +24,7 @@ export function drawTurn(overview: Overview, { glyphs }: Drawing, turn: TurnComp
 function reasonOf(turn: TurnComplete): string {
   const subtype = turn.subtype === undefined || turn.subtype === 'success' ? '' : turn.subtype.replaceAll('_', ' ');
   const said = turn.errors?.[0] ?? turn.result ?? '';
-  return cleanLine(
-    [subtype, said]
-      .filter((part) => part !== '')
-      .join(': ')
-      .slice(0, 400),
-  );
+  return cleanLine(cutText([subtype, said].filter((part) => part !== '').join(': '), 400));
 }
 
 function originOf(turn: TurnComplete): string {

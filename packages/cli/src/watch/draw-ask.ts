@@ -1,6 +1,6 @@
 import { toInputLines } from '../fleet/input-lines.ts';
 import { limits } from '../limits.ts';
-import { cleanLine } from '../terminal/clean-text.ts';
+import { cleanInputLine, cleanLine } from '../terminal/clean-text.ts';
 import { type Row, span } from '../terminal/row.ts';
 import type { Ask } from './asks.ts';
 import type { WatchDrawing } from './draw-watch.ts';
@@ -23,5 +23,5 @@ export function drawAsk(ask: Ask, { glyphs, width, isPast }: WatchDrawing, room:
 
 export function drawWhat({ type, agent, tool }: Ask, sign: string): Row['left'] {
   const asks = type === 'approval' ? 'asks for' : 'waits for the result of';
-  return [span(`${sign} ${cleanLine(agent)} ${asks} `, 'attention'), span(cleanLine(tool), 'bold')];
+  return [span(`${sign} ${cleanLine(agent)} ${asks} `, 'attention'), span(cleanInputLine(tool), 'bold')];
 }

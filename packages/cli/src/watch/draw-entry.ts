@@ -1,3 +1,4 @@
+import { cutText, cutTextStart } from '@fleetloom/protocol/fleet';
 import { toInputLine } from '../fleet/draw-threads.ts';
 import { toInputLines } from '../fleet/input-lines.ts';
 import { limits } from '../limits.ts';
@@ -60,9 +61,9 @@ function wrapOnce(entry: Entry & { readonly text: string }, width: number): read
 }
 
 function drawThought(text: string, { glyphs, width }: WatchDrawing): Row {
-  const line = cleanLine(text.slice(-2 * width));
+  const line = cleanLine(cutTextStart(text, 2 * width));
   return {
-    left: [span(`${glyphs.thought} `, 'thinking'), span(line.slice(0, width), 'thought')],
+    left: [span(`${glyphs.thought} `, 'thinking'), span(cutText(line, width), 'thought')],
     right: [span(`thought, ${formatCount(text.length)} characters`, 'dim')],
   };
 }

@@ -1,7 +1,8 @@
+import { cutTextStart } from '@fleetloom/protocol/fleet';
 import { toColumn, toInputLine } from '../fleet/draw-threads.ts';
 import { toInputLines } from '../fleet/input-lines.ts';
 import { limits } from '../limits.ts';
-import { cleanLine, cleanText } from '../terminal/clean-text.ts';
+import { cleanInputLine, cleanLine, cleanText } from '../terminal/clean-text.ts';
 import { formatAge, formatPlural } from '../terminal/format.ts';
 import { type Row, type Span, span } from '../terminal/row.ts';
 import { wrapText } from '../terminal/text-width.ts';
@@ -44,7 +45,10 @@ function drawAsks(model: WatchModel, asks: readonly Ask[], drawing: WatchDrawing
   const selected = model.askIndex(asks);
   const first = Math.max(0, Math.min(selected - Math.floor(room / 2), asks.length - room));
   const { glyphs, nowMs } = drawing;
-  const nameWidth = Math.min(24, Math.max(...asks.map(({ agent }) => cleanLine(agent).length)));
+  const nameWidth = Math.min(
+    24,
+    asks.reduce((most, { agent }) => Math.max(most, cleanLine(agent).length), 0),
+  );
   return asks.slice(first, first + room).map((ask, index): Row => {
     const isSelected = first + index === selected;
     const held = ask.path.length === 1 ? '' : `holds up ${ask.path.length} `;
@@ -53,7 +57,7 @@ function drawAsks(model: WatchModel, asks: readonly Ask[], drawing: WatchDrawing
         span(isSelected ? `${glyphs.given} ` : '  ', 'brand'),
         span(`${ask.type === 'approval' ? glyphs.needsYou : '?'} `, 'attention'),
         span(`${toColumn(cleanLine(ask.agent), nameWidth, glyphs.ellipsis)}  `, isSelected ? 'bold' : 'plain'),
-        span(cleanLine(`${ask.tool}: ${toInputLine(ask.input)}`), isSelected ? 'plain' : 'dim'),
+        span(cleanInputLine(`${ask.tool}: ${toInputLine(ask.input)}`), isSelected ? 'plain' : 'dim'),
       ],
       right: [span(`${held}${ask.askedAt === null ? '' : formatAge(nowMs - ask.askedAt).padStart(4)}`, 'dim')],
     };
@@ -90,7 +94,7 @@ function drawCard(model: WatchModel, ask: Ask, drawing: WatchDrawing, room: numb
 function drawReason(model: WatchModel, ask: Ask, { width, glyphs }: WatchDrawing): Row[] {
   const said = model.scene.transcriptOf(ask.key)?.entries.findLast(({ type }) => type === 'text');
   if (said?.type !== 'text') return [];
-  const text = cleanText(said.text.slice(-1_000)).trim();
+  const text = cleanText(cutTextStart(said.text, 1_000)).trim();
   const lines = wrapText(text.split('\n').at(-1) ?? '', width - 6);
   const [last] = lines.slice(-1);
   if (last === undefined || last === '') return [];

@@ -21,7 +21,10 @@ export function drawList(
   drawing: WatchDrawing,
   room: number,
 ): Row[] {
-  const columns = toColumns(drawing.width, Math.max(0, ...rows.map((row) => textWidth(nameOf(model, row, drawing)))));
+  const columns = toColumns(
+    drawing.width,
+    rows.reduce((most, row) => Math.max(most, textWidth(nameOf(model, row, drawing))), 0),
+  );
   const selected = model.selectedIndex(rows);
   const space = Math.max(1, room - 1);
   const first = Math.max(0, Math.min(selected - Math.floor(space / 2), rows.length - space));

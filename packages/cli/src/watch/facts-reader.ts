@@ -24,7 +24,9 @@ export class FactsReader {
   read(): void {
     if (this.#cancel !== undefined || this.#isStopped) return;
     const waitMs = Math.max(0, this.#readAtMs + limits.factsMsMin - this.#io.timers.now());
-    this.#cancel = this.#io.timers.after(waitMs, () => void this.#readNow());
+    this.#cancel = this.#io.timers.after(waitMs, () => {
+      this.#readNow().catch(() => undefined);
+    });
   }
 
   stop(): void {

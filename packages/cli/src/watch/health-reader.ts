@@ -30,7 +30,7 @@ export class HealthReader {
     }
     if (nowMs - this.#askedAtMs < limits.healthMsMin) return;
     this.#askedAtMs = nowMs;
-    void this.#ask();
+    this.#ask().catch(() => undefined);
   }
 
   stop(): void {

@@ -247,6 +247,64 @@ describe('a pattern that is approved', () => {
     expect(isAllowed({ ...rule, pattern: `git ${'*a'.repeat(1_000)}b` }, bash(long))).toBe(false);
   });
 
+  it.each([
+    ['src/*', 'src/a.ts', true],
+    ['src/*', 'src/a/b.ts', true],
+    ['src/*', 'src/..a/b..c/...', true],
+    ['src/*', 'src/../../etc/passwd', false],
+    ['src/*', 'src/..', false],
+    ['src/*', 'src/a/../../../b', false],
+    ['src/*', 'src/./a', false],
+    ['src/*', 'src//a', false],
+    ['src/*', 'src/a/', false],
+    ['src/*', String.raw`src/..\..\a`, false],
+    ['src/*', String.raw`src\a`, false],
+    ['src/*', 'src/%2e%2e/%2e%2e/a', false],
+    ['src/*', 'src/%2E%2E%2Fa', false],
+    ['src/*', 'src/a%00.ts', false],
+    ['src/*', 'src/a\u0000', false],
+    ['src/*', '/src/a', false],
+    ['src/*', './src/a', false],
+    ['src/../lib/*', 'src/../lib/a', false],
+    ['src/../lib/a', 'src/../lib/a', true],
+    ['*.ts', 'a/b.ts', true],
+    ['*.ts', '/etc/b.ts', false],
+    ['*.ts', '~/b.ts', false],
+    ['*', 'C:/b.ts', false],
+    ['*', 'a', true],
+    ['*', '../a', false],
+    ['/ws/*', '/ws/src/a', true],
+    ['/ws/*', '/ws/../etc/passwd', false],
+    ['/*', '/etc/passwd', true],
+  ])('[R287] leave to write %j covers %j: %s', (pattern, file, isCovered) => {
+    for (const field of ['file_path', 'path', 'notebook_path', 'pattern']) {
+      expect(isAllowed({ tool: 'write', field, pattern }, ask('write', { [field]: file }))).toBe(isCovered);
+    }
+  });
+
+  it.each([
+    ['https://a.com/*', 'https://a.com/b/c?d=e', true],
+    ['https://a.com/*', 'https://a.com.evil.org/', false],
+    ['https://a.com/*', 'https://a.com@evil.org/', false],
+    ['https://a.com/docs/*', 'https://a.com/docs/../admin', false],
+    ['https://a.com/docs/*', 'https://a.com/docs/%2e%2e/admin', false],
+    ['https://*.a.com/*', 'https://x.y.a.com/b', true],
+    ['https://*.a.com/*', 'https://evil.org/.a.com/b', false],
+    ['https://*.a.com/*', 'https://evil.org?.a.com/b', false],
+    ['https://*.a.com/*', 'https://evil.org#.a.com/b', false],
+    ['https://*', 'https://a.com', true],
+    ['*', 'https://a.com', false],
+    ['https://a.com', 'https://a.com', true],
+  ])('[R287] leave to fetch %j covers %j: %s', (pattern, url, isCovered) => {
+    expect(isAllowed({ tool: 'web_fetch', field: 'url', pattern }, ask('web_fetch', { url }))).toBe(isCovered);
+  });
+
+  it('[R287] a star in a rule about the whole input stays within one text', () => {
+    const rule = { tool: 'x', field: null, pattern: '{"a":"x*","b":1}' };
+    expect(isAllowed(rule, ask('x', { a: 'xyz', b: 1 }))).toBe(true);
+    expect(isAllowed({ ...rule, pattern: '{"a":"x*1}' }, ask('x', { a: 'xyz', b: 1 }))).toBe(false);
+  });
+
   it('[Y34] a rule is about one tool and the field that says most, else about the whole input', () => {
     const write = ask('write', { content: 'x', path: 'src/a.ts' });
     expect(describeRule(toRule(write))).toBe('write(path: src/a.ts)');

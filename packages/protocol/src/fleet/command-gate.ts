@@ -11,6 +11,9 @@ export interface CommandStep {
   readonly refused: readonly RefusedCommand[];
 }
 
+/** More than the longest command and the blanks around it. */
+const START_CHARS = 32;
+
 /**
  * `parseCommands` for a text that is still being written: it shows at once what cannot be part of a command, and keeps
  * back what may be. However the text is cut, the steps add up to the same.
@@ -28,6 +31,8 @@ export class CommandGate {
   /** The line that is not complete, and where it begins. Both grow by appending only: looking inside costs its length. */
   #line = '';
   #lineFrom = 0;
+  /** How it begins, as far as that says what it may become. */
+  #start = '';
   /** What was shown or hidden ends here, inside the line where its beginning was shown early. */
   #doneTo = 0;
   /** The line cannot become a command any more: the rest of it is shown as it comes. */
@@ -65,15 +70,19 @@ export class CommandGate {
     this.#line += piece;
     if (this.#line.length > limits.commandCharsMax) this.#tellLong();
     else if (this.#isText) this.#showEarly(piece);
-    else if (this.#isCertainlyText()) {
+    else if (this.#isCertainlyText(piece)) {
       this.#isText = true;
       this.#showEarly(this.#line);
     }
   }
 
-  #isCertainlyText(): boolean {
+  /** Behind the start of a block there are only blanks, behind that of a prompt there is anything: the piece is enough. */
+  #isCertainlyText(piece: string): boolean {
+    const missing = START_CHARS - this.#start.length;
+    this.#start += piece.slice(0, missing);
     if (this.#scanner.holdsFrom !== undefined) return false;
-    return this.#scanner.isFenced || !mayBecomeCommand(this.#line);
+    if (this.#scanner.isFenced || !mayBecomeCommand(this.#start)) return true;
+    return /[^ \t\r]/.test(piece.slice(missing)) && !/^ *\/agent/.test(this.#start);
   }
 
   #showEarly(text: string): void {
@@ -97,7 +106,7 @@ export class CommandGate {
     this.#held += this.#line + ending;
     const to = this.#lineFrom + this.#line.length + ending.length;
     this.#scanner.line(line, this.#lineFrom, to);
-    this.#line = '';
+    this.#line = this.#start = '';
     this.#lineFrom = to;
     this.#forget(this.#scanner.holdsFrom ?? to);
   }

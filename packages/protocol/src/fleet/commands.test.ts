@@ -306,6 +306,19 @@ describe('limits', () => {
     expect([parseCommands(fits).commands.length, parseCommands(`${fits}x`).commands.length]).toEqual([1, 0]);
   });
 
+  it.each(['/agent a ', '/parallel  ', '  /endparallel ', 'x', '```', '> '])(
+    '[D16] time grows with the length of a line that begins with %j, not with its square',
+    (start) => {
+      const gate = new CommandGate();
+      gate.push(start);
+      const cpu = process.cpuUsage();
+      for (let count = 0; count < 200_000; count++) gate.push(start.includes('parallel') ? '  ' : 'word ');
+      gate.end();
+      const { user, system } = process.cpuUsage(cpu);
+      expect((user + system) / 1e6).toBeLessThan(3);
+    },
+  );
+
   it('[F29] time grows with the length of a line, not with its square', () => {
     const gate = new CommandGate();
     const start = process.cpuUsage();

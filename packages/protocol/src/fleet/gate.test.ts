@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assertProperty, isLong, timeout } from '../../../../test/support/seed.ts';
-import { createGate, type Gate, type GateMode, type GateOutput, type IterationEnd } from './gate.ts';
+import { createGate, type Gate, type GateMode, type GateOutput, type IterationEnd, type SavedGate } from './gate.ts';
 import { limits } from './limits.ts';
-import { parseCommands } from './parse-commands.ts';
+import { parseCommands, toShownText } from './parse-commands.ts';
 import type { Delegation } from './status-line.ts';
 
 describe('strict', () => {
@@ -43,6 +43,46 @@ describe('strict', () => {
     expect(gate.end('ok')).toEqual([text('\n→ delegating: a\n')]);
     gate.delegate({ agent: 'b' });
     expect(gate.end('ok')).toEqual([text('→ delegating: b\n')]);
+  });
+});
+
+describe('commands that were not run', () => {
+  const said = 'Plan.\n/agent a go\nLater.\n/agent b x\n/parallel\nstray\n/agent c y\n/endparallel\nEnd.';
+  const { commands } = parseCommands(said);
+
+  it.each<GateMode>(['strict', 'live', 'off'])('[V121] are shown where all of them were not, with gate %s', (mode) => {
+    const gate = createGate({ mode });
+    let shown = '';
+    const take = (outputs: readonly GateOutput[]) => {
+      for (const one of outputs) shown = one.type === 'text' ? shown + one.delta : shown.slice(0, one.from);
+    };
+    for (const piece of said.match(/.{1,5}/gs)!) take(gate.text(piece));
+    take(gate.end('ok', commands));
+    expect(shown).toBe(said);
+  });
+
+  it('[V121] are no part of the line that says who was delegated to', () => {
+    const gate = createGate({ mode: 'strict' });
+    gate.text(said);
+    expect(gate.end('ok', commands.slice(0, 2))).toEqual([text('→ delegating: 1 in parallel\n')]);
+    gate.text(said);
+    gate.delegate({ agent: 'd' });
+    expect(gate.end('ok', commands)).toEqual([text('→ delegating: d\n')]);
+    gate.text(said);
+    expect(gate.end('ok', [])).toEqual([text('→ delegating: a, b, 1 in parallel\n')]);
+  });
+
+  it('[V121] are what is added to what is shown, whichever they are', { timeout }, () => {
+    assertProperty(
+      fc.property(fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }), (isRun) => {
+        const notRun = commands.filter((_, index) => !isRun[index]);
+        const ran = commands.filter((_, index) => isRun[index]);
+        const shown = toShownText(said, notRun);
+        for (const { from, to } of notRun) expect(shown).toContain(said.slice(from, to));
+        for (const { from } of ran) expect(shown).not.toContain(said.slice(from, from + 8));
+        expect(shown).toContain('stray\n');
+      }),
+    );
   });
 });
 
@@ -149,6 +189,46 @@ describe('every mode', () => {
           }
           expect(withSortedNames(replay(outputs))).toBe(expected);
         }
+      }),
+      isLong ? 100_000 : 2_000,
+    );
+  });
+
+  it('[V130] a gate restored from a saved gate gives the same outputs as the original, wherever it was saved', {
+    timeout,
+  }, () => {
+    const piece = fc.constantFrom(
+      'Hi. ',
+      '\n',
+      '/agent a go\n',
+      '/parallel\n/agent b x\n',
+      '/endparallel\n',
+      '```\n',
+      '/a',
+    );
+    const step = fc.oneof(
+      { weight: 4, arbitrary: fc.record({ type: fc.constant('text' as const), text: piece }) },
+      fc.record({ type: fc.constant('delegate' as const), agent: fc.constantFrom('x', 'y') }),
+      fc.record({ type: fc.constant('end' as const), end: fc.constantFrom<IterationEnd>('ok', 'failed', 'void') }),
+    );
+    const options = fc.record({
+      mode: fc.constantFrom<GateMode>('strict', 'live', 'off'),
+      commands: fc.boolean(),
+      canDelegate: fc.boolean(),
+    });
+    assertProperty(
+      fc.property(fc.array(step, { maxLength: 20 }), fc.nat(20), options, (steps, cut, given) => {
+        const take = (gate: Gate, each: (typeof steps)[number]) => {
+          if (each.type === 'text') return gate.text(each.text);
+          return each.type === 'delegate' ? gate.delegate({ agent: each.agent }) : gate.end(each.end);
+        };
+        const gate = createGate(given);
+        for (const each of steps.slice(0, cut)) take(gate, each);
+        const saved = JSON.parse(JSON.stringify(gate.save())) as SavedGate;
+        const restored = createGate(given, saved);
+        expect(restored.save()).toEqual(saved);
+        for (const each of steps.slice(cut)) expect(take(restored, each)).toEqual(take(gate, each));
+        expect(restored.save()).toEqual(gate.save());
       }),
       isLong ? 100_000 : 2_000,
     );

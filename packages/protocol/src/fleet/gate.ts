@@ -1,5 +1,6 @@
 import { CommandGate, type CommandStep } from './command-gate.ts';
 import type { Command } from './command-scanner.ts';
+import { type TextRange, toShownText } from './parse-commands.ts';
 import { type Delegation, toStatusLine } from './status-line.ts';
 
 /**
@@ -33,9 +34,26 @@ export interface Gate {
   text(delta: string): GateOutput[];
   /** The master calls a tool that delegates. */
   delegate(delegation: Delegation): GateOutput[];
-  /** The model request is over. */
-  end(outcome: IterationEnd): GateOutput[];
+  /**
+   * The model request is over. `notRun`: where in its text commands stand that were not run after all, so they are shown.
+   */
+  end(outcome: IterationEnd, notRun?: readonly TextRange[]): GateOutput[];
+  /** Its state as JSON. `createGate` with the same options restores a gate from it that gives the same outputs. */
+  save(): SavedGate;
 }
+
+/** The state of a gate, for `createGate` of the same version. */
+export type SavedGate =
+  | { readonly type: 'open'; readonly sent: number; readonly said: number }
+  | {
+      readonly type: 'held';
+      /** Characters that the reader had before the iteration. */
+      readonly sent: number;
+      readonly isAtLineStart: boolean;
+      /** The text of the iteration, and the offsets at which tools delegated. */
+      readonly raw: string;
+      readonly delegated: readonly { readonly at: number; readonly delegation: Delegation }[];
+    };
 
 /**
  * In an iteration that delegates nothing that the master says reaches the reader but one line: `→ delegating: …`.
@@ -46,13 +64,51 @@ export interface Gate {
  * gate.delegate({ children: 2 }); // []
  * gate.end('ok'); // [{ type: 'text', delta: '→ delegating: 2 in parallel\n' }]
  */
-export function createGate({ mode, commands = true, canDelegate = true }: GateOptions): Gate {
-  const state = canDelegate ? new GateState(mode, commands) : new GateState('off', false);
+export function createGate({ mode, commands = true, canDelegate = true }: GateOptions, saved?: SavedGate): Gate {
+  const isOpen = !canDelegate || (mode === 'off' && !commands);
+  const gate = isOpen ? new OpenGate(saved) : new GateState(mode, commands, saved);
   return {
-    text: (delta) => state.text(delta),
-    delegate: (delegation) => state.delegate(delegation),
-    end: (outcome) => state.end(outcome),
+    text: (delta) => gate.text(delta),
+    delegate: (delegation) => gate.delegate(delegation),
+    end: (outcome, notRun) => gate.end(outcome, notRun),
+    save: () => gate.save(),
   };
+}
+
+/** Passes all text at once and keeps none of it. */
+class OpenGate implements Gate {
+  #sent = 0;
+  /** Characters sent in the current iteration. */
+  #said = 0;
+
+  constructor(saved: SavedGate | undefined) {
+    if (saved?.type !== 'open') return;
+    this.#sent = saved.sent;
+    this.#said = saved.said;
+  }
+
+  text(delta: string): GateOutput[] {
+    if (delta === '') return [];
+    this.#sent += delta.length;
+    this.#said += delta.length;
+    return [{ type: 'text', delta }];
+  }
+
+  delegate(): GateOutput[] {
+    return [];
+  }
+
+  end(outcome: IterationEnd): GateOutput[] {
+    const said = this.#said;
+    this.#said = 0;
+    if (outcome !== 'void' || said === 0) return [];
+    this.#sent -= said;
+    return [{ type: 'text_retract', from: this.#sent }];
+  }
+
+  save(): SavedGate {
+    return { type: 'open', sent: this.#sent, said: this.#said };
+  }
 }
 
 class GateState implements Gate {
@@ -63,9 +119,23 @@ class GateState implements Gate {
   #isAtLineStart = true;
   #iteration = new Iteration();
 
-  constructor(mode: GateMode, commands: boolean) {
+  constructor(mode: GateMode, commands: boolean, saved: SavedGate | undefined) {
     this.#mode = mode;
     this.#commandGate = commands ? new CommandGate() : undefined;
+    if (saved?.type === 'held') this.#restore(saved);
+  }
+
+  /** The state does not depend on how the text was cut, so the text is replayed in few pieces. */
+  #restore({ sent, isAtLineStart, raw, delegated }: Extract<SavedGate, { type: 'held' }>): void {
+    this.#sent = sent;
+    this.#isAtLineStart = isAtLineStart;
+    let from = 0;
+    for (const { at, delegation } of delegated) {
+      this.text(raw.slice(from, at));
+      this.delegate(delegation);
+      from = at;
+    }
+    this.text(raw.slice(from));
   }
 
   text(delta: string): GateOutput[] {
@@ -80,18 +150,33 @@ class GateState implements Gate {
 
   delegate(delegation: Delegation): GateOutput[] {
     this.#iteration.delegations.push(delegation);
+    this.#iteration.delegated.push({ at: this.#iteration.raw.length, delegation });
     return this.#mode === 'live' ? this.#retract() : [];
   }
 
-  end(outcome: IterationEnd): GateOutput[] {
+  end(outcome: IterationEnd, notRun: readonly TextRange[] = []): GateOutput[] {
     const iteration = this.#iteration;
-    if (this.#commandGate !== undefined) iteration.add(this.#commandGate.end(), '');
+    if (this.#commandGate !== undefined) {
+      iteration.add(this.#commandGate.end(), '');
+      if (notRun.length > 0) iteration.show(notRun);
+    }
     const outputs = this.#finish(iteration, outcome);
     const last = outputs.at(-1);
     if (last?.type === 'text') this.#isAtLineStart = last.delta.endsWith('\n');
     else if (iteration.sent > 0) this.#isAtLineStart = iteration.raw.charAt(iteration.sent - 1) === '\n';
     this.#iteration = new Iteration();
     return outputs;
+  }
+
+  save(): SavedGate {
+    const { raw, sent, delegated } = this.#iteration;
+    return {
+      type: 'held',
+      sent: this.#sent - sent,
+      isAtLineStart: this.#isAtLineStart,
+      raw,
+      delegated: [...delegated],
+    };
   }
 
   #finish(iteration: Iteration, outcome: IterationEnd): GateOutput[] {
@@ -127,7 +212,10 @@ class Iteration {
   visible = '';
   /** How much of it the reader has. It never reaches behind the first command, so it is the beginning of both. */
   sent = 0;
-  readonly delegations: Delegation[] = [];
+  delegations: Delegation[] = [];
+  readonly #commands: { readonly command: Command; readonly delegation: Delegation }[] = [];
+  /** Delegations by tools, with the length of the text before each. */
+  readonly delegated: { readonly at: number; readonly delegation: Delegation }[] = [];
   #hasCommand = false;
 
   /** Takes in what is known now, and gives what of it may pass: behind a command nothing, because it may yet fail. */
@@ -139,8 +227,23 @@ class Iteration {
     this.raw += delta;
     this.visible += step.shown;
     this.#hasCommand ||= first !== undefined;
-    this.delegations.push(...step.commands.map(toDelegation));
+    for (const command of step.commands) {
+      const delegation = toDelegation(command);
+      this.#commands.push({ command, delegation });
+      this.delegations.push(delegation);
+    }
     return passing;
+  }
+
+  show(notRun: readonly TextRange[]): void {
+    const undone = new Set<Delegation>();
+    let at = 0;
+    for (const { command, delegation } of this.#commands) {
+      while (at < notRun.length && notRun[at]!.to <= command.from) at++;
+      if (at < notRun.length && notRun[at]!.from <= command.from) undone.add(delegation);
+    }
+    this.delegations = this.delegations.filter((delegation) => !undone.has(delegation));
+    this.visible = toShownText(this.raw, notRun);
   }
 }
 

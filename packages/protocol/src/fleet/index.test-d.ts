@@ -37,6 +37,7 @@ import {
   type GateMode,
   type GateOptions,
   type GateOutput,
+  type SavedGate,
   isFleetEvent,
   isRepeat,
   type IterationEnd,
@@ -85,6 +86,10 @@ import {
   type ToolStart,
   toRuleText,
   type UnknownEvent,
+  cutText,
+  cutTextStart,
+  type TextRange,
+  toShownText,
 } from '@fleetloom/protocol/fleet';
 import type { SseEvent } from '@fleetloom/protocol/sse';
 import { expectTypeOf } from 'vitest';
@@ -239,7 +244,8 @@ expectTypeOf(CommandGate).toBeConstructibleWith();
 expectTypeOf<CommandGate['push']>().toEqualTypeOf<(delta: string) => CommandStep>();
 expectTypeOf<CommandGate['end']>().toEqualTypeOf<() => CommandStep>();
 
-expectTypeOf(createGate).toEqualTypeOf<(options: GateOptions) => Gate>();
+expectTypeOf(createGate).toEqualTypeOf<(options: GateOptions, saved?: SavedGate) => Gate>();
+expectTypeOf<Gate['save']>().toEqualTypeOf<() => SavedGate>();
 expectTypeOf<GateMode>().toEqualTypeOf<'strict' | 'live' | 'off'>();
 expectTypeOf<IterationEnd>().toEqualTypeOf<'ok' | 'failed' | 'void'>();
 expectTypeOf<Gate['delegate']>().toEqualTypeOf<(delegation: Delegation) => GateOutput[]>();
@@ -268,3 +274,7 @@ export function isBusy({ endpoint }: FleetLoad): boolean {
   // @ts-expect-error: there may be none
   return endpoint.active > 0;
 }
+
+expectTypeOf(cutText).toEqualTypeOf<(text: string, charsMax: number) => string>();
+expectTypeOf(cutTextStart).toEqualTypeOf<(text: string, charsMax: number) => string>();
+expectTypeOf(toShownText).toEqualTypeOf<(text: string, notRun: readonly TextRange[]) => string>();

@@ -38,12 +38,28 @@ export type {
   UnknownEvent,
 } from './events.ts';
 export { createFleet, type Fleet, findSession, foldFleet } from './fleet.ts';
-export { createGate, type Gate, type GateMode, type GateOptions, type GateOutput, type IterationEnd } from './gate.ts';
+export { cutText, cutTextStart } from './cut-text.ts';
+export {
+  createGate,
+  type Gate,
+  type GateMode,
+  type GateOptions,
+  type GateOutput,
+  type IterationEnd,
+  type SavedGate,
+} from './gate.ts';
 export type { FleetLoad, SessionHealth, ThreadHealth } from './health.ts';
 export { layoutRun, type SlotRow } from './layout-run.ts';
 export { limits as fleetLimits } from './limits.ts';
 export { nowDoing } from './now-doing.ts';
-export { type CommandSegment, type ParsedCommands, parseCommands, quoteResult } from './parse-commands.ts';
+export {
+  type CommandSegment,
+  type ParsedCommands,
+  parseCommands,
+  quoteResult,
+  type TextRange,
+  toShownText,
+} from './parse-commands.ts';
 export { type FleetFrame, isFleetEvent, parseFleetEvent } from './parse-fleet-event.ts';
 export { type AskRule, toRuleText } from './rule-text.ts';
 export type { GapReason, Run } from './run.ts';

@@ -12,8 +12,12 @@ export interface ParsedCommands {
   readonly shown: string;
 }
 
-export interface CommandSegment {
+export interface CommandSegment extends TextRange {
   readonly type: 'shown' | 'hidden';
+}
+
+/** Part of a text, as `slice` takes it. */
+export interface TextRange {
   readonly from: number;
   readonly to: number;
 }
@@ -47,6 +51,22 @@ export function parseCommands(text: string): ParsedCommands {
   scanner.end(text.length);
   const shown = segments.filter(({ type }) => type === 'shown').map(({ from, to }) => text.slice(from, to));
   return { commands, refused, segments, shown: shown.join('') };
+}
+
+/** What is shown of a text whose commands in these ranges, in their order, were not run. */
+export function toShownText(text: string, notRun: readonly TextRange[]): string {
+  let shown = '';
+  let at = 0;
+  for (const { type, from, to } of parseCommands(text).segments) {
+    if (type === 'shown') shown += text.slice(from, to);
+    else {
+      while (at < notRun.length && notRun[at]!.to <= from) at++;
+      for (let next = at; next < notRun.length && notRun[next]!.from < to; next++) {
+        shown += text.slice(Math.max(from, notRun[next]!.from), Math.min(to, notRun[next]!.to));
+      }
+    }
+  }
+  return shown;
 }
 
 /** A result as it is given to a model that has no tools: quoted, so that repeating it runs nothing. */

@@ -1,3 +1,4 @@
+import { cutText } from './cut-text.ts';
 import { limits } from './limits.ts';
 
 /** What was allowed for good: a tool, and what its input has to be like. */
@@ -16,6 +17,5 @@ export function toRuleText({ tool, field, pattern }: AskRule, charsMax: number =
   const text = `${tool}(${field ?? 'input'}: ${pattern})`;
   if (text.length <= charsMax) return text;
   const end = `… (${text.length} characters)`;
-  // Half of a character that is two is none.
-  return text.slice(0, charsMax - end.length).replace(/[\ud800-\udbff]$/, '') + end;
+  return cutText(text, charsMax - end.length) + end;
 }

@@ -1,3 +1,4 @@
+import { cutTextStart } from './cut-text.ts';
 /** The end of a text that grows, and how long it is in all. */
 export interface TextTail {
   readonly tail: string;
@@ -40,13 +41,5 @@ function headOf({ tail, length }: { tail: string; length: number }, to: number):
 }
 
 function endOf(text: string, charsMax: number): string {
-  if (text.length <= charsMax) return text;
-  const start = text.length - charsMax;
-  // Half a character at the front would be shown as a replacement sign.
-  return text.slice(isSecondHalf(text, start) ? start + 1 : start);
-}
-
-function isSecondHalf(text: string, index: number): boolean {
-  const [before, at] = [text.charCodeAt(index - 1), text.charCodeAt(index)];
-  return before >= 0xd800 && before < 0xdc00 && at >= 0xdc00 && at < 0xe000;
+  return text.length <= charsMax ? text : cutTextStart(text, charsMax);
 }

@@ -1,5 +1,4 @@
-import { identifier } from './check.ts';
-import { toJson } from './check.ts';
+import { identifier, text, toJson } from './check.ts';
 import type { WireBlock } from './messages.ts';
 import { extendMark, markText, startsWithMark, type TextMark } from './text-mark.ts';
 
@@ -36,11 +35,9 @@ export class Block {
 
 /** The text of a text or thinking block; undefined for every other kind. */
 export function textOf(wire: WireBlock): string | undefined {
-  if (wire.type === 'text') return typeof wire.text === 'string' ? wire.text : '';
-  if (wire.type !== 'thinking') return undefined;
+  if (wire.type === 'text') return text(wire.text) ?? '';
   // Older documentation has the text of thinking in `text`.
-  const text = wire.thinking ?? wire.text;
-  return typeof text === 'string' ? text : '';
+  return wire.type === 'thinking' ? (text(wire.thinking ?? wire.text) ?? '') : undefined;
 }
 
 /** Whether `wire` can be the same block at all. */
@@ -51,23 +48,23 @@ export function sameIdentity(block: Block, wire: WireBlock): boolean {
 /** By what the block has grown, '' where it is the same, undefined where it is another or something in it was changed. */
 export function growthOf(block: Block, wire: WireBlock): string | undefined {
   if (!sameIdentity(block, wire)) return undefined;
-  const text = textOf(wire);
-  if (text === undefined) return sameValue(block, wire) ? '' : undefined;
+  const said = textOf(wire);
+  if (said === undefined) return sameValue(block, wire) ? '' : undefined;
   const known = block.text;
-  if (known === text) return '';
+  if (known === said) return '';
   const length = known === null ? (block.mark?.length ?? 0) : known.length;
   // slice and compare instead of startsWith: V8 compares flat strings several times faster that way.
-  const grown = known === null ? startsWithMark(text, block.mark ?? NOTHING) : text.slice(0, length) === known;
-  return grown ? text.slice(length) : undefined;
+  const grown = known === null ? startsWithMark(said, block.mark ?? NOTHING) : said.slice(0, length) === known;
+  return grown ? said.slice(length) : undefined;
 }
 
 /** Takes a whole block over as what is now known. */
 export function updateBlock(block: Block, wire: WireBlock): void {
-  const text = textOf(wire);
+  const said = textOf(wire);
   block.kind = wire.type;
   block.id = identifier(wire.id);
-  block.text = text ?? null;
-  block.value = text === undefined ? wire : undefined;
+  block.text = said ?? null;
+  block.value = said === undefined ? wire : undefined;
   block.mark = null;
 }
 

@@ -7,7 +7,7 @@ export function text(value: unknown): string | undefined {
 }
 
 export function nonEmpty(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return text(value) || undefined;
 }
 
 /** An id: one of more than 256 characters as its beginning and its mark, so that nothing long is kept for it. */

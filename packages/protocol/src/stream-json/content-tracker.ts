@@ -168,7 +168,9 @@ export class ContentTracker {
       else this.#sink.emit(thread, { type: 'text_delta', ...placeOf(message, number), content, error });
     } else if (wire.type === 'tool_use') {
       const toolUseId = this.#threads.made(identifier(wire.id), thread);
-      this.#sink.say(thread, 'tool_use', id, number, wire.input ?? {}, toolUseId, text(wire.name) ?? 'unknown');
+      const name = text(wire.name);
+      if (!toolUseId || !name) this.#sink.count(`block/${wire.type}`);
+      this.#sink.say(thread, 'tool_use', id, number, wire.input ?? {}, toolUseId, name ?? 'unknown');
     } else {
       if (!KNOWN_BLOCKS.test(wire.type)) this.#sink.count(`block/${wire.type}`);
       this.#sink.emit(thread, { type: 'raw', ...placeOf(message, number), kind: `block/${wire.type}`, value: wire });

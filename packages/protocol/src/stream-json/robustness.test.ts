@@ -33,6 +33,43 @@ describe('odd shapes', () => {
     ]);
   });
 
+  it.each([
+    ['no id', { name: 'Bash', input: {} }, 1],
+    ['an empty id', { id: '', name: 'Bash', input: {} }, 1],
+    ['an id that is not a text', { id: 7, name: 'Bash', input: {} }, 1],
+    ['no name', { id: 'toolu_1', input: {} }, 1],
+    ['an empty name', { id: 'toolu_1', name: '', input: {} }, 1],
+    ['neither', {}, 1],
+    ['both', { id: 'toolu_1', name: 'Bash', input: {} }, 0],
+  ])('[S70] a call with %s is counted in drift() as often as it is said: as a line, and streamed', (_, call, count) => {
+    const block = { type: 'tool_use', ...call };
+    const event = (value: object) => ({ type: 'stream_event', event: value });
+    const line = new Translator();
+    expect(line.translate(assistant('m1', [block])).map(({ type }) => type)).toEqual(['tool_use']);
+    const streamed = new Translator();
+    const lines = [
+      event({ type: 'message_start', message: { id: 'm1' } }),
+      event({ type: 'content_block_start', index: 0, content_block: block }),
+      event({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"a":1}' } }),
+      event({ type: 'content_block_stop', index: 0 }),
+      event({ type: 'message_stop' }),
+    ] as StreamJsonMessage[];
+    const said = lines.flatMap((one) => streamed.translate(one)).map(({ type }) => type);
+    expect(said).toEqual(['tool_use_start', 'tool_input_delta', 'tool_use']);
+    for (const translator of [line, streamed]) {
+      expect(translator.drift()).toEqual(count === 0 ? {} : { 'block/tool_use': count });
+    }
+  });
+
+  it('[S71] excerpts of lines that cannot be read, and of long names, end between characters', () => {
+    const reader = new StreamJsonReader();
+    const [issue] = reader.push(new TextEncoder().encode(`${'x'.repeat(119)}🙂 is no JSON\n`));
+    expect(issue).toMatchObject({ type: 'malformed', excerpt: 'x'.repeat(119) });
+    const translator = new Translator();
+    translator.translate({ type: `${'x'.repeat(63)}${'🙂'.repeat(200)}` });
+    expect(Object.keys(translator.drift())).toEqual([expect.stringMatching(/^x{63}~-?\d+~-?\d+$/)]);
+  });
+
   it('[S53] are no harm as messages, requests and events', () => {
     const lines = [
       { type: 'assistant', message: null },

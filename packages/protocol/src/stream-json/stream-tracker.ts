@@ -91,7 +91,7 @@ export class StreamTracker {
     const type = delta?.type;
     if (type === 'text_delta' || type === 'thinking_delta') {
       const kind = type === 'text_delta' ? 'text' : 'thinking';
-      const more = text(kind === 'text' ? delta?.text : delta?.thinking) ?? '';
+      const more = text(delta?.[kind]) ?? '';
       const block = this.#grow(message, thread, index, kind, more);
       block.said = true;
       this.#sink.say(thread, type, message.id, block.number, more);

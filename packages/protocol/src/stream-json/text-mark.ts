@@ -36,9 +36,16 @@ export function shortName(name: string): string {
   return `${beginning(name, 64)}~${h1}~${h2}`;
 }
 
-/** The first characters, put together anew: V8 makes of a slice a view of the long text, which would be kept for it. */
+/**
+ * The first characters, none of them cut in half, put together anew: V8 makes of a slice a view of the long text, which
+ * would be kept for it.
+ */
 export function beginning(text: string, length: number): string {
-  return text.slice(0, length).split('').join('');
+  return text
+    .slice(0, length)
+    .replace(/[\ud800-\udbff]$/, '')
+    .split('')
+    .join('');
 }
 
 /** Whether `text` begins with the marked text. */

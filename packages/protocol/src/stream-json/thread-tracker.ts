@@ -220,13 +220,15 @@ export class ThreadTracker {
 }
 
 /** What was not known before; only whether it runs in the background can change. It is told whole, and not kept if it is long. */
-function takeNews({ facts: known }: Thread, facts: Facts): Facts {
+function takeNews(thread: Thread, facts: Facts): Facts {
   const news: Record<string, unknown> = {};
+  // The cast is what the loop does: each fact is put where it was.
+  const known = thread.facts as Record<string, unknown>;
   for (const [name, fact] of Object.entries(facts)) {
-    const before = known[name as keyof Facts];
+    const before = known[name];
     if (fact === undefined || (before !== undefined && (name !== 'background' || before === fact))) continue;
     news[name] = fact;
-    Object.assign(known, { [name]: typeof fact === 'string' ? shortName(fact) : fact });
+    known[name] = typeof fact === 'string' ? shortName(fact) : fact;
   }
   return news;
 }

@@ -253,9 +253,5 @@ function callOf(message: StreamJsonMessage): string | undefined {
 }
 
 /** Kinds that were seen on the wire and are passed on as they are. Everything else is drift. */
-const KNOWN_KINDS = new RegExp(
-  '^(command_lifecycle|control_(response|request/(hook_callback|mcp_message))|conversation_reset|tool_progress|system/(' +
-    'api_retry|background_tasks_changed|compact_boundary|hook_(response|started)|informational|' +
-    'model_(fallback|refusal_no_fallback)|permission_denied|session_state_changed|status|' +
-    'task_(notification|progress|started|updated)|thinking_tokens))$',
-);
+const KNOWN_KINDS =
+  /^(command_lifecycle|control_(response|request\/(hook_callback|mcp_message))|conversation_reset|tool_progress|system\/(api_retry|background_tasks_changed|compact_boundary|hook_(response|started)|informational|model_(fallback|refusal_no_fallback)|permission_denied|session_state_changed|status|task_(notification|progress|started|updated)|thinking_tokens))$/;

@@ -30,6 +30,8 @@ export interface AgentsOptions {
   readonly store: Pick<Store, 'agents'>;
   readonly clock: Clock;
   readonly ids: Ids;
+  /** Throws where agents of a workspace may not have a model. */
+  readonly checkModel?: ((workspaceId: string, model: string) => void) | undefined;
 }
 
 /**
@@ -39,7 +41,7 @@ export interface AgentsOptions {
  * const agents = createAgents({ store, clock: systemClock, ids });
  * await agents.create('wrkspc_1', { name: 'Researcher', model: 'scripted/demo' });
  */
-export function createAgents({ store, clock, ids }: AgentsOptions): Agents {
+export function createAgents({ store, clock, ids, checkModel = () => {} }: AgentsOptions): Agents {
   const findIn =
     (workspaceId: string): FindAgent =>
     (id, version) =>
@@ -48,6 +50,7 @@ export function createAgents({ store, clock, ids }: AgentsOptions): Agents {
   return {
     create: async (workspaceId, params) => {
       const data = await createDefinition(params, findIn(workspaceId));
+      checkModel(workspaceId, data.model.id);
       return toAgent(await store.agents.create({ workspaceId, id: ids.next('agent'), createdAt: clock.now(), data }));
     },
 
@@ -57,6 +60,8 @@ export function createAgents({ store, clock, ids }: AgentsOptions): Agents {
         checkNotArchived(record);
         checkVersion(record, params.version);
         const data = await updateDefinition(record, params, findIn(workspaceId));
+        // One that has a model which it could not be given any more can still be changed otherwise.
+        if (params.model !== undefined) checkModel(workspaceId, data.model.id);
         if (isSame(record, data)) return toAgent(record);
         const change = { workspaceId, id, updatedAt: clock.now(), data, ifVersion: record.version };
         const added = await store.agents.addVersion(change).catch((error: unknown) => {

@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { limits } from './limits.ts';
 
 /**
@@ -47,5 +48,5 @@ function toMessage(problem: string, advice: string): string {
 }
 
 function cut(text: string, charsMax: number): string {
-  return text.length <= charsMax ? text : `${text.slice(0, charsMax - 1)}…`;
+  return text.length <= charsMax ? text : `${cutText(text, charsMax - 1)}…`;
 }

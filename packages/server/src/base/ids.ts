@@ -81,6 +81,14 @@ export function createIds({ now, random }: IdSources): Ids {
   }
 }
 
+/** When an id was made; undefined if it is not one of ours. */
+export function timeOfId(id: string): number | undefined {
+  const text = ID_FORM.exec(id)?.[1];
+  return text === undefined
+    ? undefined
+    : Array.from(text).reduce((time, digit) => time * 32 + DIGITS.indexOf(digit), 0);
+}
+
 /** The digits of Crockford's base 32, which ASCII sorts by their value: no i, l, o and u, which are easily misread. */
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
 /** Which form of id this is. The services whose wire we speak begin theirs with it too. */
@@ -88,6 +96,7 @@ const FORM = '01';
 const TIME_CHARS = 10;
 const HALF_CHARS = 6;
 const HALF = 32 ** HALF_CHARS;
+const ID_FORM = new RegExp(`_${FORM}([${DIGITS}]{${TIME_CHARS}})[${DIGITS}]{${2 * HALF_CHARS}}$`);
 
 function toHead(time: number, high: number): string {
   return `${FORM}${toText(time, TIME_CHARS)}${toText(high, HALF_CHARS)}`;

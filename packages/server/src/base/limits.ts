@@ -6,6 +6,17 @@ export const limits = {
   idTimeMsMax: 2 ** 50 - 1,
   /** The longest wait of one timer of Node, some 25 days. */
   timerMsMax: 2 ** 31 - 1,
+  /** A pattern from outside, and the instructions that it stands for: to make so many takes up to 20 ms. */
+  patternCharsMax: 1_000,
+  patternSizeMax: 1_000,
+  /** Steps of all patterns of one request: characters of the text times instructions. One takes about 10 ns. */
+  patternStepsMax: 1_500_000,
+  /** How long work that grows with a log or a list runs before sockets and timers are served. */
+  loopSliceMs: 5,
+  /** How much of the heap that V8 allows may be used before what needs much of it is refused. */
+  heapShareMax: 0.7,
+  /** What is left of that share when idle sessions are let go at once. */
+  heapShortShare: 0.2,
 
   // The store and the log.
   /** One frame. What is sent in one request has to fit with our own words around it, and a request has 32 MiB. */
@@ -18,6 +29,8 @@ export const limits = {
   segmentGrowBytesMax: 2_000,
   /** A segment made at once. A single frame may be larger. */
   segmentBytesMax: 256 * 1024,
+  /** Segments of which it is remembered whether they hold more than deltas. */
+  segmentKindsMax: 10_000,
   /** Appends that wait for their commit, of all sessions. */
   logQueueBytesMax: 64 * 1024 * 1024,
   /** One commit: larger ones would keep the others waiting for long. */
@@ -25,14 +38,38 @@ export const limits = {
   /** What a reader is given at a time. A single frame may be larger. */
   logBatchBytesMax: 256 * 1024,
   logBatchEntriesMax: 4_096,
+  /** Entries that are folded at a time: with what is made of them, that takes one or two milliseconds. */
+  sliceEntriesMax: 256,
   /** The newest frames of one session that its readers share; who is further behind reads the store. */
   feedBytesMax: 256 * 1024,
   /** The same of all sessions together. */
   feedsBytesMax: 64 * 1024 * 1024,
   /** How often to look for frames of other processes of which no signal came. */
   logPollMs: 1_000,
+  /** What one transaction of the embedded database removes or moves of a log: it holds the event loop for as long as it takes. */
+  storeSliceBytesMax: 1024 * 1024,
+  /** Rows that one transaction or statement of the embedded database looks at for a list without a limit. */
+  storeSliceRowsMax: 200,
+  /** Frames behind the newest checkpoint of a fold, or the start of its run, before another checkpoint is written. */
+  checkpointFrames: 4_096,
+  /** What has to have happened, deltas not counted, before the state of a session is kept. */
+  stateCheckpointBytes: 256 * 1024,
+  /** One checkpoint. A fold that is larger has none, and is made from the log. */
+  checkpointBytesMax: 8 * 1024 * 1024,
+  /** Sessions of which it is known how many frames lie behind their newest checkpoint. */
+  checkpointSessionsMax: 10_000,
   /** A part of a file that is kept in the store: what is in memory of it while it is written or read. */
   blobPartBytes: 512 * 1024,
+  /** What is removed of a deleted session at a time in SQLite. A single row may be larger. */
+  eraseRowsMax: 256,
+  eraseBytesMax: 1024 * 1024,
+  /** How long one step of overwriting unused parts of pages may take, and how long others may work between two steps. */
+  eraseStepMs: 15,
+  erasePauseMs: 5,
+  /** How long deletes are waited for that can share the overwriting. */
+  eraseDelayMs: 100,
+  /** When a deletion that failed is tried again. */
+  eraseRetryMs: 10_000,
   /** Small rows of one session's log in PostgreSQL before they are put together. */
   segmentTailRowsMax: 64,
   /** Connections of one process to PostgreSQL for what is read and for records; commits and signals have three more. */
@@ -69,7 +106,18 @@ export const limits = {
   /** All that one answer says, thinks and calls. The largest models say at most a tenth of it. */
   engineAnswerCharsMax: 8_000_000,
   /** One event of an answer that streams in. */
-  engineEventBytesMax: 16 * 1024 * 1024,
+  engineEventBytesMax: 4 * 1024 * 1024,
+  /** All bytes of an answer, unpacked: the events have ten times as many as the text in them. */
+  engineAnswerBytesMax: 64 * 1024 * 1024,
+  /** Content blocks of one answer. */
+  engineBlocksMax: 1_000,
+  /** JSON values of one event, and of all tool inputs of an answer: parsing more would hold the event loop. */
+  engineValuesMax: 100_000,
+  /** How long an answer may take. Pings are signs of life, so one could go on without end. */
+  engineAnswerMs: 3_600_000,
+  /** The beginning of an answer that is an error, and how long it is waited for. */
+  engineErrorBytesMax: 64 * 1024,
+  engineErrorMs: 10_000,
   /** How long an endpoint may take to begin an answer. Node's own patience ends after five minutes. */
   engineFirstByteMs: 240_000,
   /** How long an answer may be silent. Endpoints send a sign of life every few seconds. */
@@ -92,6 +140,16 @@ export const limits = {
   // The HTTP door.
   /** One request's body. */
   bodyBytesMax: 32 * 1024 * 1024,
+  /** Levels of a JSON body: a few more than content may have, for what is around it. */
+  bodyDepthMax: 600,
+  /** Values of a JSON body, containers included: what is checked within 100 ms. */
+  bodyValuesMax: 50_000,
+  /** Bodies that are on their way: of one key, and of all. */
+  bodiesPerKeyBytesMax: 128 * 1024 * 1024,
+  bodiesBytesMax: 512 * 1024 * 1024,
+  /** A body from this size on is read only if the heap has room for it, so many times: as text, as values, and as a frame. */
+  largeBodyBytes: 16 * 1024,
+  bodyHeapFactor: 6,
   /** One request's line and headers together. */
   headerBytesMax: 32 * 1024,
   /** How long the headers of a request may take. */
@@ -100,20 +158,46 @@ export const limits = {
   requestTimeoutMs: 120_000,
   /** How long a connection without requests is kept. Longer than clients and proxies keep theirs, so that they close first. */
   keepAliveTimeoutMs: 75_000,
+  /** Most connections, however many descriptors the process may open; and fewest, however few. */
   connectionsMax: 16_384,
+  connectionsMin: 8,
+  /** Descriptors that a server has open before the first connection, with a few to spare. */
+  descriptorsAtStart: 32,
+  /** How many the process may open where the machine does not say. */
+  descriptorsElsewhere: 4_096,
+  /** How long a connection has to show what it is for, before it may be closed to make room for another one. */
+  connectionGraceMs: 5,
+  /** Connections accepted beyond the maximum while the ones they replace are being closed. */
+  connectionsSlack: 8,
+  /** Requests that one connection has sent before the first of them was answered. No more are read until then. */
+  pipelinedRequestsMax: 16,
+  /** How long a client may take nothing of an answer. */
+  answerStallMs: 60_000,
+  /** How long a connection that was refused has to read why. */
+  lingerMs: 1_000,
+  /** How often it is reported that connections cannot be accepted. */
+  acceptReportMs: 10_000,
   /** An id in a path. Ours have at most 33 characters. */
   pathIdCharsMax: 128,
   /** Values that one parameter of a query may have. */
   queryValuesMax: 100,
   /** Keys of a server, each a file. */
   apiKeysMax: 1_000,
+  /** What seals the secrets that nodes share in their database. */
+  nodeSecretCharsMin: 32,
   /** What is sent as a key; longer ones are not even looked up. Session tokens are the longest, with some 300. */
   secretCharsMax: 1_024,
   /** How long a key that was added or revoked by another process goes unnoticed. */
-  apiKeysCheckMs: 1_000,
+  apiKeysCheckMs: 400,
+  /** How often credentials with open streams are looked up. With the time before, a revoked one is out within a second. */
+  credentialCheckMs: 400,
+  /** How long keys count as they were, while the machine has no descriptors left to look. */
+  apiKeysStaleMs: 60_000,
   /** How long an answer is kept for an `Idempotency-Key`. */
   idempotencyMs: 24 * 60 * 60 * 1_000,
   idempotencyKeyCharsMax: 255,
+  /** A larger request is carried out once as well, but its answer, which repeats it, is not kept. */
+  replayBytesMax: 1024 * 1024,
   /** How long an answer is kept for a client that repeats a request without such a key. */
   retryGuardMs: 60_000,
   /** Items of one page of agents, versions or environments; and how many there are if nothing is asked for. */
@@ -156,6 +240,30 @@ export const limits = {
   toolImageCharsMax: 5 * 1024 * 1024,
   /** A name that a model can call. */
   toolNameCharsMax: 128,
+  /** Tool hosts of a server: processes with some 12 MiB of their own each. More sessions than this take turns. */
+  toolHostsMax: 128,
+  /** How long a session waits for one of them. */
+  toolHostWaitMs: 30_000,
+  /** A host with shells that was unused for so long makes room for another session, and its shells are lost. */
+  toolHostShellIdleMs: 10 * 60_000,
+  /** How long a host may take to start. A busy machine reads Node slowly. */
+  toolHostStartMs: 20_000,
+  /** How long a call may take; a command of bash has so much beyond its own time. */
+  toolHostCallMs: 60_000,
+  /** How long a call that was interrupted may take to stop. Shorter than `toolStopMsMax`, after which nobody waits for it. */
+  toolHostCancelMs: 4_000,
+  /** Calls of one host at a time, commands of bash not counted; each may hold a file of `fileEditBytesMax`. */
+  toolHostCallsMax: 16,
+  /** Commands of one host at a time. */
+  toolHostCommandsMax: 64,
+  /** The heap of a host, in MiB. */
+  toolHostHeapMib: 256,
+  /** A request to a host: what a model writes into a file, or an MCP server answers, written as JSON. */
+  toolHostRequestBytesMax: 64 * 1024 * 1024,
+  /** An answer of a host: six times what `read` gives, because JSON may need six bytes for one. */
+  toolHostAnswerBytesMax: 2 * 1024 * 1024,
+  /** What a host writes to stderr before it is ended. It has nothing to say there but why it crashes. */
+  toolHostStderrBytesMax: 64 * 1024,
   bashTimeoutMs: 120_000,
   bashTimeoutMsMax: 600_000,
   /** The end of what a command says. */
@@ -164,18 +272,28 @@ export const limits = {
   bashDrainMs: 500,
   /** What `read` gives at once. */
   fileReadBytesMax: 256 * 1024,
+  /** A file that is edited, before and after. */
   fileEditBytesMax: 8 * 1024 * 1024,
+  /** How far `read` looks for the lines that it was asked for. */
+  fileScanBytesMax: 128 * 1024 * 1024,
   /** Symbolic links on the way to one file, as Linux has it. */
   fileLinksMax: 40,
   globResultsMax: 200,
   /** Patterns that one pattern with braces stands for. */
   globAlternativesMax: 256,
+  /** All of them together. */
+  globAlternativesCharsMax: 8_192,
+  globOutputBytesMax: 100 * 1024,
+  globTimeoutMs: 30_000,
   globPatternCharsMax: 1_000,
   /** Directory entries that one search looks at. */
   walkEntriesMax: 100_000,
   walkDepthMax: 64,
+  grepPatternCharsMax: 4_000,
   grepOutputBytesMax: 100 * 1024,
   grepLineCharsMax: 2_000,
+  /** What is searched of a line without ripgrep. The worst patterns take 20 µs for a byte, and cannot be interrupted. */
+  grepMatchBytesMax: 64 * 1024,
   /** A file that is searched without ripgrep. Larger ones are left out, and the result says so. */
   grepFileBytesMax: 16 * 1024 * 1024,
   grepTimeoutMs: 30_000,
@@ -194,11 +312,71 @@ export const limits = {
   mcpCallMs: 300_000,
   /** How long a server that failed is left alone. */
   mcpRetryMs: 5_000,
+  /** How long connecting may take with all that belongs to it, and how long listing all tools may. */
+  mcpSetupMs: 30_000,
   mcpListPagesMax: 64,
   mcpToolsMax: 1_000,
-  mcpAnswerBytesMax: 32 * 1024 * 1024,
+  /** All pages of a list of tools, and the definition of one tool. */
+  mcpListBytesMax: 4 * 1024 * 1024,
+  mcpToolBytesMax: 256 * 1024,
+  /** One answer. Parsing a larger one, or one of more values, would hold the event loop for more than 50 ms. */
+  mcpAnswerBytesMax: 6 * 1024 * 1024,
+  mcpAnswerValuesMax: 50_000,
+  mcpDepthMax: 100,
+  /** Fields of a message, and of what is directly in it. The library checks each of them. */
+  mcpMessageFieldsMax: 1_000,
+  /** The handshake: what a server reports about itself. */
+  mcpHandshakeBytesMax: 256 * 1024,
+  mcpHandshakeValuesMax: 1_000,
+  /** Messages of one answer: its result, and what the server reports in the meantime. */
+  mcpAnswerMessagesMax: 10_000,
+  /** Content blocks of one result. */
+  mcpBlocksMax: 1_000,
+  /** The body of an answer with status 400. Those of other errors are not read. */
+  mcpErrorBytesMax: 64 * 1024,
+  /** One message of the stream that a server notifies us on, and all its messages within a time. */
+  mcpNotificationBytesMax: 1024 * 1024,
+  mcpNotificationValuesMax: 1_000,
+  mcpStreamBytesMax: 4 * 1024 * 1024,
+  mcpStreamMessagesMax: 6_000,
+  mcpStreamWindowMs: 60_000,
+  /** The first wait before such a stream is opened again; it doubles unless the stream lasted, up to the longest. */
+  mcpStreamRetryMs: 1_000,
+  mcpStreamRetryMsMax: 60_000,
+  /** Notifications and answers on their way to one server. */
+  mcpNoticesMax: 16,
+  /** Connections to MCP servers, of all sessions. Each has a few sockets. */
+  mcpConnectionsMax: 1_000,
+  /** Parts of messages that have not ended: of one connection, and of all. */
+  mcpConnectionBytesMax: 32 * 1024 * 1024,
+  mcpHeldBytesMax: 256 * 1024 * 1024,
+  /** The same as a share of the heap, where that is less: each is on the heap several times while it is read. */
+  mcpHeldHeapShare: 1 / 16,
   /** How long a call waits whose answer broke off: some servers let their clients take up where they were. */
   mcpResumeMs: 10_000,
+
+  // The sandbox: what one launch in it may take of the machine. Threads count as processes.
+  sandboxProcessesMax: 1_024,
+  /** Of all its processes together, temporary files included. Only a memory cgroup holds them to it. */
+  sandboxMemoryBytesMax: 4 * 1024 ** 3,
+  /** Private writable memory of one process. Bun, which Claude Code is built with, reserves 5.3 GiB at its start. */
+  sandboxDataBytesMax: 16 * 1024 ** 3,
+  /** Address space of one process. Each WebAssembly memory of Node reserves 10 GiB of it, and Java with ZGC 293 GiB. */
+  sandboxAddressBytesMax: 1024 ** 4,
+  sandboxOpenFilesMax: 4_096,
+  sandboxFileBytesMax: 4 * 1024 ** 3,
+  sandboxLockedBytesMax: 64 * 1024,
+  /** Processor time of one process, all its threads together. A build on 16 cores takes 4 h in 15 minutes. */
+  sandboxCpuSecondsMax: 24 * 60 * 60,
+  /** Each of `/tmp`, the home directory and `/dev/shm`, which are in memory; never more than an eighth of the machine's. */
+  sandboxTemporaryBytesMax: 1024 ** 3,
+  /** What all launches together may take of the memory and of the process ids of the machine. */
+  sandboxesMemoryPercent: 75,
+  sandboxesProcessesPercent: 50,
+  /** How long a launch may take from its preparation to its start, before its cgroup counts as abandoned. */
+  sandboxJoinMs: 10_000,
+  /** How often cgroups whose processes have ended are removed. */
+  sandboxSweepMs: 2_000,
 
   // The door to sessions.
   /** Events of one request. */
@@ -232,12 +410,10 @@ export const limits = {
   fleetChannelBytesMax: 1024 * 1024,
   /** The same of all sessions together. */
   fleetChannelsBytesMax: 64 * 1024 * 1024,
-  /** Sessions that a stream of all of them tells of at the same time; more wait until one rests. */
-  fleetWatchedSessionsMax: 1_000,
-  /** Sessions that such a stream remembers. */
+  /** Sessions that a stream of all of them follows at the same time; more wait until one of them has no new events. */
+  fleetWatchedSessionsMax: 4_096,
+  /** Sessions that such a stream remembers, beside open ones and those that received an event within the last 30 s. */
   fleetKnownSessionsMax: 2_000,
-  /** Sessions that are looked at when such a stream is opened, the newest first, to find those at work. */
-  fleetScanSessionsMax: 10_000,
   /** Sessions that the id of such a stream names: a request has to have room for it twice. */
   fleetTokenSessionsMax: 256,
   /** How often such a stream says where its reader is: after so long, or so much. */
@@ -265,6 +441,16 @@ export const limits = {
   contentDepthMax: 500,
   /** Tasks of one call of `delegate`. */
   delegateTasksMax: 16,
+  /** Tasks that the text commands of one answer may give; the commands behind them are refused. */
+  textCommandTasksMax: 300,
+  /** Answers of one turn in which quoted commands are reported to the model; in later ones they are only text. */
+  quotedReportsMax: 3,
+  /** Text commands that a thread may read in what others wrote. With one more, all that it gives are refused. */
+  seenCommandsMax: 1_000,
+  /** Letters of each that are compared, how far they are looked for, and how far back a name may have begun. */
+  seenCommandLetters: 256,
+  seenCommandWindowChars: 1_024,
+  seenCommandTailChars: 64,
   /** The beginning of a text where only a hint of it is wanted. */
   excerptCharsMax: 200,
   /** Model requests of one turn: an agent that has not ended by then goes in circles. */
@@ -380,6 +566,10 @@ export const limits = {
   uploadBytesMax: 500 * 1024 * 1024,
   /** The headers of one part of an upload. */
   uploadHeaderBytesMax: 8 * 1024,
+  /** Parts of one upload: a file, and fields beside it. */
+  uploadPartsMax: 16,
+  /** What stands before the first part of an upload. */
+  uploadPreambleBytesMax: 8 * 1024,
   /** A part of an upload that is no file. */
   uploadFieldBytesMax: 1_024,
   uploadNameCharsMax: 255,
@@ -387,9 +577,20 @@ export const limits = {
   uploadsMax: 100_000,
   /** A file that a model is shown. As base64 it is a third more, and a request has 32 MiB. */
   shownFileBytesMax: 20 * 1024 * 1024,
+  /** All files that one model request shows, as a request has room for them. */
+  shownFilesBytesMax: 24 * 1024 * 1024,
+  /** How often a file is read for a program while the machine has no descriptors left, and how long to wait between. */
+  shownFileAttemptsMax: 10,
+  shownFileRetryMs: 200,
+  /** Files that are read at the same time for one list. */
+  filesAtOnceMax: 8,
   /** Files that one session has mounted. */
   sessionResourcesMax: 100,
   mountPathCharsMax: 1_024,
+  /** How long files may take to be mounted. What is older and belongs to no session was left by a crash. */
+  mountingMs: 60 * 60_000,
+  /** One name in a path, as file systems have it. */
+  pathNameBytesMax: 255,
   /** Files that are listed of what one session has put out. */
   outputFilesMax: 10_000,
 
@@ -400,12 +601,26 @@ export const limits = {
   loginCodesMax: 100,
   /** What the sign-in form sends: a key, and its field. */
   loginBodyBytesMax: 4 * 1024,
+  /** Browsers that are signed in; the one that signed in first is signed out. */
+  loginsMax: 2_000,
   /** How long a browser stays signed in. */
   webSessionMs: 30 * 24 * 60 * 60 * 1_000,
 
   // The gateway of the claude program, and the search for it.
   /** Requests of one session under way at a time: more than agents that work at once, and each has one. */
   gatewayRequestsMax: 256,
+  /** The body of one request through the gateway, which is what the Messages API takes. */
+  gatewayRequestBytesMax: 32 * 1024 * 1024,
+  /** Requests of one session to its MCP servers under way at a time; each server has one that stays open. */
+  gatewayMcpRequestsMax: 128,
+  /** Connections of one session to hosts that its environment allows. */
+  gatewayTunnelsMax: 64,
+  /** How long a host may take to accept such a connection. */
+  gatewayConnectMs: 15_000,
+  /** Connections to the socket of one session. Each is a descriptor of the server, and a program has 20 agents at a time. */
+  gatewaySocketConnectionsMax: 128,
+  /** Connections of all programs to the port that they share without a sandbox, and at most an eighth of the descriptors. */
+  gatewayPortConnectionsMax: 4_096,
   /** What waits to be unpacked of one answer that passes by. Then it passes unread. */
   gatewayTapBytesMax: 4 * 1024 * 1024,
   /** The beginning of a refusal, where the reason is. */
@@ -426,6 +641,11 @@ export const limits = {
   importNameCharsMax: 128,
 
   // Programs that run whole sessions.
+  /** One line of a program, and its JSON values. A longer one is passed over. */
+  programLineBytesMax: 8 * 1024 * 1024,
+  programLineValuesMax: 100_000,
+  /** What a program may write without any event. Then it is ended. */
+  programNoiseBytesMax: 64 * 1024 * 1024,
   /** What a program has said and nobody has read. Then it has to wait. */
   programQueueBytesMax: 4 * 1024 * 1024,
   /** What is taken of it at a time: one write of the session. */

@@ -74,6 +74,22 @@ describe('blocks', () => {
   });
 });
 
+describe('calls that nobody can answer', () => {
+  it.each([
+    ['no id', { name: 'bash', input: {} }],
+    ['an empty id', { id: '', name: 'bash', input: {} }],
+    ['an id that is not a text', { id: 7, name: 'bash', input: {} }],
+    ['no name', { id: 'toolu_1', input: {} }],
+    ['an empty name', { id: 'toolu_1', name: '', input: {} }],
+  ])('[R286] an answer with a call that has %s is broken', (_, call) => {
+    const events = fold([...block({ type: 'text', text: 'x' }), ...block({ type: 'tool_use', ...call })]);
+    expect(failureOf(events)).toMatchObject({
+      message: expect.stringContaining('a call has no id or no name'),
+      consequence: 'retry',
+    });
+  });
+});
+
 describe('calls that are cut off', () => {
   const call = { type: 'tool_use', id: 'toolu_1', name: 'bash', input: {} };
 
@@ -154,6 +170,31 @@ describe('disorder', () => {
     expect(finishedOf(fold([...texts, ...ending('end_turn')])).content).toHaveLength(1);
     expect(failureOf(fold([...texts, ...block(call, json('{'))]))).toMatchObject({ consequence: 'turn' });
     expect(failureOf(fold([...texts, ...block({ type: 'text', text: 'x' })]))).toMatchObject({ consequence: 'turn' });
+  });
+});
+
+describe('an answer without measure', () => {
+  it('[N50] has at most 1,000 blocks', () => {
+    const blocks = (count: number) => Array.from({ length: count }, () => block({ type: 'text', text: 'x' })).flat();
+    expect(finishedOf(fold([...blocks(1_000), ...ending('end_turn')])).content).toHaveLength(1_000);
+    expect(failureOf(fold(blocks(1_001)))).toMatchObject({ consequence: 'turn' });
+    expect(limits.engineBlocksMax).toBe(1_000);
+  });
+
+  it('[N50] has at most 100,000 values in the inputs of its calls, and any text in them', () => {
+    const call = (id: string, ...pieces: string[]) =>
+      block({ type: 'tool_use', id, name: 'b', input: {} }, ...pieces.map((piece) => json(piece)));
+    // The object, its array and what is in that.
+    const wide = (values: number) => ['{"a":[0', ',0'.repeat(values - 3), ']}'];
+    const done = ending('tool_use');
+    expect(finishedOf(fold([...call('1', ...wide(100_000)), ...done])).content).toHaveLength(1);
+    expect(failureOf(fold([...call('1', ...wide(100_001)), ...done]))).toMatchObject({ consequence: 'turn' });
+    const both = [...call('1', ...wide(60_000)), ...call('2', ...wide(60_000))];
+    expect(failureOf(fold([...both, ...done])).message).toContain('more than 100000 values');
+    const text = ['{"content":"', ...Array.from({ length: 300 }, () => ',[{'.repeat(1_000)), '"}'];
+    expect(finishedOf(fold([...call('1', ...text), ...done])).content).toMatchObject([
+      { input: { content: expect.stringMatching(/^,\[\{/) } },
+    ]);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { AssistantBlock } from '../base/content.ts';
+import { JsonGauge } from '../base/json-gauge.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import { limits } from '../base/limits.ts';
 import type { EngineEvent, EngineFailure, Stop, Usage } from './engine.ts';
@@ -24,6 +25,9 @@ export class AnswerFold {
   /** The block that grows, and the number that the other side gives it. */
   #open: { block: Growing; index: Json | undefined } | undefined;
   #chars = 0;
+  /** Of the inputs of calls. */
+  #inputChars = 0;
+  #inputValues = 0;
 
   /** `asked` is the model that was asked, for answers that do not say who gives them. */
   constructor(asked: string) {
@@ -61,7 +65,12 @@ export class AnswerFold {
 
   #startBlock({ content_block: start, index }: JsonObject): EngineEvent[] {
     if (!isObject(start) || typeof start['type'] !== 'string') return [this.#fail('a block has no type')];
+    if (start['type'] === 'tool_use' && !(toText(start['id']) && toText(start['name'])))
+      return [this.#fail('a call has no id or no name')];
     if (this.#open !== undefined) return [this.#fail('a block begins inside another one')];
+    if (this.#blocks.length >= limits.engineBlocksMax) {
+      return [this.#fail(`the answer has more than ${limits.engineBlocksMax} blocks`, 'turn')];
+    }
     const block: Growing = { kind: toKind(start['type']), start, text: '', signature: '', json: '' };
     this.#open = { block, index };
     const at = this.#blocks.push(block) - 1;
@@ -79,11 +88,13 @@ export class AnswerFold {
     if (delta['type'] === 'thinking_delta' && block.kind === 'thinking')
       return this.#addText(block, toText(delta['thinking']));
     if (delta['type'] === 'signature_delta') block.signature = toText(delta['signature']);
-    if (delta['type'] === 'citations_delta') block.citations = [...(block.citations ?? []), delta['citation'] ?? null];
+    if (delta['type'] === 'citations_delta') {
+      block.citations ??= [];
+      block.citations.push(delta['citation'] ?? null);
+      return this.#count(CITATION_CHARS);
+    }
     if (delta['type'] === 'input_json_delta') {
-      const piece = toText(delta['partial_json']);
-      block.json += piece;
-      return this.#count(piece.length);
+      return this.#addInput(block, toText(delta['partial_json']));
     }
     return [];
   }
@@ -93,6 +104,21 @@ export class AnswerFold {
     block.text += text;
     const failed = this.#count(text.length);
     return failed.length > 0 ? failed : [{ type: 'delta', index: this.#blocks.length - 1, text }];
+  }
+
+  /** Long inputs are measured while they come: the parser could take a second for one. */
+  #addInput(block: Growing, piece: string): EngineEvent[] {
+    block.json += piece;
+    this.#inputChars += piece.length;
+    if (this.#inputChars > GAUGED_CHARS) {
+      const isNew = block.gauge === undefined;
+      block.gauge ??= new JsonGauge();
+      const before = isNew ? 0 : block.gauge.values;
+      block.gauge.push(Buffer.from(isNew ? block.json : piece));
+      this.#inputValues += block.gauge.values - before;
+    }
+    if (this.#inputValues <= limits.engineValuesMax) return this.#count(piece.length);
+    return [this.#fail(`the inputs of its calls have more than ${limits.engineValuesMax} values`, 'turn')];
   }
 
   /** A model that never stops must not fill the memory. */
@@ -142,15 +168,22 @@ interface Growing {
   /** Of a text or a thought. */
   text: string;
   signature: string;
-  citations?: readonly Json[];
-  /** Of a call: its input so far. */
+  citations?: Json[];
+  /** Of a call: its input so far, and how that is built if it is long. */
   json: string;
+  gauge?: JsonGauge;
 }
 
 function toKind(type: string): Kind {
   if (type === 'redacted_thinking') return 'thinking';
   return type === 'text' || type === 'thinking' || type === 'tool_use' ? type : 'other';
 }
+
+/** What a citation counts as. It is not looked into, and hardly shorter. */
+const CITATION_CHARS = 100;
+
+/** Shorter ones are parsed in a moment, whatever they hold. */
+const GAUGED_CHARS = 64 * 1024;
 
 /** A call that was cut off before its input began looks like one that has none. */
 function withoutHalfCall(blocks: readonly Growing[]): readonly Growing[] {

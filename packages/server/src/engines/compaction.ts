@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import type { AssistantBlock, Message, ToolResultBlock } from '../base/content.ts';
 import { limits } from '../base/limits.ts';
 import type { ModelRequest, Usage } from './engine.ts';
@@ -125,7 +126,7 @@ function cut(result: ToolResultBlock): ToolResultBlock {
     if (part.type !== 'text') return [{ type: 'text', text: `[${part.type} left out]` }];
     const { compactionResultCharsMax: max } = limits;
     if (part.text.length <= max) return [part];
-    return [{ type: 'text', text: `${part.text.slice(0, max)}\n[${part.text.length - max} more characters left out]` }];
+    return [{ type: 'text', text: `${cutText(part.text, max)}\n[${part.text.length - max} more characters left out]` }];
   });
   return { ...result, content };
 }

@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { limits } from '../base/limits.ts';
 import type { EngineFailure, FailureReason } from './engine.ts';
 
@@ -99,5 +100,5 @@ function otherwise(status: number): Row {
 
 function cutMessage(message: string): string {
   const { errorMessageCharsMax } = limits;
-  return message.length <= errorMessageCharsMax ? message : `${message.slice(0, errorMessageCharsMax - 1)}…`;
+  return message.length <= errorMessageCharsMax ? message : `${cutText(message, errorMessageCharsMax - 1)}…`;
 }

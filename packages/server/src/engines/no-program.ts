@@ -1,13 +1,21 @@
-import { MAIN, type Program, type ProgramEngine, type ProgramEvent } from './program.ts';
+import { MAIN, type Program, type ProgramEngine, type ProgramEvent, type ProgramRefusal } from './program.ts';
 
 /** Stands in where there is no program: whatever is begun ends at once, and says why. */
 export function createNoProgramEngine(message: string): ProgramEngine {
-  return { open: async () => toEndedProgram(message), reap: async () => 0, close: async () => {} };
+  return {
+    open: async () => toEndedProgram(message, 'program_unavailable'),
+    whyUnavailable: async () => message,
+    forget: async () => {},
+    listKept: async () => [],
+    reap: async () => 0,
+    close: async () => {},
+  };
 }
 
 /** A program that was over before it began. */
-export function toEndedProgram(message: string): Program {
-  const events: readonly ProgramEvent[] = [{ type: 'exited', key: MAIN, message, isWanted: false }];
+export function toEndedProgram(message: string, refusal?: ProgramRefusal): Program {
+  const reason = refusal === undefined ? {} : { refusal };
+  const events: readonly ProgramEvent[] = [{ type: 'exited', key: MAIN, message, isWanted: false, ...reason }];
   return {
     events: {
       [Symbol.asyncIterator]: async function* () {

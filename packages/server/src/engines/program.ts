@@ -1,4 +1,4 @@
-import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
+import type { AgentSnapshot, Networking } from '@fleetloom/protocol/managed-agents';
 import type { AssistantBlock, InputBlock, ResultBlock } from '../base/content.ts';
 import type { Json } from '../base/json.ts';
 import type { Usage } from './engine.ts';
@@ -10,6 +10,12 @@ import type { Usage } from './engine.ts';
 export interface ProgramEngine {
   /** What goes wrong, also in the beginning, is the last event of the program; nothing is ever thrown. */
   open(options: ProgramOptions): Promise<Program>;
+  /** Why no session could begin a program here, for people; null if nothing is known to be in the way. */
+  whyUnavailable(): Promise<string | null>;
+  /** The session is gone: what its program has kept of it is removed. */
+  forget(sessionId: string): Promise<void>;
+  /** Sessions of which something is kept. */
+  listKept(): Promise<readonly string[]>;
   /** Ends programs that a former process of this server left behind, and says how many there were. */
   reap(): Promise<number>;
   /** Ends all programs. Resolves when none of their processes is left. */
@@ -29,6 +35,8 @@ export interface ProgramOptions {
   readonly known: readonly { readonly key: string; readonly callId: string }[];
   /** How the program named the conversation that it is to go on with. */
   readonly resume: string | null;
+  /** What the environment of the session lets it reach: everything that is public, if it does not say. */
+  readonly networking?: Networking | undefined;
 }
 
 export interface Program {
@@ -120,8 +128,23 @@ export type ProgramLife =
       readonly isMoreToCome: boolean;
     }
   /** One of its MCP servers cannot be used; it goes on without. */
-  | { readonly type: 'server_failed'; readonly serverName: string; readonly isLogin: boolean }
-  | { readonly type: 'exited'; readonly message: string; readonly isWanted: boolean };
+  | {
+      readonly type: 'server_failed';
+      readonly serverName: string;
+      readonly isLogin: boolean;
+      /** For people, if it is known. */
+      readonly reason: string | null;
+    }
+  | {
+      readonly type: 'exited';
+      readonly message: string;
+      readonly isWanted: boolean;
+      /** Set if it was never begun, because this server does not begin it. */
+      readonly refusal?: ProgramRefusal | undefined;
+    };
+
+/** `programs_not_allowed`: not in this workspace. `program_unavailable`: not on this machine, or not with this environment. */
+export type ProgramRefusal = 'programs_not_allowed' | 'program_unavailable';
 
 export type TurnOutcome =
   | { readonly type: 'done' }

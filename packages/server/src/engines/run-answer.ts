@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { ignoringFailure } from '../base/in-background.ts';
 import type { Json } from '../base/json.ts';
 import { AnswerFold } from './answer-fold.ts';
 import type { EngineEvent, EngineFailure, Usage } from './engine.ts';
@@ -99,7 +100,7 @@ async function* answer(asked: AnswerSource, signal: AbortSignal): AsyncGenerator
   /** Before the last event, not after it: its reader may take long, and the endpoint could answer somebody else. */
   function leave(): void {
     // Nobody waits for it, and what it throws now is about an answer that has ended.
-    void source?.return?.().catch(() => undefined);
+    ignoringFailure(source?.return?.());
     source = undefined;
   }
 }

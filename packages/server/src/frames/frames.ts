@@ -156,6 +156,8 @@ export interface FramePayloads {
     stop_details: StopDetails | null;
     /** Of an answer: how many tokens its model can be told at a time. */
     context_window?: number;
+    /** Of an answer: commands in its text that look complete and were not run. */
+    not_run?: readonly NotRun[];
   };
   /** The request waits until its endpoint can take one more. It changes nothing, as all deltas. */
   'delta.queued': { reason: QueueReason; ahead: number; until: number | null };
@@ -165,6 +167,14 @@ export interface FramePayloads {
   'delta.started': { id: string; block: 'text' | 'thinking' };
   'delta.text': { id: string; text: string };
   'delta.thinking': { id: string; text: string };
+}
+
+/** Where in the text of an answer, all its blocks in a row, a command stands that was not run, and why it was not. */
+export interface NotRun {
+  readonly from: number;
+  readonly to: number;
+  /** `quoted`: the thread has read it before. `cut_off`: the answer was. `too_many`: there were others before it. */
+  readonly reason: 'quoted' | 'cut_off' | 'too_many';
 }
 
 export type FrameType = keyof FramePayloads;

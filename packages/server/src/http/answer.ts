@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { limits } from '../base/limits.ts';
+import { doorError } from './door-error.ts';
 import { ClientGone } from './request/read-body.ts';
 
 /** What a request gets, unless it gets a stream. */
@@ -10,25 +12,78 @@ export interface Answer {
   readonly body: object | null;
 }
 
-/** An answer that is no JSON, such as the content of a file. */
+/** An answer that is not JSON, such as the content of a file. It owns the content and closes it. */
 export class ContentAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly content: Readable;
+  /** How many bytes there are, if that is known before. */
+  readonly bytes: number | undefined;
 
-  constructor(headers: Readonly<Record<string, string>>, content: Readable) {
+  constructor(headers: Readonly<Record<string, string>>, content: Readable, bytes?: number) {
     this.headers = headers;
     this.content = content;
+    this.bytes = bytes;
+    // The content may fail before it is read.
+    content.on('error', () => {});
   }
 }
 
-/** Writes content as fast as it is read. Rejects when one of both sides breaks; a client that is left sees it break off. */
-export async function sendContent(response: ServerResponse, { headers, content }: ContentAnswer): Promise<void> {
-  response.writeHead(200, headers);
+/**
+ * Writes content as fast as it is read. Rejects when one of both sides breaks; a client that is left sees it break off.
+ * The first bytes are read before anything is sent, so that a file which cannot be read gives an ordinary error
+ * answer. The content is closed in every case.
+ */
+export async function sendContent(response: ServerResponse, { headers, content, bytes }: ContentAnswer): Promise<void> {
+  const length = bytes === undefined ? {} : { 'content-length': String(bytes) };
   try {
-    await pipeline(content, response);
+    if (response.req.method === 'HEAD') {
+      response.writeHead(200, { ...headers, ...length }).end();
+      return;
+    }
+    await beginReading(content, response);
+    response.writeHead(200, { ...headers, ...length });
+    await pipeline(content, (chunks) => exactly(bytes, chunks), response);
   } catch (error) {
-    const isGone = (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
-    throw isGone ? new ClientGone() : error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ERR_STREAM_DESTROYED') throw new ClientGone();
+    if (code === 'ENOENT') throw doorError('unknown_id', 'the content was deleted in the meantime', { cause: error });
+    throw error;
+  } finally {
+    content.destroy();
+  }
+}
+
+/** Resolves when there is something to read, or at the end. Rejects if reading fails or the client has left. */
+async function beginReading(content: Readable, response: ServerResponse): Promise<void> {
+  if (response.destroyed) throw new ClientGone();
+  await new Promise<void>((resolve, reject) => {
+    const finish = (settle: () => void) => {
+      content.off('readable', onReadable).off('error', onError).off('close', onClose);
+      response.off('close', onGone);
+      settle();
+    };
+    const onReadable = () => finish(resolve);
+    const onError = (error: Error) => finish(() => reject(error));
+    const onClose = () => finish(() => reject(new Error('the content was closed before it was read')));
+    const onGone = () => finish(() => reject(new ClientGone()));
+    content.on('readable', onReadable).on('error', onError).on('close', onClose);
+    response.on('close', onGone);
+  });
+}
+
+/**
+ * Passes on exactly the announced number of bytes, or throws. With fewer the client would wait for the rest, and with more
+ * it would read the surplus as the next answer.
+ */
+async function* exactly(bytes: number | undefined, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let count = 0;
+  for await (const chunk of chunks) {
+    count += chunk.length;
+    if (bytes !== undefined && count > bytes) break;
+    yield chunk;
+  }
+  if (bytes !== undefined && count !== bytes) {
+    throw new Error(`the content has ${count > bytes ? 'more' : 'fewer'} bytes than the ${bytes} that were announced`);
   }
 }
 
@@ -39,5 +94,20 @@ export function sendAnswer(response: ServerResponse, { status, headers, body }: 
   // `charset` is left out: JSON has only one, and the real service does not send it.
   const basics = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
   response.writeHead(status, headers === undefined ? basics : { ...basics, ...headers });
-  response.end(text);
+  if (response.req.complete || response.shouldKeepAlive) response.end(text);
+  else endWhenRead(response, text);
+}
+
+/**
+ * Node closes a connection that is not kept as soon as its answer has ended. Closing while the client sends resets the
+ * connection, and the client loses the answer. So the rest of the body is read first, for a limited time.
+ */
+function endWhenRead(response: ServerResponse, text: string): void {
+  response.write(text);
+  const end = () => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, limits.lingerMs);
+  response.req.once('end', end).once('close', end).resume();
 }

@@ -1,7 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { sendAnswer } from './answer.ts';
-import { doorError } from './door-error.ts';
 import type { Dashboard } from './dashboard/dashboard.ts';
 import { mountDashboard } from './dashboard/mount-dashboard.ts';
 import { type Exchange, pathOf } from './exchange.ts';
@@ -9,6 +8,7 @@ import { mountRoute, type RouteServices } from './mount-route.ts';
 import { type Mount, mountOther } from './mount-other.ts';
 import { registerRoute, toOpenApi } from './openapi.ts';
 import type { AnyRoute } from './route.ts';
+import { unknownPath } from './unknown-path.ts';
 
 /** Hono finds the route; answers are written to Node's response, which is in the exchange. */
 export type App = OpenAPIHono<{ Bindings: { readonly exchange: Exchange } }>;
@@ -35,8 +35,15 @@ export function createApp(options: AppOptions): App {
   for (const mount of options.mounts) mountOther(app, mount, options);
   if (options.dashboard !== undefined) mountDashboard(app, options.dashboard, options);
   // Without a key: whoever starts or balances servers has none, and they tell nothing.
-  let openApi: object | undefined;
-  mountPublic(app, '/openapi.json', async () => ({ status: 200, body: (openApi ??= toOpenApi(app)) }));
+  let openApi: Buffer | undefined;
+  app.get('/openapi.json', ({ env: { exchange } }) => {
+    exchange.route = '/openapi.json';
+    // Encoded once: it is large, and needs no key.
+    openApi ??= Buffer.from(JSON.stringify(toOpenApi(app)));
+    exchange.outgoing.writeHead(200, { 'content-type': 'application/json', 'content-length': openApi.length });
+    exchange.outgoing.end(openApi);
+    return RESPONSE_ALREADY_SENT;
+  });
   mountPublic(app, '/healthz', async () => ({ status: 200, body: { status: 'ok' } }));
   mountPublic(app, '/readyz', async () => {
     const readiness = await isReady();
@@ -46,8 +53,7 @@ export function createApp(options: AppOptions): App {
   });
   app.notFound(({ env: { exchange } }) => {
     const { incoming } = exchange;
-    const problem = `there is no ${incoming.method} ${pathOf(incoming).slice(0, 200)}`;
-    exchange.refuse(doorError('unknown_path', problem), onMishap);
+    exchange.refuse(unknownPath(incoming.method, pathOf(incoming)), onMishap);
     return RESPONSE_ALREADY_SENT;
   });
   app.onError((error, { env: { exchange } }) => {

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
+import { cutText } from '@fleetloom/protocol/fleet';
 import { doorError } from './door-error.ts';
 
 export interface SiteRules {
@@ -48,7 +49,7 @@ function isAllowedHost({ isLoopback, hosts }: SiteRules, name: string): boolean 
 function checkOrigin(rules: SiteRules, origin: string, host: string): void {
   if (isAllowedOrigin(rules, origin)) return;
   if (origin === `http://${host}` || origin === `https://${host}`) return;
-  throw doorError('wrong_origin', `pages of ${origin.slice(0, 200)} may not use this server`);
+  throw doorError('wrong_origin', `pages of ${cutText(origin, 200)} may not use this server`);
 }
 
 /** `name` without port and brackets, `text` as it was sent; both in lower case. */

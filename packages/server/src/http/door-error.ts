@@ -41,6 +41,7 @@ const meanings = {
   unknown_id: { kind: 'caller', advice: 'check the id, and that it was not deleted' },
   missing_key: { kind: 'caller', advice: 'send the key as `Authorization: Bearer` or as `x-api-key`' },
   wrong_key: { kind: 'caller', advice: 'use a key that this server made and that was not revoked' },
+  credential_ended: { kind: 'caller', advice: 'sign in again, or use a key that was not revoked' },
   key_not_allowed: { kind: 'caller', advice: 'use an API key' },
   wrong_host: {
     kind: 'caller',
@@ -48,12 +49,24 @@ const meanings = {
   },
   wrong_origin: { kind: 'caller', advice: 'call it from a program, or allow this origin when you start the server' },
   idempotency_key_reused: { kind: 'caller', advice: 'use a new key for each request that is not a repetition' },
+  answer_too_large: { kind: 'caller', advice: 'read what it made, and do not send it again' },
+  answer_sealed: { kind: 'caller', advice: 'read what it made, or use a new key to do it again' },
   still_under_way: { kind: 'retryable', advice: 'repeat the request with the same Idempotency-Key in a moment' },
   heartbeat_precondition_failed: { kind: 'caller', advice: 'leave the item, it belongs to another worker' },
   rate_limited: { kind: 'retryable', advice: 'wait as long as retry-after says' },
+  too_many_requests: {
+    kind: 'retryable',
+    advice: 'wait until some of them are answered, and close what is not needed',
+  },
   too_many_streams: { kind: 'retryable', advice: 'close streams that are not needed' },
+  out_of_resources: { kind: 'retryable', advice: 'repeat the request in a moment' },
+  storage_full: { kind: 'retryable', advice: 'free space on its disk, and repeat the request' },
   shutting_down: { kind: 'retryable', advice: 'repeat the request in a moment' },
   port_taken: { kind: 'caller', advice: 'stop the program that has it, or choose another port; 0 takes any free one' },
+  cannot_accept: {
+    kind: 'retryable',
+    advice: 'allow the process more open files (`ulimit -n`), or close what is not needed',
+  },
   cannot_listen: { kind: 'caller', advice: 'choose another address or port' },
   key_required: { kind: 'caller', advice: 'give it a key store, or bind it to 127.0.0.1' },
 } as const satisfies Record<string, { kind: ErrorKind; advice: string }>;

@@ -11,6 +11,7 @@ import { createDoor } from './door.ts';
 import { knownSecrets, sendTo, withDoor } from './door.suite.ts';
 import { doorError } from './door-error.ts';
 import { type AnyRoute, defineRoute } from './route.ts';
+import { json } from './schemas/common.ts';
 
 const anything = z.looseObject({});
 
@@ -96,6 +97,25 @@ describe('answers', () => {
       const error = await client.get('/_stainless_unknown_path').catch((each: unknown) => each);
       expect(error).toBeInstanceOf(NotFoundError);
       expect(error).toMatchObject({ type: 'not_found_error', requestID: expect.stringMatching(/^req_01/) });
+    }));
+
+  it('[H104] a model request is a 404 whose message names where it belongs', () =>
+    withDoor({}, async ({ send }) => {
+      for (const path of [
+        '/v1/messages',
+        '/v1/messages?beta=true',
+        '/v1/messages/count_tokens',
+        '/v1/messages/batches',
+      ]) {
+        const { status, json } = await send({ method: 'POST', path, body: {} });
+        expect([status, json.error.type, json.error.details.error_code]).toEqual([
+          404,
+          'not_found_error',
+          'unknown_path',
+        ]);
+        expect(json.error.message).toContain('POST /v1/sessions or POST /v1/orchestrate');
+      }
+      expect((await send({ path: '/v1/messagesx' })).json.error.message).toContain('/openapi.json lists them');
     }));
 
   it('[H4] what the query `beta`, `anthropic-version` and `anthropic-beta` say changes nothing', () =>
@@ -311,6 +331,44 @@ describe('checks', () => {
       expect(await queryOf('created_at%5Bgte%5D=x')).toEqual({ 'created_at[gte]': 'x' });
       expect(await queryOf('created_at[gte]=x')).toEqual({ 'created_at[gte]': 'x' });
       expect(await queryOf('limit=5&deep=true')).toEqual({ limit: 5, deep: true });
+    }));
+
+  it('[H81] a name like an inherited property of objects is an unknown parameter, field or id like any other', () =>
+    withDoor({ routes: [echo, archive] }, async ({ send, mishaps }) => {
+      for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', '__defineGetter__']) {
+        for (const query of [name, `${name}[]`, `${name}[x]`, encodeURIComponent(name)]) {
+          const { status, json } = await send({ method: 'POST', path: `/v1/things?${query}=1`, body: {} });
+          expect([query, status, json.error.type]).toEqual([query, 400, 'invalid_request_error']);
+          expect(json.error.message).toContain('is not known here');
+        }
+        for (const body of [`{"${name}":1}`, `{"tools":[{"name":"a","${name}":{}}]}`]) {
+          const { status, json } = await send({ method: 'POST', path: '/v1/things', body });
+          expect([body, status, json.error?.type]).toEqual([body, 400, 'invalid_request_error']);
+        }
+        expect((await send({ method: 'POST', path: `/v1/agents/${name}/archive` })).status).toBe(404);
+        expect((await send({ path: '/healthz', headers: { [name]: '1' } })).status).toBe(200);
+      }
+      expect(({} as Record<string, unknown>)['name']).toBeUndefined();
+      expect(mishaps).toEqual([]);
+    }));
+
+  it('[H82] a body of 600 levels or 50,000 values is read, and one more is a 400 before it is parsed', () =>
+    withDoor({ routes: [{ ...echo, body: z.strictObject({ any: json }) }] }, async ({ send, mishaps }) => {
+      const statusOf = async (body: string) => (await send({ method: 'POST', path: '/v1/things', body })).status;
+      const nested = (levels: number) => `{"any":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`;
+      const objects = (levels: number) => `{"any":${'{"a":'.repeat(levels - 1)}1${'}'.repeat(levels - 1)}}`;
+      const wide = (values: number) => `{"any":[${'1,'.repeat(values - 3)}1]}`;
+      const { bodyDepthMax: depth, bodyValuesMax: values } = limits;
+      expect([depth, values]).toEqual([600, 50_000]);
+      for (const make of [nested, objects]) {
+        expect(await statusOf(make(depth))).toBe(200);
+        expect(await statusOf(make(depth + 1))).toBe(400);
+      }
+      expect(await statusOf(wide(values))).toBe(200);
+      expect(await statusOf(wide(values + 1))).toBe(400);
+      expect(await statusOf(nested(5_000_000))).toBe(400);
+      expect(await statusOf('['.repeat(30_000_000))).toBe(400);
+      expect(mishaps).toEqual([]);
     }));
 
   it('[H16] a parameter that is wrong, unknown, given twice or too often is a 400 that names it', () =>

@@ -5,11 +5,14 @@ import { type Schedule, systemSchedule } from '../base/schedule.ts';
 import type { Store } from '../store/store.ts';
 import { createApp, type Readiness } from './app.ts';
 import type { Access } from './auth/authenticate.ts';
+import { createCredentialWatch } from './auth/credential-watch.ts';
 import { isLoopbackHost, type SiteRules } from './check-site.ts';
+import { createConnectionLimits } from './connections/connection-limits.ts';
 import type { Dashboard } from './dashboard/dashboard.ts';
 import { doorError } from './door-error.ts';
 import { createListener } from './listener.ts';
 import type { Mount } from './mount-other.ts';
+import { createPageSeals } from './page-seals.ts';
 import { createRateLimiter, type RateLimit } from './rate-limit.ts';
 import { createReplays } from './replays.ts';
 import type { DoorLog } from './request-log.ts';
@@ -45,8 +48,13 @@ export interface DoorOptions {
   readonly ids?: Ids | undefined;
   readonly schedule?: Schedule | undefined;
   readonly streams?: EventStreamsOptions | undefined;
+  /** Signs the cursors of lists. Without one they are invalid after a restart. */
+  readonly signingKey?: Uint8Array | undefined;
   readonly bodyBytesMax?: number | undefined;
+  /** As many as the descriptors of the process allow, unless it is said. */
   readonly connectionsMax?: number | undefined;
+  /** Of one address other than loopback; half of them unless it is said. For servers behind a proxy on another machine. */
+  readonly connectionsPerAddressMax?: number | undefined;
   readonly timeouts?: Timeouts | undefined;
 }
 
@@ -78,6 +86,7 @@ export async function createDoor(options: DoorOptions): Promise<Door> {
   if (access === 'open' && !isLoopback) throw doorError('key_required', `${host} can be reached by others`);
   const rules: SiteRules = { isLoopback, hosts: options.allowedHosts ?? [], origins: options.allowedOrigins ?? [] };
   const streams = createEventStreams({ clock, schedule, ...options.streams });
+  const credentials = createCredentialWatch({ access, schedule, onMishap: (error) => onMishap(error, '') });
   let isClosing = false;
   const app = createApp({
     routes: options.routes,
@@ -91,14 +100,19 @@ export async function createDoor(options: DoorOptions): Promise<Door> {
       claims: options.claims,
       onMishap: (error) => onMishap(error, ''),
     }),
+    pages: createPageSeals(options.signingKey),
     streams,
+    credentials,
     bodyBytesMax: options.bodyBytesMax ?? limits.bodyBytesMax,
     onMishap,
     isReady: async () => (isClosing ? { reason: 'stopping' } : await isReady()),
   });
   const listener = createListener({ app, rules, ids, clock, log, onMishap });
-  const { timeouts = DEFAULT_TIMEOUTS, connectionsMax = limits.connectionsMax } = options;
-  const served = await serve({ host, port, connectionsMax, timeouts, ...listener });
+  const { timeouts = DEFAULT_TIMEOUTS } = options;
+  const choice = { max: options.connectionsMax, perAddressMax: options.connectionsPerAddressMax };
+  const connections = createConnectionLimits(choice);
+  const onProblem = (problem: Error) => onMishap(problem, '');
+  const served = await serve({ host, port, connections, timeouts, clock, onProblem, ...listener });
 
   let closing: Promise<void> | undefined;
   return {
@@ -118,6 +132,7 @@ export async function createDoor(options: DoorOptions): Promise<Door> {
     });
     closeUnused();
     streams.drain();
+    credentials.close();
     listener.stopKeeping();
     const cancel = schedule(() => server.closeAllConnections(), limits.shutdownGraceMs);
     let cancelIdle = () => {};

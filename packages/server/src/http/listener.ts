@@ -8,6 +8,7 @@ import { limits } from '../base/limits.ts';
 import { allowOrigin } from './allow-origin.ts';
 import type { App } from './app.ts';
 import { checkSite, isAllowedOrigin, type SiteRules } from './check-site.ts';
+import type { RequestSlot } from './connections/connections.ts';
 import { type DoorErrorCode, doorError } from './door-error.ts';
 import { CLIENT_GONE, Exchange } from './exchange.ts';
 import type { DoorLog } from './request-log.ts';
@@ -25,7 +26,7 @@ export interface ListenerOptions {
 
 /** What Node's server calls. */
 export interface Listener {
-  onRequest(incoming: IncomingMessage, outgoing: ServerResponse): void;
+  onRequest(incoming: IncomingMessage, outgoing: ServerResponse, slot: RequestSlot): void;
   /** What Node could not read as a request, or waited for in vain. Undefined: nobody can be told. */
   onBadRequest(error: Error, socket: Socket): ErrorAnswer | undefined;
   /** From now on every answer is the last one of its connection. */
@@ -34,7 +35,7 @@ export interface Listener {
 
 /** Gives every request its id, its place in the log and an answer, whatever goes wrong. */
 export function createListener({ app, rules, ids, clock, log, onMishap }: ListenerOptions): Listener {
-  /** Requests whose answer is not over, by their connection; of several on one, the latest. */
+  /** Requests whose answer is not over, by their connection, which has one at a time. */
   const open = new Map<Socket, Exchange>();
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   let isStopping = false;
@@ -61,8 +62,8 @@ export function createListener({ app, rules, ids, clock, log, onMishap }: Listen
   );
 
   return {
-    onRequest: (incoming, outgoing) => {
-      const exchange = new Exchange(ids.next('req'), incoming, outgoing);
+    onRequest: (incoming, outgoing, slot) => {
+      const exchange = new Exchange(ids.next('req'), incoming, outgoing, slot);
       begin(exchange);
       try {
         checkSite(rules, incoming.headers, incoming.method ?? '');
@@ -104,7 +105,12 @@ export function createListener({ app, rules, ids, clock, log, onMishap }: Listen
     outgoing.on('error', (error) => exchange.note(error, CLIENT_GONE));
     outgoing.on('close', () => {
       if (open.get(socket) === exchange) open.delete(socket);
-      log.onRequest?.(exchange.toLogEntry(clock.steady() - startedAt));
+      try {
+        log.onRequest?.(exchange.toLogEntry(clock.steady() - startedAt));
+      } catch (error) {
+        // A failing log must not end the server.
+        process.emitWarning(error instanceof Error ? error : String(error));
+      }
     });
   }
 }

@@ -1,10 +1,9 @@
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { App } from './app.ts';
-import { authenticate } from './auth/authenticate.ts';
+import { identify } from './auth/authenticate.ts';
 import { doorError } from './door-error.ts';
-import type { RouteServices } from './mount-route.ts';
+import { type RouteServices, watchCredential } from './mount-route.ts';
 
 /** Another API below a path of its own. Its clients need an API key of this server; the rest it does itself. */
 export interface Mount {
@@ -19,19 +18,22 @@ export function mountOther(app: App, mount: Mount, services: RouteServices): voi
   app.on(METHODS, [mount.path, `${mount.path}/*`], async ({ env: { exchange } }) => {
     exchange.route = mount.name;
     try {
-      const credential = await authenticate(services.access, exchange.incoming.headers, exchange.incoming.method);
-      exchange.credential = credential;
+      const { headers, method = '' } = exchange.incoming;
+      const { credential, secret } = await identify(services.access, headers, method);
+      exchange.authenticated(credential);
       services.countRequest(credential.id);
       if (credential.kind !== 'api') throw doorError('key_not_allowed', `${mount.name} is not for workers`);
+      watchCredential(services, exchange, secret);
     } catch (error) {
       exchange.refuse(error, services.onMishap);
       return RESPONSE_ALREADY_SENT;
     }
     const { incoming, outgoing } = exchange;
-    const closed = once(outgoing, 'close');
+    exchange.acceptBody();
+    // The mount reads the body until the answer is closed. Not `once` of node:events: it rejects on `error`.
+    const closed = new Promise<void>((resolve) => outgoing.once('close', resolve));
     mount.handle(incoming, outgoing);
-    // Until then the body belongs to it.
-    await closed;
+    if (!outgoing.destroyed) await closed;
     return RESPONSE_ALREADY_SENT;
   });
 }

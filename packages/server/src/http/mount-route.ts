@@ -4,13 +4,16 @@ import { z } from 'zod';
 import { limits } from '../base/limits.ts';
 import { type Answer, ContentAnswer, sendAnswer, sendContent } from './answer.ts';
 import type { App } from './app.ts';
-import { type Access, authenticate } from './auth/authenticate.ts';
+import { type Access, identify } from './auth/authenticate.ts';
 import type { Credential } from './auth/credential.ts';
+import type { CredentialWatch } from './auth/credential-watch.ts';
 import { CheckedRequest, checkReach, unknownId } from './checked-request.ts';
 import { doorError } from './door-error.ts';
 import { type Exchange, pathOf } from './exchange.ts';
+import type { PageScope, PageSeals } from './page-seals.ts';
 import type { ReplayMemory, Replays } from './replays.ts';
 import { checkInput } from './request/check-input.ts';
+import { type HeldBody, holdBody } from './request/held-bodies.ts';
 import { parseBody, readBody } from './request/read-body.ts';
 import { type QuerySchema, readQuery } from './request/read-query.ts';
 import type { AnyRoute } from './route.ts';
@@ -23,7 +26,9 @@ export interface RouteServices {
   /** Counts a request of a key, or throws. */
   readonly countRequest: (key: string) => void;
   readonly replays: Replays;
+  readonly pages: PageSeals;
   readonly streams: EventStreams;
+  readonly credentials: CredentialWatch;
   readonly bodyBytesMax: number;
   readonly onMishap: (error: unknown, requestId: string) => void;
 }
@@ -34,10 +39,12 @@ export function mountRoute(app: App, route: AnyRoute, services: RouteServices): 
   app.on(route.method.toUpperCase(), path, async (context) => {
     const { exchange } = context.env;
     try {
-      // A HEAD comes as a GET, and a stream without a body would never end.
-      const isPossible = route.gives !== 'stream' || exchange.incoming.method !== 'HEAD';
-      if (!isPossible) throw doorError('unknown_path', `there is no HEAD of a stream`);
-      const answer = await answerRoute(route, services, exchange, context.req.param());
+      // Hono routes HEAD as GET. A stream without a body would never end, and taken work would be lost.
+      const isPossible = (route.gives !== 'stream' && route.takes !== true) || exchange.incoming.method !== 'HEAD';
+      if (!isPossible) throw doorError('unknown_path', `there is no HEAD of ${route.name}`);
+      const answer = await holdingBody((hold) =>
+        answerRoute(route, services, exchange, { params: context.req.param(), hold }),
+      );
       if (answer !== undefined) sendAnswer(exchange.outgoing, answer);
     } catch (error) {
       exchange.refuse(error, services.onMishap);
@@ -46,38 +53,63 @@ export function mountRoute(app: App, route: AnyRoute, services: RouteServices): 
   });
 }
 
+/** The body that work reads counts as held until the work is over: until then it is in memory, several times. */
+async function holdingBody<Result>(work: (hold: (key: string) => HeldBody) => Promise<Result>): Promise<Result> {
+  let held: HeldBody | undefined;
+  try {
+    return await work((key) => (held = holdBody(key)));
+  } finally {
+    held?.release();
+  }
+}
+
 /** From the cheapest check to the dearest, and nothing of a stranger is read. Undefined: it became a stream. */
 async function answerRoute(
   route: AnyRoute,
   services: RouteServices,
   exchange: Exchange,
-  params: Record<string, string>,
+  { params, hold }: { params: Record<string, string>; hold: (key: string) => HeldBody },
 ): Promise<Answer | undefined> {
   const { incoming, outgoing } = exchange;
   exchange.route = route.name;
-  const credential = await authenticate(services.access, incoming.headers, incoming.method);
-  exchange.credential = credential;
+  const { credential, secret } = await identify(services.access, incoming.headers, incoming.method ?? '');
+  exchange.authenticated(credential);
   outgoing.setHeader('anthropic-workspace-id', credential.workspaceId);
   services.countRequest(credential.id);
   checkKind(route, credential);
   checkParams(params, credential);
-  const query = checkInput(route.name, route.query ?? NO_QUERY, readQuery(route.query ?? NO_QUERY, incoming.url ?? ''));
+  const asked = checkInput(route.name, route.query ?? NO_QUERY, readQuery(route.query ?? NO_QUERY, incoming.url ?? ''));
+  const scope = isPaged(route)
+    ? { workspaceId: credential.workspaceId, route: route.name, params, query: asked }
+    : undefined;
+  const query = scope === undefined ? asked : openPage(services.pages, scope);
   const isRead = route.method === 'post' && route.readsBody !== true;
-  const bytes = isRead ? await readBody(incoming, services.bodyBytesMax) : EMPTY;
-  const body = isRead ? checkInput(route.name, route.body ?? NO_BODY, parseBody(bytes)) : undefined;
+  exchange.acceptBody();
+  const reading = () => ({ held: hold(credential.id), isJson: true });
+  const bytes = isRead ? await readBody(incoming, services.bodyBytesMax, reading()) : EMPTY;
+  const body = isRead ? checkInput(route.name, route.body ?? NO_BODY, await parseBody(bytes)) : undefined;
 
   const execute = async (memory: ReplayMemory): Promise<Answer | undefined> => {
-    const request = new CheckedRequest(exchange, services.streams, { credential, params, query, body, memory });
+    const watch = () => watchCredential(services, exchange, secret);
+    const request = new CheckedRequest(exchange, services, { credential, params, query, body, memory, watch });
     // The cast: the parts were checked right here by the schemas that the handler's type is made of.
     const result = await route.handle(request as never);
-    if (result instanceof ContentAnswer) await sendContent(outgoing, result);
-    else if (!isStream(result, exchange)) return { status: 200, body: result };
+    if (result instanceof ContentAnswer) {
+      watch();
+      await sendContent(outgoing, result);
+    } else if (!isStream(result, exchange)) {
+      return {
+        status: 200,
+        body: scope === undefined || result === null ? result : services.pages.seal(scope, result),
+      };
+    }
     return undefined;
   };
   // What a stream gives is in the log, so its repetition is another reader and no replay.
   if (!isRead || route.gives === 'stream') return await execute(NO_MEMORY);
   const repeatable = {
     credential,
+    secret,
     method: 'POST',
     // With its query: the heartbeats of a worker differ in nothing else.
     path: `${pathOf(incoming)} ${JSON.stringify(query)}`,
@@ -86,6 +118,24 @@ async function answerRoute(
     retryCount: Number(headerOf(exchange, 'x-stainless-retry-count') ?? 0),
   };
   return await services.replays.run(repeatable, async (memory) => (await execute(memory))!);
+}
+
+/** What may last for long ends with the credential that it was opened with. */
+export function watchCredential({ credentials }: RouteServices, exchange: Exchange, secret: string): void {
+  exchange.outgoing.once(
+    'close',
+    credentials.add(secret, () => exchange.expel()),
+  );
+}
+
+/** Whether it is a list that is given page by page. */
+function isPaged({ query }: AnyRoute): boolean {
+  return query !== undefined && Object.hasOwn(query.shape, 'page');
+}
+
+function openPage(pages: PageSeals, scope: PageScope): PageScope['query'] {
+  const { page } = scope.query;
+  return typeof page === 'string' ? { ...scope.query, page: pages.open(scope, page) } : scope.query;
 }
 
 function isStream(result: object | null, { stream }: Exchange): result is EventStream {
@@ -126,7 +176,7 @@ function headerOf({ incoming }: Exchange, name: string): string | undefined {
   return Array.isArray(value) ? value[0] : value;
 }
 
-const EMPTY = new Uint8Array();
+const EMPTY = Buffer.alloc(0);
 const NO_QUERY: QuerySchema = z.strictObject({});
 const NO_BODY = z.strictObject({});
 const NO_MEMORY: ReplayMemory = {

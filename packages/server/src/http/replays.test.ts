@@ -183,4 +183,51 @@ describe('repeated requests', () => {
       expect(mishaps.map(String)).toEqual(['Error: disk full']);
     });
   });
+
+  it('[H112] what is kept of an answer can be read only with the credential and the request that it was given for', async () => {
+    const { route, count } = counting();
+    const sameKey = { kind: 'api', id: 'key_a', workspaceId: 'wrkspc_1' } as const;
+    const access = knownSecrets({ first: sameKey, second: sameKey });
+    const kept: object[] = [];
+    const watched = (keys: Store['keys']): Store['keys'] => ({
+      ...keys,
+      putIfAbsent: async (record) => {
+        kept.push(record);
+        return await keys.putIfAbsent(record);
+      },
+    });
+    await withDoor(
+      (store) => ({ routes: [route], access, keys: watched(store.keys) }),
+      async ({ send }) => {
+        const by = (key: string, more: Record<string, string>) => send(post({ 'x-api-key': key, ...more }));
+        const answer = await by('first', { 'idempotency-key': 'k' });
+        expect(JSON.stringify(kept)).not.toContain('thing');
+        expect((await by('first', { 'idempotency-key': 'k' })).json).toEqual(answer.json);
+        const other = await by('second', { 'idempotency-key': 'k' });
+        expect([other.status, other.json.error.details.error_code]).toEqual([409, 'answer_sealed']);
+        expect(count()).toBe(1);
+        // Without a key of the client's own the same may be meant twice.
+        await by('first', {});
+        expect((await by('second', { 'x-stainless-retry-count': '1' })).json.count).toBe(3);
+      },
+    );
+  });
+
+  it('[H119] a request over 1 MiB is carried out once, and its repetition is told so', async () => {
+    const { route, count } = counting();
+    expect(limits.replayBytesMax).toBe(1_048_576);
+    const sized = (bytes: number) => ({ name: 'x'.repeat(bytes - '{"name":""}'.length) });
+    await withDoor({ routes: [route] }, async ({ send }) => {
+      const fitting = sized(limits.replayBytesMax);
+      await send(post({ 'idempotency-key': 'a' }, fitting));
+      expect((await send(post({ 'idempotency-key': 'a' }, fitting))).status).toBe(200);
+      const large = sized(limits.replayBytesMax + 1);
+      expect((await send(post({ 'idempotency-key': 'b' }, large))).status).toBe(200);
+      const again = await send(post({ 'idempotency-key': 'b' }, large));
+      expect([again.status, again.json.error.details.error_code]).toEqual([409, 'answer_too_large']);
+      await send(post({}, large));
+      expect((await send(post({ 'x-stainless-retry-count': '1' }, large))).status).toBe(409);
+      expect(count()).toBe(3);
+    });
+  });
 });

@@ -7,11 +7,14 @@ import { isStoreError } from '../store/store-errors.ts';
 import type { Answer } from './answer.ts';
 import type { Credential } from './auth/credential.ts';
 import { doorError } from './door-error.ts';
+import { openAnswer, sealAnswer, type SealingKey, toSealingKey } from './sealed-answer.ts';
 import type { Claims } from './shared-claims.ts';
 
 /** A request that may be the repetition of one that was carried out before, and whose answer got lost. */
 export interface RepeatableRequest {
   readonly credential: Credential;
+  /** What the caller proved its credential with. Empty where everybody is let in. */
+  readonly secret: string;
   readonly method: string;
   readonly path: string;
   readonly body: Uint8Array;
@@ -58,7 +61,7 @@ export function createReplays({ keys, clock = systemClock, onMishap, claims }: R
       const first = entry.mayBeRepeated ? underWay.get(entry.key) : undefined;
       // If the first one fails, this one is on its own.
       const answer = await first?.work.catch(() => undefined);
-      if (answer !== undefined) return toReplay(entry, { ...answer, ...first! });
+      if (answer !== undefined) return toReplay(entry, first!.fingerprint, answer);
       const carryOut = () => lookThenRun(request, entry, execute);
       // Without a key of the client's own the same may be meant twice, so there is nothing to claim.
       const isClaimed = claims !== undefined && !entry.isGuess;
@@ -78,15 +81,16 @@ export function createReplays({ keys, clock = systemClock, onMishap, claims }: R
     execute: (memory: ReplayMemory) => Promise<Answer>,
   ): Promise<Answer> {
     const arrivedAt = clock.now();
-    const known = entry.mayBeRepeated ? await find(request, entry) : undefined;
-    if (known !== undefined) return toReplay(entry, known);
+    const known = entry.mayBeRepeated ? await replay(request, entry) : undefined;
+    if (known !== undefined) return known;
     try {
       return await runAndKeep(request, entry, execute);
     } catch (error) {
       if (!isStoreError(error, 'key_taken')) throw error;
       // Another one was faster, and nothing was done here.
-      const other = await find(request, entry);
-      if (other !== undefined && isSame(entry, other, arrivedAt)) return toReplay(entry, other);
+      const kept = await find(request, entry);
+      const other = kept !== undefined && isSame(entry, kept, arrivedAt) ? openKept(entry, kept) : undefined;
+      if (other !== undefined) return other;
       if (!entry.isGuess) throw error;
       return await runAndKeep(request, { ...entry, replaces: true }, execute);
     }
@@ -115,7 +119,7 @@ export function createReplays({ keys, clock = systemClock, onMishap, claims }: R
 
   async function replay(request: RepeatableRequest, entry: Entry): Promise<Answer | undefined> {
     const known = await find(request, entry);
-    return known === undefined ? undefined : toReplay(entry, known);
+    return known === undefined ? undefined : openKept(entry, known);
   }
 
   async function keep({ credential }: RepeatableRequest, entry: Entry, answer: Answer): Promise<void> {
@@ -129,11 +133,12 @@ export function createReplays({ keys, clock = systemClock, onMishap, claims }: R
     }
   }
 
-  function toNewKey({ key, fingerprint, ttlMs, mayBeRepeated, isGuess, replaces }: Entry, answer: Answer): NewKey {
-    const { status, body } = answer;
+  function toNewKey(entry: Entry, { status, body }: Answer): NewKey {
+    const { key, fingerprint, sealingKey, ttlMs, mayBeRepeated, isGuess, isLarge, replaces } = entry;
     const at = clock.now();
     const again = isGuess && mayBeRepeated ? { repeated_at: at } : {};
-    const result: KeptAnswer = { fingerprint, status, body, ...again };
+    const sealed = isLarge ? null : sealAnswer(body, sealingKey());
+    const result: KeptAnswer = { fingerprint, status, sealed, ...again };
     // One process knows what it is at. Of several, one may come to write long after another one was asked again.
     return { key, expiresAt: at + ttlMs, result, replaces: replaces ?? (isGuess && claims === undefined) };
   }
@@ -151,6 +156,10 @@ interface Entry {
   readonly key: string;
   /** What the request asks for: with the same key it has to be the same. */
   readonly fingerprint: string;
+  /** The answer to a large request repeats it. */
+  readonly isLarge: boolean;
+  /** What its answer is kept with. */
+  readonly sealingKey: () => SealingKey;
   readonly ttlMs: number;
   readonly mayBeRepeated: boolean;
   /** No key says what belongs together. The same may be meant twice, and a repetition is of the newest. */
@@ -162,30 +171,53 @@ interface Entry {
 interface KeptAnswer {
   readonly fingerprint: string;
   readonly status: number;
-  readonly body: object | null;
+  /** Null: it was too large to be kept, so a repetition is only told that the request was carried out. */
+  readonly sealed: string | null;
+  /** Instead, where an older version has kept it. It expires within a day. */
+  readonly body?: object | null;
   /** When it was carried out, if it was the repetition of a request that left no trace. */
   readonly repeated_at?: number;
 }
 
-function toReplay(entry: Entry, { fingerprint, status, body }: KeptAnswer): Answer {
-  if (fingerprint !== entry.fingerprint) {
-    throw doorError('idempotency_key_reused', 'this Idempotency-Key was used for another request');
+/** Undefined: it is another caller's, who has the same key of the server and sent the same by chance. */
+function openKept(entry: Entry, { fingerprint, status, sealed, body }: KeptAnswer): Answer | undefined {
+  if (sealed === null && fingerprint === entry.fingerprint) {
+    throw doorError('answer_too_large', 'this request was carried out before, and its answer was too large to be kept');
   }
+  const opened = body === undefined ? openAnswer(sealed ?? '', entry.sealingKey()) : { body };
+  if (opened !== undefined) return toReplay(entry, fingerprint, { status, body: opened.body });
+  if (entry.isGuess) return undefined;
+  if (fingerprint !== entry.fingerprint) throw reused();
+  throw doorError('answer_sealed', 'a request with this Idempotency-Key was carried out for another login');
+}
+
+function toReplay(entry: Entry, fingerprint: string, { status, body }: Pick<Answer, 'status' | 'body'>): Answer {
+  if (fingerprint !== entry.fingerprint) throw reused();
   return { status, body, headers: { 'idempotency-replayed': 'true' } };
 }
 
-function toEntry({ credential, method, path, body, idempotencyKey, retryCount }: RepeatableRequest): Entry {
-  const fingerprint = digest(credential.id, method, path, body);
+function reused(): Error {
+  return doorError('idempotency_key_reused', 'this Idempotency-Key was used for another request');
+}
+
+function toEntry(request: RepeatableRequest): Entry {
+  const { credential, secret, method, path, body, idempotencyKey, retryCount } = request;
+  // Once for both: a large body takes a while.
+  const content = digest(body);
+  const fingerprint = digest(credential.id, method, path, content);
+  // Not the fingerprint, which is kept beside the answer.
+  const sealingKey = () => toSealingKey(secret, digest('answer', method, path, idempotencyKey ?? '', content));
+  const common = { fingerprint, sealingKey, isLarge: body.length > limits.replayBytesMax };
   if (idempotencyKey === undefined) {
     const mayBeRepeated = retryCount >= 1;
-    return { key: `retry ${fingerprint}`, fingerprint, ttlMs: limits.retryGuardMs, mayBeRepeated, isGuess: true };
+    return { ...common, key: `retry ${fingerprint}`, ttlMs: limits.retryGuardMs, mayBeRepeated, isGuess: true };
   }
   if (idempotencyKey.length > limits.idempotencyKeyCharsMax || idempotencyKey === '') {
     const problem = `an Idempotency-Key has 1 to ${limits.idempotencyKeyCharsMax} characters`;
     throw doorError('invalid_request', problem, { advice: 'use a random id' });
   }
   const key = `idempotency ${digest(credential.id, idempotencyKey)}`;
-  return { key, fingerprint, ttlMs: limits.idempotencyMs, mayBeRepeated: true, isGuess: false };
+  return { ...common, key, ttlMs: limits.idempotencyMs, mayBeRepeated: true, isGuess: false };
 }
 
 /** Each part with its length before it, so that no two requests give the same. */

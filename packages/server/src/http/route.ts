@@ -28,6 +28,8 @@ export interface Route<
   readonly body?: Body;
   /** Whether the handler reads the body itself, because it is no JSON: uploads. Such requests are not kept for repetition. */
   readonly readsBody?: boolean;
+  /** Whether a GET takes something away, as polling for work does. HEAD is refused, because it gets nothing in return. */
+  readonly takes?: boolean;
   /** What comes out; `stream` for events, `content` for what is no JSON. */
   readonly gives: ZodType | 'stream' | 'content';
   readonly handle: (request: RouteRequest<Path, Query, Body>) => Promise<RouteResult>;
@@ -58,6 +60,8 @@ export interface RouteRequest<
   readonly checkReach: (target: Target) => void;
   /** Sends the headers of a stream. What can be refused has to be refused before. */
   readonly openStream: (form?: StreamForm) => EventStream;
+  /** Ends a stream that cannot go on: the client receives an error event, and the log the reason. */
+  readonly fail: (error: unknown) => void;
 }
 
 export type ParamsOf<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`

@@ -1,17 +1,24 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
+import type { ConnectionLimits } from './connections/connection-limits.ts';
+import { Connections, type RequestSlot } from './connections/connections.ts';
 import { doorError } from './door-error.ts';
 import type { ErrorAnswer } from './to-error-answer.ts';
 
 export interface ServeOptions {
   readonly host: string;
   readonly port: number;
-  readonly connectionsMax: number;
+  /** Called again every few seconds: the descriptor limit can change while the process runs. */
+  readonly connections: () => ConnectionLimits;
   readonly timeouts: Timeouts;
-  readonly onRequest: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+  readonly clock: Pick<Clock, 'steady'>;
+  readonly onRequest: (incoming: IncomingMessage, outgoing: ServerResponse, slot: RequestSlot) => void;
   /** What to tell a client that did not manage to send a request. */
   readonly onBadRequest: (error: Error, socket: Socket) => ErrorAnswer | undefined;
+  /** Receives failures to accept connections, at most one in 10 s. */
+  readonly onProblem: (problem: Error) => void;
 }
 
 export interface Timeouts {
@@ -19,6 +26,8 @@ export interface Timeouts {
   readonly requestMs: number;
   /** How often to look. */
   readonly checkMs: number;
+  /** How long a client may take nothing of an answer. */
+  readonly stallMs?: number | undefined;
 }
 
 export const DEFAULT_TIMEOUTS: Timeouts = {
@@ -36,31 +45,58 @@ export interface Served {
 
 /** A server of Node that listens, with limits on everything that a client could take its time with. */
 export async function serve(options: ServeOptions): Promise<Served> {
-  const { host, port, connectionsMax, timeouts, onRequest, onBadRequest } = options;
-  const unused = new Set<Socket>();
-  const server = createServer(
-    {
-      maxHeaderSize: limits.headerBytesMax,
-      headersTimeout: timeouts.headersMs,
-      requestTimeout: timeouts.requestMs,
-      connectionsCheckingInterval: timeouts.checkMs,
-      keepAliveTimeout: limits.keepAliveTimeoutMs,
-    },
-    (incoming, outgoing) => {
-      unused.delete(incoming.socket);
-      onRequest(incoming, outgoing);
-    },
-  );
-  server.on('connection', (socket: Socket) => {
-    unused.add(socket);
-    socket.once('close', () => unused.delete(socket));
+  const { host, port, timeouts, clock, onBadRequest } = options;
+  let most = options.connections();
+  const connections = new Connections(most, clock.steady);
+  const server = createServer({
+    maxHeaderSize: limits.headerBytesMax,
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.requestMs,
+    connectionsCheckingInterval: timeouts.checkMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    // Checked in check-site.ts, which answers in the envelope.
+    requireHostHeader: false,
+    insecureHTTPParser: false,
   });
-  server.maxConnections = connectionsMax;
-  server.on('clientError', (error: Error, socket: Socket) => {
-    const answer = socket.writable ? onBadRequest(error, socket) : undefined;
-    if (answer === undefined) socket.destroy();
-    else socket.end(toRawAnswer(answer));
-  });
+  server.on('connection', (socket: Socket) => connections.admit(socket));
+  server.maxConnections = most.max + limits.connectionsSlack;
+  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    connections.begin(incoming.socket, (slot) => {
+      outgoing.on('close', () => {
+        slot.end();
+        closeUnread(incoming);
+      });
+      options.onRequest(incoming, outgoing, slot);
+    });
+  };
+  server.on('request', onRequest);
+  // Without these listeners Node sends `100 Continue` before the key is checked, and a 417 without the envelope.
+  server.on('checkContinue', onRequest);
+  server.on('checkExpectation', onRequest);
+  server.on('clientError', (error: Error, socket: Socket) => refuse(socket, () => onBadRequest(error, socket)));
+  server.on('connect', (_, socket: Socket) => refuse(socket, () => onBadRequest(new Error('CONNECT'), socket)));
+  await listen(server, port, host);
+  server.on('error', createAcceptReporter(connections, options));
+  const watch = () => {
+    connections.watchStalled(timeouts.stallMs ?? limits.answerStallMs);
+    const next = options.connections();
+    if (next.max === most.max) return;
+    most = next;
+    server.maxConnections = most.max + limits.connectionsSlack;
+    connections.setLimits(most);
+  };
+  const watching = setInterval(watch, timeouts.checkMs);
+  watching.unref();
+  server.once('close', () => clearInterval(watching));
+  const address = server.address();
+  return {
+    server,
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    closeUnused: () => connections.closeUnused(),
+  };
+}
+
+async function listen(server: Server, port: number, host: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const onError = (cause: Error) => reject(toListenError(host, port, cause));
     server.once('error', onError);
@@ -69,15 +105,51 @@ export async function serve(options: ServeOptions): Promise<Served> {
       resolve();
     });
   });
-  const address = server.address();
-  return {
-    server,
-    port: typeof address === 'object' && address !== null ? address.port : port,
-    closeUnused: () => {
-      // Whoever has begun to ask gets an answer.
-      for (const socket of unused) if (socket.bytesRead === 0) socket.destroy();
-    },
+}
+
+/**
+ * Without a free descriptor Node emits the failed `accept` as an error of the server, which would end the process. Closing
+ * connections of the lowest rank frees descriptors.
+ */
+function createAcceptReporter(
+  connections: Connections,
+  { clock, onProblem }: Pick<ServeOptions, 'clock' | 'onProblem'>,
+): (error: Error) => void {
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  return (cause) => {
+    connections.shed(limits.connectionsSlack);
+    const now = clock.steady();
+    if (now - reportedAt < limits.acceptReportMs) return;
+    reportedAt = now;
+    const problem = `new connections cannot be accepted, with ${connections.count} open: ${cause.message}`;
+    onProblem(doorError('cannot_accept', problem, { cause }));
   };
+}
+
+/** Sends the error and closes the connection, also when the client keeps its side open. */
+function refuse(socket: Socket, toAnswer: () => ErrorAnswer | undefined): void {
+  const answer = socket.writable ? toAnswer() : undefined;
+  if (answer === undefined) {
+    socket.destroy();
+    return;
+  }
+  socket.on('error', () => socket.destroy());
+  socket.end(toRawAnswer(answer));
+  closeSoon(socket);
+}
+
+/** Cuts off a client that goes on sending a body after its request was answered without reading it. */
+function closeUnread(incoming: IncomingMessage): void {
+  if (!incoming.complete && !incoming.socket.destroyed) closeSoon(incoming.socket, () => !incoming.complete);
+}
+
+/** After a pause: closing while the client sends resets the connection, and the client loses the answer. */
+function closeSoon(socket: Socket, isNeeded: () => boolean = () => true): void {
+  const timer = setTimeout(() => {
+    if (isNeeded()) socket.destroy();
+  }, limits.lingerMs);
+  timer.unref();
+  socket.once('close', () => clearTimeout(timer));
 }
 
 /** No request means no response object, so the bytes are made by hand. */

@@ -68,7 +68,10 @@ export function createSharedClaims(store: Pick<Store, 'documents' | 'now'>, sche
     };
     const sayLater = () => {
       if (held === undefined || isOver) return;
-      cancel = schedule(() => void (isOver || (saying = say())), limits.claimLeaseMs / 3);
+      cancel = schedule(() => {
+        // Never rejects: a failed renewal is retried with the next one.
+        if (!isOver) saying = say();
+      }, limits.claimLeaseMs / 3);
     };
     sayLater();
     return async () => {

@@ -211,6 +211,7 @@ const NOTHING = async () => undefined;
 const DONE = async () => 'done';
 const REQUEST: RepeatableRequest = {
   credential: { kind: 'api', id: 'key_1', workspaceId: 'w' },
+  secret: 'of key_1',
   method: 'POST',
   path: '/v1/agents',
   body: Buffer.from('{}'),

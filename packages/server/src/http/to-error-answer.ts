@@ -2,12 +2,15 @@ import type { ErrorBody, ErrorType } from '@fleetloom/protocol/managed-agents';
 import { type ErrorKind, FleetloomError } from '../base/errors.ts';
 import type { Answer } from './answer.ts';
 import { DoorError } from './door-error.ts';
+import { toResourceError } from './resource-error.ts';
 
 /**
  * What an error is on the wire. Only what the caller can do something about is told; of everything else the log has the
  * words and the caller the id to find them by.
  */
-export function toErrorAnswer(error: unknown, requestId: string): ErrorAnswer {
+export function toErrorAnswer(thrown: unknown, requestId: string): ErrorAnswer {
+  const isExplained = thrown instanceof FleetloomError && thrown.code !== 'store_failed';
+  const error = isExplained ? thrown : (toResourceError(thrown) ?? thrown);
   const { status, isTold } = toMeaning(error);
   const known = isTold && error instanceof FleetloomError ? error : undefined;
   const message = known?.message ?? `something went wrong in the server; its log says what, under ${requestId}`;
@@ -32,7 +35,7 @@ interface Meaning {
 /** The only place that knows which status an error has: by its code, else by whose turn it is. */
 function toMeaning(error: unknown): Meaning {
   if (!(error instanceof FleetloomError)) return { status: 500, isTold: false };
-  const status = statusOfCode[error.code];
+  const status = statusOfCode.get(error.code);
   return status === undefined ? meaningOfKind[error.kind] : { status, isTold: true };
 }
 
@@ -43,13 +46,15 @@ const meaningOfKind: Record<ErrorKind, Meaning> = {
 };
 
 /** Codes whose status does not follow from their kind. Whoever adds a code elsewhere adds it here if that is so. */
-const statusOfCode: Readonly<Record<string, ErrorStatus | undefined>> = {
+const codes: Readonly<Record<string, ErrorStatus>> = {
   // of the door
   missing_key: 401,
   wrong_key: 401,
+  credential_ended: 401,
   key_not_allowed: 403,
   wrong_host: 403,
   wrong_origin: 403,
+  programs_not_allowed: 403,
   unknown_path: 404,
   unknown_id: 404,
   request_timeout: 408,
@@ -57,7 +62,10 @@ const statusOfCode: Readonly<Record<string, ErrorStatus | undefined>> = {
   unsupported_encoding: 415,
   headers_too_large: 431,
   rate_limited: 429,
+  too_many_requests: 429,
   too_many_streams: 429,
+  out_of_resources: 529,
+  storage_full: 507,
   shutting_down: 503,
   still_under_way: 503,
   // of stores and services
@@ -70,6 +78,8 @@ const statusOfCode: Readonly<Record<string, ErrorStatus | undefined>> = {
   already_exists: 409,
   version_conflict: 409,
   key_taken: 409,
+  answer_sealed: 409,
+  answer_too_large: 409,
   session_archived: 409,
   session_terminated: 409,
   session_read_only: 409,
@@ -85,6 +95,7 @@ const statusOfCode: Readonly<Record<string, ErrorStatus | undefined>> = {
   overloaded: 529,
   timeout: 504,
 };
+const statusOfCode: ReadonlyMap<string, ErrorStatus> = new Map(Object.entries(codes));
 
 const typeOfStatus = {
   400: 'invalid_request_error',
@@ -102,6 +113,7 @@ const typeOfStatus = {
   500: 'api_error',
   503: 'api_error',
   504: 'timeout_error',
+  507: 'api_error',
   529: 'overloaded_error',
 } as const satisfies Record<number, ErrorType>;
 

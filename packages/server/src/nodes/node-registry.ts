@@ -1,3 +1,4 @@
+import { inBackground, reportAsWarning } from '../base/in-background.ts';
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import type { Schedule } from '../base/schedule.ts';
@@ -69,7 +70,10 @@ export function createNodeRegistry(options: NodeRegistryOptions): NodeRegistry {
       heardSince = Number.POSITIVE_INFINITY;
       isCaretaker = false;
     };
-    cancel = schedule(() => void beat().catch(onFailed).finally(beatLater), limits.nodeBeatMs);
+    cancel = schedule(
+      () => inBackground(beat().catch(onFailed).finally(beatLater), reportAsWarning),
+      limits.nodeBeatMs,
+    );
   }
 
   async function beat(): Promise<void> {

@@ -10,7 +10,7 @@ export interface Sweepable {
   /** Those whose id is no session any more go. */
   readonly isOfSession?: boolean;
   /** What goes with it. */
-  readonly onSwept?: (id: string) => Promise<void>;
+  readonly onSwept?: (document: DocumentRecord) => Promise<void>;
 }
 
 /** Removes what nobody came for. Gives back how many. */
@@ -29,9 +29,9 @@ export async function sweep(
       const isOld = ({ id, updatedAt }: DocumentRecord) =>
         now - updatedAt > keepMs || (heads !== undefined && !heads.has(id) && now - updatedAt > limits.homeGoneMs);
       const old = page.items.filter(isOld);
-      for (const { id } of old) {
-        await onSwept?.(id);
-        await store.documents.delete(kind, id);
+      for (const document of old) {
+        await onSwept?.(document);
+        await store.documents.delete(kind, document.id);
       }
       count += old.length;
       cursor = page.next;

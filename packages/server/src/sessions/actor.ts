@@ -1,3 +1,4 @@
+import { inBackground } from '../base/in-background.ts';
 import type { ThreadHealth } from '@fleetloom/protocol/fleet';
 import type { SessionLog } from '../store/log.ts';
 import { limits } from '../base/limits.ts';
@@ -45,7 +46,10 @@ export class SessionActor {
   /** What requests under way have used up. */
   readonly #spent = new Map<string, UsageTotals>();
   readonly #signs: RequestSigns;
+  /** Requests and waits that the state wants. A session with an entry here, or in `#tools`, is not let go. */
   readonly #work = new Map<string, AbortController>();
+  /** Tools that run, also those that were told to stop. */
+  readonly #tools = new Map<string, AbortController>();
   readonly #writing = new Set<Promise<unknown>>();
   #isLost = false;
   #ended: Promise<void> | undefined;
@@ -82,7 +86,8 @@ export class SessionActor {
 
   /** Whether something is under way that would be lost if it were let go. */
   get isBusy(): boolean {
-    return this.#work.size > 0 || this.state.status === 'running' || this.state.status === 'rescheduling';
+    const isAtWork = this.#work.size > 0 || this.#tools.size > 0;
+    return isAtWork || this.state.status === 'running' || this.state.status === 'rescheduling';
   }
 
   /**
@@ -134,8 +139,10 @@ export class SessionActor {
   drop(): void {
     this.#isLost = true;
     this.#ended ??= this.#driver?.drop();
-    for (const work of this.#work.values()) work.abort();
-    this.#work.clear();
+    for (const works of [this.#work, this.#tools]) {
+      for (const work of works.values()) work.abort();
+      works.clear();
+    }
     this.#cancelTime();
   }
 
@@ -177,15 +184,20 @@ export class SessionActor {
     this.#options.onLost(error);
   }
 
+  /** Work whose outcome is dispatched. An unforeseen failure on the way there gives the session up, to be recovered. */
+  #run(work: Promise<unknown>): void {
+    inBackground(work, (error) => this.#lose(error));
+  }
+
   /** A frame is durable. If it says that something is to be done, and that is still so, it is done. */
   #begin(frame: NewSessionFrame): void {
     const { threadId, type, payload } = frame;
     this.#checkOwner();
     if (this.#isLost) return;
-    if (type === 'span.model_request_start') void this.#request(threadId!, payload.id);
+    if (type === 'span.model_request_start') this.#run(this.#request(threadId!, payload.id));
     else if (type === 'run.started') this.#watchTime();
     // What a program has started, it runs itself.
-    else if (type === 'tool.started' && this.#driver === null) void this.#tool(threadId!, payload.tool_use_id);
+    else if (type === 'tool.started' && this.#driver === null) this.#run(this.#tool(threadId!, payload.tool_use_id));
     else if (type === 'session.error' && payload.retry_at !== null) this.#wait(threadId!, payload.retry_at);
     else if (type === 'session.thread_status_terminated') this.#options.tools.onThreadEnd(payload.session_thread_id);
   }
@@ -203,7 +215,7 @@ export class SessionActor {
 
   async #request(threadId: string, startId: string): Promise<void> {
     if (!isWanted(this.state, threadId, startId)) return;
-    const signal = this.#start(threadId, startId);
+    const signal = this.#start(this.#work, threadId, startId);
     this.#signs.begin(startId);
     const command = await runRequest(this.#requests, this.state, threadId, startId, signal);
     this.#work.delete(startId);
@@ -220,8 +232,9 @@ export class SessionActor {
       openWorkspace: () => this.#openWorkspace(),
       checkOwner: () => this.#checkOwner(),
     };
-    const result = await runTool(runner, this.state, threadId, call, this.#start(threadId, toolUseId));
-    this.#work.delete(toolUseId);
+    const signal = this.#start(this.#tools, threadId, toolUseId);
+    const result = await runTool(runner, this.state, threadId, call, signal);
+    this.#tools.delete(toolUseId);
     await this.dispatch({ type: 'tool_finished', threadId, toolUseId, result });
   }
 
@@ -239,23 +252,32 @@ export class SessionActor {
     const cancel = schedule(
       () => {
         this.#work.delete(id);
-        void this.dispatch({ type: 'retry', threadId, at });
+        this.#run(this.dispatch({ type: 'retry', threadId, at }));
       },
       Math.max(0, at - this.#sources.clock.now()),
     );
-    this.#start(threadId, id).addEventListener('abort', cancel);
+    this.#start(this.#work, threadId, id).addEventListener('abort', cancel);
   }
 
-  #start(threadId: string, id: string): AbortSignal {
+  #start(works: Map<string, AbortController>, threadId: string, id: string): AbortSignal {
     const work = new AbortController();
-    this.#work.set(id, work);
+    works.set(id, work);
     if (!isWanted(this.state, threadId, id)) work.abort();
     return work.signal;
   }
 
+  /**
+   * A request or a wait that is stopped is forgotten at once: nothing that it still says is taken, and an engine that
+   * ignores its signal must not keep the session. A tool that is stopped is waited for, but not for long.
+   */
   #stopUnwanted(): void {
     const wanted = new Set([...this.state.threads.values()].flatMap(toWanted));
-    for (const [id, work] of this.#work) if (!wanted.has(id)) work.abort();
+    for (const [id, work] of this.#work) {
+      if (wanted.has(id)) continue;
+      work.abort();
+      this.#work.delete(id);
+    }
+    for (const [id, tool] of this.#tools) if (!wanted.has(id)) tool.abort();
     this.#driver?.stopUnwanted();
   }
 }

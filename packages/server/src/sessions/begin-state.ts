@@ -16,6 +16,7 @@ export function beginState(sessionId: string, frame: NewSessionFrame): SessionSt
     programCall: null,
     joinedBy: null,
     time,
+    hasTextCommands: created.text_commands ?? false,
   });
   return {
     id: sessionId,

@@ -2,6 +2,7 @@ import { quoteResult } from '@fleetloom/protocol/fleet';
 import type { InputBlock, Message, TextBlock, ToolResultBlock } from '../base/content.ts';
 import type { Turn } from '../store/frame.ts';
 import type { FramePayloads } from '../frames/frames.ts';
+import { noSeenCommands, seeCommands } from './seen-commands.ts';
 import {
   type Answer,
   type Call,
@@ -25,6 +26,7 @@ export function toThread(
     'id' | 'parentId' | 'depth' | 'agentName' | 'member' | 'programKey' | 'programCall' | 'joinedBy'
   > & {
     time: number;
+    hasTextCommands: boolean;
   },
 ): ThreadState {
   return {
@@ -45,6 +47,7 @@ export function toThread(
     history: [],
     blocks: [],
     calls: new Map(),
+    seen: made.hasTextCommands ? noSeenCommands() : null,
     usage: noUsage,
     answerUsage: null,
     active: { totalMs: 0, since: null },
@@ -65,6 +68,7 @@ export function toOpenTurn(thread: ThreadState, turn: Turn, startedAt: number, p
     iteration: 0,
     failures: 0,
     compactions: 0,
+    quotes: 0,
     stopping: null,
     said: '',
     answer: null,
@@ -111,7 +115,14 @@ function firstProgress({ evaluated_permission: permission, runsAt }: Use): Progr
 
 export function finishCall(thread: ThreadState, id: string, answer: Answer): void {
   const call = thread.calls.get(id);
-  if (call !== undefined) call.progress = { type: 'done', ...answer };
+  if (call === undefined) return;
+  call.progress = { type: 'done', ...answer };
+  see(thread, answer.content);
+}
+
+/** The thread is given something that others wrote. */
+export function see({ seen }: ThreadState, content: readonly unknown[]): void {
+  if (seen !== null) seeCommands(seen, content);
 }
 
 /** Calls of a program may outlast the answer that made them. */

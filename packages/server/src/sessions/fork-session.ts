@@ -1,6 +1,7 @@
 import type { SessionAgent } from '@fleetloom/protocol/managed-agents';
 import type { JsonObject } from '../base/json.ts';
 import { limits } from '../base/limits.ts';
+import { yieldToEventLoop } from '../base/yield-to-event-loop.ts';
 import { type NewSessionFrame, toSessionFrame } from '../frames/frames.ts';
 import type { StoredFrame } from '../store/frame.ts';
 import type { SessionLog } from '../store/log.ts';
@@ -46,7 +47,7 @@ export async function forkSession(parts: ForkParts, request: ForkSession): Promi
   const { workspaceId, sourceId, toKey } = request;
   const id = request.id ?? parts.ids.next('sesn');
   const frames = await readPrefix(parts.store, request);
-  const state = fold(id, frames);
+  const state = await fold(id, frames);
   checkForkable(state, sourceId);
   const draft = new Draft(state, parts);
   stopAll(draft);
@@ -82,39 +83,53 @@ async function readPrefix(store: Pick<Store, 'read'>, request: ForkSession): Pro
   const { forkBytesMax: bytesMax } = limits;
   const frames: NewSessionFrame[] = [];
   let [seq, bytes, isWhole] = [0, 0, true];
-  for await (const stored of readFrames(store, sessionId)) {
-    const frame = toSessionFrame(stored.value);
+  for await (const stored of readFrames(store, sessionId, upTo)) {
     // In an old log, where nothing says what was written together, it is what happened in one moment.
-    if (stored.seq > upTo && (isWhole || frame.time !== frames.at(-1)?.time)) break;
+    if (stored.seq > upTo && (isWhole || stored.value.time !== frames.at(-1)?.time)) break;
     isWhole = stored.isLast;
-    if (frame.type.startsWith('delta.')) continue;
+    if (stored.isDelta) continue;
     seq = stored.seq;
     bytes += stored.bytes.length;
     if (bytes > bytesMax) {
       throw sessionError('not_forkable', `${sessionId} has more than ${bytesMax} bytes up to there`);
     }
-    const { threadId, turn, time, type, payload } = frame;
+    const { threadId, turn, time, type, payload } = toSessionFrame(stored.value);
     // Without its place in the other log, and still the payload of its type.
-    frames.push({ threadId, turn, time, type, payload, isLast: isWhole } as NewSessionFrame);
+    frames.push({ threadId, turn, time, type, payload, isLast: isWhole, line: stored.bytes } as NewSessionFrame);
   }
   return begun(frames, sessionId, seq);
 }
 
-async function* readFrames(store: Pick<Store, 'read'>, sessionId: string): AsyncGenerator<StoredFrame> {
-  for await (const entries of readBatches(store, sessionId)) yield* entries.filter((entry) => entry.kind === 'frame');
+/** Reads deltas only near the last frame, where they may mark the end of a write. */
+async function* readFrames(store: Pick<Store, 'read'>, sessionId: string, upTo: number): AsyncGenerator<StoredFrame> {
+  const exactFrom = Math.max(0, upTo - EXACT_FRAMES);
+  for await (const entries of readBatches(store, sessionId, 0, { skipsDeltas: true })) {
+    for (const entry of entries) if (entry.kind === 'frame' && entry.seq <= exactFrom) yield entry;
+    if (entries.at(-1)!.lastSeq >= exactFrom) break;
+  }
+  if (exactFrom === Number.POSITIVE_INFINITY) return;
+  for await (const entries of readBatches(store, sessionId, exactFrom)) {
+    yield* entries.filter((entry) => entry.kind === 'frame');
+  }
 }
+
+const EXACT_FRAMES = 16;
 
 /** Its first frame says where it comes from. */
 function begun(frames: NewSessionFrame[], sessionId: string, seq: number): NewSessionFrame[] {
   const [first, ...rest] = frames;
   if (first?.type !== 'session.created') throw sessionError('not_forkable', `${sessionId} has nothing up to there`);
   const payload = { ...first.payload, forked_from: { session_id: sessionId, seq } };
-  return [{ ...first, payload }, ...rest];
+  const { line: _, ...changed } = { ...first, payload };
+  return [changed, ...rest];
 }
 
-function fold(id: string, [first, ...rest]: readonly NewSessionFrame[]): SessionState {
+async function fold(id: string, [first, ...rest]: readonly NewSessionFrame[]): Promise<SessionState> {
   const state = beginState(id, first!);
-  for (const frame of rest) evolve(state, frame);
+  for (const frame of rest) {
+    evolve(state, frame);
+    await yieldToEventLoop();
+  }
   return state;
 }
 

@@ -8,3 +8,4 @@ export { createRetention, type KeepDeltas } from './retention.ts';
 export type { ModelFacts } from './run-request.ts';
 export type { Sent } from './send-events.ts';
 export { createSessions, type Sessions } from './sessions.ts';
+export { writeStateCheckpoint } from './write-state-checkpoint.ts';

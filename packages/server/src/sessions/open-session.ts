@@ -1,3 +1,4 @@
+import { inBackground } from '../base/in-background.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import { limits } from '../base/limits.ts';
@@ -35,6 +36,8 @@ export interface SessionParts {
   /** Who this process is among those that share the store. */
   readonly owner: string;
   readonly schedule: Schedule;
+  /** A long log was read without a checkpoint near its end. */
+  readonly onLongLog?: ((sessionId: string, head: number) => void) | undefined;
   /** Set where several processes share the store: then each of them has to doubt that a session is still its own. */
   readonly shared?: SharedParts | undefined;
 }
@@ -81,7 +84,9 @@ export async function openSession(
   const acquired = await store.leases.acquire({ sessionId, owner, ttlMs });
   if (!acquired.ok) return undefined;
   const lease = new LeaseBelief(clock, shared === undefined ? Number.POSITIVE_INFINITY : askedAt + ttlMs);
-  const state = await keepLease(parts, { sessionId, fence: acquired.fence }, lease, () => readState(store, sessionId));
+  const onLong = parts.onLongLog;
+  const held = { sessionId, fence: acquired.fence };
+  const state = await keepLease(parts, held, lease, () => readState(store, sessionId, { onLong }));
   if (state === undefined) throw sessionError('session_not_found', `there is no session ${sessionId}`);
   const toolbox = parts.openToolbox(sessionId, state.created.environment);
   const actor = createActor(parts, { state, fence: acquired.fence, lease, toolbox, ...events });
@@ -170,7 +175,7 @@ function createActor(
       offers,
       schedule,
       openWorkspace: openFor('workspace'),
-      onThreadEnd: (threadId) => void toolbox.closeThread(threadId).catch(onProblem),
+      onThreadEnd: (threadId) => inBackground(toolbox.closeThread(threadId), onProblem),
     },
     program: isProgram(state) ? { engine: parts.programs ?? noPrograms, openWorkspace: openFor('program') } : null,
     onLost,

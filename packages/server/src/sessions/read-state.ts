@@ -1,26 +1,44 @@
+import { limits } from '../base/limits.ts';
+import { toSessionFrame } from '../frames/frames.ts';
+import { bytesOf } from '../store/entries.ts';
 import { readBatches } from '../store/read-batches.ts';
 import type { Store } from '../store/store.ts';
 import { beginState } from './begin-state.ts';
 import { evolve } from './evolve.ts';
-import { toSessionFrame } from '../frames/frames.ts';
+import { decodeState, STATE_CHECKPOINT } from './saved-state.ts';
 import type { SessionState } from './state.ts';
 
-/** Folds the log of a session up to its end, or up to a frame. Undefined: there is no such session. */
+export interface ReadStateOptions {
+  /** The last frame that is folded. */
+  readonly upTo?: number;
+  /** A long log was read without a checkpoint near its end. */
+  readonly onLong?: ((sessionId: string, head: number) => void) | undefined;
+}
+
+/**
+ * The state of a session, folded from its log up to its end, or up to a frame: from its newest checkpoint on if there is one.
+ * Undefined: there is no such session.
+ */
 export async function readState(
-  store: Pick<Store, 'read'>,
+  store: Pick<Store, 'read' | 'checkpoints'>,
   sessionId: string,
-  upTo = Number.POSITIVE_INFINITY,
+  { upTo = Number.POSITIVE_INFINITY, onLong }: ReadStateOptions = {},
 ): Promise<SessionState | undefined> {
-  let state: SessionState | undefined;
-  for await (const entries of readBatches(store, sessionId)) {
+  const kept = await store.checkpoints.find({ sessionId, kind: STATE_CHECKPOINT, upTo });
+  let state = kept === undefined ? undefined : await decodeState(kept.data);
+  let [head, bytes] = [kept?.seq ?? 0, 0];
+  // Deltas leave no trace in the state.
+  for await (const entries of readBatches(store, sessionId, head, { skipsDeltas: true })) {
     for (const entry of entries) {
       if (entry.lastSeq > upTo) return state;
-      // Pruned are only deltas, which leave no trace in the state.
+      head = entry.lastSeq;
       if (entry.kind === 'pruned') continue;
+      bytes += bytesOf(entry);
       const frame = toSessionFrame(entry.value);
       if (state === undefined) state = beginState(sessionId, frame);
       else evolve(state, frame);
     }
   }
+  if (bytes >= Math.max(limits.stateCheckpointBytes, kept?.bytes ?? 0)) onLong?.(sessionId, head);
   return state;
 }

@@ -66,7 +66,7 @@ it('[R130] restarts use up no attempt, however many there are', async () => {
   const id = await fleet.begin(solo, { turns: [[{ say: 'At last.' }]] });
   await fleet.rest(id);
   const { seq, time } = (await fleet.frames(id)).find(is('span.model_request_start'))!;
-  const state = (await readState(fleet.store, id, seq))!;
+  const state = (await readState(fleet.store, id, { upTo: seq }))!;
   const sources = {
     clock: { now: () => time },
     ids: createIds({ now: () => time, random: () => 0 }),

@@ -2,6 +2,10 @@ import { expect, it } from 'vitest';
 import { createManualClock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
 import { createManualSchedule } from '../base/manual-schedule.suite.ts';
+import { encodeFrame } from '../store/frame.ts';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.ts';
+import { owned, sampleFrame, start } from '../store/suite/samples.suite.ts';
+import { commitOne } from '../store/write.ts';
 import { createRetention, type KeepDeltas } from './retention.ts';
 import {
   agent,
@@ -140,4 +144,35 @@ it('[R164] sessions are listed some at a time, and none is left out', async () =
   await retention.run();
   expect(read.size).toBe(count);
   expect(limitsSeen).toEqual([limits.retentionPageItems, limits.retentionPageItems]);
+});
+
+it('[R310] a turn of 130,000 deltas is pruned, and timers run in the meantime', async () => {
+  const store = await openSqliteStore({ path: ':memory:' });
+  const clock = createManualClock(start);
+  const fence = await owned(store, 'sesn_1');
+  const turn = { streamId: 0, depth: 0, run: 'req_1' };
+  const frame = (type: string) => encodeFrame(sampleFrame('', { type, turn, payload: { id: 'sevt_1', text: 'x' } }));
+  const deltas = Array.from({ length: 130_000 }, () => frame('delta.text'));
+  const frames = [frame('turn.started'), ...deltas, frame('agent.message'), frame('turn.ended')];
+  await commitOne(store, { type: 'append', sessionId: 'sesn_1', fence, frames, changes: [] });
+  clock.advance(1);
+  const problems: unknown[] = [];
+  const onProblem = (_: string, error: unknown) => void problems.push(error);
+  const workspaces = async () => ['w1'];
+  const schedule = () => () => {};
+  const retention = createRetention({ store, clock, schedule, keep: 'none', workspaces, onProblem });
+  let turns = 0;
+  const timer = setInterval(() => turns++, 1);
+  expect(await retention.run()).toBe(130_000);
+  clearInterval(timer);
+  expect(turns).toBeGreaterThan(5);
+  expect(problems).toEqual([]);
+  const entries = await store.read({ sessionId: 'sesn_1', after: 0, entriesMax: 99, bytesMax: 99_999 });
+  expect(entries.map(({ seq, lastSeq }) => [seq, lastSeq])).toEqual([
+    [1, 1],
+    [2, 130_001],
+    [130_002, 130_002],
+    [130_003, 130_003],
+  ]);
+  await store.close();
 });

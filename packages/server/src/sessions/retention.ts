@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
+import { yieldToEventLoop } from '../base/yield-to-event-loop.ts';
 import type { Frame } from '../store/frame.ts';
 import { pruneDeltas } from '../store/prune-deltas.ts';
 import { readBatches } from '../store/read-batches.ts';
@@ -89,14 +90,17 @@ async function* listSessions(store: Pick<Store, 'sessions'>, workspaceId: string
     const page = await store.sessions.list({ workspaceId, includeArchived: true, order: 'asc', limit, ...place });
     yield* page.items;
     cursor = page.next;
+    await yieldToEventLoop();
   } while (cursor !== null);
 }
 
 async function pruneSession(store: RetentionOptions['store'], sessionId: string, endedBefore: number): Promise<number> {
   const whole = new Set<string>();
-  for await (const entries of readBatches(store, sessionId)) {
+  for await (const entries of readBatches(store, sessionId, 0, { skipsDeltas: true })) {
     for (const entry of entries) if (entry.kind === 'frame' && isWhole(entry.value)) whole.add(idOf(entry.value));
   }
+  // Without whole blocks no delta can be removed, so the deltas need not be read.
+  if (whole.size === 0) return 0;
   const isDelta = (frame: Frame) => frame.type.startsWith('delta.') && whole.has(idOf(frame));
   return pruneDeltas({ store, sessionId, endedBefore, isDelta, isTurnEnd: ({ type }) => type === 'turn.ended' });
 }

@@ -55,7 +55,7 @@ export async function runRequest(
   const thread = threadOf(state, threadId);
   const asking = toAsking(runner, state, thread);
   try {
-    const offer = await runner.offers.get(state, thread);
+    const offer = await untilStopped(runner.offers.get(state, thread), signal);
     if (offer.problems.length > 0) await runner.onProblems(threadId, startId, offer.problems);
     const request = {
       ...asking.request,
@@ -77,6 +77,21 @@ export async function runRequest(
   } catch (error) {
     // Engines and toolboxes do not throw. One that does all the same must not take the session with it.
     return toFailed(runner, asking, threadId, startId, { type: 'failed', failure: mishap(error), usage: null });
+  }
+}
+
+/** A toolbox may wait for servers that do not answer. Rejects when the request is stopped first. */
+async function untilStopped<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  let stop = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+  });
+  if (signal.aborted) stop();
+  else signal.addEventListener('abort', stop, { once: true });
+  try {
+    return await Promise.race([work, stopped]);
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }
 

@@ -2,7 +2,7 @@ import { limits } from '../base/limits.ts';
 import type { Schedule } from '../base/schedule.ts';
 import { type ToolResult, textResult } from '../tools/tool.ts';
 import type { Offers } from './run-request.ts';
-import { type Call, type SessionState, threadOf } from './state.ts';
+import { type Call, type SessionState, type ThreadState, threadOf } from './state.ts';
 
 export interface ToolRunner {
   readonly offers: Offers;
@@ -53,7 +53,16 @@ async function run(
   if (tool.kind === 'builtin' && tool.isSandboxed) await workspace();
   checkOwner();
   if (signal.aborted) return textResult('It was stopped before it began.', { isError: true });
-  return await tool.run(input, { sessionId: state.id, threadId, openWorkspace: workspace, signal });
+  const hadShell = name === 'bash' && hasRun(threadOf(state, threadId), 'bash');
+  return await tool.run(input, { sessionId: state.id, threadId, openWorkspace: workspace, signal, hadShell });
+}
+
+/** Whether an earlier answer of the thread called the tool. */
+function hasRun({ history, calls }: ThreadState, toolName: string): boolean {
+  const open = new Set([...calls.values()].map(({ callId }) => callId));
+  return history.some(({ content }) =>
+    content.some((block) => block.type === 'tool_use' && block.name === toolName && !open.has(block.id)),
+  );
 }
 
 function once<Value>(make: () => Promise<Value>): () => Promise<Value> {

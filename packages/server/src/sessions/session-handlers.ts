@@ -43,9 +43,10 @@ export const sessionHandlers: FrameHandlers = {
     const programKey = payload.program_key ?? null;
     const programCall = payload.program_call ?? null;
     const joinedBy = join === null ? null : { toolUseId: join.tool_use_id, index: join.index };
+    const hasTextCommands = state.created.text_commands ?? false;
     state.threads.set(
       id,
-      toThread({ id, parentId, depth, agentName, member, programKey, programCall, joinedBy, time }),
+      toThread({ id, parentId, depth, agentName, member, programKey, programCall, joinedBy, time, hasTextCommands }),
     );
     if (join !== null) threadOf(state, parentId!).calls.get(join.tool_use_id)?.children.set(join.index, id);
   },

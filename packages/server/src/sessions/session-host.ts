@@ -1,5 +1,8 @@
+import { inBackground, reportAsWarning } from '../base/in-background.ts';
 import type { ThreadHealth } from '@fleetloom/protocol/fleet';
+import { isHeapShort } from '../base/heap-room.ts';
 import { limits } from '../base/limits.ts';
+import { yieldToEventLoop } from '../base/yield-to-event-loop.ts';
 import { type Schedule, systemSchedule } from '../base/schedule.ts';
 import { isStoreError } from '../store/store-errors.ts';
 import type { SessionActor } from './actor.ts';
@@ -52,7 +55,7 @@ export class SessionHost {
     this.#unsubscribe = this.#options.store.subscribe((signals) => {
       for (const { type, sessionId } of signals) {
         if (type === 'inputs') this.#hear(sessionId);
-        else if (type === 'deleted') this.#forget(sessionId);
+        else if (type === 'deleted') this.#forgetDeleted(sessionId);
       }
     });
     await this.#adopt();
@@ -103,6 +106,11 @@ export class SessionHost {
   health(sessionId: string): readonly ThreadHealth[] | undefined {
     const hosted = this.#ready.get(sessionId);
     return hosted === undefined || hosted.actor.isLost || !hosted.lease.isHeld ? undefined : hosted.actor.health();
+  }
+
+  /** Sessions that are open here, being opened, or being given their inputs. */
+  get openCount(): number {
+    return new Set([...this.#hosted.keys(), ...this.#ready.keys(), ...this.#taking.keys()]).size;
   }
 
   /** Lets go of a session, e.g. after it was deleted. */
@@ -238,7 +246,7 @@ export class SessionHost {
     this.#cancelTick = this.#options.schedule(() => {
       this.#ticks += 1;
       this.#letGo();
-      this.#poll();
+      this.#watch('', this.#poll());
       this.#adopt()
         .then(
           () => (this.#isFailing = false),
@@ -256,9 +264,11 @@ export class SessionHost {
   #renewLater(): void {
     this.#cancelRenew = this.#options.schedule(() => {
       // If the store is away the next tick says so; until the leases have run out there is time for another try.
-      void this.#renew()
-        .catch(() => {})
-        .then(() => this.#isOver || this.#renewLater());
+      const renewed = this.#renew().catch(() => {});
+      inBackground(
+        renewed.then(() => this.#isOver || this.#renewLater()),
+        reportAsWarning,
+      );
     }, tickMsOf(this.#options));
   }
 
@@ -290,7 +300,7 @@ export class SessionHost {
 
   /** Nobody waits for their ends: a program may take seconds, a tool may hang, and others have to be looked after. */
   #letGo(): void {
-    const latest = this.#options.clock.steady() - limits.hostIdleMs;
+    const latest = this.#options.clock.steady() - (isHeapShort() ? 0 : limits.hostIdleMs);
     for (const [sessionId, hosted] of this.#ready) {
       if (hosted.actor.isBusy) hosted.usedAt = this.#options.clock.steady();
       if (hosted.usedAt > latest || this.#taking.has(sessionId)) continue;
@@ -300,12 +310,15 @@ export class SessionHost {
     }
   }
 
-  /** Signals are hints: one that was lost must not leave input behind. */
-  #poll(): void {
+  /** Signals are hints: one that was lost must not leave input behind. Looks in slices, as there may be thousands of sessions. */
+  async #poll(): Promise<void> {
     const turns = this.#options.shared === undefined ? 1 : limits.sharedPollTicks;
-    [...this.#hosted.keys()].forEach((sessionId, index) => {
-      if ((index + this.#ticks) % turns === 0) this.wake(sessionId);
-    });
+    const ticks = this.#ticks;
+    for (const [index, sessionId] of [...this.#hosted.keys()].entries()) {
+      if (this.#isClosed) return;
+      if ((index + ticks) % turns === 0 && this.#hosted.has(sessionId)) this.wake(sessionId);
+      await yieldToEventLoop();
+    }
   }
 
   /** Where several look at once, each takes its share, by chance. What nobody has taken is there again at the next look. */
@@ -353,6 +366,12 @@ export class SessionHost {
     if (this.#hosted.has(sessionId)) this.#watch(sessionId, this.release(sessionId));
   }
 
+  #forgetDeleted(sessionId: string): void {
+    this.#unwritable.delete(sessionId);
+    this.#elsewhere.delete(sessionId);
+    this.#forget(sessionId);
+  }
+
   async #end(sessionId: string, { actor, toolbox }: Hosted): Promise<void> {
     actor.drop();
     try {
@@ -369,7 +388,7 @@ export class SessionHost {
   }
 
   #problem(sessionId: string, error: unknown): void {
-    if (isStoreError(error, 'not_found')) void this.#tellUnlessDeleted(sessionId, error);
+    if (isStoreError(error, 'not_found')) inBackground(this.#tellUnlessDeleted(sessionId, error), reportAsWarning);
     else this.#tell(sessionId, error);
   }
 

@@ -34,6 +34,8 @@ export interface Sessions {
   archiveThread(workspaceId: string, sessionId: string, threadId: string): Promise<ThreadRecord>;
   /** What the threads of a session do that this process owns. Undefined: it does not. */
   health(sessionId: string): readonly ThreadHealth[] | undefined;
+  /** How many sessions this process has open, at work or not. */
+  countOpen(): number;
   /** Stops all work where it is. */
   close(): Promise<void>;
 }
@@ -125,6 +127,8 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
 
     health: (sessionId) => host.health(sessionId),
+
+    countOpen: () => host.openCount,
 
     close: () => host.close(),
   };

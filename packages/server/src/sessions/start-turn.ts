@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import type { InputBlock } from '../base/content.ts';
 import { limits } from '../base/limits.ts';
 import { agentOf } from './agent-of.ts';
@@ -64,5 +65,5 @@ function tell(draft: Draft, thread: ThreadState, waiting: Waiting): void {
 /** The beginning of a text, for people who look at many. */
 function toExcerpt(content: readonly InputBlock[]): string {
   const text = content.find((block) => block.type === 'text')?.text ?? '';
-  return text.length <= limits.excerptCharsMax ? text : `${text.slice(0, limits.excerptCharsMax)}…`;
+  return text.length <= limits.excerptCharsMax ? text : `${cutText(text, limits.excerptCharsMax)}…`;
 }

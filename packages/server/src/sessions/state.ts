@@ -4,6 +4,7 @@ import { PROGRAM_PREFIX } from '../engines/program.ts';
 import type { RunRecord, Stopped } from '../frames/record-data.ts';
 import type { Status } from '../store/records.ts';
 import type { Turn } from '../store/frame.ts';
+import type { SeenCommands } from './seen-commands.ts';
 import type { Budget, RequestPurpose, SessionCreated, StopDetails, TurnEnd, UsageTotals } from '../frames/frames.ts';
 
 /**
@@ -74,6 +75,8 @@ export interface ThreadState {
   blocks: AssistantBlock[];
   /** Of the newest answer, in its order, until the model is told their results. */
   calls: Map<string, Call>;
+  /** Null where commands in the text of a model are not run. */
+  readonly seen: SeenCommands | null;
   usage: UsageTotals;
   /** Of the newest answer: how full the window of the model was. Null if there is none, or it was compacted since. */
   answerUsage: UsageTotals | null;
@@ -105,6 +108,8 @@ export interface OpenTurn extends Turn {
   failures: number;
   /** Compactions since the last answer. */
   compactions: number;
+  /** Answers with commands that were not run because the thread had read them. */
+  quotes: number;
   /** Somebody interrupted it, and tools have yet to stop. */
   stopping: { readonly isReported: boolean } | null;
   /** The text of its newest answer that had any: what the agent has to say in the end. */

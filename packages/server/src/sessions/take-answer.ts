@@ -27,7 +27,7 @@ export function takeAnswer(draft: Draft, thread: ThreadState, answered: Answered
     if (block.type === 'tool_use' && isRefusal) continue;
     takeBlock(draft, thread, block, answered, answered.eventIds.get(index));
   }
-  if (!isRefusal) takeCommands(draft, thread, event);
+  const notRun = isRefusal ? [] : takeCommands(draft, thread, event);
   draft.event(thread, 'span.model_request_end', {
     model_request_start_id: answered.startId,
     is_error: false,
@@ -36,6 +36,7 @@ export function takeAnswer(draft: Draft, thread: ThreadState, answered: Answered
     stop_reason: event.stop.reason,
     stop_details: isRefusal ? toDetails(event.stop) : null,
     context_window: draft.windowTokens(agentOf(draft.state, thread).model.id),
+    ...(notRun.length === 0 ? {} : { not_run: notRun }),
   });
 }
 

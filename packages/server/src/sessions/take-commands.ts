@@ -1,36 +1,83 @@
-import { type Command, parseCommands } from '@fleetloom/protocol/fleet';
+import { type AgentCommand, type Command, parseCommands, type RefusedCommand } from '@fleetloom/protocol/fleet';
 import type { Json, JsonObject } from '../base/json.ts';
+import { limits } from '../base/limits.ts';
 import type { EngineEvent } from '../engines/engine.ts';
+import type { NotRun } from '../frames/frames.ts';
 import type { Draft } from './draft.ts';
+import { isSeen } from './seen-commands.ts';
 import type { ThreadState } from './state.ts';
 
 /**
  * Commands in what a model wrote, for models without tools. Each is a call of `delegate`; one that cannot be run is a
- * call too, so that the model is told why.
+ * call too, so that the model is told why. Returns those that were not run: they are shown like any other text.
  */
-export function takeCommands(draft: Draft, thread: ThreadState, { content, stop }: FinishedEvent): void {
+export function takeCommands(draft: Draft, thread: ThreadState, { content, stop }: FinishedEvent): readonly NotRun[] {
   const { text_commands: isOn = false, members } = draft.state.created;
-  if (!isOn || members.length === 0) return;
+  if (!isOn || members.length === 0) return [];
   const text = content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
-  const { commands, refused } = parseCommands(text);
   const isCut = stop.reason === 'max_tokens' || stop.reason === 'context_window_exceeded';
-  for (const command of commands) {
+  const { commands, refused } = parseCommands(text);
+  const count = countAllowed(commands);
+  const notRun: NotRun[] = [];
+  for (const command of commands.slice(0, count)) {
+    const { type, from, to } = command;
     // Nobody may run half a call.
-    const isHalf = isCut && command.to === text.length;
-    addCommand(draft, thread, command.type, isHalf ? { refused: cutOff } : { tasks: toTasks(command) });
+    const reason = isCut && to === text.length ? 'cut_off' : isQuoted(thread, command) ? 'quoted' : undefined;
+    if (reason !== undefined) notRun.push({ from, to, reason });
+    if (reason === undefined) addCommand(draft, thread, type, { tasks: toTasks(command) });
+    else if (reason === 'cut_off') addCommand(draft, thread, type, { refused: cutOff });
+    // A model that quotes in every answer must not be asked again and again.
+    else if (thread.turn!.quotes < limits.quotedReportsMax) addCommand(draft, thread, type, { refused: quoted });
   }
-  for (const { problem, from } of refused) {
-    addCommand(draft, thread, /^\s*\/agent/.test(text.slice(from)) ? 'agent' : 'parallel', { refused: problem });
-  }
+  notRun.push(...refuseRest(draft, thread, commands.slice(count)));
+  reportRefused(draft, thread, refused, text);
+  return notRun;
 }
 
 type FinishedEvent = Pick<Extract<EngineEvent, { type: 'finished' }>, 'content' | 'stop'>;
 
 const cutOff = 'the answer was cut off in this command: write it again, and less before it';
 
+const quoted =
+  'this command was not run, because what you have read contains the same line and repeating it must not run it: ' +
+  'to show it, indent it by four spaces or put it into a code fence; to run it, say it in your own words';
+
+const tooMany = `an answer can give ${limits.textCommandTasksMax} tasks, so the commands behind them were not run: write them in your next answer`;
+
+function isQuoted({ seen }: ThreadState, command: Command): boolean {
+  return seen !== null && tasksOf(command).some((task) => isSeen(seen, task));
+}
+
 function toTasks(command: Command): Json {
-  const children = command.type === 'agent' ? [command] : command.children;
-  return children.map(({ agent, message }) => ({ agent, message }));
+  return tasksOf(command).map(({ agent, message }) => ({ agent, message }));
+}
+
+function tasksOf(command: Command): readonly AgentCommand[] {
+  return command.type === 'agent' ? [command] : command.children;
+}
+
+/** How many of the commands have no more tasks together than one answer may give. */
+function countAllowed(commands: readonly Command[]): number {
+  let tasks = 0;
+  const over = commands.findIndex((command) => (tasks += tasksOf(command).length) > limits.textCommandTasksMax);
+  return over === -1 ? commands.length : over;
+}
+
+/** One report for all of them. */
+function refuseRest(draft: Draft, thread: ThreadState, rest: readonly Command[]): NotRun[] {
+  const [first] = rest;
+  const last = rest.at(-1);
+  if (first === undefined || last === undefined) return [];
+  addCommand(draft, thread, first.type, { refused: tooMany });
+  return [{ from: first.from, to: last.to, reason: 'too_many' }];
+}
+
+function reportRefused(draft: Draft, thread: ThreadState, refused: readonly RefusedCommand[], text: string): void {
+  for (const { problem, from } of refused.slice(0, limits.textCommandTasksMax)) {
+    addCommand(draft, thread, /^ {0,3}\/agent/.test(text.slice(from, from + 9)) ? 'agent' : 'parallel', {
+      refused: problem,
+    });
+  }
 }
 
 /** The name of the command goes along, for those who show what was run. */

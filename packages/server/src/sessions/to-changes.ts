@@ -17,7 +17,7 @@ export function toChanges({ state, frames, now }: Draft): Change[] {
     if (frame.type === 'session.thread_created') created.add(threadOf(state, frame.payload.session_thread_id));
     else if (frame.type === 'run.started') others.push(toRunKey(state, frame));
     for (const thread of toChangedThreads(state, frame)) changed.add(thread);
-    others.push(...toAskChanges(state, frame));
+    for (const change of toAskChanges(state, frame)) others.push(change);
     isSessionChanged ||= isSessionChange(frame);
   }
   // What is made now is made as it is now.

@@ -4,6 +4,7 @@ import {
   forgetDone,
   forgetTurn,
   hush,
+  see,
   takeFromInbox,
   tellResults,
   textOf,
@@ -56,6 +57,12 @@ export const turnHandlers: FrameHandlers = {
   }),
 
   'user.message': onThread((thread, { id, content, is_processed }) => {
+    // The words are the user's own, what is attached to them need not be.
+    if (is_processed)
+      see(
+        thread,
+        content.filter(({ type }) => type !== 'text'),
+      );
     if (!is_processed) return void thread.inbox.push({ type: 'user.message', id, content });
     takeFromInbox(thread, id);
     thread.history.push({ role: 'user', content });
@@ -77,9 +84,15 @@ export const turnHandlers: FrameHandlers = {
     finishCall(thread, id, { content, isError });
   }),
 
-  'agent.message': onThread((thread, { content }) => void thread.blocks.push(...content)),
+  'agent.message': onThread((thread, { content }) => {
+    for (const block of content) thread.blocks.push(block);
+  }),
   'agent.thinking': onThread((thread, { block }) => void thread.blocks.push(block)),
-  'agent.block': onThread((thread, { block }) => void thread.blocks.push(block)),
+  'agent.block': onThread((thread, { block }) => {
+    thread.blocks.push(block);
+    // Its endpoint may have searched the web for the model.
+    see(thread, [block]);
+  }),
   'agent.tool_use': onThread((thread, { kind, runs_at: runsAt, ...use }) => addCall(thread, { ...use, kind, runsAt })),
   'agent.mcp_tool_use': onThread((thread, use) => {
     addCall(thread, { ...use, name: use.called_as, kind: 'mcp', runsAt: 'server' });
@@ -101,6 +114,7 @@ export const turnHandlers: FrameHandlers = {
   'agent.thread_message_received': (state, payload, { threadId }) => {
     const thread = threadOf(state, threadId!);
     const { id, content, from_session_thread_id: from, answers_call: toolUseId, is_error: isError } = payload;
+    see(thread, content);
     if (from === thread.parentId) thread.calledBy = threadOf(state, from).turn?.streamId ?? null;
     const joined = toolUseId === null ? undefined : thread.calls.get(toolUseId);
     const index = threadOf(state, from).joinedBy?.index;
@@ -126,6 +140,7 @@ export const turnHandlers: FrameHandlers = {
   }),
   'span.model_request_end': (state, payload, { threadId }) => {
     const { is_error: isError, model_usage: usage, stop_reason: reason, stop_details: details } = payload;
+    const { not_run: notRun = [] } = payload;
     const thread = threadOf(state, threadId!);
     const turn = thread.turn!;
     thread.usage = addUsage(thread.usage, usage);
@@ -149,6 +164,7 @@ export const turnHandlers: FrameHandlers = {
     turn.failures = 0;
     turn.compactions = 0;
     thread.answerUsage = usage;
+    if (notRun.some(({ reason: why }) => why === 'quoted')) turn.quotes++;
     if (thread.blocks.length > 0) thread.history.push({ role: 'assistant', content: thread.blocks });
     thread.blocks = [];
   },

@@ -16,7 +16,7 @@ export function createWorkspaces(directory: string): Workspaces {
       const path = join(directory, checked(sessionId));
       const isNew = (await mkdir(path, { recursive: true, mode: 0o700 })) !== undefined;
       // Agents put there what others are to have. Only at first: later somebody may have put a link in its place.
-      if (isNew) await mkdir(join(path, toInside(OUTPUTS_PATH)!), { recursive: true });
+      if (isNew) await mkdir(join(path, toInside(OUTPUTS_PATH)!), { recursive: true, mode: 0o700 });
       // Tools compare paths with it, so no symbolic link may be left in it.
       return realpath(path);
     },
@@ -24,7 +24,9 @@ export function createWorkspaces(directory: string): Workspaces {
       const found = await stat(join(directory, checked(sessionId))).catch(() => undefined);
       return found?.isDirectory() ?? false;
     },
-    remove: (sessionId) => rm(join(directory, checked(sessionId)), { recursive: true, force: true }),
+    // Tools that are being stopped may write until they are.
+    remove: (sessionId) =>
+      rm(join(directory, checked(sessionId)), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }),
   };
 }
 

@@ -22,6 +22,8 @@ export class CommitQueue {
   #waiting: Waiting[] = [];
   #bytes = 0;
   #running: Promise<void> | undefined;
+  /** Commits beside that one. */
+  readonly #alone = new Set<Promise<void>>();
   /** Owners one of whose writes was refused in this tick, and why: they may not have heard of it. */
   readonly #refused = new Map<string, Error>();
 
@@ -46,8 +48,19 @@ export class CommitQueue {
       return this.refuse(write, storeError('log_full', problem));
     }
     this.#bytes += bytes;
+    // A new session depends on no other write, and a long log would delay the writes behind it.
+    if (write.type === 'create' && bytes > this.#options.commitBytesMax) return this.#commitAlone(write, bytes);
     this.#running ??= this.#run();
     return new Promise((resolve, reject) => this.#waiting.push({ write, bytes, resolve, reject }));
+  }
+
+  #commitAlone(write: Write, bytes: number): Promise<Appended> {
+    return new Promise((resolve, reject) => {
+      const committing = this.#commit([{ write, bytes, resolve, reject }]).finally(() =>
+        this.#alone.delete(committing),
+      );
+      this.#alone.add(committing);
+    });
   }
 
   /**
@@ -62,6 +75,7 @@ export class CommitQueue {
   /** Waits until nothing waits. */
   async drain(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
+    await Promise.all(this.#alone);
   }
 
   async #run(): Promise<void> {

@@ -1,5 +1,5 @@
 import { limits } from '../base/limits.ts';
-import type { EncodedFrame, Entry } from './frame.ts';
+import type { EncodedFrame, Entry, PrunedRange } from './frame.ts';
 import { StoredFrame } from './frame.ts';
 import type { ReadRequest, SeqRange } from './store.ts';
 
@@ -54,7 +54,7 @@ export function selectEntries(
 /** The entries without the frames of these ranges, which have to be in order. Neighbouring ranges become one. */
 export function pruneEntries(entries: readonly Entry[], ranges: readonly SeqRange[]): Entry[] {
   const kept: Entry[] = [];
-  let at = 0;
+  let at = findRange(ranges, entries[0]?.seq ?? 0);
   for (const entry of entries) {
     while (at < ranges.length && ranges[at]!.lastSeq < entry.seq) at++;
     const isPruned = entry.kind === 'pruned' || (ranges[at]?.firstSeq ?? Infinity) <= entry.seq;
@@ -64,6 +64,24 @@ export function pruneEntries(entries: readonly Entry[], ranges: readonly SeqRang
     else kept.push({ ...toPlain(entry) });
   }
   return kept;
+}
+
+/** Deltas as ranges, as if they were pruned. */
+export function hideDeltas(entries: readonly Entry[]): Entry[] {
+  return pruneEntries(
+    entries.map((entry) => (entry.kind === 'frame' && entry.isDelta ? toPlain(entry) : entry)),
+    [],
+  );
+}
+
+/** A range of frames that were pruned or are skipped. */
+export function toRange(sessionId: string, seq: number, lastSeq: number): PrunedRange {
+  return { kind: 'pruned', sessionId, seq, lastSeq };
+}
+
+/** Whether reads that skip deltas need a segment of these lines. */
+export function hasEvents(lines: readonly (EncodedFrame | Entry)[]): boolean {
+  return lines.some((line) => 'bytes' in line && line.mark !== 'delta');
 }
 
 /** What lies in one segment each: as many as fit, and a larger one alone. */
@@ -95,18 +113,27 @@ function toPruned(sessionId: string, seq: number, bytes: Uint8Array): Entry {
   return { kind: 'pruned', sessionId, seq, lastSeq: seq + count - 1 };
 }
 
-function toPlain({ sessionId, seq, lastSeq }: Entry): Extract<Entry, { kind: 'pruned' }> {
-  return { kind: 'pruned', sessionId, seq, lastSeq };
+function toPlain({ sessionId, seq, lastSeq }: Entry): PrunedRange {
+  return toRange(sessionId, seq, lastSeq);
 }
 
-/** The first entry that is not wholly before the cursor. Entries are in order, so halving finds it. */
-function findBehind(entries: readonly Entry[], after: number): number {
+/** The first entry that is not wholly before the cursor. */
+export function findBehind(entries: readonly { readonly lastSeq: number }[], after: number): number {
+  return findFirst(entries, ({ lastSeq }) => lastSeq > after);
+}
+
+function findRange(ranges: readonly SeqRange[], from: number): number {
+  return findFirst(ranges, ({ lastSeq }) => lastSeq >= from);
+}
+
+/** The index of the first item for which `isIt` holds, by binary search: it has to hold for all items behind that one. */
+export function findFirst<Item>(items: readonly Item[], isIt: (item: Item) => boolean): number {
   let low = 0;
-  let high = entries.length;
+  let high = items.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (entries[middle]!.lastSeq <= after) low = middle + 1;
-    else high = middle;
+    if (isIt(items[middle]!)) high = middle;
+    else low = middle + 1;
   }
   return low;
 }

@@ -1,8 +1,9 @@
+import { inBackground, reportAsWarning } from '../base/in-background.ts';
 import { Feed } from './feed.ts';
 import type { Entry } from './frame.ts';
 import type { LogLimits } from './log-limits.ts';
 import type { Cancel, Schedule } from '../base/schedule.ts';
-import type { Signal, Store } from './store.ts';
+import type { ReadRequest, Signal, Store } from './store.ts';
 import { isStoreError, storeError } from './store-errors.ts';
 
 export interface FeedsOptions {
@@ -12,6 +13,8 @@ export interface FeedsOptions {
   /** While our own commit is under way its signals say what we are about to hear anyway, with the frames. */
   readonly isCommitting: () => boolean;
 }
+
+type LoadRequest = Pick<ReadRequest, 'sessionId' | 'after'> & { readonly skipsDeltas: boolean };
 
 /** The feeds of all sessions that somebody reads, and what keeps them up to date: our commits, signals, and a look. */
 export class Feeds {
@@ -64,11 +67,11 @@ export class Feeds {
   }
 
   /** From the store. Readers at the same place share one read, and those at the end share it with the next ones too. */
-  load(feed: Feed, sessionId: string, after: number): Promise<readonly Entry[]> {
-    const place = `${sessionId} ${after}`;
+  load(feed: Feed, request: LoadRequest): Promise<readonly Entry[]> {
+    const place = `${request.sessionId} ${request.after} ${request.skipsDeltas}`;
     const running = this.#loads.get(place);
     if (running !== undefined) return running;
-    const loading = this.#read(feed, sessionId, after).finally(() => this.#loads.delete(place));
+    const loading = this.#read(feed, request).finally(() => this.#loads.delete(place));
     this.#loads.set(place, loading);
     return loading;
   }
@@ -96,13 +99,14 @@ export class Feeds {
     return opened;
   }
 
-  async #read(feed: Feed, sessionId: string, after: number): Promise<readonly Entry[]> {
+  async #read(feed: Feed, request: LoadRequest): Promise<readonly Entry[]> {
     const { store, bounds } = this.#options;
+    const { sessionId, skipsDeltas } = request;
     try {
-      const request = { sessionId, after, entriesMax: bounds.logBatchEntriesMax, bytesMax: bounds.logBatchBytesMax };
-      const entries = await store.read(request);
-      // History is read once by each, the end by all.
-      if ((entries.at(-1)?.lastSeq ?? 0) >= feed.head) this.publish(sessionId, entries);
+      const bytesMax = bounds.logBatchBytesMax;
+      const entries = await store.read({ ...request, entriesMax: bounds.logBatchEntriesMax, bytesMax });
+      // History is read once by each, the end by all. A read that skipped deltas is not shared.
+      if (!skipsDeltas && (entries.at(-1)?.lastSeq ?? 0) >= feed.head) this.publish(sessionId, entries);
       return entries;
     } catch (error) {
       if (!isStoreError(error, 'not_found')) throw error;
@@ -129,7 +133,10 @@ export class Feeds {
 
   /** Signals can be lost. A look at the heads now and then finds what they did not say. */
   #poll(): void {
-    this.#cancelPoll ??= this.#options.schedule(() => void this.#look(), this.#options.bounds.logPollMs);
+    this.#cancelPoll ??= this.#options.schedule(
+      () => inBackground(this.#look(), reportAsWarning),
+      this.#options.bounds.logPollMs,
+    );
   }
 
   async #look(): Promise<void> {

@@ -20,10 +20,12 @@ export interface NewFrame {
   readonly payload: object;
   /** The last of those that belong together. The log says so of the last one of a write. */
   readonly isLast?: boolean;
+  /** The line of the stored frame that this one copies, so that it is not serialised again. */
+  readonly line?: Uint8Array;
 }
 
 /** Something that happened in a session. `seq` counts from 1 without gaps. */
-export interface Frame extends Omit<NewFrame, 'isLast'> {
+export interface Frame extends Omit<NewFrame, 'isLast' | 'line'> {
   readonly sessionId: string;
   readonly seq: number;
   readonly payload: JsonObject;
@@ -32,7 +34,29 @@ export interface Frame extends Omit<NewFrame, 'isLast'> {
 /** A frame as it is kept: one line of JSON that no later change of the object can reach. */
 export interface EncodedFrame {
   readonly bytes: Uint8Array;
+  /** What the indexes of a store need to know. Undefined for most frames. */
+  readonly mark?: FrameMark | undefined;
 }
+
+/** Reads can skip deltas, and runs are indexed. */
+export type FrameMark = 'delta' | RunMark;
+
+export interface RunMark {
+  readonly run: string;
+  readonly time: number;
+  readonly isEnd: boolean;
+}
+
+/** The mark of a frame, by its type. */
+export function toMark({ type, turn, time }: Pick<NewFrame, 'type' | 'turn' | 'time'>): FrameMark | undefined {
+  if (type.startsWith(DELTA)) return 'delta';
+  const isEnd = type === 'run.ended';
+  return turn !== null && (isEnd || type === 'run.started') ? { run: turn.run, time, isEnd } : undefined;
+}
+
+const DELTA = 'delta.';
+const DELTA_BYTES = Buffer.from(`"${DELTA}`);
+const RUN_BYTES = Buffer.from('"run.');
 
 /** A committed frame. All readers share it and its bytes; it is parsed once, when the first one looks inside. */
 export class StoredFrame implements EncodedFrame {
@@ -62,6 +86,18 @@ export class StoredFrame implements EncodedFrame {
     this.#value ??= decodeFrame(this);
     return this.#value;
   }
+
+  /** Whether it is a delta. The frame is not parsed for that. */
+  get isDelta(): boolean {
+    return startsWith(this.bytes, findType(this.bytes), DELTA_BYTES);
+  }
+
+  /** Only frames that begin or end a run are parsed. */
+  get mark(): FrameMark | undefined {
+    const at = findType(this.bytes);
+    if (startsWith(this.bytes, at, DELTA_BYTES)) return 'delta';
+    return startsWith(this.bytes, at, RUN_BYTES) ? toMark(this.value) : undefined;
+  }
 }
 
 /** A 1 behind the payload, in the last line of a write. All others end with the brace of their payload. */
@@ -90,13 +126,14 @@ export function encodeFrame(
   bytesMax: number = limits.frameBytesMax,
   isLast = frame.isLast ?? false,
 ): EncodedFrame {
+  if (frame.line !== undefined && frame.isLast === isLast) return { bytes: frame.line, mark: toMark(frame) };
   const { threadId, turn, time, type, payload } = frame;
   const place = turn === null ? null : [turn.streamId, turn.depth, turn.run];
   const line = isLast ? [threadId, place, time, type, payload, 1] : [threadId, place, time, type, payload];
   const bytes = Buffer.from(JSON.stringify(line));
   // Whether it fits does not depend on where it stands in its write.
   const length = bytes.length - (isLast ? ',1'.length : 0);
-  if (length <= bytesMax) return { bytes };
+  if (length <= bytesMax) return { bytes, mark: toMark(frame) };
   throw storeError('frame_too_large', `a frame of type ${type} has ${length} bytes, and ${bytesMax} are allowed`);
 }
 
@@ -108,6 +145,45 @@ function decodeFrame({ sessionId, seq, bytes }: StoredFrame): Frame {
   const [threadId, place, time, type, payload] = line;
   const turn = place === null ? null : { streamId: place[0], depth: place[1], run: place[2] };
   return { sessionId, seq, threadId, turn, time, type, payload };
+}
+
+/** The offset of the type in a line: behind the thread, the turn and the time. */
+function findType(bytes: Uint8Array): number {
+  let at = 1;
+  for (let value = 0; value < 3; value++) at = skipValue(bytes, at) + 1;
+  return at;
+}
+
+/** The offset behind a value that is null, a number, a string or an array of those. */
+function skipValue(bytes: Uint8Array, from: number): number {
+  let depth = 0;
+  for (let at = from; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === QUOTE) at = findQuote(bytes, at + 1);
+    else if (byte === LIST) depth++;
+    else if (byte === LIST_END) depth--;
+    else if (byte === COMMA && depth === 0) return at;
+  }
+  return bytes.length;
+}
+
+function findQuote(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+const [QUOTE, BACKSLASH, COMMA, LIST, LIST_END] = Buffer.from('"\\,[]') as unknown as [
+  number,
+  number,
+  number,
+  number,
+  number,
+];
+
+function startsWith(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean {
+  for (let index = 0; index < wanted.length; index++) if (bytes[at + index] !== wanted[index]) return false;
+  return true;
 }
 
 function toText({ buffer, byteOffset, byteLength }: Uint8Array): string {

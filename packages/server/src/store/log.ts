@@ -2,6 +2,7 @@ import { CommitQueue } from './commit-queue.ts';
 import { Feed, type TailEnd } from './feed.ts';
 import { Feeds } from './feeds.ts';
 import { type Entry, encodeFrame, type NewFrame, StoredFrame } from './frame.ts';
+import { yieldToEventLoop } from '../base/yield-to-event-loop.ts';
 import { type LogLimits, toLogLimits } from './log-limits.ts';
 import { type Schedule, systemSchedule } from '../base/schedule.ts';
 import type { Store } from './store.ts';
@@ -39,12 +40,16 @@ export interface TailRequest {
   /** The last one known; 0 for all. */
   readonly after: number;
   readonly signal?: AbortSignal;
+  /** The existing log comes without deltas, which become ranges. Frames written in the meantime may include deltas. */
+  readonly skipsDeltas?: boolean;
 }
 
 export interface LogOptions {
   readonly store: Store;
   readonly schedule?: Schedule;
   readonly limits?: Partial<LogLimits>;
+  /** Called with each write that has frames, when it is committed, and with where the log ends then. */
+  readonly onAppended?: (sessionId: string, head: number) => void;
 }
 
 /**
@@ -55,7 +60,7 @@ export interface LogOptions {
  * await log.append({ type: 'append', sessionId, fence, frames: [{ threadId, turn, time, type, payload }], changes: [] });
  * for await (const entries of log.tail({ sessionId, after: 0, signal })) show(entries);
  */
-export function createLog({ store, schedule = systemSchedule, limits = {} }: LogOptions): SessionLog {
+export function createLog({ store, schedule = systemSchedule, limits = {}, onAppended }: LogOptions): SessionLog {
   const bounds = toLogLimits(limits);
   const feeds = new Feeds({ store, schedule, bounds, isCommitting: () => queue.isCommitting });
   const queue = new CommitQueue({
@@ -72,7 +77,7 @@ export function createLog({ store, schedule = systemSchedule, limits = {} }: Log
       const encoded = tryEncode(write, bounds.frameBytesMax);
       return encoded instanceof Error ? queue.refuse(write, encoded) : queue.push(encoded);
     },
-    tail: (request) => endAtReturn(request.signal, (signal) => read({ ...request, signal })),
+    tail: (request) => endAtReturn(request.signal, (signal) => read({ skipsDeltas: false, ...request, signal })),
     close: async () => {
       isClosed = true;
       await queue.drain();
@@ -81,14 +86,15 @@ export function createLog({ store, schedule = systemSchedule, limits = {} }: Log
   };
 
   /** Hands committed frames to whoever reads the session, without the store being asked. */
-  function publish(write: Write, { firstSeq }: Appended): void {
+  function publish(write: Write, { firstSeq, lastSeq }: Appended): void {
     const sessionId = sessionOf(write);
     if (!('frames' in write)) return;
+    onAppended?.(sessionId, lastSeq);
     const entries = write.frames.map(({ bytes }, index) => new StoredFrame(sessionId, firstSeq + index, bytes));
     feeds.publish(sessionId, entries);
   }
 
-  async function* read({ sessionId, after, signal }: Required<TailRequest>): Reading {
+  async function* read({ sessionId, after, signal, skipsDeltas }: Required<TailRequest>): Reading {
     if (isClosed) return 'closed';
     const feed = await feeds.enter(sessionId, after);
     try {
@@ -97,7 +103,7 @@ export function createLog({ store, schedule = systemSchedule, limits = {} }: Log
       while (true) {
         if (signal.aborted) return 'aborted';
         if (feed.end !== undefined) return feed.end;
-        const entries = await next(feed, sessionId, cursor);
+        const entries = await next(feed, sessionId, cursor, skipsDeltas);
         if (entries === undefined) {
           // No await between this look and the wait, so that nothing can come in between.
           if (feed.head <= cursor && feed.end === undefined) await feed.changed(signal);
@@ -115,10 +121,19 @@ export function createLog({ store, schedule = systemSchedule, limits = {} }: Log
   }
 
   /** From the entries that readers share, or else from the store. Undefined if the reader is at the end. */
-  async function next(feed: Feed, sessionId: string, cursor: number): Promise<readonly Entry[] | undefined> {
+  async function next(
+    feed: Feed,
+    sessionId: string,
+    cursor: number,
+    skipsDeltas: boolean,
+  ): Promise<readonly Entry[] | undefined> {
     const shared = feed.select(cursor, bounds.logBatchEntriesMax, bounds.logBatchBytesMax);
     if (shared !== undefined) return shared;
-    return cursor < feed.head ? feeds.load(feed, sessionId, cursor) : undefined;
+    if (cursor >= feed.head) return undefined;
+    const entries = await feeds.load(feed, { sessionId, after: cursor, skipsDeltas });
+    // An embedded store answers within the same turn of the event loop, and a log may be long.
+    await yieldToEventLoop();
+    return entries;
   }
 }
 

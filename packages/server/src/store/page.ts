@@ -79,20 +79,26 @@ export function toPage<Item>(
 type Direction = 'next' | 'previous';
 
 function writeCursor(list: string, { order = 'desc' }: PageRequest, direction: Direction, { time, id }: Position) {
-  return Buffer.from(JSON.stringify([list, order, direction, time, id])).toString('base64url');
+  return encodeParts([list, order, direction, time, id]);
+}
+
+function encodeParts(parts: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
 function readCursor(list: string, request: PageRequest): { direction: Direction; position: Position } | undefined {
   const { cursor, order = 'desc', createdFrom = -Infinity, createdTo = Infinity } = request;
   if (cursor === undefined) return undefined;
   const parts = parseJson(Buffer.from(cursor, 'base64url').toString());
-  if (!Array.isArray(parts) || parts.length !== 5) throw storeError('invalid_cursor', 'this is no cursor');
+  // Encoded again and compared: the base64 decoder skips invalid characters.
+  const isOurs = Array.isArray(parts) && parts.length === 5 && encodeParts(parts) === cursor;
+  if (!isOurs) throw storeError('invalid_cursor', 'this is no cursor');
   const [ofList, ofOrder, direction, time, id] = parts as unknown[];
   if (ofList !== list || ofOrder !== order) {
     throw storeError('invalid_cursor', 'the cursor is from another list or another order');
   }
   const isKnown = direction === 'next' || direction === 'previous';
-  if (!isKnown || typeof time !== 'number' || typeof id !== 'string') {
+  if (!isKnown || !Number.isSafeInteger(time) || typeof time !== 'number' || typeof id !== 'string') {
     throw storeError('invalid_cursor', 'this is no cursor');
   }
   if (time < createdFrom || time > createdTo) {

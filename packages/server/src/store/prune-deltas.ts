@@ -20,35 +20,59 @@ export interface PruneDeltasRequest {
  */
 export async function pruneDeltas(request: PruneDeltasRequest): Promise<number> {
   const { store, sessionId, endedBefore, isDelta, isTurnEnd } = request;
-  const deltasOf = new Map<string, number[]>();
-  const ended: number[] = [];
-  for await (const frame of readFrames(store, sessionId)) {
-    if (frame.turn === null) continue;
-    const turn = `${frame.turn.streamId} ${frame.turn.run}`;
-    const deltas = deltasOf.get(turn) ?? [];
-    if (isDelta(frame)) deltas.push(frame.seq);
-    deltasOf.set(turn, deltas);
-    if (!isTurnEnd(frame)) continue;
-    deltasOf.delete(turn);
-    if (frame.time < endedBefore) ended.push(...deltas);
-  }
-  if (ended.length > 0) await store.prune(sessionId, toRanges(ended));
-  return ended.length;
-}
-
-async function* readFrames(store: Pick<Store, 'read'>, sessionId: string): AsyncGenerator<Frame> {
+  const deltasOf = new Map<string, MutableRange[]>();
+  let ended: MutableRange[] = [];
+  let pruned = 0;
+  const prune = async () => {
+    if (ended.length === 0) return;
+    // Turns end in any order, and `prune` takes ranges in the order of the log.
+    await store.prune(sessionId, join(ended));
+    ended = [];
+  };
   for await (const entries of readBatches(store, sessionId)) {
-    for (const entry of entries) if (entry.kind === 'frame') yield entry.value;
+    for (const entry of entries) {
+      if (entry.kind !== 'frame' || entry.value.turn === null) continue;
+      const { value: frame } = entry;
+      const turn = `${entry.value.turn.streamId} ${entry.value.turn.run}`;
+      if (isDelta(frame)) addTo(deltasOf, turn, frame.seq);
+      if (!isTurnEnd(frame)) continue;
+      const deltas = deltasOf.get(turn) ?? [];
+      deltasOf.delete(turn);
+      if (frame.time >= endedBefore) continue;
+      for (const range of deltas) {
+        ended.push(range);
+        pruned += range.lastSeq - range.firstSeq + 1;
+      }
+    }
+    if (ended.length >= RANGES_AT_ONCE) await prune();
   }
+  await prune();
+  return pruned;
 }
 
-/** Turns end in any order, and the ranges are wanted in that of the log. */
-function toRanges(seqs: number[]): SeqRange[] {
-  const ranges: { firstSeq: number; lastSeq: number }[] = [];
-  for (const seq of seqs.sort((a, b) => a - b)) {
-    const last = ranges.at(-1);
-    if (last !== undefined && last.lastSeq + 1 === seq) last.lastSeq = seq;
-    else ranges.push({ firstSeq: seq, lastSeq: seq });
+/** Bounds the memory: ranges of ended turns are pruned in batches. */
+const RANGES_AT_ONCE = 10_000;
+
+interface MutableRange {
+  readonly firstSeq: number;
+  lastSeq: number;
+}
+
+function addTo(deltasOf: Map<string, MutableRange[]>, turn: string, seq: number): void {
+  const ranges = deltasOf.get(turn);
+  const last = ranges?.at(-1);
+  if (last !== undefined && last.lastSeq + 1 === seq) last.lastSeq = seq;
+  else if (ranges !== undefined) ranges.push({ firstSeq: seq, lastSeq: seq });
+  else deltasOf.set(turn, [{ firstSeq: seq, lastSeq: seq }]);
+}
+
+/** Sorted, with adjacent ranges joined. */
+function join(ranges: readonly MutableRange[]): SeqRange[] {
+  const joined: MutableRange[] = [];
+  for (const { firstSeq, lastSeq } of ranges.toSorted((a, b) => a.firstSeq - b.firstSeq)) {
+    const last = joined.at(-1);
+    if (last !== undefined && last.lastSeq + 1 === firstSeq) last.lastSeq = lastSeq;
+    else joined.push({ firstSeq, lastSeq });
   }
-  return ranges;
+  return joined;
 }

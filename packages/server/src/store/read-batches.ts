@@ -1,18 +1,26 @@
 import { limits } from '../base/limits.ts';
+import { yieldToEventLoop } from '../base/yield-to-event-loop.ts';
 import type { Entry } from './frame.ts';
-import type { Store } from './store.ts';
+import type { ReadRequest, Store } from './store.ts';
 
-/** What stands in the log of a session behind a cursor, batch by batch, up to its end: with what comes while it is read. */
+/**
+ * The entries of a log behind a cursor in small batches, up to its end and including frames written in the meantime. A long log
+ * is read over many turns of the event loop.
+ */
 export async function* readBatches(
   store: Pick<Store, 'read'>,
   sessionId: string,
   after = 0,
+  { skipsDeltas = false }: Pick<ReadRequest, 'skipsDeltas'> = {},
 ): AsyncGenerator<readonly Entry[]> {
   const { logBatchEntriesMax: entriesMax, logBatchBytesMax: bytesMax } = limits;
   for (let cursor = after; ; ) {
-    const entries = await store.read({ sessionId, after: cursor, entriesMax, bytesMax });
+    const entries = await store.read({ sessionId, after: cursor, entriesMax, bytesMax, skipsDeltas });
     if (entries.length === 0) return;
-    yield entries;
+    for (let at = 0; at < entries.length; at += limits.sliceEntriesMax) {
+      yield entries.slice(at, at + limits.sliceEntriesMax);
+      await yieldToEventLoop();
+    }
     cursor = entries.at(-1)!.lastSeq;
   }
 }

@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { documentsSuite } from './suite/documents.suite.ts';
+import { indexesSuite } from './suite/indexes.suite.ts';
 import { inputsSuite } from './suite/inputs.suite.ts';
 import { leasesSuite } from './suite/leases.suite.ts';
 import { readingSuite } from './suite/reading.suite.ts';
@@ -18,5 +19,6 @@ export function storeSuite(name: string, createStore: CreateStore): void {
     describe('work', () => worksSuite(createStore));
     describe('documents and blobs', () => documentsSuite(createStore));
     describe('reading', () => readingSuite(createStore));
+    describe('indexes and checkpoints', () => indexesSuite(createStore));
   });
 }

@@ -43,6 +43,7 @@ import {
   type SessionLog,
   type SessionRecord,
   type Signal,
+  type SqliteStoreOptions,
   type Status,
   type Store,
   type StoredFrame,
@@ -107,7 +108,7 @@ expectTypeOf<PageRequest['cursor']>().toEqualTypeOf<string | undefined>();
 // --- the store, the log on it, and what is done with them ---
 
 expectTypeOf(createMemoryStore).toEqualTypeOf<(options?: { clock?: Clock }) => Store>();
-expectTypeOf(openSqliteStore).toEqualTypeOf<(options: { path: string; clock?: Clock }) => Promise<Store>>();
+expectTypeOf(openSqliteStore).toEqualTypeOf<(options: SqliteStoreOptions) => Promise<Store>>();
 expectTypeOf(openPostgresStore).toEqualTypeOf<(options: PostgresOptions) => Promise<Store>>();
 expectTypeOf<Pick<PostgresOptions, 'url'>>().toEqualTypeOf<{ readonly url: string }>();
 expectTypeOf<PostgresOptions['schema']>().toEqualTypeOf<string | undefined>();

@@ -36,6 +36,8 @@ export interface Store {
   readonly leases: Leases;
   readonly documents: Documents;
   readonly blobs: Blobs;
+  readonly runs: Runs;
+  readonly checkpoints: Checkpoints;
 
   /** The time by the clock of the store: the one that leases, keys and documents go by. */
   now(): Promise<number>;
@@ -54,7 +56,10 @@ export interface Store {
   /** The last `seq` of each, 0 before the first; sessions that do not exist are left out. */
   heads(sessionIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
 
-  /** Removes frames and leaves pruned ranges. What may be removed without changing what folds out, pruneDeltas knows. */
+  /**
+   * Removes frames and leaves pruned ranges. What may be removed without changing what folds out, pruneDeltas knows. A long
+   * log is pruned in several transactions, so a concurrent read may find some of it removed and some not.
+   */
   prune(sessionId: string, ranges: readonly SeqRange[]): Promise<void>;
 
   /**
@@ -73,6 +78,8 @@ export interface ReadRequest {
   readonly after: number;
   readonly entriesMax: number;
   readonly bytesMax: number;
+  /** Deltas come as ranges, as if they were pruned. Segments that hold only deltas are not read. */
+  readonly skipsDeltas?: boolean;
 }
 
 /** Both ends are part of it. */
@@ -217,6 +224,74 @@ export interface Blobs {
   read(id: string): AsyncIterable<Uint8Array>;
   /** A second time changes nothing. */
   delete(id: string): Promise<void>;
+}
+
+/**
+ * The index of runs: the position of each run in its log. It is written in the same transaction as the frames `run.started`
+ * and `run.ended`. A log that is older than the index is indexed when a run of it is looked up.
+ */
+export interface Runs {
+  /** The newest run that begins at or before a frame. */
+  findAt(sessionId: string, seq: number): Promise<RunPlace | undefined>;
+  /** The first run that began at this time or later. */
+  findSince(sessionId: string, time: number): Promise<RunPlace | undefined>;
+  get(sessionId: string, runId: string): Promise<RunPlace | undefined>;
+  /** The runs of a workspace that have not ended, or those that started at or after a time. Newest first. */
+  list(request: RunListRequest): Promise<Pick<Page<RunPlace>, 'items' | 'next'>>;
+}
+
+export interface RunPlace {
+  readonly sessionId: string;
+  readonly id: string;
+  /** Of `run.started`. */
+  readonly firstSeq: number;
+  /** Of `run.ended`; null while the run is open. */
+  readonly lastSeq: number | null;
+  readonly startedAt: number;
+  readonly endedAt: number | null;
+}
+
+export type RunListRequest = Pick<PageRequest, 'limit' | 'cursor'> & { readonly workspaceId: string } & (
+    | { readonly isOpen: true }
+    | { readonly startedFrom: number }
+  );
+
+/**
+ * Stored folds of logs, so that a reader does not have to fold a log from its first frame. They only save time: a missing
+ * checkpoint is folded from the log. `kind` names the fold and the version of its format, so that a new version ignores
+ * checkpoints of an old one. Checkpoints are deleted with their session.
+ */
+export interface Checkpoints {
+  /** The newest one at or before a frame. */
+  find(request: { sessionId: string; kind: string; upTo: number }): Promise<Checkpoint | undefined>;
+  /** The position and size of that checkpoint, without its data. */
+  findSeq(request: { sessionId: string; kind: string; upTo: number }): Promise<CheckpointSize | undefined>;
+  /** Changes when frames are pruned: a fold that began before may differ from one that begins now. */
+  epoch(sessionId: string): Promise<number>;
+  /** Does nothing if frames were pruned since `epoch`, or if the session does not exist any more. */
+  put(checkpoint: NewCheckpoint): Promise<void>;
+}
+
+export interface CheckpointSize {
+  /** The last frame that was folded. */
+  readonly seq: number;
+  readonly bytes: number;
+}
+
+export interface Checkpoint extends CheckpointSize {
+  readonly data: Uint8Array;
+}
+
+export interface NewCheckpoint {
+  readonly sessionId: string;
+  readonly kind: string;
+  readonly seq: number;
+  readonly data: Uint8Array;
+  readonly epoch: number;
+  /** The fold depends on deltas: the checkpoint is deleted when frames up to it are pruned. */
+  readonly dependsOnDeltas: boolean;
+  /** Deletes older checkpoints of the same kind. */
+  readonly replacesOlder: boolean;
 }
 
 interface RecordChange {

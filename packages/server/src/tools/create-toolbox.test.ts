@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../base/clock.ts';
 import type { JsonObject } from '../base/json.ts';
 import { limits } from '../base/limits.ts';
-import { createKeepOutput } from './keep-output.ts';
+import { keepFile } from './files/keep-file.ts';
 import { WorkspaceFiles } from './files/workspace-files.ts';
+import { createKeepOutput } from './keep-output.ts';
 import { createLocks } from './locks.ts';
 import { findProgram } from './find-program.ts';
 import type { ToolResult } from './tool.ts';
@@ -270,7 +271,8 @@ describe('long output', () => {
     const some = toToolLimits({ toolTextCharsMax: 50, toolPreviewChars: 20, ...changed });
     const { signal } = new AbortController();
     const context = { sessionId: 'sesn_1', threadId: 'sthr_1', openWorkspace: async () => workspace, signal };
-    return await createKeepOutput({ files, clock: createManualClock(), limits: some })('tool', result, context);
+    const keep = async (name: string, text: string) => await keepFile(files, workspace, name, text);
+    return await createKeepOutput({ keep, clock: createManualClock(), limits: some })('tool', result, context);
   }
 });
 

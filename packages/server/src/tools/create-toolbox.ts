@@ -1,29 +1,25 @@
 import type { Networking } from '@fleetloom/protocol/managed-agents';
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { JsonObject } from '../base/json.ts';
-import { createBashTool } from './bash/bash-tool.ts';
-import { runSafely } from './define-tool.ts';
-import { createEditTool } from './files/edit-tool.ts';
-import { createReadTool } from './files/read-tool.ts';
-import { WorkspaceFiles } from './files/workspace-files.ts';
-import { createWriteTool } from './files/write-tool.ts';
 import { type FindProgram, findProgram as findOnPath } from './find-program.ts';
+import { createHostLauncher } from './host/server/host-launch.ts';
+import { createHostTools } from './host/server/host-tools.ts';
+import { ToolHost } from './host/server/tool-host.ts';
+import { ToolHosts } from './host/server/tool-hosts.ts';
 import { createKeepOutput } from './keep-output.ts';
 import { createLocks } from './locks.ts';
+import { ConnectionSlots } from './mcp/connection-slots.ts';
 import type { McpHeaders } from './mcp/mcp-connection.ts';
 import { createMcpTools } from './mcp/mcp-tools.ts';
 import { toFreeName } from './mcp/to-free-name.ts';
-import { openBubblewrap } from './sandbox/bubblewrap.ts';
-import type { SandboxState } from './sandbox/sandbox.ts';
-import { createGlobTool } from './search/glob-tool.ts';
-import { createGrepTool } from './search/grep-tool.ts';
+import { runSafely } from './run-safely.ts';
 import type { Tool } from './tool.ts';
 import { ToolFailure, throwIfInterrupted } from './tool-failure.ts';
 import { type ToolLimits, toToolLimits } from './tool-limits.ts';
 import type { OfferedTool, Toolbox, ToolProblem } from './toolbox.ts';
-import { type NetworkRules, toNetworkRules } from './network-rules.ts';
+import { toNetworkRules } from './network-rules.ts';
 import { chooseTool, toObject, toText } from './toolset.ts';
-import type { ResolveHost } from './web-fetch/fetch-page.ts';
+import { type ResolveHost, resolveBySystem } from './web-fetch/find-addresses.ts';
 import type { ReadShownUrls } from './web-fetch/url-sources.ts';
 import { createWebFetch } from './web-fetch/web-fetch-tool.ts';
 import { createWebSearchTool } from './web-search/web-search-tool.ts';
@@ -38,9 +34,13 @@ export interface ToolboxOptions {
   readonly readShownUrls?: ReadShownUrls | undefined;
   /** Lets bash reach the network, this machine's own services included. */
   readonly allowBashNetwork?: boolean | undefined;
+  /** What the tool hosts of all sessions share. Without it this session has its own. */
+  readonly hosts?: ToolHosts | undefined;
+  /** Counts the MCP connections of all sessions. Without it this session's connections are counted alone. */
+  readonly mcpSlots?: ConnectionSlots | undefined;
   /** Directories that bash may also read. */
   readonly readOnlyPaths?: readonly string[] | undefined;
-  /** Hosts that web_fetch may reach although they are private, as `host` or `host:port`. */
+  /** Hosts that web_fetch and MCP may reach although they are private, as `host` or `host:port`. */
   readonly allowedPrivateHosts?: readonly string[] | undefined;
   /** What to send along to MCP servers, such as `authorization`. */
   readonly mcpHeaders?: McpHeaders | undefined;
@@ -58,19 +58,35 @@ export interface ToolboxOptions {
  * const { tools } = await toolbox.offer({ tools: [{ type: 'agent_toolset_20260401' }], mcp_servers: [] });
  */
 export function createToolbox(options: ToolboxOptions = {}): Toolbox {
-  const { clock = systemClock, findProgram = findOnPath, allowedPrivateHosts, resolveHost } = options;
-  const limits = toToolLimits(options.limits);
-  const locks = createLocks();
-  const files = new WorkspaceFiles({ locks, linksMax: limits.fileLinksMax });
-  const keepOutput = createKeepOutput({ files, clock, limits });
+  const { clock = systemClock, findProgram = findOnPath, limits: changedLimits } = options;
+  const { allowedPrivateHosts = [], resolveHost = resolveBySystem } = options;
+  const limits = toToolLimits(changedLimits);
   const network = toNetworkRules(options.networking);
-  const sandbox = openOnce(options, network, findProgram);
-  const allowsUnsandboxed = options.allowUnsandboxedBash ?? false;
-  const isNetworkLimited = network.isLimited;
-  const bash = createBashTool({ sandbox, allowsUnsandboxed, isNetworkLimited, findProgram, limits, locks });
+  const hosts = options.hosts ?? new ToolHosts({ limits: changedLimits, clock });
+  const launcher = createHostLauncher({
+    openSandbox: async () =>
+      await hosts.openSandbox({ findProgram, allowsNetwork, readOnlyPaths: options.readOnlyPaths }),
+    allowsUnsandboxedBash: options.allowUnsandboxedBash ?? false,
+    isNetworkLimited: network.isLimited,
+    findProgram,
+    limits,
+  });
+  // A sandbox has the whole network or none: where only some hosts are allowed it has none.
+  const allowsNetwork = (options.allowBashNetwork ?? false) && !network.isLimited;
+  const host = new ToolHost({ hosts, launcher, limits, changedLimits, clock });
+  const hostTools = createHostTools({ host, launcher, locks: createLocks(), limits });
+  const keepOutput = createKeepOutput({ keep: hostTools.keep, clock, limits });
   const readShownUrls = options.readShownUrls ?? (async () => []);
   const webFetch = createWebFetch({ clock, limits, allowedPrivateHosts, resolveHost, network, readShownUrls });
-  const mcp = createMcpTools({ headers: options.mcpHeaders, clock, limits, keepOutput });
+  const mcp = createMcpTools({
+    headers: options.mcpHeaders,
+    clock,
+    limits,
+    slots: options.mcpSlots ?? new ConnectionSlots(),
+    keepOutput,
+    allowedPrivateHosts,
+    resolveHost,
+  });
   const builtins = createBuiltins();
   let isClosed = false;
 
@@ -82,11 +98,11 @@ export function createToolbox(options: ToolboxOptions = {}): Toolbox {
     },
     closeThread: async (threadId) => {
       webFetch.closeThread(threadId);
-      await bash.closeThread(threadId);
+      await hostTools.closeThread(threadId);
     },
     close: async () => {
       isClosed = true;
-      await Promise.all([bash.close(), mcp.close()]);
+      await Promise.all([hostTools.close(), mcp.close()]);
     },
   };
 
@@ -136,14 +152,8 @@ export function createToolbox(options: ToolboxOptions = {}): Toolbox {
   }
 
   function createBuiltins(): Builtin[] {
-    const { fileReadBytesMax, fileEditBytesMax } = limits;
     return [
-      inSandbox(bash),
-      inSandbox(createReadTool({ files, bytesMax: fileReadBytesMax })),
-      inSandbox(createWriteTool({ files })),
-      inSandbox(createEditTool({ files, bytesMax: fileEditBytesMax })),
-      inSandbox(createGlobTool({ files, limits })),
-      inSandbox(createGrepTool({ files, sandbox, findProgram, limits })),
+      ...hostTools.tools.map((tool) => ({ name: tool.name, isSandboxed: true, toTool: () => tool })),
       { name: 'web_fetch', isSandboxed: false, toTool: (config) => webFetch.toTool(config) },
       { name: 'web_search', isSandboxed: false, toTool: () => createWebSearchTool() },
     ];
@@ -180,27 +190,8 @@ function isOfServer(tool: OfferedTool, serverName: string): boolean {
   return tool.kind === 'mcp' && tool.serverName === serverName;
 }
 
-function inSandbox(tool: Tool): Builtin {
-  return { name: tool.name, isSandboxed: true, toTool: () => tool };
-}
-
 function offerCustom(entry: JsonObject): [string, OfferedTool] {
   const name = toText(entry['name']);
   const [description, inputSchema] = [toText(entry['description']), toObject(entry['input_schema'])];
   return [name, { kind: 'custom', name, description, inputSchema, isEnabled: true }];
-}
-
-/** Looked for when it is first needed, and then known. */
-function openOnce(
-  { allowBashNetwork = false, readOnlyPaths }: ToolboxOptions,
-  { isLimited }: NetworkRules,
-  findProgram: FindProgram,
-): () => Promise<SandboxState> {
-  // A sandbox has the whole network or none: where only some hosts are allowed it has none.
-  const allowsNetwork = allowBashNetwork && !isLimited;
-  let state: Promise<SandboxState> | undefined;
-  return async () => {
-    state ??= openBubblewrap({ findProgram, allowsNetwork, readOnlyPaths });
-    return await state;
-  };
 }

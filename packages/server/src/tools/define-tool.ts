@@ -1,47 +1,58 @@
 import { z } from 'zod';
 import type { Json, JsonObject } from '../base/json.ts';
+import { runSafely } from './run-safely.ts';
 import { type Tool, type ToolContext, type ToolResult, textResult } from './tool.ts';
 import { ToolFailure } from './tool-failure.ts';
+
+/** A tool as the model sees it, and the check of its input. */
+export interface ToolDefinition<Input> {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonObject;
+  /** Throws a {@link ToolFailure} that names what does not fit. */
+  readonly check: (input: Json) => Input;
+}
 
 export interface ToolParts<Schema extends z.ZodObject> {
   readonly name: string;
   readonly description: string;
   readonly input: Schema;
-  /** Gives its result, or text that stands for one, or throws a {@link ToolFailure}. */
-  run(input: z.infer<Schema>, context: ToolContext): Promise<ToolResult | string>;
 }
 
-/** A tool whose input is checked before it runs, and that never rejects. */
-export function defineTool<Schema extends z.ZodObject>(parts: ToolParts<Schema>): Tool {
+/** A schema takes some ten kilobytes and a millisecond, so a tool is defined once per process and bound once per session. */
+export function defineTool<Schema extends z.ZodObject>(parts: ToolParts<Schema>): ToolDefinition<z.infer<Schema>> {
   const { name, description, input: schema } = parts;
   return {
     name,
     description,
     inputSchema: toJsonSchema(schema),
-    run: async (input, context) => {
-      return await runSafely(name, async () => {
-        const checked = schema.safeParse(input);
-        if (!checked.success) throw new ToolFailure(toWords(checked.error));
-        const result = await parts.run(checked.data, context);
-        return typeof result === 'string' ? textResult(result) : result;
-      });
+    check: (input) => {
+      const checked = schema.safeParse(input);
+      if (!checked.success) throw new ToolFailure(toWords(checked.error));
+      return checked.data;
     },
   };
 }
 
-/** Whatever goes wrong is a result. */
-export async function runSafely(name: string, work: () => Promise<ToolResult>): Promise<ToolResult> {
-  try {
-    return await work();
-  } catch (error) {
-    return toErrorResult(name, error);
-  }
-}
-
-function toErrorResult(name: string, error: unknown): ToolResult {
-  if (error instanceof ToolFailure) return textResult(`${name}: ${error.message}`, { isError: true });
-  const message = error instanceof Error ? error.message : String(error);
-  return textResult(`${name} broke down, which is no fault of its input: ${message}`, { isError: true });
+/**
+ * A defined tool with what it does in one session: a result, or text that stands for one, or a {@link ToolFailure}. Its
+ * input is checked before it runs, and it never rejects.
+ */
+export function bindTool<Input>(
+  { name, description, inputSchema, check }: ToolDefinition<Input>,
+  run: (input: Input, context: ToolContext) => Promise<ToolResult | string>,
+): Tool {
+  return {
+    name,
+    description,
+    inputSchema,
+    run: async (input, context) => {
+      return await runSafely(name, async () => {
+        const result = await run(check(input), context);
+        return typeof result === 'string' ? textResult(result) : result;
+      });
+    },
+  };
 }
 
 function toJsonSchema(schema: z.ZodObject): JsonObject {

@@ -1,12 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 import type { ResultBlock, TextBlock } from '../base/content.ts';
-import type { WorkspaceFiles } from './files/workspace-files.ts';
+import { inSlices } from '../base/in-slices.ts';
 import type { ToolContext, ToolResult } from './tool.ts';
 import { ToolFailure } from './tool-failure.ts';
 import type { ToolLimits } from './tool-limits.ts';
 
 export interface KeepOutputOptions {
-  readonly files: WorkspaceFiles;
+  /** Writes it to a new file of the workspace, and gives its path. */
+  readonly keep: (name: string, text: string, context: ToolContext) => Promise<string>;
   readonly clock: Clock;
   readonly limits: ToolLimits;
 }
@@ -17,50 +18,58 @@ export type KeepOutput = (toolName: string, result: ToolResult, context: ToolCon
  * What every result goes through: text that is too long for a model goes to a file of the workspace, and the model is
  * told its beginning, its end and where the whole is. Text is made such that every store and every model takes it.
  */
-export function createKeepOutput({ files, clock, limits }: KeepOutputOptions): KeepOutput {
+export function createKeepOutput({ keep, clock, limits }: KeepOutputOptions): KeepOutput {
   const { toolTextCharsMax, toolPreviewChars, toolImageCharsMax } = limits;
   return async (toolName, { content, isError }, context) => {
-    const blocks = content.map((block) => cleanBlock(block)).map((block) => refuseLargeImage(block, toolImageCharsMax));
+    const cleaned: ResultBlock[] = [];
+    for (const block of content) cleaned.push(await cleanBlock(block));
+    const blocks = cleaned.map((block) => refuseLargeImage(block, toolImageCharsMax));
     const texts = blocks.filter((block) => block.type === 'text').map(({ text }) => text);
     const chars = texts.reduce((sum, { length }) => sum + length, 0);
     if (chars <= toolTextCharsMax) return { content: blocks, isError };
     const whole = texts.join('\n');
-    const where = await keep(toolName, whole, context);
+    const where = await keepWhole(toolName, whole, context);
     const preview = `${where}\n\n${toPreview(whole, toolPreviewChars)}`;
     return { content: [{ type: 'text', text: preview }, ...blocks.filter(({ type }) => type !== 'text')], isError };
   };
 
-  async function keep(toolName: string, text: string, { openWorkspace }: ToolContext): Promise<string> {
+  async function keepWhole(toolName: string, text: string, context: ToolContext): Promise<string> {
     const size = `The output has ${text.length} characters`;
     try {
-      const path = await createFile(await openWorkspace(), toolName, text);
+      const path = await keep(`${toolName.slice(0, 64)}-${clock.now()}`, text, context);
       return `${size}. It was written to ${path}: read it in parts with view_range, or search it with grep. Beginning and end:`;
     } catch (error) {
       const reason = error instanceof ToolFailure ? error.message : String(error);
       return `${size}, and could not be written to a file (${reason}). Only beginning and end are left:`;
     }
   }
-
-  async function createFile(workspace: string, toolName: string, text: string): Promise<string> {
-    // So that version control of the workspace does not see them.
-    await files.create(workspace, `${DIRECTORY}/.gitignore`, '*\n');
-    const name = `${DIRECTORY}/${toolName.slice(0, 64)}-${clock.now()}`;
-    for (let count = 0; count < NAMES_MAX; count++) {
-      const path = count === 0 ? `${name}.txt` : `${name}-${count}.txt`;
-      if ((await files.create(workspace, path, text)) === 'created') return path;
-    }
-    throw new ToolFailure(`${name} and its like are all taken`);
-  }
 }
 
-const DIRECTORY = '.fleetloom/outputs';
-const NAMES_MAX = 1_000;
-
 /** An empty text is refused by the Messages API, half of a pair of surrogates by JSON, and NUL by some databases. */
-function cleanBlock(block: ResultBlock): ResultBlock {
+async function cleanBlock(block: ResultBlock): Promise<ResultBlock> {
   if (block.type !== 'text') return block;
-  const text = block.text.replace(UNFIT, '\ufffd');
+  const text = block.text.length <= PIECE_CHARS ? clean(block.text) : await inSlices(cleanInPieces(block.text));
   return { type: 'text', text: text === '' ? '(empty)' : text };
+}
+
+/** Replacing takes most of a second where all of ten megabytes has to be replaced. */
+function* cleanInPieces(text: string): Generator<void, string> {
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const end = Math.min(text.length, at + PIECE_CHARS);
+    // Both halves of a character are in one piece.
+    const next = end < text.length && /[\ud800-\udbff]/.test(text[end - 1]!) ? end + 1 : end;
+    pieces.push(clean(text.slice(at, next)));
+    at = next;
+    yield;
+  }
+  return pieces.join('');
+}
+
+const PIECE_CHARS = 16 * 1024;
+
+function clean(text: string): string {
+  return text.replace(UNFIT, '\ufffd');
 }
 
 // oxlint-disable-next-line no-control-regex -- NUL is one of those that do not fit

@@ -1,3 +1,5 @@
+import { inBackground, reportAsWarning } from '../base/in-background.ts';
+
 /** One at a time for each key, in the order of asking. */
 export interface Locks {
   hold<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
@@ -12,9 +14,12 @@ export function createLocks(): Locks {
       const result = before === undefined ? work() : before.then(work);
       const settled = result.then(ignore, ignore);
       tails.set(key, settled);
-      void settled.then(() => {
-        if (tails.get(key) === settled) tails.delete(key);
-      });
+      inBackground(
+        settled.then(() => {
+          if (tails.get(key) === settled) tails.delete(key);
+        }),
+        reportAsWarning,
+      );
       return await result;
     },
   };

@@ -96,7 +96,7 @@ describe('a limited network', () => {
   it('[W52] MCP servers are asked only where they or all of them are allowed', async () => {
     const mcp = await serveMcp({ kind: 'new' });
     const offer = async (networking: Networking) => {
-      const { toolbox } = openBench({ networking });
+      const { toolbox } = openBench({ networking, allowedPrivateHosts: ['127.0.0.1'] });
       const { tools, problems } = await toolbox.offer({
         tools: [{ type: 'mcp_toolset', mcp_server_name: 'docs' }],
         mcp_servers: [{ type: 'url', name: 'docs', url: mcp.url }],

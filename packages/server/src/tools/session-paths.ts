@@ -3,11 +3,13 @@ import { posix } from 'node:path';
 /**
  * Paths that agents are told of, wherever the workspace is in truth: `/workspace` is the workspace itself, and
  * `/mnt/session` holds what was put in for the session (`uploads`) and what it puts out (`outputs`). The latter is kept
- * where searches of the workspace do not look.
+ * where searches of the workspace do not look. `/uploads` is in the SDK's own examples, and means a directory of that name
+ * among the uploads.
  */
 export const SESSION_PATHS: readonly { readonly shown: string; readonly inside: string }[] = [
   { shown: '/workspace', inside: '' },
   { shown: '/mnt/session', inside: '.fleetloom/session' },
+  { shown: '/uploads', inside: '.fleetloom/session/uploads/uploads' },
 ];
 
 export const OUTPUTS_PATH = '/mnt/session/outputs';

@@ -9,6 +9,16 @@ export type ToolLimitName = Extract<
 >;
 
 /** Tests make them small to reach their edges. */
-export function toToolLimits(changed: Partial<ToolLimits> = {}): ToolLimits {
-  return { ...limits, ...changed };
+export function toToolLimits(changed?: Partial<ToolLimits>): ToolLimits {
+  return changed === undefined ? limits : { ...limits, ...changed };
+}
+
+/** Builds something once for each set of limits. All sessions of a server share theirs, so for them it is built once. */
+export function oncePerLimits<Built>(build: (limits: ToolLimits) => Built): (limits: ToolLimits) => Built {
+  const built = new WeakMap<ToolLimits, Built>();
+  return (given) => {
+    const known = built.get(given) ?? build(given);
+    built.set(given, known);
+    return known;
+  };
 }

@@ -4,3 +4,4 @@ import { expectTypeOf } from 'vitest';
 expectTypeOf(checkToolPrograms).toEqualTypeOf<() => Promise<ToolPrograms>>();
 expectTypeOf<ToolPrograms['sandboxProblem']>().toEqualTypeOf<string | null>();
 expectTypeOf<ToolPrograms['hasRipgrep']>().toEqualTypeOf<boolean>();
+expectTypeOf<ToolPrograms['sandboxGaps']>().toEqualTypeOf<readonly { readonly text: string; readonly fix: string }[]>();

@@ -25,6 +25,8 @@ export interface ToolContext {
    */
   readonly openWorkspace: () => Promise<string>;
   readonly signal: AbortSignal;
+  /** The thread has run commands before, in a shell that may be gone by now. */
+  readonly hadShell?: boolean | undefined;
 }
 
 export interface ToolResult {

@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach } from 'vitest';
@@ -91,6 +100,22 @@ export async function call(
 export function toSaid(result: ToolResult): Said {
   const text = result.content.map((block) => (block.type === 'text' ? block.text : `<${block.type}>`)).join('\n');
   return { text, isError: result.isError, result };
+}
+
+/** Process ids of the tool hosts that work in this workspace. */
+export function findHosts(workspace: string): number[] {
+  const pids = readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name));
+  return pids.filter((pid) => isHost(pid, workspace)).map(Number);
+}
+
+function isHost(pid: string, workspace: string): boolean {
+  try {
+    const title = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0]?.trim();
+    return title === 'fleetloom-host' && readlinkSync(`/proc/${pid}/cwd`) === workspace;
+  } catch {
+    // It ended.
+    return false;
+  }
 }
 
 export function runProgram(name: string, args: readonly string[]): void {

@@ -73,3 +73,17 @@ it('[W53] of more addresses than are remembered the oldest are forgotten', async
   ]);
   expect(kept).not.toContain('user_input https://a.example/1');
 });
+
+it.each([
+  ['one address that ends with a million dots and a letter', `https://a.example/${'.'.repeat(1_000_000)}x`, 0],
+  ['one that would fit, of dots', `https://a.example/${'.'.repeat(1_900)}x`, 1],
+  ['a million addresses', 'https://a.example/ '.repeat(1_000_000), 1],
+  ['beginnings', 'https://'.repeat(1_000_000), 0],
+])('[D16] %s takes no longer than its length', async (_, words, count) => {
+  const read = createShownUrls(store as never, 'sesn_1');
+  add('user.message', { content: text(words) });
+  const start = process.cpuUsage();
+  expect(await shownBy(read)).toHaveLength(count);
+  const { user, system } = process.cpuUsage(start);
+  expect((user + system) / 1e6).toBeLessThan(2);
+});

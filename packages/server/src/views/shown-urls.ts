@@ -31,7 +31,7 @@ export function createShownUrls(store: Pick<Store, 'read'>, sessionId: string): 
   };
 
   async function readOn(): Promise<void> {
-    for await (const frame of readForward(store, sessionId, cursor)) {
+    for await (const frame of readForward(store, sessionId, cursor, undefined, { skipsDeltas: true })) {
       take(frame);
       cursor = frame.seq;
     }
@@ -78,9 +78,27 @@ function textsOf(block: ResultBlock): string[] {
 
 /** As it stands there, and without what a sentence puts behind it. */
 function urlsIn(text: string): string[] {
-  const found = text.match(/https?:\/\/[^\s<>"'`]+/gi) ?? [];
-  return found.flatMap((each) => [each, each.replace(/[.,;:!?)\]}*_|\\]+$/, '')]).flatMap(normalize);
+  const found: string[] = [];
+  for (const [each] of text.matchAll(/https?:\/\/[^\s<>"'`]+/gi)) {
+    if (each.length > limits.webFetchUrlCharsMax) continue;
+    found.push(each);
+    // Only the newest are kept anyway, and each takes a while to read.
+    if (found.length > 2 * limits.shownUrlsMax) found.splice(0, limits.shownUrlsMax);
+  }
+  return found
+    .slice(-limits.shownUrlsMax)
+    .flatMap((each) => [...new Set([each, withoutEnd(each)])])
+    .flatMap(normalize);
 }
+
+function withoutEnd(url: string): string {
+  let end = url.length;
+  // Not a regular expression: it would begin anew at each of these characters in the middle.
+  while (end > 0 && SENTENCE_ENDS.includes(url.charAt(end - 1))) end--;
+  return url.slice(0, end);
+}
+
+const SENTENCE_ENDS = '.,;:!?)]}*_|\\';
 
 /** The way in which `web_fetch` compares. */
 function normalize(text: string): string[] {

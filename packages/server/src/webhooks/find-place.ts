@@ -40,7 +40,8 @@ async function findSession(
 
 /** The last frame that is older; 0 if none is. */
 async function findLastBefore(store: FindPlace['store'], sessionId: string, time: number): Promise<number> {
-  for await (const frame of readBackward(store, sessionId, null)) if (frame.time < time) return frame.seq;
+  const frames = readBackward(store, sessionId, null, { skipsDeltas: true });
+  for await (const frame of frames) if (frame.time < time) return frame.seq;
   return 0;
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
+import { yieldToEventLoop } from '../base/yield-to-event-loop.ts';
 import type { SessionRecord } from '../store/records.ts';
 import type { SessionListRequest, Store } from '../store/store.ts';
 import type { WebhookPlaces } from './webhook-places.ts';
@@ -52,6 +53,7 @@ export async function lookAtAll({
   for await (const told of places.list()) {
     const heads = await store.heads([...told.keys()]);
     for (const [id, seq] of told) if (seq < (heads.get(id) ?? Number.POSITIVE_INFINITY) && !notice(id)) return;
+    await yieldToEventLoop();
   }
 }
 
@@ -65,6 +67,7 @@ async function* listSessions(
     const page = await sessions.list({ ...filter, order: 'asc', limit: limits.recordPageItemsMax, ...place });
     yield page.items;
     cursor = page.next;
+    await yieldToEventLoop();
   } while (cursor !== null);
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
+import { type Connections, dropBody } from '../base/outgoing-http.ts';
 import type { Schedule } from '../base/schedule.ts';
 import type { WebhookEvent } from './to-webhook-events.ts';
 import type { WebhookKey } from './webhook-key.ts';
@@ -10,6 +11,7 @@ export interface PostWebhook {
   readonly event: WebhookEvent;
   readonly clock: Pick<Clock, 'now'>;
   readonly schedule: Schedule;
+  readonly connections: Connections;
   readonly signal: AbortSignal;
 }
 
@@ -20,7 +22,8 @@ export type Posted =
   | { readonly type: 'refused'; readonly reason: string };
 
 /** Sends one event once. Does not throw. */
-export async function postWebhook({ url, key, event, clock, schedule, signal }: PostWebhook): Promise<Posted> {
+export async function postWebhook(options: PostWebhook): Promise<Posted> {
+  const { url, key, event, clock, schedule, connections, signal } = options;
   const body = JSON.stringify(event);
   // The time of this attempt: receivers refuse what was signed minutes ago.
   const seconds = Math.floor(clock.now() / 1_000);
@@ -37,14 +40,21 @@ export async function postWebhook({ url, key, event, clock, schedule, signal }: 
   signal.addEventListener('abort', abort);
   if (signal.aborted) abort();
   try {
-    // Whoever answers with another address could send what is signed for one receiver to another.
-    const request = { method: 'POST', headers, body, redirect: 'manual', signal: attempt.signal } as const;
-    const response = await fetch(url, request);
+    // A redirect is not followed: it could send what is signed for one receiver to another.
+    const answer = await connections.send({
+      url: new URL(url),
+      method: 'POST',
+      headers,
+      body,
+      signal: attempt.signal,
+      connectMs: limits.webhookAnswerMs,
+    });
     // Nobody reads it, and it may be endless.
-    await response.body?.cancel().catch(() => {});
-    if (response.ok) return { type: 'taken' };
-    if (response.status === GONE) return { type: 'gone' };
-    return { type: 'refused', reason: `it answered ${response.status}` };
+    dropBody(answer);
+    const status = answer.statusCode ?? 0;
+    if (status >= 200 && status < 300) return { type: 'taken' };
+    if (status === GONE) return { type: 'gone' };
+    return { type: 'refused', reason: `it answered ${status}` };
   } catch (error) {
     const isLate = attempt.signal.aborted && !signal.aborted;
     return { type: 'refused', reason: isLate ? `no answer in ${limits.webhookAnswerMs} ms` : toReason(error) };
@@ -56,9 +66,8 @@ export async function postWebhook({ url, key, event, clock, schedule, signal }: 
 
 const GONE = 410;
 
-/** `fetch` says what went wrong in the cause. Its code names no address. */
+/** Codes name no address. */
 function toReason(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? `it cannot be reached (${code})` : 'it cannot be reached';
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
+import { yieldToEventLoop } from '../base/yield-to-event-loop.ts';
 import { toSessionFrame } from '../frames/frames.ts';
 import type { Entry } from '../store/frame.ts';
 import type { Store } from '../store/store.ts';
@@ -54,7 +55,8 @@ async function readBehind(
   after: number,
 ): Promise<readonly Entry[] | undefined> {
   const { logBatchEntriesMax: entriesMax, logBatchBytesMax: bytesMax } = limits;
-  return await store.read({ sessionId, after, entriesMax, bytesMax }).catch(unlessDeleted);
+  await yieldToEventLoop();
+  return await store.read({ sessionId, after, entriesMax, bytesMax, skipsDeltas: true }).catch(unlessDeleted);
 }
 
 /** Sessions may be deleted at any moment. */

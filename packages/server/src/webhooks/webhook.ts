@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { limits } from '../base/limits.ts';
+import { openConnections } from '../base/outgoing-http.ts';
 import type { Cancel, Schedule } from '../base/schedule.ts';
 import type { Store } from '../store/store.ts';
 import { isStoreError } from '../store/store-errors.ts';
@@ -36,6 +37,7 @@ export interface WebhookOptions {
 
 export function createWebhook(options: WebhookOptions): Webhook {
   const { store, address, key, workspaces, holder, isMine, clock, schedule, onProblem } = options;
+  const connections = openConnections();
   const places = createWebhookPlaces({ store, addressId: address.id, holder });
   const sender = new WebhookSender({
     label: address.label,
@@ -47,7 +49,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
         sessionId,
         since: (await readMark()).since,
         clock,
-        post: (event) => postWebhook({ url: address.url, key, event, clock, schedule, signal }),
+        post: (event) => postWebhook({ url: address.url, key, event, clock, schedule, connections, signal }),
       }),
     clock,
     schedule,
@@ -69,6 +71,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
       isClosed = true;
       cancel();
       await Promise.all([looking, sender.close()]);
+      connections.close();
     },
   };
 

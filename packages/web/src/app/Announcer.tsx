@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { useEffect, useRef, useState } from 'react';
 import { inputLabel } from '../model/input-label.ts';
 import type { InboxItem } from '../model/inbox-items.ts';
@@ -39,7 +40,7 @@ function tellDesktop(items: readonly InboxItem[]): void {
   const [first] = items.filter(({ id }) => fresh.has(id));
   if (first === undefined || typeof Notification === 'undefined' || Notification.permission !== 'granted') return;
   const title = items.length === 1 ? `${first.path.at(-1)} needs you` : `${items.length} agents need you`;
-  const body = cleanLine(`${first.path.join(' › ')}: ${first.tool} ${inputLabel(first.input)}`).slice(0, 200);
+  const body = cutText(cleanLine(`${first.path.join(' › ')}: ${first.tool} ${inputLabel(first.input)}`), 200);
   const shown = new Notification(cleanLine(title), { body, tag: 'fleetloom', icon: './favicon-needs.svg' });
   shown.addEventListener('click', () => {
     focus();

@@ -1,3 +1,4 @@
+import { inBackground } from '../connection/in-background.ts';
 import { Modal } from './Modal.tsx';
 import { interrupt } from './actions.ts';
 import { ui } from './stores.ts';
@@ -12,7 +13,7 @@ export function InterruptDialog({ dialog }: { dialog: Extract<Dialog, { type: 'i
         onSubmit={(event) => {
           event.preventDefault();
           ui.set({ dialog: undefined });
-          void interrupt(sessionId, threadIds);
+          inBackground(interrupt(sessionId, threadIds));
         }}
       >
         <p>

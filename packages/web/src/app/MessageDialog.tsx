@@ -1,3 +1,4 @@
+import { inBackground } from '../connection/in-background.ts';
 import { useState } from 'react';
 import { cleanLine } from '../text/clean-text.ts';
 import { Modal } from './Modal.tsx';
@@ -28,7 +29,7 @@ export function MessageDialog({ dialog }: { dialog: Extract<Dialog, { type: 'mes
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void send();
+          inBackground(send());
         }}
       >
         <label htmlFor="message-text">
@@ -49,7 +50,7 @@ export function MessageDialog({ dialog }: { dialog: Extract<Dialog, { type: 'mes
           value={text}
           onChange={(event) => setText(event.target.value)}
           onKeyDown={(event) => {
-            if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void send();
+            if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) inBackground(send());
           }}
         />
         <footer>

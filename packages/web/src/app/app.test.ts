@@ -158,3 +158,72 @@ it('[Z306] what waits for an answer at this moment is known in a replay, too', a
   expect(store.inbox()).toEqual([]);
   expect(store.asksNow().map(({ tool }) => tool)).toEqual(['bash']);
 });
+
+it('[Z341] a list that is asked for while it is being read is read once more, for all who asked', async () => {
+  const ends: ((ids: readonly string[]) => void)[] = [];
+  vi.stubGlobal('location', new URL('http://here/'));
+  vi.stubGlobal('fetch', (url: URL | string) => {
+    if (!String(url).startsWith('v1/sessions?')) return Promise.resolve(new Response(': end\n\n'));
+    return new Promise((resolve) => {
+      ends.push((ids) => resolve(Response.json({ data: ids.map(toRecord) })));
+    });
+  });
+  const store = new FleetStore();
+  const first = store.refreshSessions();
+  const later = [store.refreshSessions(), store.refreshSessions()];
+  expect(ends).toHaveLength(1);
+  ends[0]!(['sesn_1']);
+  await first;
+  await vi.waitFor(() => expect(ends).toHaveLength(2), 20_000);
+  ends[1]!(['sesn_1', 'sesn_2']);
+  await Promise.all(later);
+  expect([...store.model.sessions.keys()]).toEqual(['sesn_1', 'sesn_2']);
+  expect(ends).toHaveLength(2);
+
+  function toRecord(id: string) {
+    return { id, created_at: '2026-01-01T00:00:00Z', agent: { tools: [], multiagent: null } };
+  }
+});
+
+it('[Z342] of two replays that are opened the last one is shown, whichever is read first', async () => {
+  const { store, sessions, answer } = serveSlowly();
+  const opened = [store.replay.open(sessions[0]!, 1_000_500), store.replay.open(sessions[1]!, 1_000_500)];
+  expect(store.replay.isReading).toBe(true);
+  answer('sesn_1');
+  await vi.waitFor(() => expect(store.replay.session?.id).toBe('sesn_1'), 20_000);
+  answer('sesn_0');
+  await Promise.all(opened);
+  expect(store.replay.session?.id).toBe('sesn_1');
+  expect(store.replay.isReading).toBe(false);
+});
+
+it('[Z342] "back to live" while a replay is being read stays live', async () => {
+  const { store, sessions, answer } = serveSlowly();
+  const opening = store.replay.open(sessions[0]!, 1_000_500);
+  store.replay.toLive();
+  expect(store.replay.isReading).toBe(false);
+  answer('sesn_0');
+  await opening;
+  expect([store.replay.isOn, store.replay.session]).toEqual([false, undefined]);
+});
+
+/** A server whose logs come when the test says so, also after the reader has left. */
+function serveSlowly() {
+  const waiting = new Map<string, () => void>();
+  const answered = new Set<string>();
+  vi.stubGlobal('location', new URL('http://here/'));
+  vi.stubGlobal('fetch', (url: URL) => {
+    const id = /sesn_\d+/.exec(url.pathname)![0];
+    const body = `${sampleLog({ sessionId: id, startedAt: 1_000_000 }).map(encodeFleetEvent).join('')}: end\n\n`;
+    const response = () => new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+    if (answered.has(id)) return Promise.resolve(response());
+    return new Promise((resolve) => waiting.set(id, () => resolve(response())));
+  });
+  const store = new FleetStore();
+  const sessions = ['sesn_0', 'sesn_1'].map((id) => new SessionModel(id));
+  const answer = (id: string) => {
+    answered.add(id);
+    waiting.get(id)?.();
+  };
+  return { store, sessions, answer };
+}

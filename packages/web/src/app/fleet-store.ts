@@ -1,3 +1,4 @@
+import { inBackground } from '../connection/in-background.ts';
 import type { FleetEvent, SessionSlots } from '@fleetloom/protocol/fleet';
 import type { Session } from '@fleetloom/protocol/managed-agents';
 import { api, signIn } from '../connection/api.ts';
@@ -39,7 +40,8 @@ export class FleetStore {
   #asks: readonly InboxItem[] | undefined;
   readonly #loads: string[] = [];
   #loading = 0;
-  #refreshing = false;
+  #listing: Promise<void> | undefined;
+  #nextListing: Promise<void> | undefined;
 
   constructor() {
     this.replay = new ReplayPlayer(this);
@@ -47,7 +49,7 @@ export class FleetStore {
 
   start(): void {
     connect((message) => this.take(message));
-    void this.refreshSessions();
+    inBackground(this.refreshSessions());
     let ticks = 0;
     setInterval(() => {
       ticks = (ticks + 1) % Math.round(1_000 / limits.rowsMs);
@@ -79,7 +81,7 @@ export class FleetStore {
         break;
       case 'link':
         if (message.link.type === 'signed_out') signIn();
-        if (message.link.type === 'live' && this.link.type !== 'live') void this.refreshSessions();
+        if (message.link.type === 'live' && this.link.type !== 'live') inBackground(this.refreshSessions());
         this.link = message.link;
         this.linkChanged.emit();
         break;
@@ -101,7 +103,7 @@ export class FleetStore {
       clock.sawEvent(last, Date.now());
       this.lagMs = Math.max(0, serverNow() - last);
     }
-    if (isListOld) void this.refreshSessions();
+    if (isListOld) inBackground(this.refreshSessions());
     this.#isDirty = true;
   }
 
@@ -119,10 +121,12 @@ export class FleetStore {
     const sessionId = this.#loads.shift();
     if (sessionId === undefined) return;
     this.#loading += 1;
-    void this.#read(sessionId).finally(() => {
-      this.#loading -= 1;
-      this.#loadNext();
-    });
+    inBackground(
+      this.#read(sessionId).finally(() => {
+        this.#loading -= 1;
+        this.#loadNext();
+      }),
+    );
   }
 
   async #read(sessionId: string): Promise<void> {
@@ -140,10 +144,19 @@ export class FleetStore {
     this.#isDirty = true;
   }
 
-  /** What the server says of the sessions beside their logs: titles, budgets, what they are made of. */
-  async refreshSessions(): Promise<void> {
-    if (this.#refreshing) return;
-    this.#refreshing = true;
+  /** Reads what the server says of the sessions beside their logs: titles, budgets, what they are made of. */
+  refreshSessions(): Promise<void> {
+    // A list that is being read may lack what the caller wants to see, so it is read once more for all of them.
+    if (this.#listing !== undefined) {
+      return (this.#nextListing ??= this.#listing.then(() => {
+        this.#nextListing = undefined;
+        return this.refreshSessions();
+      }));
+    }
+    return (this.#listing = this.#readSessions().finally(() => (this.#listing = undefined)));
+  }
+
+  async #readSessions(): Promise<void> {
     try {
       const { data } = await api.get<{ data: readonly Session[] }>('v1/sessions?limit=100');
       for (const record of data) this.model.know(record.id).model.describe(record);
@@ -151,8 +164,6 @@ export class FleetStore {
       this.isListed = true;
     } catch {
       // The link says that there is no connection; the next event asks again.
-    } finally {
-      this.#refreshing = false;
     }
     this.#isDirty = true;
   }

@@ -1,3 +1,4 @@
+import { inBackground } from '../connection/in-background.ts';
 import type { FleetEvent, SessionSlots } from '@fleetloom/protocol/fleet';
 import { readLog } from '../connection/read-log.ts';
 import { Replay } from '../model/replay.ts';
@@ -21,6 +22,7 @@ export class ReplayPlayer {
   #replay: Replay | undefined;
   /** Other sessions that were there at the time. */
   #others: readonly Replay[] = [];
+  #reading = new AbortController();
   #timer: ReturnType<typeof setInterval> | undefined;
   readonly #store: FleetStore;
 
@@ -62,18 +64,33 @@ export class ReplayPlayer {
 
   /** Reads the log as far as it goes and shows the moment. */
   async open(session: SessionModel, time: number): Promise<void> {
+    const reading = this.#cancelReading();
     if (this.#replay?.session.id !== session.id || this.#replay.endedAt < time) {
       this.isReading = true;
       this.changed.emit();
       try {
-        this.#replay = await readReplay(session);
+        const replay = await readReplay(session, reading);
+        // The user opened another moment or went back to live in the meantime.
+        if (reading.aborted) return;
+        this.#replay = replay;
+      } catch (error) {
+        if (reading.aborted) return;
+        throw error;
       } finally {
-        this.isReading = false;
+        if (!reading.aborted) this.isReading = false;
       }
       this.#others = [];
-      void this.#readOthers(this.#replay);
+      inBackground(this.#readOthers(this.#replay, reading));
     }
     this.seek(time);
+  }
+
+  /** Ends what is being read, and gives the signal of what is read next. */
+  #cancelReading(): AbortSignal {
+    this.#reading.abort();
+    this.#reading = new AbortController();
+    this.isReading = false;
+    return this.#reading.signal;
   }
 
   seek(time: number): void {
@@ -112,6 +129,7 @@ export class ReplayPlayer {
   }
 
   toLive(): void {
+    this.#cancelReading();
     this.pause();
     this.time = undefined;
     this.#replay = undefined;
@@ -120,11 +138,11 @@ export class ReplayPlayer {
   }
 
   /** The whole app shows the moment: one after the other, those that were at work in the same time come to it. */
-  async #readOthers(main: Replay): Promise<void> {
+  async #readOthers(main: Replay, signal: AbortSignal): Promise<void> {
     for (const session of this.#store.sessionsBetween(main.startedAt, main.endedAt)) {
       if (session.id === main.session.id) continue;
-      const other = await readReplay(session).catch(() => undefined);
-      // Meanwhile somebody went back to live, or to another session.
+      const other = await readReplay(session, signal).catch(() => undefined);
+      // The user went back to live, or to another session, in the meantime.
       if (this.#replay !== main) return;
       if (other === undefined) continue;
       this.#others = [...this.#others, other];
@@ -159,8 +177,8 @@ export class ReplayPlayer {
 const PLAY_MS = 50;
 const IDLE_MS = 2_000;
 
-async function readReplay(session: SessionModel): Promise<Replay> {
+async function readReplay(session: SessionModel, signal: AbortSignal): Promise<Replay> {
   const log: FleetEvent[] = [];
-  for await (const events of readLog(session.id, new AbortController().signal)) log.push(...events);
+  for await (const events of readLog(session.id, signal)) for (const event of events) log.push(event);
   return new Replay(session, log);
 }

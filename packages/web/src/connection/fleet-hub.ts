@@ -1,3 +1,4 @@
+import { inBackground } from './in-background.ts';
 import type { ConnectionState, FleetWatch, WatchFleetOptions } from '@fleetloom/client';
 import { WatchFleetError } from '@fleetloom/client';
 import type { FleetEvent } from '@fleetloom/protocol/fleet';
@@ -36,7 +37,7 @@ export class FleetHub {
     this.#ports.add(port);
     port.postMessage({ type: 'welcome', sessions: [...this.#sessions] });
     this.#setLink({ tabs: this.#ports.size });
-    if (!this.#isRunning) void this.#run();
+    if (!this.#isRunning) inBackground(this.#run());
   }
 
   detach(port: TabPort): void {

@@ -1,3 +1,4 @@
+import { inBackground } from './in-background.ts';
 import { api } from './api.ts';
 
 export interface PolledOptions<Answer> {
@@ -41,7 +42,7 @@ export class Polled<Answer> {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.#askedAt = performance.now();
-      if (document.visibilityState === 'visible' && this.#options.isWanted()) void this.#ask();
+      if (document.visibilityState === 'visible' && this.#options.isWanted()) inBackground(this.#ask());
       else this.#askLater();
     }, this.#waitMs());
   }

@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { Glyph } from '../app/Glyph.tsx';
 import { fleet } from '../app/stores.ts';
 import { formatClock, formatCount, formatSpan } from '../model/format.ts';
@@ -35,7 +36,7 @@ export function LaneTip({ row, time, nearMs, x, y }: LaneTipProps) {
         {formatClock(piece.from)} · {formatSpan(to - piece.from)} · {formatCount(tokens)} tokens
         {isRequest ? ' in this request' : ' so far'}
       </span>
-      {mark !== undefined && <span>{cleanLine(mark.label).slice(0, 120)}</span>}
+      {mark !== undefined && <span>{cutText(cleanLine(mark.label), 120)}</span>}
     </div>
   );
 }

@@ -88,7 +88,8 @@ export function Lanes(props: LanesProps) {
           if (row === undefined || x > place.laneWidth) return;
           ui.go({ view: 'thread', sessionId: row.sessionId, threadId: row.threadId ?? undefined });
           const time = toTime(x, span, place.laneWidth);
-          if (time < fleet.now() - 1_500) void fleet.replay.open(row.session, time);
+          if (time < fleet.now() - 1_500)
+            fleet.replay.open(row.session, time).catch((error: unknown) => ui.fail(error));
         }}
         onPointerLeave={() => setTip(undefined)}
       />

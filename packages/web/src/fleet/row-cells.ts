@@ -1,4 +1,4 @@
-import { nowDoing } from '@fleetloom/protocol/fleet';
+import { cutText, nowDoing } from '@fleetloom/protocol/fleet';
 import { inputLabel } from '../model/input-label.ts';
 import { formatAge, formatCost, formatCount } from '../model/format.ts';
 import { stallReason } from '../model/stall-reason.ts';
@@ -59,10 +59,7 @@ function doingOf({ state, slot, approvals, health }: ShownRow, now: number, isLi
 function gistOf(text: string): string {
   const parts = text.replace(/```[^`]*(?:```|$)/g, '\n\n').split(/\n\s*\n/);
   const last = parts.findLast((part) => part.trim() !== '') ?? text;
-  return last
-    .replace(/^[\s#>*\-\d.]+/, '')
-    .replace(/[*`]/g, '')
-    .slice(0, GIST_CHARS);
+  return cutText(last.replace(/^[\s#>*\-\d.]+/, '').replace(/[*`]/g, ''), GIST_CHARS);
 }
 
 const GIST_CHARS = 200;

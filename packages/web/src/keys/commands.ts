@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { openThread } from '../app/actions.ts';
 import { fleet, ui } from '../app/stores.ts';
 import { startDemo } from '../fleet/start-demo.ts';
@@ -26,7 +27,7 @@ const SHOWN = 12;
 
 function allCommands(): readonly Command[] {
   const threads = fleet.rows().map((row): Command => {
-    const name = cleanLine(`${threadName(row)} — ${row.slot.task ?? row.word}`).slice(0, 90);
+    const name = cutText(cleanLine(`${threadName(row)} — ${row.slot.task ?? row.word}`), 90);
     const id = `thread ${row.sessionId} ${row.key}`;
     return { id, kind: 'thread', name, row, run: () => openThread(row) };
   });

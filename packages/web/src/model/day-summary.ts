@@ -26,10 +26,14 @@ export function summarizeDay(sessions: readonly SummaryInput[], now: number): Da
   );
   return {
     running: rows.filter(({ state }) => groupOf(state) === 'running').length,
-    longestMs: waits.length === 0 ? undefined : Math.max(...waits),
-    decidedAt: decided.length === 0 ? undefined : Math.max(...decided),
+    longestMs: largestOf(waits),
+    decidedAt: largestOf(decided),
     waitedMs: waitedSince(rows, from, now),
   };
+}
+
+function largestOf(numbers: readonly number[]): number | undefined {
+  return numbers.length === 0 ? undefined : numbers.reduce((largest, each) => Math.max(largest, each));
 }
 
 /** `14 running, longest wait today 38 s, last decision 2 min ago`. */

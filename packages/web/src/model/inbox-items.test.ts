@@ -45,6 +45,27 @@ describe('the inbox', () => {
     expect(items.findIndex(({ kind }) => kind === 'stall')).not.toBe(0);
   });
 
+  it('[Z340] a later stall of the same thread is another item, so dismissing the first does not hide it', () => {
+    const session = new SessionModel('sesn_1');
+    const log = sampleLog();
+    const cut = log.findIndex((event) => event.type === 'agent_start' && event.stream_id !== 0) + 1;
+    for (const event of log.slice(0, cut)) session.fold(event);
+    const stalls = () => {
+      const now = session.slots.lastAt! + 10_000_000;
+      const rows = toShownRows(session, session.slots, now);
+      const items = toInboxItems([{ session, slots: session.slots, rows }], now, true);
+      return items.filter(({ kind }) => kind === 'stall').map(({ id }) => id);
+    };
+    const before = stalls();
+    expect(before.length).toBeGreaterThan(0);
+    expect(stalls()).toEqual(before);
+    const first = log[cut - 1]! as { stream_id?: number };
+    const woken = log.slice(cut).find((event) => event.type === 'thinking' && event.stream_id === first.stream_id);
+    session.fold({ ...woken!, ts: session.slots.lastAt! + 5_000_000 });
+    expect(stalls()).toHaveLength(before.length);
+    expect(stalls().filter((id) => !before.includes(id))).toHaveLength(1);
+  });
+
   it('[Z15] the reason is the last sentence', () => {
     expect(lastSentence('One. Two!\n Three: four')).toBe('four');
     expect(lastSentence('')).toBe('');

@@ -1,4 +1,4 @@
-import type { Approval, SessionSlots } from '@fleetloom/protocol/fleet';
+import { type Approval, cutText, cutTextStart, type SessionSlots } from '@fleetloom/protocol/fleet';
 import type { SessionModel } from './session-model.ts';
 import { stallReason } from './stall-reason.ts';
 import type { ShownRow } from './summary.ts';
@@ -81,7 +81,8 @@ function toItems(row: ShownRow, byKey: ReadonlyMap<string, ShownRow>, now: numbe
     const why = stallReason(row.slot, now, isLive, row.health);
     fault.push({
       ...base,
-      id: `stall ${row.key}`,
+      // A later stall of the same thread is another one, also if this one was dismissed.
+      id: `stall ${row.key} ${row.slot.lastAt}`,
       kind: 'stall',
       tool: '',
       input: null,
@@ -125,7 +126,8 @@ function toBudgetItem(session: SessionModel, slots: SessionSlots, rows: readonly
   const why = `$${spent.toFixed(2)} of $${limit.toFixed(2)} are spent. At the limit no further model request is made.`;
   const path = [row.agent];
   return {
-    id: `budget ${session.id}`,
+    // A raised budget that is nearly spent again is worth another look.
+    id: `budget ${session.id} ${limit}`,
     kind: 'budget',
     session,
     row,
@@ -141,7 +143,7 @@ function toBudgetItem(session: SessionModel, slots: SessionSlots, rows: readonly
 const BUDGET_WARNING = 0.8;
 
 export function lastSentence(text: string): string {
-  const flat = text.slice(-600).replace(/\s+/g, ' ').trim();
+  const flat = cutTextStart(text, 600).replace(/\s+/g, ' ').trim();
   const parts = flat.split(/(?<=[.!?…:])(?:\s+|(?=[A-Z]))/);
-  return (parts.at(-1) ?? '').slice(0, 300);
+  return cutText(parts.at(-1) ?? '', 300);
 }

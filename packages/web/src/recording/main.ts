@@ -1,3 +1,4 @@
+import { inBackground } from '../connection/in-background.ts';
 import { drawTree } from './draw-tree.ts';
 import { readTree } from './read-tree.ts';
 import { summarize } from './summarize.ts';
@@ -14,7 +15,7 @@ input.addEventListener('change', () => void show(input.files?.[0]));
 document.addEventListener('dragover', (event) => event.preventDefault());
 document.addEventListener('drop', (event) => {
   event.preventDefault();
-  void show(event.dataTransfer?.files[0]);
+  inBackground(show(event.dataTransfer?.files[0]));
 });
 
 async function show(file: File | undefined): Promise<void> {

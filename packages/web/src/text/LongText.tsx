@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { useState } from 'react';
 import { limits } from '../limits.ts';
 import { formatBytes } from '../model/format.ts';
@@ -8,7 +9,7 @@ import { toPieces } from './pieces.ts';
 export function LongText({ text, className = '' }: { text: string; className?: string }) {
   const [isWhole, setWhole] = useState(false);
   if (text.length <= limits.shownCharsMax) return <pre className={`plain ${className}`}>{cleanText(text)}</pre>;
-  const pieces = isWhole ? toPieces(text) : [text.slice(0, limits.shownCharsMax)];
+  const pieces = isWhole ? toPieces(text) : [cutText(text, limits.shownCharsMax)];
   return (
     <div className="long-text">
       {pieces.map((piece, index) => (

@@ -19,6 +19,16 @@ export function toSafeHtml(text: string): string {
   return DOMPurify.sanitize(html, { ...sanitizing, RETURN_TRUSTED_TYPE: false });
 }
 
+/** Entities such as `&#x202e;` become characters only when the browser reads the HTML, so the tree is cleaned as well. */
+if (DOMPurify.isSupported) {
+  DOMPurify.addHook('uponSanitizeElement', (node) => {
+    if (node.nodeType === Node.TEXT_NODE && node.nodeValue !== null) node.nodeValue = cleanText(node.nodeValue);
+  });
+  DOMPurify.addHook('uponSanitizeAttribute', (_node, data) => {
+    data.attrValue = cleanText(data.attrValue);
+  });
+}
+
 const marked = new Marked({
   gfm: true,
   renderer: {

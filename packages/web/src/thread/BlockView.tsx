@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { memo, useState } from 'react';
 import { formatClock, formatCount, formatSpan } from '../model/format.ts';
 import { inputLabel } from '../model/input-label.ts';
@@ -106,7 +107,7 @@ function Thinking({ text }: { text: string }) {
       ) : (
         <div>
           <button type="button" className="fold-line" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-            {isOpen ? '▾' : '▸'} thought {!isOpen && <span className="quiet">{cleanLine(text.slice(0, 140))}</span>}
+            {isOpen ? '▾' : '▸'} thought {!isOpen && <span className="quiet">{cleanLine(cutText(text, 140))}</span>}
           </button>
           {isOpen && <p className="thoughts">{cleanText(text)}</p>}
         </div>
@@ -151,7 +152,7 @@ function Call({ block }: { block: Extract<Block, CallBlock> }) {
           </>
         )}
         {!isOpen && result?.isError === true && (
-          <p className="fault one-line">{cleanLine(result.text.slice(0, 300))}</p>
+          <p className="fault one-line">{cleanLine(cutText(result.text, 300))}</p>
         )}
       </div>
     </>

@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { Glyph } from '../app/Glyph.tsx';
 import { fleet } from '../app/stores.ts';
 import { formatCost, formatCount, formatSpan } from '../model/format.ts';
@@ -89,7 +90,7 @@ function Side({ side }: { side: RequestSummary | undefined }) {
   return (
     <div className="compare-side">
       <p className="quiet">{facts.join(' · ')}</p>
-      {side.text !== '' && <p className="compare-text">{cleanText(side.text.slice(0, SHOWN_CHARS))}</p>}
+      {side.text !== '' && <p className="compare-text">{cleanText(cutText(side.text, SHOWN_CHARS))}</p>}
       {side.calls.map(({ name, label, isError }, index) => (
         <p key={index} className="one-line">
           <b data-ink={isError ? 'error' : 'tool'}>

@@ -1,3 +1,4 @@
+import { inBackground } from '../connection/in-background.ts';
 import { useEffect, useState } from 'react';
 import { cleanText } from '../text/clean-text.ts';
 import { CopyLine } from '../text/CopyLine.tsx';
@@ -10,13 +11,14 @@ export function Decision({ sessionId, eventId }: { sessionId: string; eventId: s
   useEffect(() => {
     const ended = new AbortController();
     setFacts('Reading …');
-    void openLog(sessionId, ended.signal)
+    const reading = openLog(sessionId, ended.signal)
       .then((body) => findDecision(body, eventId))
       .then((found) => found ?? 'The log does not have it.')
       .catch(String)
       .then((found) => {
         if (!ended.signal.aborted) setFacts(found);
       });
+    inBackground(reading);
     return () => ended.abort();
   }, [sessionId, eventId]);
   return (

@@ -1,3 +1,4 @@
+import { cutTextStart } from '@fleetloom/protocol/fleet';
 import { fleet } from '../app/stores.ts';
 import type { ShownRow } from '../model/summary.ts';
 import { states } from '../model/states.ts';
@@ -41,7 +42,7 @@ export function LiveBlock({ live }: { live: Live }) {
       {live.kind === 'text' ? (
         <StreamingText text={live.text} />
       ) : (
-        <p className="thoughts">{cleanText(live.text.slice(-2_000)) || 'thinking …'}</p>
+        <p className="thoughts">{cleanText(cutTextStart(live.text, 2_000)) || 'thinking …'}</p>
       )}
     </div>
   );

@@ -2,7 +2,7 @@ import { type PointerEvent as ReactPointerEvent, useEffect, useRef } from 'react
 import { readPalette } from '../app/palette.ts';
 import { speeds } from '../app/replay-player.ts';
 import { useSignal } from '../app/signal.ts';
-import { fleet } from '../app/stores.ts';
+import { fleet, ui } from '../app/stores.ts';
 import type { TimeSpan } from '../fleet/lane-view.ts';
 import { formatClock } from '../model/format.ts';
 import type { SessionModel } from '../model/session-model.ts';
@@ -25,7 +25,7 @@ export function Scrubber({ session }: { session: SessionModel }) {
     const box = event.currentTarget.getBoundingClientRect();
     const wanted = timeAt(event.clientX, box, span);
     if (replay.isOn && replay.session?.id === session.id) replay.seek(wanted);
-    else if (!replay.isReading) void replay.open(session, wanted);
+    else if (!replay.isReading) replay.open(session, wanted).catch((error: unknown) => ui.fail(error));
   };
   return (
     <footer className="scrubber" aria-label="Replay">
@@ -131,12 +131,19 @@ export function playOrOpen(session: SessionModel): void {
   const { replay } = fleet;
   if (replay.isPlaying) return replay.pause();
   if (replay.isOn) return replay.play();
-  void replay.open(session, spanOf(session).from).then(() => replay.play());
+  replay
+    .open(session, spanOf(session).from)
+    .then(() => replay.play())
+    .catch((error: unknown) => ui.fail(error));
 }
 
 /** From live, one step back is the moment before the last event. */
 export function stepOrOpen(session: SessionModel, direction: 1 | -1, by: 'event' | 'turn' = 'event'): void {
   const { replay } = fleet;
   if (replay.isOn) return replay.step(by, direction);
-  if (direction === -1) void replay.open(session, spanOf(session).to).then(() => replay.step(by, -1));
+  if (direction === 1) return;
+  replay
+    .open(session, spanOf(session).to)
+    .then(() => replay.step(by, -1))
+    .catch((error: unknown) => ui.fail(error));
 }

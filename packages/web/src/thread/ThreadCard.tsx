@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { useState } from 'react';
 import { Glyph } from '../app/Glyph.tsx';
 import { useSignal } from '../app/signal.ts';
@@ -35,7 +36,7 @@ export function ThreadCard({ block, row }: { block: Extract<Block, { type: 'thre
               <Glyph glyph={other.glyph} /> {other.word}
             </span>
           )}
-          {!isOpen && <span className="quiet"> {cleanLine(toPlain(block.text.slice(0, 200)))}</span>}
+          {!isOpen && <span className="quiet"> {cleanLine(toPlain(cutText(block.text, 200)))}</span>}
         </button>
         <span className="thread-card-links">
           <a href={toHash({ ...here, beside: `${row.sessionId}/${block.threadId}` })}>beside</a>

@@ -27,7 +27,8 @@ export async function exportPage(sessionId: string): Promise<void> {
 export async function exportTrace(sessionId: string): Promise<void> {
   ui.say('Reading the log …');
   const log: FleetEvent[] = [];
-  for await (const events of readLog(sessionId, new AbortController().signal)) log.push(...events);
+  for await (const events of readLog(sessionId, new AbortController().signal))
+    for (const event of events) log.push(event);
   const title = fleet.model.sessions.get(sessionId)?.model.record?.title ?? sessionId;
   saveText(JSON.stringify(toOtlp(sessionId, title, log)), 'application/json', `${sessionId}.otlp.json`);
   ui.say('The trace is saved.');

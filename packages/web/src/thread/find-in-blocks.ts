@@ -1,3 +1,4 @@
+import { cutText, cutTextStart } from '@fleetloom/protocol/fleet';
 import { limits } from '../limits.ts';
 import { matchesOne, type Term } from '../model/search-query.ts';
 import type { ShownRow } from '../model/summary.ts';
@@ -17,7 +18,7 @@ export function findInThreads(threads: readonly WholeThread[], terms: readonly T
   const hits: Hit[] = [];
   for (const { row, blocks } of threads) {
     if (hits.length >= limits.hitsMax) break;
-    hits.push(...findInBlocks(row, blocks, terms));
+    for (const hit of findInBlocks(row, blocks, terms)) hits.push(hit);
   }
   return hits.slice(0, limits.hitsMax);
 }
@@ -86,8 +87,7 @@ function lowerOf(block: Block, text: string): string {
 
 function excerptOf(text: string, wanted: string): string {
   const at = Math.max(0, text.toLowerCase().indexOf(wanted) - BEFORE);
-  const cut = text
-    .slice(at, at + EXCERPT)
+  const cut = cutText(cutTextStart(text, text.length - at), EXCERPT)
     .replace(/\s+/g, ' ')
     .trim();
   return `${at > 0 ? '…' : ''}${cut}`;

@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { formatClock } from '../model/format.ts';
 import type { SessionModel } from '../model/session-model.ts';
 import { cleanLine } from '../text/clean-text.ts';
@@ -10,7 +11,7 @@ export function markText(session: Pick<SessionModel, 'tracks'>, time: number, ne
     .toSorted((left, right) => Math.abs(left.at - time) - Math.abs(right.at - time));
   const starts = near.filter(({ kind }) => kind === 'spawn');
   const others = near.filter(({ kind }) => kind !== 'spawn').slice(0, SHOWN);
-  const lines = others.map(({ at, kind, label }) => `${formatClock(at)} ${kind}: ${cleanLine(label).slice(0, 120)}`);
+  const lines = others.map(({ at, kind, label }) => `${formatClock(at)} ${kind}: ${cutText(cleanLine(label), 120)}`);
   if (starts.length > 0) lines.push(`${formatClock(starts[0]!.at)} spawn: ${starts.length} started`);
   return lines.join('\n');
 }

@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import type { Page, Session, SessionCreateParams, SessionEvent } from '@fleetloom/protocol/managed-agents';
 import { api } from '../connection/api.ts';
 
@@ -17,7 +18,7 @@ export function toAgain(record: Session, { message, model, system }: Again): Ses
   return {
     agent: toAgent(agent, { model, system }),
     environment_id,
-    title: `${title ?? agent.name} (again)`.slice(0, TITLE_CHARS),
+    title: cutText(`${title ?? agent.name} (again)`, TITLE_CHARS),
     resources: files,
     initial_events: [{ type: 'user.message', content: [{ type: 'text', text: message }] }],
   };
@@ -28,7 +29,7 @@ export function toFork(record: Session, { model, system }: Omit<Again, 'message'
   const { agent, title } = record;
   const isSame = model === agent.model.id && system === (agent.system ?? '');
   return {
-    title: `${title ?? agent.name} (fork)`.slice(0, TITLE_CHARS),
+    title: cutText(`${title ?? agent.name} (fork)`, TITLE_CHARS),
     ...(at === undefined ? {} : { at }),
     ...(isSame ? {} : { agent: toAgent(agent, { model, system }) }),
   };

@@ -63,7 +63,7 @@ export class ThreadEvents {
       // The first page at once, and then all: making blocks of a long history again for each page would take for ever.
       if (this.#blocks === undefined && (this.#settled.length === 0 || answer.next_page === null)) this.changed.emit();
       if (answer.next_page === null) return;
-      this.#settled.push(...answer.data);
+      for (const event of answer.data) this.#settled.push(event);
       this.#last = [];
       this.#page = answer.next_page;
     }

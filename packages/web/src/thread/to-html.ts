@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { formatClock, formatCost, formatCount, formatSpan } from '../model/format.ts';
 import { inputLabel } from '../model/input-label.ts';
 import { limits } from '../limits.ts';
@@ -58,7 +59,7 @@ function toPart(block: Block, render: (text: string) => string): string {
     case 'call':
       return toCall(block);
     case 'thread':
-      return `<details><summary>${block.direction} <b>${escape(block.agent)}</b> ${escape(cleanLine(block.text.slice(0, 120)))}</summary><pre>${escape(block.text)}</pre></details>`;
+      return `<details><summary>${block.direction} <b>${escape(block.agent)}</b> ${escape(cleanLine(cutText(block.text, 120)))}</summary><pre>${escape(block.text)}</pre></details>`;
     case 'note':
       return `<p class="${block.tone === 'problem' ? 'e' : 'q'}">${escape(block.text)}</p>`;
   }

@@ -96,7 +96,10 @@ export const anyObject: Form<Readonly<Record<string, unknown>>> = record(json);
 
 /** An id of this kind. */
 export function id(prefix: string): Form<string> {
-  return like(new RegExp(`^${prefix}_[A-Za-z0-9_-]+$`), `an id that begins with ${prefix}_`);
+  const isId = (value: string) =>
+    value.startsWith(`${prefix}_`) && /^[A-Za-z0-9_-]+$/.test(value.slice(prefix.length + 1));
+  return (value, path) =>
+    typeof value === 'string' && isId(value) ? [] : [wrong(path, `an id that begins with ${prefix}_`, value)];
 }
 
 export function like(pattern: RegExp, what: string): Form<string> {

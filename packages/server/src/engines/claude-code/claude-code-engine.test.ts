@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { converse, toOptions } from '../program-suite/conversation.suite.ts';
 import { unbegunSuite } from '../program-suite/ended.suite.ts';
-import { createClaudeCodeEngine } from './claude-code-engine.ts';
+import { type ClaudeCodeOptions, createClaudeCodeEngine } from './claude-code-engine.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fleetloom-engine-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -17,9 +17,18 @@ function toProgram(name: string, code: string): string {
   return path;
 }
 
-function createEngine(program: string) {
+const noNetwork = {
+  findMcpServer: async () => Promise.reject(new Error('there is no network')),
+  findHost: async () => Promise.reject(new Error('there is no network')),
+};
+
+function createEngine(program: string, changes: Partial<ClaudeCodeOptions> = {}) {
   const environment = { PATH: process.env['PATH'] ?? '' };
-  return createClaudeCodeEngine({ program, directory: join(folder, 'programs'), environment, upstream: null });
+  const openNetwork = () => noNetwork;
+  const usual = { program, directory: folder, environment, sandbox: 'none' as const, openNetwork, upstream: null };
+  const engine = createClaudeCodeEngine({ ...usual, ...changes });
+  onTestFinished(() => engine.close());
+  return engine;
 }
 
 describe('a program that is not there', () => {
@@ -51,9 +60,8 @@ describe('a program whose requests cannot pass through the gateway', () => {
     const open = (more: Record<string, string>) => {
       const environment = { PATH: process.env['PATH'] ?? '', ...more };
       const onProblem = (problem: unknown) => void problems.push(problem);
-      const options = { program, directory: join(folder, 'programs'), environment, upstream, onProblem };
-      const engine = createClaudeCodeEngine(options);
-      onTestFinished(() => engine.close());
+      const passedVariables = Object.keys(more);
+      const engine = createEngine(program, { environment, passedVariables, upstream, onProblem });
       return converse({ engine, directory: folder });
     };
     const passing = await open({});

@@ -74,17 +74,52 @@ it('[J172] of what a program has said meanwhile so much is taken at a time', asy
   expect(taken).toBeGreaterThan(limits.programTakeBytesMax - 64 * 1024 - lineBytes);
 });
 
+it('[N60] a line that is too long, or has too many values, is passed over, and the next one is read', async () => {
+  const line = (uuid: string, text: unknown) => {
+    const block = { type: 'text', text };
+    return { type: 'assistant', parent_tool_use_id: null, uuid, message: { ...message(block), id: uuid } };
+  };
+  const { programLineBytesMax, programLineValuesMax } = limits;
+  const { events } = run([
+    line('u1', 'x'.repeat(programLineBytesMax)),
+    line(
+      'u2',
+      Array.from({ length: programLineValuesMax }, () => 0),
+    ),
+    line('u3', 'the next one'),
+  ]);
+  await vi.waitFor(() => expect(events.filter(isBlock)).toHaveLength(1), { timeout: 20_000 });
+  expect(JSON.stringify(events)).toContain('the next one');
+  expect([programLineBytesMax, programLineValuesMax]).toEqual([8_388_608, 100_000]);
+});
+
+it('[N61] a program that writes 64 MiB without any event is ended, and its exit names the reason', async () => {
+  const { events } = run(
+    [],
+    Promise.resolve(),
+    `const noise = 'noise'.repeat(13_000) + '\\n'; const more = () => process.stdout.write(noise, more); more()`,
+  );
+  await vi.waitFor(() => expect(events.at(-1)?.type).toBe('exited'), { timeout: 20_000 });
+  expect(events.at(-1)).toMatchObject({
+    message: 'it wrote more than 67108864 bytes without any event',
+    isWanted: false,
+  });
+  expect(limits.programNoiseBytesMax).toBe(67_108_864);
+});
+
 function isBlock({ type }: ProgramEvent): boolean {
   return type === 'block_ended';
 }
 
 /** A little program in the place of the real one: it writes these lines, and down what it is told. */
-function run(lines: readonly object[], reads = Promise.resolve()) {
+function run(lines: readonly object[], reads = Promise.resolve(), otherCode?: string) {
   const folder = mkdtempSync(join(tmpdir(), 'fleetloom-little-'));
   const path = join(folder, 'claude');
   const heard = join(folder, 'heard');
   const said = join(folder, 'said');
-  const code = `process.stdin.pipe(require('node:fs').createWriteStream(${JSON.stringify(heard)}));
+  const code =
+    otherCode ??
+    `process.stdin.pipe(require('node:fs').createWriteStream(${JSON.stringify(heard)}));
     process.stdout.write(require('node:fs').readFileSync(${JSON.stringify(`${path}.lines`)}), () =>
       require('node:fs').writeFileSync(${JSON.stringify(said)}, ''))`;
   writeFileSync(`${path}.lines`, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
@@ -95,7 +130,8 @@ function run(lines: readonly object[], reads = Promise.resolve()) {
   const register = createProcessRegister(join(folder, 'programs'));
   const asked = { sessionId: 's', directory: folder, agent, members: [], depthMax: 1, known: [], resume: null };
   const env = { PATH: process.env['PATH'] ?? '' };
-  const program = openClaudeProgram({ ...asked, path, env, register, schedule, hearsNested: true });
+  const toLaunch = (args: readonly string[]) => ({ file: path, args, env, data: [], hasRelay: false });
+  const program = openClaudeProgram({ ...asked, toLaunch, register, schedule, hearsNested: true });
   const events: ProgramEvent[] = [];
   const batches: (readonly ProgramEvent[])[] = [];
   const reading = (async () => {
@@ -106,7 +142,7 @@ function run(lines: readonly object[], reads = Promise.resolve()) {
     }
   })();
   onTestFinished(async () => {
-    if (program.pid !== undefined) process.kill(program.pid, 'SIGKILL');
+    if (program.pid !== undefined && program.vitals().isAlive) process.kill(program.pid, 'SIGKILL');
     await reading;
     rmSync(folder, { recursive: true, force: true });
   });

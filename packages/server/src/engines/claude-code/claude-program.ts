@@ -1,4 +1,5 @@
 import { createMessage, type LineSink, StreamJsonReader } from '@fleetloom/protocol/stream-json';
+import { JsonGauge } from '../../base/json-gauge.ts';
 import { limits } from '../../base/limits.ts';
 import type { Cancel } from '../../base/schedule.ts';
 import { MAIN, type Program, type ProgramEvent, type ProgramOptions } from '../program.ts';
@@ -6,6 +7,7 @@ import { Asks } from './asks.ts';
 import { EventQueue } from './event-queue.ts';
 import type { GatewayEvent } from './gateway/events.ts';
 import type { GatewaySession } from './gateway/gateway.ts';
+import type { ProgramLaunch } from './launch/to-launch.ts';
 import { type ProcessOptions, ProgramProcess } from './process.ts';
 import { ProgramTranslator } from './program-translator.ts';
 import { toAgents, toArguments } from './to-arguments.ts';
@@ -13,18 +15,30 @@ import { toWireBlocks } from './to-content.ts';
 import { TOOL_SERVER } from './tool-policy.ts';
 import { ToolServer } from './tool-server.ts';
 
-export interface ClaudeProgramOptions
-  extends ProgramOptions,
-    Pick<ProcessOptions, 'path' | 'env' | 'register' | 'schedule'> {
+export interface ClaudeProgramOptions extends ProgramOptions, Pick<ProcessOptions, 'register' | 'schedule'> {
   /** Agents of agents have lines too. */
   readonly hearsNested: boolean;
-  /** A way to its endpoint on which its agents are listened to, if there is one. */
-  readonly openGateway?: ((onEvent: (event: GatewayEvent) => void) => GatewaySession) | undefined;
+  /** How to start the program with these arguments. */
+  readonly toLaunch: (args: readonly string[]) => ProgramLaunch;
+  /** Its way to the endpoint, on which its agents are listened to, if there is one. */
+  readonly gateway?: ProgramGateway | undefined;
+}
+
+export interface ProgramGateway {
+  readonly session: GatewaySession;
+  /** Whom it tells what passes, from now on. */
+  readonly hear: (listener: (event: GatewayEvent) => void) => void;
+}
+
+/** `gone` resolves when no process of it is left. */
+export interface ClaudeProgramHandle extends Program {
+  readonly pid: number | undefined;
+  readonly gone: Promise<void>;
 }
 
 /** The program of one session: lines out of its process become events, and what we want of it lines into it. */
-export function openClaudeProgram(options: ClaudeProgramOptions): Program & { readonly pid: number | undefined } {
-  const { agent, members } = options;
+export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramHandle {
+  const { agent, members, gateway } = options;
   const queue = new EventQueue<ProgramEvent>({
     sizeMax: limits.programQueueBytesMax,
     takeMax: limits.programTakeBytesMax,
@@ -47,12 +61,17 @@ export function openClaudeProgram(options: ClaudeProgramOptions): Program & { re
     known: options.known,
     isResumed: options.resume !== null,
     hearsNested: options.hearsNested,
+    whyUnreachable: (serverName) => gateway?.session.whyUnreachable(serverName) ?? null,
     onUnknownRequest,
   });
-  const reader = new StreamJsonReader();
+  const reader = new StreamJsonReader({ lineBytesMax: limits.programLineBytesMax });
   let events: ProgramEvent[] = [];
+  let noiseBytes = 0;
   const sink: LineSink = {
-    message: (line) => events.push(...translator.take(line)),
+    bytes: isTooMuch,
+    message: (line) => {
+      for (const event of translator.take(line)) events.push(event);
+    },
     // A line that cannot be read is lost, and the next one is read as if nothing had happened.
     issue: () => {},
   };
@@ -76,20 +95,26 @@ export function openClaudeProgram(options: ClaudeProgramOptions): Program & { re
     queue.push(taken, size);
   };
 
-  const gateway = options.openGateway?.((event) =>
+  gateway?.hear((event) =>
     queue.push(translator.takeTapped(event, queue.isFull), event.event.type === 'delta' ? event.event.text.length : 0),
   );
+  // Not through a port of this machine: its secret would stand on the command line, which other users can read.
+  const isOnlyWay = gateway !== undefined && gateway.session.socketPath !== null;
+  const mcpUrlOf = isOnlyWay ? (name: string) => gateway.session.mcpUrlOf(name) : undefined;
   const program = new ProgramProcess({
     ...options,
-    env: { ...options.env, ...gateway?.environment(options.env) },
-    args: toArguments(options),
+    launch: options.toLaunch(toArguments({ ...options, mcpUrlOf })),
     onOutput: (bytes) => {
       reader.read(bytes, sink);
+      noiseBytes = events.length > 0 ? 0 : noiseBytes + bytes.length;
+      if (noiseBytes > limits.programNoiseBytesMax) {
+        program.fail(`it wrote more than ${limits.programNoiseBytesMax} bytes without any event`);
+      }
       flush(bytes.length);
     },
     onExit: (exit) => {
       cancelPatience?.();
-      gateway?.close();
+      gateway?.session.close();
       reader.readEnd(sink);
       events.push({ type: 'exited', key: MAIN, ...exit });
       flush(0);
@@ -111,6 +136,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): Program & { re
 
   return {
     pid: program.pid,
+    gone: program.gone,
     events: queue,
     say: (content) => {
       translator.said();
@@ -130,3 +156,13 @@ export function openClaudeProgram(options: ClaudeProgramOptions): Program & { re
     close: () => program.close({ isResting: translator.isResting }),
   };
 }
+
+/** A line that would take long to parse is passed over, as one that is too long is. */
+function isTooMuch(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start < GAUGED_BYTES) return false;
+  const gauge = new JsonGauge();
+  gauge.push(bytes, start, end);
+  return gauge.values > limits.programLineValuesMax;
+}
+
+const GAUGED_BYTES = 64 * 1024;

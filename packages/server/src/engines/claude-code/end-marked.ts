@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { runProgram } from '../../base/run-program.ts';
 import { readdir, readFile } from 'node:fs/promises';
 
 /** What every process that a program starts finds in its environment, however far it goes from its parent. */
@@ -35,14 +35,14 @@ async function isMarked(pid: string, entry: string): Promise<boolean> {
 }
 
 /** Other systems show the environment behind the command, to who asks for it. */
-function askSystem(entry: string): Promise<number[]> {
-  return new Promise((resolve) => {
-    execFile('ps', ['axeww', '-o', 'pid=,command='], { maxBuffer: 64 * 1024 * 1024 }, (_, stdout) => {
-      const lines = stdout.split('\n').filter((line) => line.includes(entry));
-      resolve(lines.map((line) => Number.parseInt(line, 10)).filter((pid) => pid > 1));
-    });
-  });
+async function askSystem(entry: string): Promise<number[]> {
+  const bounds = { timeoutMs: PS_MS, outputBytesMax: 64 * 1024 * 1024 };
+  const { stdout } = await runProgram('ps', ['axeww', '-o', 'pid=,command='], bounds).catch(() => ({ stdout: '' }));
+  const lines = stdout.split('\n').filter((line) => line.includes(entry));
+  return lines.map((line) => Number.parseInt(line, 10)).filter((pid) => pid > 1);
 }
+
+const PS_MS = 10_000;
 
 function kill(pid: number): boolean {
   if (pid === process.pid) return false;

@@ -4,6 +4,7 @@ import {
   findClaudeProgram,
   type FindProgramOptions,
   type FoundProgram,
+  type NoGateway,
   type ProgramProblem,
   type Upstream,
   whyNoGateway,
@@ -20,6 +21,6 @@ expectTypeOf<ProgramProblem['reason']>().toEqualTypeOf<
   'not_found' | 'not_executable' | 'no_answer' | 'not_claude' | 'too_old'
 >();
 expectTypeOf(whyNoGateway).parameter(1).toEqualTypeOf<Upstream>();
-expectTypeOf(whyNoGateway).returns.toEqualTypeOf<string | undefined>();
+expectTypeOf(whyNoGateway).returns.toEqualTypeOf<NoGateway | undefined>();
 // @ts-expect-error: a gateway needs to know whose credential goes up
 whyNoGateway({}, { type: 'endpoint', baseURL: 'https://api.anthropic.com' });

@@ -1,8 +1,10 @@
-import { execFile } from 'node:child_process';
+import { runProgram } from '../../base/run-program.ts';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { cutText } from '@fleetloom/protocol/fleet';
 import { limits } from '../../base/limits.ts';
+import { toPlainEnvironment } from './to-environment.ts';
 import { type Capabilities, capabilitiesOf, compareVersions, OLDEST_VERSION } from './capabilities.ts';
 
 export interface ClaudeProgram {
@@ -76,37 +78,26 @@ async function look(path: string): Promise<'program' | 'blocked' | 'nothing'> {
   );
 }
 
-function askVersion(
+async function askVersion(
   path: string,
   environment: Readonly<Record<string, string | undefined>>,
   timeoutMs: number,
 ): Promise<{ type: 'version'; version: string } | Problem> {
-  return new Promise((done) => {
-    const options = {
-      env: { ...environment, DISABLE_AUTOUPDATER: '1' },
-      timeout: timeoutMs,
-      killSignal: 'SIGKILL' as const,
-      maxBuffer: 64 * 1024,
-    };
-    execFile(path, ['--version'], options, (error, stdout, stderr) => {
-      if (error !== null) return done(noAnswer(path, toCause(error, stderr, timeoutMs)));
-      const version = /^(\d+\.\d+\.\d+\S*) \(Claude Code\)/m.exec(stdout)?.[1];
-      done(version === undefined ? notClaude(path, stdout) : { type: 'version', version });
-    }).stdin?.end();
-  });
+  // It has no use for our secrets to say its version.
+  const bounds = { env: toPlainEnvironment(environment), timeoutMs, outputBytesMax: VERSION_BYTES_MAX };
+  try {
+    const { code, stdout, stderr, isCut } = await runProgram(path, ['--version'], bounds);
+    if (isCut) return noAnswer(path, `cannot be run: it says more than ${VERSION_BYTES_MAX} bytes`);
+    if (code === null) return noAnswer(path, `did not say its version within ${timeoutMs / 1000} s`);
+    if (code !== 0) return noAnswer(path, `cannot be run: ${firstLine(stderr) || `it ended with exit code ${code}`}`);
+    const version = /^(\d+\.\d+\.\d+\S*) \(Claude Code\)/m.exec(stdout)?.[1];
+    return version === undefined ? notClaude(path, stdout) : { type: 'version', version };
+  } catch (error) {
+    return noAnswer(path, `cannot be run: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
-function toCause(
-  error: Error & { code?: string | number | null; killed?: boolean },
-  stderr: string,
-  timeoutMs: number,
-): string {
-  if (error.killed === true && error.code !== 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') {
-    return `did not say its version within ${timeoutMs / 1000} s`;
-  }
-  const words = firstLine(stderr) || error.message;
-  return `cannot be run: ${words}`;
-}
+const VERSION_BYTES_MAX = 64 * 1024;
 
 function notFound(path: string | null, program: string): Problem {
   const where = path === null ? `no ${program} on PATH` : `there is no file ${path}`;
@@ -140,5 +131,5 @@ function toProblem(problem: ProgramProblem): Problem {
 }
 
 function firstLine(text: string): string {
-  return (text.trim().split('\n')[0] ?? '').slice(0, 200);
+  return cutText(text.trim().split('\n')[0] ?? '', 200);
 }

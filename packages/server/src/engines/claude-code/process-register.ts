@@ -22,11 +22,17 @@ export interface ProcessRegister {
  */
 export function createProcessRegister(directory: string): ProcessRegister {
   const fileOf = (pid: number) => join(directory, `${pid}.json`);
-  const remove = (pid: number) => rmSync(fileOf(pid), { force: true });
+  const remove = (pid: number) => {
+    try {
+      rmSync(fileOf(pid), { force: true });
+    } catch {
+      // What stays is found to be over by the next start.
+    }
+  };
   return {
     add: (pid, mark) => {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
-      writeFileSync(fileOf(pid), JSON.stringify({ pid, started: startOf(pid), mark }));
+      writeFileSync(fileOf(pid), JSON.stringify({ pid, started: startOf(pid), mark }), { mode: 0o600 });
     },
     remove,
     reap: async () => {

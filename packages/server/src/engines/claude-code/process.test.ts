@@ -21,7 +21,9 @@ it('[J13] an end is told with its reason and the end of what was complained abou
 });
 
 it('[J13] a program that cannot be started, or that a signal ends, says so', async () => {
-  expect((await start('', { path: '/nowhere/claude' }).exit).message).toMatch(/^it cannot be started: .*ENOENT/);
+  expect((await start('', { launch: { ...plain, file: '/nowhere/claude' } }).exit).message).toMatch(
+    /^it cannot be started: .*ENOENT/,
+  );
   expect((await start(`process.kill(process.pid, 'SIGABRT')`).exit).message).toBe('it was ended by SIGABRT');
 });
 
@@ -78,7 +80,7 @@ it('[W82] of a process it is known whether it lives and when it last wrote, on e
   process.kill(pid, 'SIGKILL');
   await exit;
   expect(program.vitals).toEqual({ pid, isAlive: false, lastByteAt: 6_000 });
-  const nowhere = start('', { path: '/nowhere/claude' });
+  const nowhere = start('', { launch: { ...plain, file: '/nowhere/claude' } });
   await nowhere.exit;
   expect(nowhere.process.vitals).toEqual({ pid: null, isAlive: false, lastByteAt: null });
 });
@@ -104,6 +106,18 @@ it('[J16] programs are written down while they run, and what was left behind is 
   expect(await createProcessRegister(directory).reap()).toBe(0);
 });
 
+it('[J16] a program that cannot be written down is ended at once, with the reason', async () => {
+  const directory = join(mkdtempSync(join(tmpdir(), 'fleetloom-register-')), 'programs');
+  onTestFinished(() => rmSync(join(directory, '..'), { recursive: true, force: true }));
+  // A file where the directory should be.
+  writeFileSync(directory, '');
+  const { process: program, exit } = start('setInterval(() => {}, 1000)', {
+    register: createProcessRegister(directory),
+  });
+  expect((await exit).message).toMatch(/^it cannot be started: .*(EEXIST|ENOTDIR)/);
+  expect(isAlive(program.pid!)).toBe(false);
+});
+
 it('[J16] a number that another process has by now is left alone, and half a note harms nobody', async () => {
   const { directory, register } = openRegister();
   const other = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' });
@@ -117,14 +131,20 @@ it('[J16] a number that another process has by now is left alone, and half a not
   expect(readdirSync(directory)).toEqual([]);
 });
 
+const plain = {
+  file: process.execPath,
+  args: [],
+  env: { PATH: process.env['PATH'] ?? '' },
+  data: [],
+  hasRelay: false,
+};
+
 function start(code: string, changes: Partial<ProcessOptions> = {}) {
   let said = '';
   let onExit: (exit: ProcessExit) => void = () => {};
   const exit = new Promise<ProcessExit>((resolve) => (onExit = resolve));
   const program = new ProgramProcess({
-    path: process.execPath,
-    args: ['-e', code],
-    env: { PATH: process.env['PATH'] ?? '' },
+    launch: { ...plain, args: ['-e', code] },
     directory: tmpdir(),
     register: changes.register ?? openRegister().register,
     schedule: systemSchedule,

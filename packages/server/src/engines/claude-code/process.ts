@@ -1,17 +1,23 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { constants } from 'node:os';
+import type { Writable } from 'node:stream';
+import { cutTextStart } from '@fleetloom/protocol/fleet';
 import { type Clock, systemClock } from '../../base/clock.ts';
+import { inBackground } from '../../base/in-background.ts';
 import { limits } from '../../base/limits.ts';
 import type { Schedule } from '../../base/schedule.ts';
+import { startProcess } from '../../base/start-process.ts';
 import type { ProgramVitals } from '../program.ts';
 import { endMarked, MARK } from './end-marked.ts';
 import { killGroup } from './kill-group.ts';
+import { TERMINATE } from './launch/relay.ts';
+import type { ProgramLaunch } from './launch/to-launch.ts';
+import { PacedOutput } from './paced-output.ts';
 import type { ProcessRegister } from './process-register.ts';
 
 export interface ProcessOptions {
-  readonly path: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
+  readonly launch: ProgramLaunch;
   readonly directory: string;
   readonly register: ProcessRegister;
   readonly schedule: Schedule;
@@ -34,60 +40,70 @@ export interface ProcessExit {
  */
 export class ProgramProcess {
   readonly #options: ProcessOptions;
-  readonly #child: ChildProcess;
+  readonly #child: ChildProcess | undefined;
   #stderr = '';
+  #startError: Error | undefined;
+  /** Why we have ended it. */
+  #fault: string | undefined;
+  #isWrittenDown = false;
   #isClosing = false;
   #isGone = false;
   #gone: Promise<void>;
   #inputBytes = 0;
+  readonly #output: PacedOutput;
   #lastByteAt: number | null = null;
 
   constructor(options: ProcessOptions) {
     this.#options = options;
-    const { path, args, directory, onOutput } = options;
     const mark = randomUUID();
-    const env = { ...options.env, [MARK]: mark };
-    // Detached is what gives it a group of its own.
-    this.#child = spawn(path, args, { cwd: directory, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
-    const { stdin, stdout, stderr, pid } = this.#child;
-    if (pid !== undefined) options.register.add(pid, mark);
-    stdout?.on('data', (bytes: Buffer) => {
-      this.#hear();
-      onOutput(bytes);
+    this.#child = this.#start(mark);
+    const { pid } = this;
+    if (pid !== undefined) this.#writeDown(pid, mark);
+    const stdout = this.#child?.stdout;
+    this.#output = new PacedOutput({
+      onOutput: options.onOutput,
+      pause: () => stdout?.pause(),
+      resume: () => stdout?.resume(),
     });
-    stderr?.setEncoding('utf8').on('data', (text: string) => {
-      this.#hear();
-      this.#stderr = (this.#stderr + text).slice(-limits.programStderrChars);
-    });
-    // A program that is gone takes nothing; its exit says so.
-    stdin?.on('error', () => {});
+    this.#listen();
     this.#gone = new Promise((resolve) => {
-      this.#child.once('error', (error) => this.#end(`it cannot be started: ${error.message}`, resolve));
+      const child = this.#child;
+      if (child === undefined || pid === undefined) {
+        // Not before the constructor is done: whoever hears of the end asks for more.
+        return setImmediate(() => this.#end(this.#whyNotStarted(), resolve));
+      }
       let ending: Promise<unknown> = Promise.resolve();
-      this.#child.once('exit', () => {
+      child.once('exit', () => {
         killGroup(pid);
         ending = endMarked(mark);
       });
-      this.#child.once('close', (code, signal) => {
-        void ending.finally(() => this.#end(toReason(code, signal), resolve));
+      child.once('close', (code, signal) => {
+        const reason = this.#isWrittenDown ? toReason(code, signal, options.launch) : this.#whyNotStarted();
+        const end = () => this.#end(this.#fault ?? reason, resolve);
+        inBackground(Promise.allSettled([ending, this.#output.empty()]).then(end), end);
       });
     });
   }
 
+  /** Resolves when nothing of it is left. */
+  get gone(): Promise<void> {
+    return this.#gone;
+  }
+
   get pid(): number | undefined {
-    return this.#child.pid;
+    return this.#child?.pid;
   }
 
   /** One that has ended may still have children that hold its pipes: it is dead all the same. */
   get vitals(): ProgramVitals {
-    const { pid = null, exitCode, signalCode } = this.#child;
+    const { pid = null, exitCode = null, signalCode = null } = this.#child ?? {};
     const isAlive = pid !== null && exitCode === null && signalCode === null;
     return { pid, isAlive, lastByteAt: this.#lastByteAt };
   }
 
   write(line: string): void {
-    const { stdin } = this.#child;
-    if (stdin === null || !stdin.writable) return;
+    const stdin = this.#child?.stdin;
+    if (stdin === undefined || stdin === null || !stdin.writable) return;
     this.#inputBytes += line.length;
     // It has stopped to read, and what it is told would fill our memory.
     if (this.#inputBytes > limits.programInputCharsMax) return this.kill();
@@ -96,11 +112,11 @@ export class ProgramProcess {
 
   /** Lets it wait: what it says stays in the pipe. */
   pause(): void {
-    this.#child.stdout?.pause();
+    this.#output.hold();
   }
 
   resume(): void {
-    this.#child.stdout?.resume();
+    this.#output.release();
   }
 
   /** With nothing more to come it ends by itself; if not, it is told to, and then made to. */
@@ -109,13 +125,13 @@ export class ProgramProcess {
       this.#isClosing = true;
       const { schedule } = this.#options;
       this.resume();
-      this.#child.stdin?.end();
-      const terminate = () => killGroup(this.pid, 'SIGTERM');
+      this.#child?.stdin?.end();
       const cancels = [
-        schedule(terminate, isResting ? limits.programEndMs : 0),
+        schedule(() => this.#terminate(), isResting ? limits.programEndMs : 0),
         schedule(() => this.kill(), limits.programEndMs + limits.programTermMs),
       ];
-      void this.#gone.then(() => cancels.forEach((cancel) => cancel()));
+      const cancelAll = () => cancels.forEach((cancel) => cancel());
+      inBackground(this.#gone.then(cancelAll), cancelAll);
     }
     await this.#gone;
   }
@@ -124,9 +140,67 @@ export class ProgramProcess {
     if (!this.#isGone) killGroup(this.pid);
   }
 
+  /** Ends it for what it does. */
+  fail(reason: string): void {
+    this.#fault ??= reason;
+    this.kill();
+  }
+
+  #start(mark: string): ChildProcess | undefined {
+    const { launch, directory } = this.#options;
+    const { file, args, data, hasRelay } = launch;
+    const child = startProcess(
+      file,
+      args,
+      {
+        cwd: directory,
+        env: { ...launch.env, [MARK]: mark },
+        // Detached is what gives it a group of its own.
+        detached: true,
+        stdio: ['pipe', 'pipe', 'pipe', hasRelay ? 'pipe' : 'ignore', ...data.map(() => 'pipe' as const)],
+      },
+      (error) => (this.#startError ??= error),
+    );
+    for (const [at, bytes] of data.entries()) pipeOf(child, DATA_FD + at)?.end(bytes);
+    return child;
+  }
+
+  /** One that nobody would find again must not run. */
+  #writeDown(pid: number, mark: string): void {
+    try {
+      this.#options.register.add(pid, mark);
+      this.#isWrittenDown = true;
+    } catch (error) {
+      this.#startError = error instanceof Error ? error : new Error(String(error));
+      killGroup(pid);
+    }
+  }
+
+  #listen(): void {
+    const { stdout, stderr } = this.#child ?? {};
+    stdout?.on('data', (bytes: Buffer) => {
+      this.#hear();
+      this.#output.push(bytes);
+    });
+    stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#hear();
+      this.#stderr = cutTextStart(this.#stderr + text, limits.programStderrChars);
+    });
+  }
+
+  /** A sandbox lets no signal through but the last one, so the order goes to the relay. */
+  #terminate(): void {
+    if (this.#options.launch.hasRelay) pipeOf(this.#child, ORDER_FD)?.write(TERMINATE);
+    else killGroup(this.pid, 'SIGTERM');
+  }
+
   #hear(): void {
     const { clock = systemClock } = this.#options;
     this.#lastByteAt = clock.now();
+  }
+
+  #whyNotStarted(): string {
+    return `it cannot be started: ${this.#startError?.message ?? 'the system gives no reason'}`;
   }
 
   #end(reason: string, resolve: () => void): void {
@@ -140,6 +214,21 @@ export class ProgramProcess {
   }
 }
 
-function toReason(code: number | null, signal: NodeJS.Signals | null): string {
-  return signal === null ? `it ended with exit code ${code}` : `it was ended by ${signal}`;
+const ORDER_FD = 3;
+const DATA_FD = 4;
+
+function pipeOf(child: ChildProcess | undefined, fd: number): Writable | undefined {
+  const pipe = child?.stdio[fd];
+  return pipe !== null && pipe !== undefined && 'write' in pipe ? pipe : undefined;
+}
+
+/** A sandbox tells of a signal as a shell does, by its number above 128. */
+function toReason(code: number | null, signal: NodeJS.Signals | null, { hasRelay }: ProgramLaunch): string {
+  const inside = hasRelay && code !== null && code > 128 ? signalOf(code - 128) : undefined;
+  const by = signal ?? inside;
+  return by === null || by === undefined ? `it ended with exit code ${code}` : `it was ended by ${by}`;
+}
+
+function signalOf(number: number): string | undefined {
+  return Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
 }

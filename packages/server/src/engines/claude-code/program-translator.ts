@@ -27,6 +27,8 @@ export interface ProgramTranslatorOptions {
   readonly isResumed: boolean;
   /** Agents of agents have lines too. */
   readonly hearsNested: boolean;
+  /** Why the program cannot reach one of its MCP servers, if we know. */
+  readonly whyUnreachable?: ((serverName: string) => string | null) | undefined;
   /** The program wants something of us that we do not know. */
   readonly onUnknownRequest: (requestId: string) => void;
 }
@@ -238,7 +240,8 @@ export class ProgramTranslator {
       if (serverName === undefined || (status !== 'failed' && status !== 'needs-auth')) continue;
       if (this.#failedServers.has(serverName)) continue;
       this.#failedServers.add(serverName);
-      this.#emit({ type: 'server_failed', key: MAIN, serverName, isLogin: status === 'needs-auth' });
+      const reason = this.#options.whyUnreachable?.(serverName) ?? null;
+      this.#emit({ type: 'server_failed', key: MAIN, serverName, isLogin: status === 'needs-auth', reason });
     }
   }
 

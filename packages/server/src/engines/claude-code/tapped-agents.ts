@@ -95,7 +95,7 @@ export class TappedAgents {
       const next = agent.held[0]!;
       if (next.messageId !== (agent.message?.id ?? null) && agent.calls.size > 0) break;
       agent.held.shift();
-      told.push(...this.#tell(key, agent, next, state));
+      for (const event of this.#tell(key, agent, next, state)) told.push(event);
     }
     const { message } = agent;
     if (message !== null && isWhole(message) && this.#requests.messageOf(key) === message.id) {

@@ -2,12 +2,17 @@ import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
 import { PROGRAM_PREFIX, type ProgramOptions } from '../program.ts';
 import { QUESTION_TOOL, TOOL_SERVER, type ToolPolicy, toQualified, toToolPolicy } from './tool-policy.ts';
 
+export interface ArgumentOptions extends Pick<ProgramOptions, 'agent' | 'members' | 'resume'> {
+  /** How the program reaches an MCP server, if not by the address that the definition names. */
+  readonly mcpUrlOf?: ((serverName: string) => string) | undefined;
+}
+
 /** The command line that makes the program what the agent's definition says. */
-export function toArguments(options: Pick<ProgramOptions, 'agent' | 'members' | 'resume'>): string[] {
-  const { agent, members, resume } = options;
+export function toArguments(options: ArgumentOptions): string[] {
+  const { agent, members, resume, mcpUrlOf } = options;
   const policies = [agent, ...members].map(toToolPolicy);
   const model = toModel(agent.model.id);
-  const servers = toMcpServers([agent, ...members]);
+  const servers = toMcpServers([agent, ...members], mcpUrlOf);
   const effort = agent.model.effort.type;
   return [
     ...always,
@@ -95,7 +100,16 @@ function toTools(policies: readonly ToolPolicy[], hasMembers: boolean): string[]
 
 const delegationTools = ['Agent', 'SendMessage', 'TaskStop', QUESTION_TOOL];
 
-function toMcpServers(agents: readonly AgentSnapshot[]): Record<string, { type: 'http'; url: string }> {
+function toMcpServers(
+  agents: readonly AgentSnapshot[],
+  mcpUrlOf: ((serverName: string) => string) | undefined,
+): Record<string, { type: 'http'; url: string }> {
+  const servers = listMcpServers(agents);
+  return Object.fromEntries(servers.map(({ name, url }) => [name, { type: 'http', url: mcpUrlOf?.(name) ?? url }]));
+}
+
+/** One for each name: all agents of a process share its servers, and the last one of a name is the one. */
+export function listMcpServers(agents: readonly AgentSnapshot[]): readonly { name: string; url: string }[] {
   const servers = agents.flatMap(({ mcp_servers: own }) => own);
-  return Object.fromEntries(servers.map(({ name, url }) => [name, { type: 'http' as const, url }]));
+  return [...new Map(servers.map(({ name, url }) => [name, { name, url }])).values()];
 }

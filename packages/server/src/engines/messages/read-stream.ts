@@ -1,4 +1,8 @@
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { SseDecoder, type SseItem } from '@fleetloom/protocol/sse';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { ignoringFailure } from '../../base/in-background.ts';
+import { gaugeJson } from '../../base/json-gauge.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import { limits } from '../../base/limits.ts';
 import { brokenAnswer, classifyComplaint, connectionLost } from '../failures.ts';
@@ -9,7 +13,10 @@ import { withTimeout } from './with-timeout.ts';
 export interface ReadStreamOptions {
   /** Longest time without a single byte. Only time spent waiting counts: a slow reader is not the endpoint's fault. */
   readonly silenceMs: number;
+  /** Longest time of waiting in all. */
+  readonly answerMs?: number | undefined;
   readonly schedule: Schedule;
+  readonly clock?: Pick<Clock, 'steady'> | undefined;
   /** Told that some came. */
   readonly onBytes?: (() => void) | undefined;
 }
@@ -19,23 +26,53 @@ export interface ReadStreamOptions {
  * that comes as an event and for what is no event stream; ends, without a word, where the stream does.
  */
 export async function* readStream(response: Response, options: ReadStreamOptions): AsyncGenerator<Json, void> {
-  checkType(response);
   const reader = response.body?.getReader();
-  if (reader === undefined) return;
-  const decoder = new SseDecoder({ eventBytesMax: limits.engineEventBytesMax });
   try {
-    for (;;) {
-      const { done, value } = await withTimeout(reader.read(), options.silenceMs, options.schedule, () => {
-        return new StreamError(connectionLost(`the answer fell silent for ${options.silenceMs} ms`));
-      });
-      if (done) return;
-      options.onBytes?.();
-      for (const item of decoder.push(value)) yield* toEvents(item);
+    checkType(response);
+    if (reader === undefined) return;
+    const decoder = new SseDecoder({ eventBytesMax: limits.engineEventBytesMax });
+    const read = createByteReader(reader, options);
+    let events = 0;
+    for (let bytes = await read(); bytes !== undefined; bytes = await read()) {
+      for (const item of decoder.push(bytes)) {
+        // An answer of nothing but pings would otherwise be read without letting other events in.
+        if (++events % EVENTS_AT_ONCE === 0) await nextTick();
+        yield* toEvents(item);
+      }
     }
   } finally {
     // Who leaves early does not want the rest; what breaks now, nobody needs.
-    void reader.cancel().catch(() => undefined);
+    ignoringFailure(reader?.cancel());
   }
+}
+
+const EVENTS_AT_ONCE = 256;
+
+/** Gives the next bytes, or nothing at the end. */
+function createByteReader(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  { silenceMs, answerMs = limits.engineAnswerMs, schedule, clock = systemClock, onBytes }: ReadStreamOptions,
+): () => Promise<Uint8Array | undefined> {
+  const toSilence = () => new StreamError(connectionLost(`the answer fell silent for ${silenceMs} ms`));
+  let [bytes, waitedMs] = [0, 0];
+  return async () => {
+    const before = clock.steady();
+    const { done, value } = await withTimeout(reader.read(), silenceMs, schedule, toSilence);
+    if (done) return undefined;
+    waitedMs += clock.steady() - before;
+    bytes += value.length;
+    if (waitedMs > answerMs) throw tooMuch(`the answer was not over after ${answerMs} ms`);
+    if (bytes > limits.engineAnswerBytesMax) {
+      throw tooMuch(`the answer has more than ${limits.engineAnswerBytesMax} bytes`);
+    }
+    onBytes?.();
+    return value;
+  };
+}
+
+/** The next answer would most likely be the same. */
+function tooMuch(message: string): StreamError {
+  return new StreamError({ ...brokenAnswer(message), consequence: 'turn' });
 }
 
 /** A web page with status 200 is what a wrong address or a proxy answers. */
@@ -57,6 +94,9 @@ function* toEvents(item: SseItem): Generator<Json> {
 }
 
 function parse(data: string): Json {
+  if (data.length > GAUGED_CHARS && gaugeJson(data).values > limits.engineValuesMax) {
+    throw new StreamError(brokenAnswer(`an event of the answer has more than ${limits.engineValuesMax} values`));
+  }
   try {
     // JSON.parse gives what JSON can say, whatever its type says.
     return JSON.parse(data) as Json;
@@ -65,6 +105,9 @@ function parse(data: string): Json {
     throw new StreamError(brokenAnswer('an event of the answer is no JSON'));
   }
 }
+
+/** Shorter ones are parsed at once, whatever they hold. */
+const GAUGED_CHARS = 64 * 1024;
 
 function isError(event: Json): event is JsonObject {
   return isObject(event) && event['type'] === 'error';

@@ -7,6 +7,7 @@ import { connectionLost } from '../failures.ts';
 import { AnswerWait, createClosing, runAnswer } from '../run-answer.ts';
 import { type Schedule, systemSchedule } from '../../base/schedule.ts';
 import { classifyError, type ErrorContext } from './classify-error.ts';
+import { guardFetch } from './guard-fetch.ts';
 import { createGovernor, type Governor, type Permit, type PermitOutcome } from './governor.ts';
 import { readStream } from './read-stream.ts';
 import { StreamError } from './stream-error.ts';
@@ -52,7 +53,7 @@ function toSettings(options: MessagesEngineOptions): Settings {
       timeout: firstByteMs,
       // Everything that goes wrong becomes an event; a second account of it would tell secrets to whoever reads logs.
       logLevel: 'off',
-      ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+      fetch: guardFetch(options.fetch ?? globalThis.fetch),
     }),
     governor,
     errors: { endpoint: toOrigin(baseURL), secrets: Object.values(credential), now: clock.now },

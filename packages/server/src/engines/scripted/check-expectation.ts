@@ -1,27 +1,37 @@
+import { cutText } from '@fleetloom/protocol/fleet';
+import type { WorkBudget } from '../../base/bounded-pattern.ts';
 import { type Conversation, resultsOf } from './conversation.ts';
+import { holdsText } from './match-text.ts';
 import { Misfit } from './misfit.ts';
 import type { ExpectStep } from './script.ts';
 
 /** Throws a {@link Misfit} that names the first difference between what the script expects and what reached it. */
-export function checkExpectation(step: ExpectStep, conversation: Conversation, path: string): void {
+export function checkExpectation(step: ExpectStep, conversation: Conversation, path: string, budget: WorkBudget): void {
   const texts = textsOf(conversation);
   for (const text of step.contains) {
-    if (!texts.some((held) => held.includes(text)))
-      throw new Misfit(`${path}.contains`, `no text holds ${quote(text)}`);
+    const isHeld = texts.some((held) => holdsText(held, text, `${path}.contains`, budget));
+    if (!isHeld) throw new Misfit(`${path}.contains`, `no text holds ${quote(text)}`);
   }
   for (const name of step.tools) {
     if (conversation.tools.includes(name)) continue;
     throw new Misfit(`${path}.tools`, `${quote(name)} is not among the tools: ${listOrNone(conversation.tools)}`);
   }
-  checkResults(step, conversation, path);
+  checkResults(step, conversation, path, budget);
 }
 
-function checkResults({ toolResult, isError }: ExpectStep, conversation: Conversation, path: string): void {
+function checkResults(
+  { toolResult, isError }: ExpectStep,
+  conversation: Conversation,
+  path: string,
+  budget: WorkBudget,
+): void {
   const results = resultsOf(conversation.messages.at(-1));
   for (const text of toolResult) {
-    const holding = results.filter((result) => result.text.includes(text));
-    const got = listOrNone(results.map((result) => quote(result.text)));
-    if (holding.length === 0) throw new Misfit(`${path}.tool_result`, `no result holds ${quote(text)}: ${got}`);
+    const holding = results.filter((result) => holdsText(result.text, text, `${path}.tool_result`, budget));
+    if (holding.length === 0) {
+      const got = listOrNone(results.map((result) => quote(result.text)));
+      throw new Misfit(`${path}.tool_result`, `no result holds ${quote(text)}: ${got}`);
+    }
     if (isError === undefined || holding.some((result) => result.isError === isError)) continue;
     throw new Misfit(`${path}.is_error`, `the result that holds ${quote(text)} has is_error ${String(!isError)}`);
   }
@@ -44,5 +54,5 @@ function listOrNone(items: readonly string[]): string {
 }
 
 function quote(text: string): string {
-  return JSON.stringify(text.length <= 200 ? text : `${text.slice(0, 199)}…`);
+  return JSON.stringify(text.length <= 200 ? text : `${cutText(text, 199)}…`);
 }

@@ -1,7 +1,9 @@
+import { PatternError } from '../../base/linear-regex.ts';
 import { checkTurn } from './check-step.ts';
 import { digest } from './digest.ts';
 import { canonicalJson, readJson } from './json.ts';
 import { limits } from './limits.ts';
+import { compileMatch } from './match-text.ts';
 import { Misfit } from './misfit.ts';
 import { type Fields, join, readFields, readList, readName, readWhole, refuseOthers } from './read-fields.ts';
 import type { Case, ClaimedUsage, Script } from './script.ts';
@@ -27,34 +29,45 @@ function checkCases(fields: Fields) {
   if (fields['turns'] !== undefined) throw new Misfit('turns', 'stands beside `when`; keep one of them');
   const cases = readList(fields['when'], 'when', { min: 1, max: limits.turnsMax });
   const otherwise = fields['else'];
+  const matches = new MatchSizes();
   return {
     type: 'when' as const,
-    cases: cases.map((item, index) => checkCase(item, `when[${index}]`)),
+    cases: cases.map((item, index) => checkCase(item, `when[${index}]`, matches)),
     otherwise: otherwise === undefined ? undefined : checkTurn(otherwise, 'else'),
   };
 }
 
-function checkCase(value: unknown, path: string): Case {
+function checkCase(value: unknown, path: string, matches: MatchSizes): Case {
   const fields = readFields(value, path);
   refuseOthers(fields, path, ['match', 'turn']);
-  return { match: checkMatch(fields['match'], `${path}.match`), turn: checkTurn(fields['turn'], `${path}.turn`) };
+  const match = checkMatch(fields['match'], `${path}.match`, matches);
+  return { match, turn: checkTurn(fields['turn'], `${path}.turn`) };
 }
 
-function checkMatch(value: unknown, path: string): string {
+/** How large the regular expressions of a script are together: each is compiled, which takes time. */
+class MatchSizes {
+  #sum = 0;
+
+  add(size: number, path: string): void {
+    this.#sum += size;
+    if (this.#sum <= limits.matchSizeMax) return;
+    const most = `the regular expressions up to here have ${this.#sum} instructions, and ${limits.matchSizeMax} are allowed`;
+    throw new Misfit(path, `${most}: use simpler ones, or fewer cases`);
+  }
+}
+
+function checkMatch(value: unknown, path: string, matches: MatchSizes): string {
   const match = readName(value, path);
   if (match.length > limits.matchCharsMax) {
     throw new Misfit(path, `has ${match.length} characters, and ${limits.matchCharsMax} are allowed`);
   }
   try {
-    compile(match);
+    matches.add(compileMatch(match).size, path);
     return match;
   } catch (error) {
-    throw new Misfit(path, `must be a regular expression: ${error instanceof Error ? error.message : String(error)}`);
+    if (error instanceof PatternError) throw new Misfit(path, `must be a regular expression: ${error.message}`);
+    throw error;
   }
-}
-
-function compile(match: string): RegExp {
-  return new RegExp(match);
 }
 
 const usageFields = [

@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { errorTypeOf } from './failure.ts';
 import { type JsonObject, readJson } from './json.ts';
 import { limits } from './limits.ts';
@@ -33,7 +34,7 @@ function checkStep(value: unknown, path: string): Step {
     // Usually a misspelt step, so that its name says more than the list of what is missing.
     const [other] = Object.keys(fields);
     if (other === undefined) throw new Misfit(path, `is an empty step; known: ${known}`);
-    throw new Misfit(`${path}.${other.slice(0, 100)}`, `is no step; known: ${known}`);
+    throw new Misfit(`${path}.${cutText(other, 100)}`, `is no step; known: ${known}`);
   }
   if (kinds.length > 1) throw new Misfit(path, `is ${kinds.join(' and ')} at once; make each a step of its own`);
   const { with: others, check } = stepKinds[kind];

@@ -1,17 +1,22 @@
+import type { WorkBudget } from '../../base/bounded-pattern.ts';
 import { type Conversation, countAnswers, newestUserContent } from './conversation.ts';
 import { matchText } from './match-text.ts';
 import { Misfit } from './misfit.ts';
 import type { Script, Turn } from './script.ts';
 
 /** The turn that answers this request, and where it stands in the script. */
-export function chooseTurn(script: Script, conversation: Conversation): { turn: Turn; path: string } {
+export function chooseTurn(
+  script: Script,
+  conversation: Conversation,
+  budget: WorkBudget,
+): { turn: Turn; path: string } {
   if (script.type === 'turns') {
     const at = Math.min(countAnswers(conversation), script.turns.length - 1);
     return { turn: script.turns[at] ?? [], path: `turns[${at}]` };
   }
   const content = newestUserContent(conversation);
   for (const [at, { match, turn }] of script.cases.entries()) {
-    if (matchText(match, content, `when[${at}].match`)) return { turn, path: `when[${at}].turn` };
+    if (matchText(match, content, `when[${at}].match`, budget)) return { turn, path: `when[${at}].turn` };
   }
   if (script.otherwise !== undefined) return { turn: script.otherwise, path: 'else' };
   throw new Misfit('when', 'nothing matches the newest user content, and there is no `else`');

@@ -246,6 +246,19 @@ describe('bodies that are too big', () => {
     expect(limits.bodyBytesMax).toBe(32 * 1024 * 1024);
   });
 
+  it('[H82] a body of brackets is refused before it is parsed, and one at the limits is read', async () => {
+    const { url } = await serve();
+    const post = async (body: string) => (await fetch(`${url}/v1/messages`, { method: 'POST', body })).json();
+    const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+    const problem = 'The request body is nested too deep or has too many values';
+    expect(await post(nested(limits.bodyDepthMax))).not.toMatchObject({ error: { message: problem } });
+    expect(await post(nested(limits.bodyDepthMax + 1))).toMatchObject({ error: { message: problem } });
+    expect(await post('['.repeat(30_000_000))).toMatchObject({ error: { message: problem } });
+    const wide = (values: number) => `[${'1,'.repeat(values - 3)}1]`;
+    expect(await post(wide(limits.bodyValuesMax))).not.toMatchObject({ error: { message: problem } });
+    expect(await post(wide(limits.bodyValuesMax + 2))).toMatchObject({ error: { message: problem } });
+  });
+
   it('[K22] who never stops sending is cut off', async () => {
     const server = await serve({ bodyBytesMax: 100, lingerMs: 50 });
     const request = httpRequest(`${server.url}/v1/messages`, { method: 'POST' });

@@ -44,7 +44,8 @@ export async function serveScriptedModel(options: ServeScriptedModelOptions = {}
 
 async function listen(server: Server, host: string, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => reject(toListenError(host, port, cause)));
+    // Stays on: without a free descriptor every failed `accept` is an error of the server, which would end the process.
+    server.on('error', (cause) => reject(toListenError(host, port, cause)));
     server.listen(port, host, resolve);
   });
   const address = server.address();

@@ -20,8 +20,13 @@ export const limits = {
   tokensMax: 1_000_000_000,
   /** Longest regular expression of `when`. */
   matchCharsMax: 1_000,
-  /** How long one regular expression may search. Some take years for a line of text; a busy machine takes a second for any. */
-  matchMsMax: 2_000,
+  /** Instructions of all regular expressions of one `when`, those that stand for one text not counted. */
+  matchSizeMax: 5_000,
+  /** Regular expressions that are kept compiled: the same script is read again with every request. */
+  matchesKeptMax: 200,
+  /** Placeholders of one turn, and those of them that look for something. */
+  placeholdersMax: 10_000,
+  findsMax: 100,
   /** All that one answer says, thinks and calls, placeholders filled in. */
   answerCharsMax: 1_000_000,
   /** Events of one answer. */
@@ -41,6 +46,9 @@ export const limits = {
   messagesMax: 100_000,
   /** Biggest body of a request, as in the real API: 32 MB. */
   bodyBytesMax: 32 * 1024 * 1024,
+  /** Levels and values of its JSON, before it is parsed: a little more than is allowed afterwards. */
+  bodyDepthMax: 600,
+  bodyValuesMax: 1_000_000,
   /** How long the rest of a refused body is read and thrown away, so that its sender can still hear the refusal. */
   lingerMs: 2_000,
 } as const;

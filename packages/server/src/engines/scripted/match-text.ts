@@ -1,35 +1,57 @@
-import { type Context, createContext, Script } from 'node:vm';
+import { type BoundedPattern, compileBounded, includesText, type WorkBudget } from '../../base/bounded-pattern.ts';
+import { PatternError } from '../../base/linear-regex.ts';
 import { limits } from './limits.ts';
 import { Misfit } from './misfit.ts';
 
 /**
- * Whether the regular expression finds something. A script may come from anybody who can send a message, and an
- * expression such as `(a+)+$` can search for years; only a `vm` can be told to stop.
+ * Whether the regular expression finds something. A script may come from anybody who can send a message, so it is never
+ * V8 that searches, and a request has a budget for all of its expressions.
  */
-export function matchText(source: string, text: string, path: string): boolean {
-  return run(test, source, text, path) === true;
+export function matchText(source: string, text: string, path: string, budget: WorkBudget): boolean {
+  return orMisfit(path, () => compileMatch(source).test(text, budget));
 }
 
-/** What the expression finds last: its first group, or all of it where it has none. Nothing if it finds nothing. */
-export function findText(source: string, text: string, path: string): string {
-  const found = run(find, source, text, path);
-  return typeof found === 'string' ? found : '';
+/**
+ * What the expression finds last: its first group, or all of it where it has none. Nothing if it finds nothing. It looks at
+ * one line at a time, from the last one up: to find all matches in a long text may take the square of its length.
+ */
+export function findText(source: string, text: string, path: string, budget: WorkBudget): string {
+  return orMisfit(path, () => {
+    const pattern = compileMatch(source);
+    for (let end = text.length; end >= 0; ) {
+      const start = end === 0 ? 0 : text.lastIndexOf('\n', end - 1) + 1;
+      const found = pattern.findLast(text.slice(start, end), budget);
+      if (found !== undefined) return found.groups[0] ?? found.text;
+      end = start - 1;
+    }
+    return '';
+  });
 }
 
-function run(script: Script, source: string, text: string, path: string): unknown {
-  room ??= createContext(Object.create(null));
-  Object.assign(room, { source, text });
+/** Whether a text is part of another one. */
+export function holdsText(text: string, wanted: string, path: string, budget: WorkBudget): boolean {
+  return orMisfit(path, () => includesText(text, wanted, budget));
+}
+
+/** Throws a {@link PatternError}. */
+export function compileMatch(source: string): BoundedPattern {
+  const known = kept.get(source);
+  const pattern = known ?? compileBounded(source);
+  // The one that was not used for longest goes first.
+  kept.delete(source);
+  kept.set(source, pattern);
+  const [oldest] = kept.keys();
+  if (kept.size > limits.matchesKeptMax && oldest !== undefined) kept.delete(oldest);
+  return pattern;
+}
+
+const kept = new Map<string, BoundedPattern>();
+
+function orMisfit<Found>(path: string, find: () => Found): Found {
   try {
-    return script.runInContext(room, { timeout: limits.matchMsMax });
+    return find();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Misfit(path, `cannot be searched for: ${reason}`);
-  } finally {
-    Object.assign(room, { source: '', text: '' });
+    if (error instanceof PatternError) throw new Misfit(path, `cannot be searched for: ${error.message}`);
+    throw error;
   }
 }
-
-const test = new Script('new RegExp(source).test(text)');
-const find = new Script('[...text.matchAll(new RegExp(source, "g"))].map(([all, group]) => group ?? all).at(-1)');
-/** Made when it is needed first, which takes a millisecond, and used again. */
-let room: Context | undefined;

@@ -71,7 +71,9 @@ export function createScriptedModel(options: ScriptedModelOptions = {}): Scripte
     },
     create: async (params, { signal, agent } = {}) => {
       const events: (MessagesEvent | PingEvent)[] = [];
-      for await (const due of model.play(await model.plan(params, { agent }), { signal })) events.push(...due);
+      for await (const due of model.play(await model.plan(params, { agent }), { signal })) {
+        for (const event of due) events.push(event);
+      }
       return foldMessage(events);
     },
     countTokens: async (params) => {

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { limits } from './limits.ts';
+import { compileMatch } from './match-text.ts';
 import { parseScript } from './parse-script.ts';
 
 describe('a good script', () => {
@@ -221,6 +222,35 @@ describe('limits of a script', () => {
     const usage = (input_tokens: number) => problemOf({ turns: [[]], usage: { input_tokens } });
     expect(usage(limits.tokensMax)).toBeUndefined();
     expect(usage(limits.tokensMax + 1)).toContain('usage.input_tokens: must be from 0');
+  });
+
+  it('[K36] the regular expressions of a script have 5,000 instructions together, plain texts not counted', () => {
+    expect(limits.matchSizeMax).toBe(5_000);
+    const size = compileMatch('[ab]{99}').size;
+    const most = Math.floor(limits.matchSizeMax / size);
+    const cases = (count: number) => Array.from({ length: count }, () => ({ match: '[ab]{99}', turn: [] }));
+    const plain = Array.from({ length: 900 }, (_, at) => ({ match: `^plain \\(${at}\\)$`, turn: [] }));
+    expect(problemOf({ when: [...plain, ...cases(most)] })).toBeUndefined();
+    expect(problemOf({ when: [...plain, ...cases(most + 1)] })).toBe(
+      `when[${900 + most}].match: the regular expressions up to here have ${size * (most + 1)} instructions, and 5000 are allowed: use simpler ones, or fewer cases`,
+    );
+  });
+
+  it('[K36] as many expressions are kept compiled as the limit says, and those that go are compiled again', () => {
+    const sources = Array.from({ length: limits.matchesKeptMax + 1 }, (_, at) => `[x]${at}`);
+    const first = sources.map((source) => compileMatch(source));
+    expect(compileMatch(sources.at(-1)!)).toBe(first.at(-1));
+    expect(compileMatch(sources[1]!)).toBe(first[1]);
+    expect(compileMatch(sources[0]!)).not.toBe(first[0]);
+  });
+
+  it.each([
+    ['a(?=b)', 'look-ahead and look-behind are not supported'],
+    [String.raw`(a)\1`, 'back-references are not supported'],
+    ['(.?){999}', 'instructions, and 1000 are allowed'],
+  ])('[K30] %j is refused with what is wrong: %s', (match, problem) => {
+    expect(problemOf({ when: [{ match, turn: [] }] })).toContain(problem);
+    expect(problemOf({ when: [{ match, turn: [] }] })).toMatch(/^when\[0\]\.match: must be a regular expression: /);
   });
 
   it('[K22] texts have their length, and inputs their depth', () => {

@@ -1,28 +1,47 @@
+import type { WorkBudget } from '../../base/bounded-pattern.ts';
 import { allUserContent, type Conversation, countAnswers, joinTexts, resultsOf, textOf } from './conversation.ts';
 import { type JsonObject, mapStrings } from './json.ts';
 import { limits } from './limits.ts';
 import { findText } from './match-text.ts';
 import { Misfit } from './misfit.ts';
+import { type Placeholder, replacePlaceholders } from './replace-placeholders.ts';
 import type { Step, Turn } from './script.ts';
 
+export interface FillingContext {
+  readonly conversation: Conversation;
+  /** The name of the agent that asks, empty if unknown. */
+  readonly agent: string;
+  /** For what it looks for. */
+  readonly budget: WorkBudget;
+}
+
 /** The turn with its placeholders filled in from the conversation. What was filled in is not looked at again. */
-export function fillPlaceholders(turn: Turn, conversation: Conversation, agent: string): Turn {
+export function fillPlaceholders(turn: Turn, { conversation, agent, budget }: FillingContext): Turn {
   const values = readValues(conversation, agent);
   let room: number = limits.answerCharsMax;
-  return turn.map((step) => fillStep(step, (text) => text.replace(PLACEHOLDER, fill)));
+  let content: string | undefined;
+  let [placeholders, finds] = [0, 0];
+  return turn.map((step) => fillStep(step, (text) => replacePlaceholders(text, fill)));
 
-  function fill(whole: string, name: string | undefined, wanted: string | undefined): string {
-    const value = wanted === undefined ? values[name ?? ''] : findText(wanted, allUserContent(conversation), whole);
-    if (value === undefined) return '';
+  function fill({ name, pattern }: Placeholder): string {
+    if (++placeholders > limits.placeholdersMax) throw tooMany('placeholders', limits.placeholdersMax);
+    const value = pattern === undefined ? (values[name] ?? '') : find(pattern);
     room -= value.length;
     // Said before the text is built: a thousand long results in one string are more than the process can hold.
     if (room < 0) throw new Misfit('', `the answer has more than ${limits.answerCharsMax} characters`);
     return value;
   }
+
+  function find(pattern: string): string {
+    if (++finds > limits.findsMax) throw tooMany('{{find:…}}', limits.findsMax);
+    content ??= allUserContent(conversation);
+    return findText(pattern, content, `{{find:${pattern}}}`, budget);
+  }
 }
 
-/** `{{find:…}}` holds a regular expression; it ends at the first `}}`. */
-const PLACEHOLDER = /\{\{(?:(last_user|last_result|results|n|agent)|find:(.+?))\}\}/g;
+function tooMany(what: string, most: number): Misfit {
+  return new Misfit('', `a turn has more than ${most} ${what}: use fewer of them`);
+}
 
 function readValues(conversation: Conversation, agent: string): Readonly<Record<string, string>> {
   const { messages } = conversation;

@@ -56,16 +56,40 @@ describe('which turn', () => {
     });
   });
 
-  it('[K22] an expression that searches too long is stopped, and is a 400', async () => {
-    const script = { when: [{ match: '(a+)+$', turn: [] }] };
-    const startedAt = performance.now();
-    const refusal = await refused(script, [{ role: 'user', content: `${'a'.repeat(60)}b` }]);
-    expect(refusal).toMatchObject({
-      status: 400,
-      message: expect.stringContaining('when[0].match: cannot be searched'),
-    });
-    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(limits.matchMsMax);
+  it('[K30] an expression that would take V8 years is answered at once', async () => {
+    const script = { when: [{ match: '(a+)+$', turn: [] }], else: [{ say: 'no' }] };
+    const start = process.cpuUsage();
+    expect(textOf(await ask(script, [user(`${'a'.repeat(20_000)}b`)]))).toBe('no');
+    expect(process.cpuUsage(start).user / 1e6).toBeLessThan(1);
     expect(textOf(await ask({ when: [{ match: 'b$', turn: [{ say: 'ok' }] }] }, [user('ab')]))).toBe('ok');
+  });
+
+  it('[K31] a request has a budget for all of its expressions: beyond it the answer is a 400 that says how much is left', async () => {
+    const cases = Array.from({ length: 40 }, () => ({ match: '[ab]+c', turn: [] }));
+    const text = (length: number) => [user('x'.repeat(length))];
+    expect(textOf(await ask({ when: cases, else: [{ say: 'none' }] }, text(1_700)))).toBe('none');
+    expect(await refused({ when: cases, else: [] }, text(2_000))).toMatchObject({
+      status: 400,
+      message: expect.stringMatching(
+        /when\[\d+\]\.match: cannot be searched for: the pattern "\[ab\]\+c" takes \d+ steps/,
+      ),
+    });
+    const finds = { turns: [[{ say: '{{find:[ab]+c}}'.repeat(40) }]] };
+    expect(textOf(await ask(finds, text(1_700)))).toBe('');
+    expect(await refused(finds, text(2_000))).toMatchObject({
+      message: expect.stringContaining('{{find:[ab]+c}}: cannot'),
+    });
+    const expects = { turns: [[{ expect: { contains: Array.from({ length: 100 }, () => 'x') } }, { say: 'ok' }]] };
+    expect(textOf(await ask(expects, text(50_000)))).toBe('ok');
+    expect(await refused(expects, text(80_000))).toMatchObject({
+      message: expect.stringContaining('expect.contains: cannot'),
+    });
+  });
+
+  it('[K32] the echo answers texts of any length that an answer can have', async () => {
+    const long = ' '.repeat(900_000) + 'x';
+    const echo = { when: [{ match: '\\S', turn: [{ say: '{{last_user}}' }] }], else: [{ say: 'nothing' }] };
+    expect(textOf(await ask(echo, [user(long)])).length).toBe(long.length);
   });
 });
 
@@ -113,6 +137,32 @@ describe('placeholders', () => {
       status: 400,
       message: expect.stringContaining('{{find:(}}: cannot be searched for'),
     });
+  });
+
+  it('[K34] find looks at one line at a time, from the last one up, and at the last match of it', async () => {
+    const find = (pattern: string, text: string) => ask({ turns: [[{ say: `{{find:${pattern}}}|` }]] }, [user(text)]);
+    expect(textOf(await find('^(.)', 'a\nb\n'))).toBe('b|');
+    expect(textOf(await find('(.)$', 'ab\ncd\n\n'))).toBe('d|');
+    expect(textOf(await find(String.raw`\d`, '1 2\n3 4\nx'))).toBe('4|');
+    expect(textOf(await find('(a)|b', 'a b'))).toBe('b|');
+    expect(textOf(await find(String.raw`b\nc`, 'b\nc'))).toBe('|');
+    expect(textOf(await find('^$', 'x'))).toBe('|');
+  });
+
+  it('[K35] a turn has at most 10,000 placeholders, and 100 that look for something', async () => {
+    expect([limits.placeholdersMax, limits.findsMax]).toEqual([10_000, 100]);
+    const say = (text: string) => ({ turns: [[{ say: text }]] });
+    expect(textOf(await ask(say('{{n}}'.repeat(limits.placeholdersMax))))).toHaveLength(limits.placeholdersMax);
+    expect(await refused(say('{{n}}'.repeat(limits.placeholdersMax + 1)))).toMatchObject({
+      message: expect.stringContaining('more than 10000 placeholders'),
+    });
+    expect(textOf(await ask(say(`${'{{find:zz}}'.repeat(limits.findsMax)}x`)))).toBe('x');
+    expect(await refused(say('{{find:zz}}'.repeat(limits.findsMax + 1)))).toMatchObject({
+      message: expect.stringContaining('more than 100 {{find:…}}'),
+    });
+    const start = process.cpuUsage();
+    await refused(say('{{find:a}}'.repeat(60_000)), [user('b'.repeat(1_000_000))]);
+    expect(process.cpuUsage(start).user / 1e6).toBeLessThan(1);
   });
 
   it('[K7] what was filled in is not looked at again', async () => {

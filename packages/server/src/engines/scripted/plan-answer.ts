@@ -1,3 +1,4 @@
+import { WorkBudget } from '../../base/bounded-pattern.ts';
 import { checkExpectation } from './check-expectation.ts';
 import { chooseTurn } from './choose-turn.ts';
 import type { Conversation } from './conversation.ts';
@@ -26,11 +27,12 @@ export function planAnswer({ script, asked, conversation, agent, countAttempt }:
   const seed = digest('answer', script.digest, agent, asked.digest);
   let requestId = deriveId('req', seed);
   const planned = catchMisfit(() => {
-    const { turn, path } = chooseTurn(script, conversation);
-    const filled = fillPlaceholders(turn, conversation, agent);
+    const budget = new WorkBudget();
+    const { turn, path } = chooseTurn(script, conversation, budget);
+    const filled = fillPlaceholders(turn, { conversation, agent, budget });
     const attempt = isCounting(turn) ? countAttempt(digest('attempt', seed, asked.userId)) : 1;
     requestId = deriveId('req', seed, String(attempt));
-    const { steps, waitedMs, failing } = walk({ turn: filled, path, attempt, conversation });
+    const { steps, waitedMs, failing } = walk({ turn: filled, path, attempt, conversation, budget });
     if (failing !== undefined) return planRefusal({ ...failing, requestId }, waitedMs);
     // To ask for no token at all is how a client fills the cache: there is nothing to say.
     const said = asked.maxTokens === 0 ? [{ type: 'stop' as const, reason: 'max_tokens' as const }] : steps;
@@ -50,16 +52,21 @@ interface Walk {
   path: string;
   attempt: number;
   conversation: Conversation;
+  budget: WorkBudget;
 }
 
 /** Goes through the turn as this attempt will: up to the first cut that hits it, or to a failure. */
-function walk({ turn, path, attempt, conversation }: Walk): { steps: Turn; waitedMs: number; failing?: FailStep } {
+function walk({ turn, path, attempt, conversation, budget }: Walk): {
+  steps: Turn;
+  waitedMs: number;
+  failing?: FailStep;
+} {
   let waitedMs = 0;
   /** Attempts that earlier steps have spoiled: each `fail` and `cut` takes its own from what they leave. */
   let spoiled = 0;
   for (const [at, step] of turn.entries()) {
     if (step.type === 'sleep') waitedMs += step.ms;
-    if (step.type === 'expect') checkExpectation(step, conversation, `${path}[${at}].expect`);
+    if (step.type === 'expect') checkExpectation(step, conversation, `${path}[${at}].expect`, budget);
     if (step.type !== 'fail' && step.type !== 'cut') continue;
     spoiled += step.times ?? Number.POSITIVE_INFINITY;
     if (attempt > spoiled) continue;

@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { Misfit } from './misfit.ts';
 
 /** Strict readers of values from outside: what does not fit says where and why. */
@@ -65,7 +66,7 @@ export function readOr<T, D>(value: unknown, otherwise: D, read: (value: unknown
 }
 
 export function join(path: string, key: string): string {
-  const shown = key.length <= 100 ? key : `${key.slice(0, 99)}…`;
+  const shown = key.length <= 100 ? key : `${cutText(key, 99)}…`;
   return path === '' ? shown : `${path}.${shown}`;
 }
 

@@ -212,15 +212,16 @@ describe('keys in files', () => {
 
 describe('session tokens', () => {
   const signingKey = Buffer.alloc(32, 7);
+  const isIssuerCurrent = async () => true;
 
   it('[H30] a token is for one session and ends with its time', async () => {
     const clock = createManualClock(1_000);
-    const tokens = createSessionTokens({ signingKey, clock });
+    const tokens = createSessionTokens({ signingKey, clock, isIssuerCurrent });
     const { id: _, kind: __, ...fields } = session;
-    const token = tokens.issue({ ...fields, ttlMs: 500 });
+    const token = tokens.issue({ ...fields, keyId: 'key_3', ttlMs: 500 });
     expect(token).toMatch(/^fleetloom_session_/);
     expect(await tokens.find(token)).toEqual({ kind: 'session', id: 'token of sesn_1', ...fields });
-    const restarted = createSessionTokens({ signingKey, clock });
+    const restarted = createSessionTokens({ signingKey, clock, isIssuerCurrent });
     expect(await restarted.find(token)).toMatchObject(fields);
     clock.advance(499);
     expect(await tokens.find(token)).toBeDefined();
@@ -230,12 +231,18 @@ describe('session tokens', () => {
 
   it('[H30] a token that was changed, or signed by somebody else, is none', async () => {
     const clock = createManualClock();
-    const tokens = createSessionTokens({ signingKey, clock });
-    const fields = { workspaceId: 'wrkspc_1', environmentId: 'env_1', sessionId: 'sesn_1', ttlMs: 1_000 };
+    const tokens = createSessionTokens({ signingKey, clock, isIssuerCurrent });
+    const fields = {
+      workspaceId: 'wrkspc_1',
+      environmentId: 'env_1',
+      sessionId: 'sesn_1',
+      keyId: 'key_3',
+      ttlMs: 1_000,
+    };
     const token = tokens.issue(fields);
     const [payload, signature] = token.slice('fleetloom_session_'.length).split('.');
-    const forged = Buffer.from(JSON.stringify(['wrkspc_1', 'env_1', 'sesn_2', 1_000])).toString('base64url');
-    const strange = createSessionTokens({ signingKey: Buffer.alloc(32, 8), clock }).issue(fields);
+    const forged = Buffer.from(JSON.stringify(['wrkspc_1', 'env_1', 'sesn_2', 1_000, 'key_3'])).toString('base64url');
+    const strange = createSessionTokens({ signingKey: Buffer.alloc(32, 8), clock, isIssuerCurrent }).issue(fields);
     for (const wrong of [
       `fleetloom_session_${forged}.${signature}`,
       `fleetloom_session_${payload}.`,

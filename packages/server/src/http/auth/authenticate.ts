@@ -13,7 +13,18 @@ export type Access = Credentials | 'open';
  * key, the cookie of a signed-in browser counts.
  */
 export async function authenticate(access: Access, headers: IncomingHttpHeaders, method = 'GET'): Promise<Credential> {
-  if (access === 'open') return OPEN;
+  return (await identify(access, headers, method)).credential;
+}
+
+export interface Identity {
+  readonly credential: Credential;
+  /** What the caller has sent as its credential. Empty where everybody is let in. Must be neither kept nor logged. */
+  readonly secret: string;
+}
+
+/** The same, together with the secret that counted. */
+export async function identify(access: Access, headers: IncomingHttpHeaders, method: string): Promise<Identity> {
+  if (access === 'open') return { credential: OPEN, secret: '' };
   const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
   const apiKey = firstOf(headers['x-api-key'])?.trim() || undefined;
   if (bearer === undefined && apiKey === undefined) {
@@ -25,17 +36,17 @@ export async function authenticate(access: Access, headers: IncomingHttpHeaders,
     throw doorError('missing_key', 'this server asks for a key, and there is none');
   }
   if (bearer === undefined) return await find(access, apiKey!);
-  const credential = await find(access, bearer);
-  return credential.kind === 'environment' && apiKey !== undefined ? await find(access, apiKey) : credential;
+  const found = await find(access, bearer);
+  return found.credential.kind === 'environment' && apiKey !== undefined ? await find(access, apiKey) : found;
 }
 
 const OPEN: Credential = { kind: 'api', id: OPEN_ID, workspaceId: DEFAULT_WORKSPACE };
 
-async function find(credentials: Credentials, secret: string): Promise<Credential> {
+async function find(credentials: Credentials, secret: string): Promise<Identity> {
   const credential = secret.length <= limits.secretCharsMax ? await credentials.find(secret) : undefined;
   // The secret is not part of the message: messages are logged.
   if (credential === undefined) throw doorError('wrong_key', 'this key is not known here');
-  return credential;
+  return { credential, secret };
 }
 
 function firstOf(value: string | string[] | undefined): string | undefined {

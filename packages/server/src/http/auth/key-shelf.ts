@@ -1,6 +1,7 @@
-import { chmod, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chmod, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { limits } from '../../base/limits.ts';
+import { makePrivateDirectory } from '../../base/private-files.ts';
 import type { Store } from '../../store/store.ts';
 import { isStoreError, storeError } from '../../store/store-errors.ts';
 import { writeSecretly } from './write-secretly.ts';
@@ -22,7 +23,7 @@ export interface KeyShelf {
 
 /** A directory with a file for each, so that a command needs no running server. */
 export async function openKeyDirectory(directory: string): Promise<KeyShelf> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makePrivateDirectory(directory);
   const placeOf = (name: string) => join(directory, `${name}.json`);
   return {
     label: directory,

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { FleetloomError } from '../../base/errors.ts';
 import { limits } from '../../base/limits.ts';
+import { mapAtOnce } from '../../base/map-at-once.ts';
+import { isOutOfResources } from '../resource-error.ts';
 import { type Credential, type Credentials, DEFAULT_WORKSPACE } from './credential.ts';
 import { parseKeyFile, type StoredKey, toKeyFile } from './key-file.ts';
 import { type KeyShelf, openKeyDirectory } from './key-shelf.ts';
@@ -59,6 +61,8 @@ export async function openKeyStore(
   /** What was read. A key never changes under its name, so their names say everything. */
   let loadedNames = '';
   let checkedAt = Number.NEGATIVE_INFINITY;
+  /** Since when it is not possible to look, and why. */
+  let failing: { readonly since: number; readonly error: unknown } | undefined;
   await load();
   const first = known.length === 0 ? await make({ kind: 'api', name: 'first key' }, shelf.firstName) : undefined;
   return { keys: { find, create, list, findById, revoke }, firstSecret: first?.secret };
@@ -112,14 +116,24 @@ export async function openKeyStore(
 
   /** Looks whether another process has added or removed a key, but not at every request. */
   async function refresh(): Promise<void> {
-    if (clock.steady() - checkedAt < limits.apiKeysCheckMs) return;
-    checkedAt = clock.steady();
-    if ((await shelf.names()).join() !== loadedNames) await load();
+    const now = clock.steady();
+    if (now - checkedAt >= limits.apiKeysCheckMs) {
+      checkedAt = now;
+      try {
+        if ((await shelf.names()).join() !== loadedNames) await load();
+        failing = undefined;
+      } catch (error) {
+        if (!isOutOfResources(error)) throw error;
+        failing ??= { since: now, error };
+      }
+    }
+    // A machine without free descriptors must not lock out every key holder, and a revoked key must not work for long.
+    if (failing !== undefined && now - failing.since >= limits.apiKeysStaleMs) throw failing.error;
   }
 
   async function load(): Promise<void> {
     const names = await shelf.names();
-    const loaded = await Promise.all(names.slice(0, limits.apiKeysMax).map(readKey));
+    const loaded = await mapAtOnce(names.slice(0, limits.apiKeysMax), limits.filesAtOnceMax, readKey);
     known = loaded.filter((key) => key !== undefined);
     loadedNames = names.join();
   }
@@ -129,6 +143,8 @@ export async function openKeyStore(
       const key = parseKeyFile(await shelf.read(name));
       return { key, name, digest: Buffer.from(key.sha256, 'hex') };
     } catch (cause) {
+      // It is a key that cannot be read at this moment: what is known stays as it is.
+      if (isOutOfResources(cause)) throw cause;
       onMishap(
         new Error(`${shelf.placeOf(name)} is no key and is passed over: remove it, or make it readable`, { cause }),
       );

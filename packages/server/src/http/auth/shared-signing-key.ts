@@ -1,28 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import type { Store } from '../../store/store.ts';
-import { isStoreError } from '../../store/store-errors.ts';
-import { KEY_BYTES, toSigningKey } from './signing-key.ts';
+import { openSealedSecret } from './sealed-secret.ts';
 import type { RandomBytes } from './secret.ts';
+import { KEY_BYTES, toSigningKey } from './signing-key.ts';
 
-/** The same for all nodes: a token that one has signed is good at every other. Whoever starts first makes it. */
+/**
+ * The same for all nodes: a token that one has signed is good at every other. The node that starts first makes it; in the
+ * database it is sealed with the secret that all nodes are given.
+ */
 export async function openSharedSigningKey(
-  { documents }: Pick<Store, 'documents'>,
+  store: Pick<Store, 'documents'>,
+  secret: string,
   random: RandomBytes = randomBytes,
 ): Promise<Uint8Array> {
-  const known = await documents.get(KIND, ID);
-  if (known !== undefined) return toKey(known.data);
-  const key = Buffer.from(random(KEY_BYTES)).toString('hex');
-  const made = await documents.put({ kind: KIND, id: ID, data: { key }, ifRevision: 0 }).catch((error: unknown) => {
-    if (isStoreError(error, 'version_conflict')) return undefined;
-    throw error;
-  });
-  return toKey((made ?? (await documents.get(KIND, ID)))!.data);
+  const make = () => Buffer.from(random(KEY_BYTES)).toString('hex');
+  const { text } = await openSealedSecret(store, { id: 'signing_key', secret, make, ifInClear: 'replaced' });
+  return toSigningKey(text, 'signing_key in the database');
 }
-
-function toKey(data: object): Uint8Array {
-  const { key } = data as { key?: unknown };
-  return toSigningKey(typeof key === 'string' ? key : '', 'signing_key in the database');
-}
-
-const KIND = 'secret';
-const ID = 'signing_key';

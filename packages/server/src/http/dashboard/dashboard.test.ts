@@ -7,7 +7,9 @@ import { limits } from '../../base/limits.ts';
 import { type TestServer, withServer } from '../../server.suite.ts';
 import { openKeyStore } from '../auth/key-store.ts';
 import { sendTo, type TestAnswer, type TestRequest } from '../door.suite.ts';
+import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import { createLoginCodes } from './login-codes.ts';
+import { createLogins } from './logins.ts';
 import { createWebSessions } from './web-sessions.ts';
 
 let directory: string;
@@ -136,6 +138,28 @@ describe('ways in', () => {
       expect((await ask({ path: '/v1/agents', headers: { cookie: cookieOf([set!]) } })).status).toBe(200);
     }));
 
+  it('[H101] a login link survives HEAD, prefetches, previews and embedding, and then works for the visit', () =>
+    withPages(async ({ ask, server }) => {
+      const path = pathOf(await server.dashboardUrl());
+      const looks: TestRequest[] = [
+        { method: 'HEAD', path },
+        { path, headers: { 'sec-purpose': 'prefetch;prerender' } },
+        { path, headers: { purpose: 'prefetch' } },
+        { path, headers: { 'x-moz': 'prefetch' } },
+        { path, headers: { 'x-purpose': 'preview' } },
+        { path, headers: { 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate' } },
+        { method: 'OPTIONS', path },
+      ];
+      for (const look of looks) {
+        const { status, headers } = await ask(look);
+        expect([look, headers['set-cookie']]).toEqual([look, undefined]);
+        expect([200, 404, 503]).toContain(status);
+      }
+      const visit = { 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'none' };
+      expect((await ask({ path, headers: visit })).headers['set-cookie']).toHaveLength(1);
+      expect((await ask({ path, headers: visit })).status).toBe(403);
+    }));
+
   it('[Z2] a code ends with its time, and of many the oldest goes', () => {
     const clock = createManualClock(0);
     const codes = createLoginCodes({ clock });
@@ -245,9 +269,10 @@ describe('the cookie', () => {
   it('[Z5] it ends with its time, and when its key is revoked', async () => {
     const clock = createManualClock(Date.UTC(2026, 0, 1));
     const { keys } = await openKeyStore({ directory: join(directory, 'keys'), clock });
-    const sessions = createWebSessions({ signingKey: new Uint8Array(32), clock, keys });
+    const logins = createLogins(createMemoryStore({ clock }), clock);
+    const sessions = createWebSessions({ signingKey: new Uint8Array(32), clock, keys, logins });
     const { key } = await keys.create({ kind: 'api', name: 'mine', workspaceId: 'wrkspc_mine' });
-    const token = sessions.issue({ keyId: key.id, workspaceId: key.workspaceId });
+    const token = await sessions.issue({ keyId: key.id, workspaceId: key.workspaceId });
     expect(await sessions.find(token)).toEqual({
       kind: 'api',
       id: key.id,
@@ -258,7 +283,7 @@ describe('the cookie', () => {
     expect(await sessions.find(token)).toBeDefined();
     clock.advance(1);
     expect(await sessions.find(token)).toBeUndefined();
-    const other = sessions.issue({ keyId: key.id, workspaceId: key.workspaceId });
+    const other = await sessions.issue({ keyId: key.id, workspaceId: key.workspaceId });
     await keys.revoke(key.id);
     expect(await sessions.find(other)).toBeUndefined();
   });

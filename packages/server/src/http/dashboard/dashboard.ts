@@ -1,7 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
+import type { Store } from '../../store/store.ts';
 import type { Credential, Credentials } from '../auth/credential.ts';
 import type { KeyStore } from '../auth/key-store.ts';
 import { createLoginCodes, type LoginCodes } from './login-codes.ts';
+import { createLogins } from './logins.ts';
 import { findWebDirectory, openWebFiles, type WebFiles } from './web-files.ts';
 import { createWebSessions, type WebSessions } from './web-sessions.ts';
 
@@ -12,6 +14,8 @@ export interface DashboardOptions {
   readonly keys: KeyStore | undefined;
   readonly signingKey: Uint8Array;
   readonly clock: Clock;
+  /** Where it is kept which browsers are signed in. */
+  readonly store: Pick<Store, 'documents'>;
   /** Codes of links, where several nodes have to know them. */
   readonly codes?: LoginCodes | undefined;
 }
@@ -29,9 +33,10 @@ export interface Dashboard {
   readonly makeLink: (serverUrl: string) => Promise<string>;
 }
 
-export function createDashboard({ directory, keys, signingKey, clock, ...rest }: DashboardOptions): Dashboard {
+export function createDashboard({ directory, keys, signingKey, clock, store, ...rest }: DashboardOptions): Dashboard {
   const codes = rest.codes ?? createLoginCodes({ clock });
-  const sessions = keys === undefined ? undefined : createWebSessions({ signingKey, clock, keys });
+  const logins = createLogins(store, clock);
+  const sessions = keys === undefined ? undefined : createWebSessions({ signingKey, clock, keys, logins });
   let files: Promise<WebFiles | undefined> | undefined;
   return {
     sessions,

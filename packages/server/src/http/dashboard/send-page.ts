@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { doorError } from '../door-error.ts';
 import { type Exchange, pathOf } from '../exchange.ts';
 import type { Dashboard } from './dashboard.ts';
@@ -8,7 +9,7 @@ export async function sendFile(exchange: Exchange, dashboard: Dashboard, path: s
   const files = await dashboard.files();
   if (files === undefined) return sendNotBuilt(exchange);
   const file = files.get(path);
-  if (file === undefined) throw doorError('unknown_path', `there is no ${pathOf(exchange.incoming).slice(0, 200)}`);
+  if (file === undefined) throw doorError('unknown_path', `there is no ${cutText(pathOf(exchange.incoming), 200)}`);
   const { incoming, outgoing } = exchange;
   const headers = { ...headersOf(file), etag: file.etag };
   if (incoming.headers['if-none-match'] === file.etag) return void outgoing.writeHead(304, headers).end();

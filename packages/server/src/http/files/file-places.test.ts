@@ -1,16 +1,19 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createManualClock, type ManualClock } from '../../base/clock.ts';
 import { createIds } from '../../base/ids.ts';
+import { limits } from '../../base/limits.ts';
+import { sweep } from '../../nodes/sweep.ts';
 import { createWorkspaces } from '../../sessions/workspaces.ts';
 import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import { codeOf } from '../../store/suite/samples.suite.ts';
 import { type FileStore, openFileStore } from './file-store.ts';
-import { createLaterMounts } from './later-mounts.ts';
-import { createResourceDocuments } from './resource-shelf.ts';
+import { createLaterMounts, createMountSweep, MOUNTING } from './later-mounts.ts';
+import { createResourceDocuments, SESSION_RESOURCES } from './resource-shelf.ts';
 import { createSessionResources } from './session-resources.ts';
 import { createSharedFileStore } from './shared-file-store.ts';
 
@@ -102,3 +105,32 @@ async function makeDirectory(): Promise<string> {
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   return directory;
 }
+
+it('[P103] what a node that was killed had mounted for a session that was never made is removed from the store', async () => {
+  const clock = createManualClock(1_000);
+  const store = createMemoryStore({ clock });
+  const shelf = createResourceDocuments(store);
+  const mounts = createLaterMounts({ store, shelf, directory: await makeDirectory(), onProblem: () => {} });
+  const resourceOf = (id: string) =>
+    ({ type: 'file', id, file_id: 'file_1', mount_path: `/workspace/${id}`, created_at: '', updated_at: '' }) as const;
+  // One was killed before the files were noted, one before the session was made.
+  await mounts.begin!('sesn_1', [resourceOf('sesrsc_1')]);
+  await mounts.put('sesn_1', resourceOf('sesrsc_1'), () => Readable.from([Buffer.from('x')]));
+  const isDone = await mounts.begin!('sesn_2', [resourceOf('sesrsc_2')]);
+  await mounts.put('sesn_2', resourceOf('sesrsc_2'), () => Readable.from([Buffer.from('x')]));
+  await shelf.change('sesn_2', async () => [resourceOf('sesrsc_2')]);
+  await isDone();
+  const files = { find: async () => undefined, content: () => Readable.from([]) };
+  const resources = createSessionResources({ shelf, files, mounts, clock, ids });
+  const sweepables = [
+    { kind: MOUNTING, keepMs: limits.mountingMs, onSwept: createMountSweep(store, shelf) },
+    { kind: SESSION_RESOURCES, isOfSession: true, onSwept: ({ id }: { id: string }) => resources.forget(id) },
+  ];
+  const has = (id: string) => codeOf(buffer(store.blobs.read(`mount_${id}`)));
+  clock.advance(limits.mountingMs);
+  expect(await sweep(store, sweepables)).toBe(1);
+  expect([await has('sesrsc_1'), await has('sesrsc_2')]).toEqual(['ok', 'not_found']);
+  clock.advance(1);
+  expect(await sweep(store, sweepables)).toBe(1);
+  expect(await has('sesrsc_1')).toBe('not_found');
+});

@@ -7,7 +7,9 @@ import type { FileMetadata } from '@fleetloom/protocol/managed-agents';
 import type { Clock } from '../../base/clock.ts';
 import type { Ids } from '../../base/ids.ts';
 import { limits } from '../../base/limits.ts';
+import { mapAtOnce } from '../../base/map-at-once.ts';
 import { doorError } from '../door-error.ts';
+import { isOutOfResources } from '../resource-error.ts';
 
 /** Files that were uploaded, each in a directory of its own. */
 export interface FileStore {
@@ -48,6 +50,8 @@ export interface FileStoreOptions {
   readonly ids: Ids;
   readonly filesMax?: number;
   readonly bytesMax?: number;
+  /** Receives damaged files. By default a warning of the process. */
+  readonly onProblem?: ((problem: Error) => void) | undefined;
 }
 
 /**
@@ -59,6 +63,7 @@ export interface FileStoreOptions {
  */
 export async function openFileStore(options: FileStoreOptions): Promise<FileStore> {
   const { directory, clock, ids, filesMax = limits.uploadsMax, bytesMax = limits.uploadBytesMax } = options;
+  const { onProblem = (problem) => process.emitWarning(problem) } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   // What a crash has left. Nobody else writes here.
   for (const name of await readdir(directory)) if (name.endsWith(DRAFT)) await rm(join(directory, name), REMOVE);
@@ -88,7 +93,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
     },
 
     list: async (workspaceId) => {
-      const stored = await Promise.all((await listIds()).map(load));
+      const stored = await mapAtOnce(await listIds(), limits.filesAtOnceMax, loadOrReport);
       const mine = stored.filter((file) => file?.workspaceId === workspaceId).map((file) => file!.metadata);
       return mine.sort((a, b) => (a.id < b.id ? 1 : -1));
     },
@@ -100,7 +105,8 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
       return true;
     },
 
-    content: (id) => createReadStream(pathOf(id)),
+    // The stream may fail before it is read; without a listener that ends the process.
+    content: (id) => createReadStream(pathOf(id)).on('error', () => {}),
 
     read: async (id) => {
       const stored = await load(id);
@@ -135,6 +141,17 @@ export async function openFileStore(options: FileStoreOptions): Promise<FileStor
     }
     known.set(id, stored);
     return stored;
+  }
+
+  /** A damaged file must not hide the rest of the list. */
+  async function loadOrReport(id: string): Promise<StoredFile | undefined> {
+    try {
+      return await load(id);
+    } catch (error) {
+      if (isOutOfResources(error)) throw error;
+      onProblem(new Error(`${join(directory, id)} cannot be read and is left out of lists`, { cause: error }));
+      return undefined;
+    }
   }
 
   async function readStored(id: string): Promise<StoredFile | undefined> {

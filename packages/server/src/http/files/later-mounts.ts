@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import type { FileResource } from '@fleetloom/protocol/managed-agents';
 import { createLocks } from '../../tools/locks.ts';
 import { putSessionFile, removeSessionFile } from '../../tools/session-files.ts';
+import type { DocumentRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import type { ResourceShelf } from './resource-shelf.ts';
 import type { Mounts } from './session-resources.ts';
@@ -16,7 +17,7 @@ export interface LaterMounts extends Mounts {
 }
 
 export interface LaterMountsOptions {
-  readonly store: Pick<Store, 'blobs'>;
+  readonly store: Pick<Store, 'blobs' | 'documents'>;
   readonly shelf: ResourceShelf;
   /** Where it is noted what each workspace of this disk has. */
   readonly directory: string;
@@ -27,11 +28,18 @@ export interface LaterMountsOptions {
  * Mounts where the workspace is on the disk of one of several nodes, maybe not of this one, maybe of none yet. The copy
  * goes to the store at once, so that the file may be deleted afterwards, and to the workspace when that is used next.
  */
-export function createLaterMounts({ store: { blobs }, shelf, directory, onProblem }: LaterMountsOptions): LaterMounts {
+export function createLaterMounts({ store, shelf, directory, onProblem }: LaterMountsOptions): LaterMounts {
+  const { blobs, documents } = store;
   const locks = createLocks();
   const noteOf = (sessionId: string) => join(directory, `${sessionId}.json`);
 
   return {
+    begin: async (sessionId, resources) => {
+      const [first] = resources;
+      const data = { session_id: sessionId, resource_ids: resources.map(({ id }) => id) };
+      await documents.put({ kind: MOUNTING, id: first!.id, data });
+      return () => documents.delete(MOUNTING, first!.id);
+    },
     put: async (_, resource, open) => void (await blobs.write(blobOf(resource), open())),
     remove: (_, resource) => blobs.delete(blobOf(resource)),
     forget: (resource) => blobs.delete(blobOf(resource)),
@@ -71,6 +79,19 @@ export function createLaterMounts({ store: { blobs }, shelf, directory, onProble
   }
 }
 
-function blobOf({ id }: FileResource): string {
+/** Removes copies that a crash has left: put into the store, and never mounted. */
+export function createMountSweep({ blobs }: Pick<Store, 'blobs'>, shelf: ResourceShelf) {
+  return async ({ data }: DocumentRecord): Promise<void> => {
+    // Only `begin` writes it.
+    const { session_id: sessionId, resource_ids: ids } = data as { session_id: string; resource_ids: string[] };
+    const mounted = new Set((await shelf.read(sessionId)).map(({ id }) => id));
+    for (const id of ids) if (!mounted.has(id)) await blobs.delete(blobOf({ id }));
+  };
+}
+
+/** What is being mounted at this moment. */
+export const MOUNTING = 'mounting';
+
+function blobOf({ id }: Pick<FileResource, 'id'>): string {
   return `mount_${id}`;
 }

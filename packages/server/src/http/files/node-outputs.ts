@@ -84,7 +84,11 @@ export function answerOutputs(local: SessionOutputs, blobs: Store['blobs']) {
     const opened = await local.open(workspaceId!, id);
     if (opened === undefined) return {};
     const blob = answerBlob(questionId);
-    await blobs.write(blob, opened.content);
+    try {
+      await blobs.write(blob, opened.content);
+    } finally {
+      opened.content.destroy();
+    }
     return { file: opened.file as unknown as JsonObject, blob };
   };
 }

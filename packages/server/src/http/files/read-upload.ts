@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
+import { cutText } from '@fleetloom/protocol/fleet';
 import type { FileMetadata } from '@fleetloom/protocol/managed-agents';
 import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
 import { doorError } from '../door-error.ts';
 import { type FormPart, readMultipart } from '../request/read-multipart.ts';
 import type { FileStore, NewFile, Received } from './file-store.ts';
+import { toMediaType } from './media-type.ts';
 
 /** Writes the file of a form while it arrives, and keeps it when the form was as it should be to its end. */
 export async function readUpload(
@@ -19,11 +21,11 @@ export async function readUpload(
         expiresAt = clock.now() + toSeconds(await readText(part)) * 1_000;
       } else if (part.name === 'file' && received === undefined) {
         const filename = toFilename(part.filename);
-        const mimeType = part.mimeType ?? 'application/octet-stream';
+        const mimeType = toMediaType(part.mimeType);
         received = { ...(await files.receive(part.content)), filename, mimeType };
       } else {
         const advice = 'send one file, and expires_in_seconds if it is to end';
-        throw doorError('invalid_request', `${part.name.slice(0, 100)}: is no part that is expected here`, { advice });
+        throw doorError('invalid_request', `${cutText(part.name, 100)}: is no part that is expected here`, { advice });
       }
     }
     if (received === undefined) {
@@ -32,7 +34,8 @@ export async function readUpload(
     const { filename, mimeType } = received;
     return await received.keep({ workspaceId, filename, mimeType, expiresAt });
   } catch (error) {
-    await received?.drop();
+    // If this fails, too, the next start removes the draft. The first error is the reason.
+    await received?.drop().catch(() => {});
     throw error;
   }
 }

@@ -2,6 +2,7 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileResource } from '@fleetloom/protocol/managed-agents';
 import { limits } from '../../base/limits.ts';
+import { mapAtOnce } from '../../base/map-at-once.ts';
 import type { DocumentRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { isStoreError } from '../../store/store-errors.ts';
@@ -34,7 +35,7 @@ export function createResourceDirectory(directory: string): ResourceShelf {
   return {
     read,
     readAll: async (sessionIds) => {
-      const all = await Promise.all(sessionIds.map(async (id) => [id, await read(id)] as const));
+      const all = await mapAtOnce(sessionIds, limits.filesAtOnceMax, async (id) => [id, await read(id)] as const);
       return new Map(all);
     },
     change: async (sessionId, toNext) => {
@@ -57,24 +58,24 @@ export function createResourceDirectory(directory: string): ResourceShelf {
 /** A document for each session, in the store that all nodes share. */
 export function createResourceDocuments({ documents }: Pick<Store, 'documents'>): ResourceShelf {
   return {
-    read: async (sessionId) => resourcesOf(await documents.get(KIND, sessionId)),
+    read: async (sessionId) => resourcesOf(await documents.get(SESSION_RESOURCES, sessionId)),
     readAll: async (sessionIds) => {
-      const found = await documents.getAll(KIND, sessionIds);
+      const found = await documents.getAll(SESSION_RESOURCES, sessionIds);
       return new Map(found.map((record) => [record.id, resourcesOf(record)]));
     },
     change: async (sessionId, toNext) => {
       for (let attempt = 1; ; attempt++) {
-        const before = await documents.get(KIND, sessionId);
+        const before = await documents.get(SESSION_RESOURCES, sessionId);
         const data = { resources: await toNext(resourcesOf(before)) };
         try {
-          await documents.put({ kind: KIND, id: sessionId, data, ifRevision: before?.revision ?? 0 });
+          await documents.put({ kind: SESSION_RESOURCES, id: sessionId, data, ifRevision: before?.revision ?? 0 });
           return;
         } catch (error) {
           if (!isStoreError(error, 'version_conflict') || attempt >= limits.updateAttemptsMax) throw error;
         }
       }
     },
-    remove: (sessionId) => documents.delete(KIND, sessionId),
+    remove: (sessionId) => documents.delete(SESSION_RESOURCES, sessionId),
   };
 }
 
@@ -83,4 +84,4 @@ function resourcesOf(record: DocumentRecord | undefined): FileResource[] {
   return (record?.data['resources'] ?? []) as unknown as FileResource[];
 }
 
-const KIND = 'session_resources';
+export const SESSION_RESOURCES = 'session_resources';

@@ -41,7 +41,8 @@ export function createSessionOutputs({ store, openWorkspace }: SessionOutputsOpt
     open: async (workspaceId, id) => {
       const found = await locate(workspaceId, id);
       const handle = found && (await openOutput(found.workspace, found.path));
-      return handle && { file: found.file, content: handle.createReadStream() };
+      // The stream may fail before it is read; without a listener that ends the process.
+      return handle && { file: found.file, content: handle.createReadStream().on('error', () => {}) };
     },
 
     delete: async (workspaceId, id) => {

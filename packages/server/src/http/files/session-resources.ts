@@ -1,12 +1,12 @@
 import { posix } from 'node:path';
 import type { Readable } from 'node:stream';
-import type { FileResource, FileResourceParams } from '@fleetloom/protocol/managed-agents';
+import type { FileMetadata, FileResource, FileResourceParams } from '@fleetloom/protocol/managed-agents';
 import type { Clock } from '../../base/clock.ts';
 import type { Ids } from '../../base/ids.ts';
 import { limits } from '../../base/limits.ts';
 import { createLocks } from '../../tools/locks.ts';
 import { putSessionFile, removeSessionFile } from '../../tools/session-files.ts';
-import { toInside, UPLOADS_PATH } from '../../tools/session-paths.ts';
+import { OUTPUTS_PATH, SESSION_PATHS, toInside, UPLOADS_PATH } from '../../tools/session-paths.ts';
 import { ToolFailure } from '../../tools/tool-failure.ts';
 import { doorError } from '../door-error.ts';
 import type { FileStore } from './file-store.ts';
@@ -40,6 +40,8 @@ export interface SessionResourcesOptions {
 
 /** Puts copies of files to where agents find them, and takes them away again. */
 export interface Mounts {
+  /** Notes what is about to be put, so that a crash leaves nothing that nobody knows of. Returns what ends the note. */
+  begin?(sessionId: string, resources: readonly FileResource[]): Promise<() => Promise<void>>;
   put(sessionId: string, resource: FileResource, open: () => Readable): Promise<void>;
   remove(sessionId: string, resource: FileResource): Promise<void>;
   /** The session is gone, and its workspace with it. */
@@ -62,15 +64,27 @@ export function createSessionResources(options: SessionResourcesOptions): Sessio
         const added = planned.map(({ file_id, mount_path }): FileResource => {
           return { type: 'file', id: ids.next('sesrsc'), file_id, mount_path, created_at: now, updated_at: now };
         });
-        for (const resource of added) await mounts.put(sessionId, resource, () => files.content(resource.file_id));
-        await shelf.change(sessionId, async (before) => {
-          await plan(
-            workspaceId,
-            before,
-            planned.map((each) => ({ type: 'file' as const, ...each })),
-          );
-          return [...before, ...added];
-        });
+        const isDone = await mounts.begin?.(sessionId, added);
+        const done: FileResource[] = [];
+        try {
+          for (const resource of added) {
+            await mounts.put(sessionId, resource, () => files.content(resource.file_id));
+            done.push(resource);
+          }
+          await shelf.change(sessionId, async (before) => {
+            await plan(
+              workspaceId,
+              before,
+              planned.map((each) => ({ type: 'file' as const, ...each })),
+            );
+            return [...before, ...added];
+          });
+        } catch (error) {
+          // The error is what the caller has to know; what cannot be removed either is removed with the session.
+          for (const resource of done) await mounts.remove(sessionId, resource).catch(() => undefined);
+          throw error;
+        }
+        await isDone?.();
         return added;
       }),
 
@@ -100,7 +114,7 @@ export function createSessionResources(options: SessionResourcesOptions): Sessio
     for (const { file_id, mount_path: asked } of params) {
       const file = await files.find(workspaceId, file_id);
       if (file === undefined) throw doorError('unknown_id', `${file_id} does not exist`);
-      const mount_path = toMountPath(asked ?? `${UPLOADS_PATH}/${file.filename}`);
+      const mount_path = asked === undefined || asked === null ? toOwnPath(file, taken) : toMountPath(asked);
       if (taken.has(mount_path)) {
         const advice = 'give each file a mount_path of its own';
         throw doorError('invalid_request', `mount_path: ${mount_path} is taken`, { advice });
@@ -129,11 +143,35 @@ async function mount(workspace: string, path: string, open: () => Readable): Pro
   });
 }
 
-/** Below one of the directories that agents know by the same name in every session. */
+/** The path of a file without `mount_path`: by its name, which describes it to the agent, or else by its id. */
+function toOwnPath({ id, filename }: FileMetadata, taken: ReadonlySet<string>): string {
+  const path = `${UPLOADS_PATH}/${filename}`;
+  const isPossible = !taken.has(path) && Buffer.byteLength(filename) <= limits.pathNameBytesMax;
+  return isPossible ? path : `${UPLOADS_PATH}/${id}`;
+}
+
+/**
+ * The path where agents find the file. Paths below the directories of every session are kept; any other path is rooted at
+ * the uploads, as in the hosted API: `/data.csv` becomes `/mnt/session/uploads/data.csv`.
+ */
 function toMountPath(asked: string): string {
   const path = posix.normalize(asked);
-  const inside = asked.includes('\0') ? undefined : toInside(path);
-  if (inside !== undefined && inside !== '' && !path.endsWith('/')) return path;
-  const advice = 'begin it with /mnt/session/uploads/ or /workspace/';
-  throw doorError('invalid_request', `mount_path: ${asked} is no place for a file`, { advice });
+  const parts = path.split('/').slice(1);
+  const isFile = path.startsWith('/') && parts.every((part) => part !== '') && !DIRECTORIES.has(path);
+  const isShort = parts.every((part) => Buffer.byteLength(part) <= limits.pathNameBytesMax);
+  const isInside = toInside(path) !== undefined;
+  const mounted = isInside ? path : `${UPLOADS_PATH}${path}`;
+  const isClear = isInside || !asked.split('/').includes('..');
+  const isPossible = isFile && isShort && isClear && mounted.length <= limits.mountPathCharsMax;
+  // oxlint-disable-next-line no-control-regex -- it becomes the name of a file
+  if (isPossible && !/[\u0000-\u001f\u007f]/.test(path)) return mounted;
+  const advice = 'use an absolute path without `..`, such as /workspace/data.csv';
+  throw doorError('invalid_request', `mount_path: ${asked.slice(0, 200)} is not a path for a file`, { advice });
 }
+
+/** Paths of directories, at which no file can be mounted. */
+const DIRECTORIES: ReadonlySet<string> = new Set([
+  ...SESSION_PATHS.map(({ shown }) => shown),
+  UPLOADS_PATH,
+  OUTPUTS_PATH,
+]);

@@ -1,17 +1,30 @@
-import type { Json, JsonObject } from '../../base/json.ts';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { InputBlock, Message, ResultBlock, ToolResultBlock } from '../../base/content.ts';
+import { inBackground, type Report } from '../../base/in-background.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
+import { limits } from '../../base/limits.ts';
 import type { Engine } from '../../engines/engine.ts';
 import type { ProgramEngine } from '../../engines/program.ts';
+import { isOutOfResources } from '../resource-error.ts';
 import type { FileStore } from './file-store.ts';
 
 /**
- * Files are in the log by their ids, so that it stays small. Models are shown their content, which is put in when they
- * are asked.
+ * The log has files by their ids, so that it stays small. Their content is inserted into each model request: the newest
+ * files first, up to the size of one request.
  */
-export function showFiles(engine: Engine, files: Pick<FileStore, 'read'>): Engine {
+export function showFiles(engine: Engine, files: Pick<FileStore, 'read'>, report: Report = warn): Engine {
   return {
     request: async function* (request, signal) {
-      const messages = await Promise.all(request.messages.map((message) => showInMessage(message, files)));
+      let messages: readonly Message[];
+      try {
+        messages = await showInMessages(request.messages, new ShownFiles(files, report));
+      } catch (error) {
+        // Only failures that may pass are thrown; the others have become a sentence.
+        const message = `a file could not be read: ${error instanceof Error ? error.message : String(error)}`;
+        const failure = { reason: 'request_failed', message, consequence: 'retry', retryAfterMs: null } as const;
+        yield { type: 'failed', failure, usage: null };
+        return;
+      }
       yield* engine.request({ ...request, messages }, signal);
     },
     close: () => engine.close(),
@@ -19,50 +32,126 @@ export function showFiles(engine: Engine, files: Pick<FileStore, 'read'>): Engin
 }
 
 /** The same for programs: what is said to them, and what clients give them as results. */
-export function showFilesToPrograms(engine: ProgramEngine, files: Pick<FileStore, 'read'>): ProgramEngine {
+export function showFilesToPrograms(
+  engine: ProgramEngine,
+  files: Pick<FileStore, 'read'>,
+  report: Report = warn,
+): ProgramEngine {
   return {
     ...engine,
     open: async (options) => {
       const program = await engine.open(options);
+      const inOrder = createOrder(files, report);
       return {
         ...program,
-        say: (content) => {
-          if (!content.some(hasFile)) return program.say(content);
-          void Promise.all(content.map((block) => showInBlock(block, files))).then((shown) => program.say(shown));
-        },
-        giveResult: (callId, { content, isError }) => {
-          if (!content.some(hasFile)) return program.giveResult(callId, { content, isError });
-          void Promise.all(content.map((block) => showInBlock(block, files))).then((shown) =>
-            program.giveResult(callId, { content: shown, isError }),
-          );
-        },
+        say: (content) => inOrder(content, (shown) => program.say(shown)),
+        giveResult: (callId, { content, isError }) =>
+          inOrder(content, (shown) => program.giveResult(callId, { content: shown, isError })),
       };
     },
   };
 }
 
-async function showInMessage(message: Message, files: Pick<FileStore, 'read'>): Promise<Message> {
+const warn: Report = (error) => process.emitWarning(error instanceof Error ? error : String(error));
+
+/** Passes content on with its files inserted, in order: a later message must not overtake one whose file is still read. */
+function createOrder(files: Pick<FileStore, 'read'>, report: Report) {
+  let last: Promise<void> | undefined;
+  return <Block extends InputBlock | ResultBlock>(
+    content: readonly Block[],
+    give: (shown: readonly (Block | InputBlock)[]) => void,
+  ): void => {
+    if (last === undefined && !content.some(hasFile)) return give(content);
+    const work = (last ?? Promise.resolve()).then(async () => give(await showPatiently(content, files, report)));
+    const done = work.catch(report).then(() => {
+      if (last === done) last = undefined;
+    });
+    last = done;
+    inBackground(done, report);
+  };
+}
+
+/** A program receives each message once, so a read that may succeed in a moment is retried before it is given up. */
+async function showPatiently<Block extends InputBlock | ResultBlock>(
+  content: readonly Block[],
+  files: Pick<FileStore, 'read'>,
+  report: Report,
+): Promise<readonly (Block | InputBlock)[]> {
+  for (let attempt = 1; ; attempt++) {
+    const isLast = attempt >= limits.shownFileAttemptsMax;
+    try {
+      return await showInBlocks(content, new ShownFiles(files, report, isLast));
+    } catch (error) {
+      if (isLast) throw error;
+      await wait(limits.shownFileRetryMs, undefined, { ref: false });
+    }
+  }
+}
+
+/** Reads files one after the other, within the size of one request. */
+class ShownFiles {
+  readonly #files: Pick<FileStore, 'read'>;
+  readonly #report: Report;
+  readonly #isLastAttempt: boolean;
+  #bytesLeft: number = limits.shownFilesBytesMax;
+
+  constructor(files: Pick<FileStore, 'read'>, report: Report, isLastAttempt = false) {
+    this.#files = files;
+    this.#report = report;
+    this.#isLastAttempt = isLastAttempt;
+  }
+
+  /** The file, or a sentence for the model. Throws failures that may pass, unless this is the last attempt. */
+  async read(id: string): Promise<{ readonly type: string; readonly content: Buffer } | string> {
+    if (this.#bytesLeft <= 0) return `[The file ${id} is left out: there is no room for more files in one request.]`;
+    try {
+      const file = await this.#files.read(id);
+      // The file existed when the message was sent. A sentence is better than a request that fails forever.
+      if (file === undefined) return `[The file ${id} was deleted.]`;
+      this.#bytesLeft -= file.content.length;
+      return { type: file.metadata.mime_type, content: file.content };
+    } catch (error) {
+      if (!this.#isLastAttempt && isOutOfResources(error)) throw error;
+      this.#report(error);
+      return `[The file ${id} cannot be read.]`;
+    }
+  }
+}
+
+async function showInMessages(messages: readonly Message[], files: ShownFiles): Promise<readonly Message[]> {
+  const shown: Message[] = [];
+  for (const message of messages.toReversed()) shown.push(await showInMessage(message, files));
+  return shown.toReversed();
+}
+
+async function showInMessage(message: Message, files: ShownFiles): Promise<Message> {
   if (message.role === 'assistant' || !message.content.some(hasFile)) return message;
-  return { ...message, content: await Promise.all(message.content.map((block) => showInBlock(block, files))) };
+  return { ...message, content: await showInBlocks(message.content, files) };
+}
+
+async function showInBlocks<Block extends InputBlock | ResultBlock | ToolResultBlock>(
+  blocks: readonly Block[],
+  files: ShownFiles,
+): Promise<(Block | InputBlock)[]> {
+  const shown: (Block | InputBlock)[] = [];
+  for (const block of blocks) shown.push(hasFile(block) ? await showInBlock(block, files) : block);
+  return shown;
 }
 
 async function showInBlock<Block extends InputBlock | ResultBlock | ToolResultBlock>(
   block: Block,
-  files: Pick<FileStore, 'read'>,
+  files: ShownFiles,
 ): Promise<Block | InputBlock> {
-  if (block.type === 'tool_result') {
-    return { ...block, content: await Promise.all(block.content.map((part) => showInBlock(part, files))) };
-  }
+  if (block.type === 'tool_result') return { ...block, content: await showInBlocks(block.content, files) };
   const id = fileIdOf(block);
   if (id === undefined) return block;
   const file = await files.read(id);
-  // It was there when it was sent. What is known of it is better than a request that fails forever.
-  if (file === undefined) return { type: 'text', text: `[The file ${id} was deleted.]` };
-  const { mime_type: type } = file.metadata;
+  if (typeof file === 'string') return { type: 'text', text: file };
+  const { type, content } = file;
   const isText = block.type === 'document' && type !== 'application/pdf';
   const source: JsonObject = isText
-    ? { type: 'text', media_type: 'text/plain', data: file.content.toString('utf8') }
-    : { type: 'base64', media_type: type, data: file.content.toString('base64') };
+    ? { type: 'text', media_type: 'text/plain', data: content.toString('utf8') }
+    : { type: 'base64', media_type: type, data: content.toString('base64') };
   return { ...block, source };
 }
 

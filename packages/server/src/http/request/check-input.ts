@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import type { ZodType, z } from 'zod';
 import { doorError } from '../door-error.ts';
 
@@ -119,5 +120,5 @@ function listOf(values: readonly unknown[]): string {
 }
 
 function cut(text: string): string {
-  return text.length <= 100 ? text : `${text.slice(0, 99)}…`;
+  return text.length <= 100 ? text : `${cutText(text, 99)}…`;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { limits } from '../../base/limits.ts';
 import { doorError } from '../door-error.ts';
 import { ClientGone } from './read-body.ts';
@@ -19,15 +20,16 @@ export async function* readMultipart(request: IncomingMessage): AsyncGenerator<F
   const bytes = new ByteSource(request);
   // What stands before the first boundary is for clients of last century; the boundary has no line before it.
   bytes.unread(Buffer.from('\r\n'));
-  await drain(bytes.until(delimiter));
-  while (true) {
+  await drain(bytes.until(delimiter), limits.uploadPreambleBytesMax);
+  for (let parts = 0; ; parts++) {
     const next = (await bytes.take(2)).toString('latin1');
     if (next === '--') return;
+    if (parts >= limits.uploadPartsMax) throw broken(`the form has more than ${limits.uploadPartsMax} parts`);
     if (next !== '\r\n') throw broken('a boundary is followed by something else than a line');
     const headers = await readHeaders(bytes);
     const content = bytes.until(delimiter);
     yield { ...headers, content };
-    await drain(content);
+    await drain(content, limits.uploadBytesMax);
   }
 }
 
@@ -61,20 +63,29 @@ async function readHeaders(bytes: ByteSource): Promise<Omit<FormPart, 'content'>
 }
 
 /** Quoted as browsers and Node do it: only quotes and line breaks are escaped, as percent signs. */
-function parameterOf(disposition: string, name: string): string | undefined {
-  const found = new RegExp(`;\\s*${name}="((?:[^"\\\\]|\\\\.)*)"`, 'i').exec(disposition)?.[1];
+function parameterOf(disposition: string, name: keyof typeof PARAMETERS): string | undefined {
+  const found = PARAMETERS[name].exec(disposition)?.[1];
   return found?.replaceAll(/\\(.)/g, '$1').replaceAll('%22', '"').replaceAll(/%0D/gi, '\r').replaceAll(/%0A/gi, '\n');
 }
 
-async function drain(content: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const _ of content) {
-    // Nobody wants it.
+const PARAMETERS = {
+  name: /;\s*name="((?:[^"\\]|\\.)*)"/i,
+  filename: /;\s*filename="((?:[^"\\]|\\.)*)"/i,
+};
+
+/** Skips content that is not read. */
+async function drain(content: AsyncIterable<Uint8Array>, bytesMax: number): Promise<void> {
+  let bytes = 0;
+  for await (const chunk of content) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw broken(`the body has more than ${bytesMax} bytes where nothing is expected`);
   }
 }
 
 /** The bytes of a request, which can be given back. */
 class ByteSource {
   readonly #chunks: AsyncIterator<Buffer>;
+  #count = 0;
   #rest: Buffer = Buffer.alloc(0);
 
   constructor(request: IncomingMessage) {
@@ -120,6 +131,8 @@ class ByteSource {
   }
 
   async #more(): Promise<void> {
+    // A body in chunks of one byte would otherwise hold up other requests.
+    if (++this.#count % CHUNKS_AT_ONCE === 0) await nextTick();
     const step = await this.#chunks.next().catch(() => {
       throw new ClientGone();
     });
@@ -127,6 +140,8 @@ class ByteSource {
     this.#rest = this.#rest.length === 0 ? step.value : Buffer.concat([this.#rest, step.value]);
   }
 }
+
+const CHUNKS_AT_ONCE = 16;
 
 function broken(problem: string) {
   return doorError('invalid_request', problem, { advice: 'send the file as a form does' });

@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import type { ZodType, z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import { doorError } from '../door-error.ts';
@@ -20,7 +21,12 @@ export function readQuery(schema: QuerySchema, url: string): Record<string, unkn
   }
   // Older clients add it to every path.
   if (schema.shape['beta'] === undefined) given.delete('beta');
-  return Object.fromEntries([...given].map(([name, values]) => [name, toValue(name, schema.shape[name], values)]));
+  return Object.fromEntries([...given].map(([name, values]) => [name, toValue(name, schemaOf(schema, name), values)]));
+}
+
+/** Names come from the caller, and every object inherits some of them, such as `constructor`. */
+function schemaOf({ shape }: QuerySchema, name: string): ZodType | undefined {
+  return Object.hasOwn(shape, name) ? shape[name] : undefined;
 }
 
 function toValue(name: string, schema: ZodType | undefined, texts: readonly string[]): unknown {
@@ -44,6 +50,6 @@ function kindOf(schema: ZodType | undefined): string | undefined {
 }
 
 function tooMany(name: string) {
-  const problem = `${name.slice(0, 100)}: has more than ${limits.queryValuesMax} values`;
+  const problem = `${cutText(name, 100)}: has more than ${limits.queryValuesMax} values`;
   return doorError('invalid_request', problem, { advice: 'ask for fewer at a time' });
 }

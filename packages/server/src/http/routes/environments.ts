@@ -1,4 +1,5 @@
 import type { Environments } from '../../environments/environments.ts';
+import type { KeyStore } from '../auth/key-store.ts';
 import { toPageRequest, toWirePage, wirePage } from '../paging.ts';
 import { type AnyRoute, defineRoute } from '../route.ts';
 import {
@@ -9,8 +10,8 @@ import {
   environmentUpdateBody,
 } from '../schemas/environment.ts';
 
-/** `/v1/environments`, without the queue of work. */
-export function createEnvironmentRoutes(environments: Environments): readonly AnyRoute[] {
+/** `/v1/environments`, without the queue of work. `keys`: undefined where everybody is let in. */
+export function createEnvironmentRoutes(environments: Environments, keys?: KeyStore): readonly AnyRoute[] {
   return [
     defineRoute({
       name: 'environments.create',
@@ -72,7 +73,19 @@ export function createEnvironmentRoutes(environments: Environments): readonly An
       path: '/v1/environments/{environment_id}',
       accepts: ['api'],
       gives: deletedEnvironment,
-      handle: ({ credential, params }) => environments.delete(credential.workspaceId, params.environment_id),
+      handle: async ({ credential: { workspaceId }, params: { environment_id: id } }) => {
+        await environments.get(workspaceId, id);
+        // First: a crash in between leaves an environment without keys, and not keys that nobody can revoke.
+        await revokeKeys(workspaceId, id);
+        return await environments.delete(workspaceId, id);
+      },
     }),
   ];
+
+  async function revokeKeys(workspaceId: string, environmentId: string): Promise<void> {
+    for (const key of (await keys?.list()) ?? []) {
+      const isOfIt = key.kind === 'environment' && key.environmentId === environmentId;
+      if (isOfIt && key.workspaceId === workspaceId) await keys?.revoke(key.id);
+    }
+  }
 }

@@ -2,12 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { DeltaType, StreamEvent } from '@fleetloom/protocol/managed-agents';
 import type { Clock } from '../../base/clock.ts';
 import type { Ids } from '../../base/ids.ts';
+import { inBackground } from '../../base/in-background.ts';
 import type { SessionLog } from '../../store/log.ts';
 import type { SessionRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import type { Place } from '../../views/managed-agents/to-event.ts';
 import { watchEvents } from '../../views/managed-agents/watch-events.ts';
-import { readBackward } from '../../views/read-frames.ts';
+import { findEvent } from '../../views/managed-agents/find-event.ts';
 import type { CatchUp } from '../catch-up.ts';
 import { createEventEncoder, encodeWireEvent } from '../sse/event-encoder.ts';
 import type { EventStream } from '../sse/event-stream.ts';
@@ -32,6 +33,7 @@ export interface FeedRequest {
   /** Where a send was that nobody has watched. */
   readonly caughtUp: number | undefined;
   readonly openStream: () => EventStream;
+  readonly fail: (error: unknown) => void;
 }
 
 /** Streams of events, fed from the log. */
@@ -51,9 +53,10 @@ export function createEventFeeds({ store, log, catchUp, clock, ids, onMishap }: 
       const stream = openStream();
       if (request.isOver && after >= head) stream.end();
       else
-        void feed(request, after, stream)
-          .catch(onMishap)
-          .finally(() => stream.end());
+        inBackground(
+          feed(request, after, stream).then(() => stream.end(), request.fail),
+          onMishap,
+        );
       return stream;
     },
   };
@@ -61,15 +64,20 @@ export function createEventFeeds({ store, log, catchUp, clock, ids, onMishap }: 
   async function feed({ session, place, previews }: FeedRequest, after: number, stream: EventStream): Promise<void> {
     const { signal } = stream;
     const watched = watchEvents({ log, sessionId: session.id, place, after, previews: new Set(previews), signal });
-    while (true) {
-      const step = await watched.next();
-      if (step.done === true) {
-        if (step.value === 'deleted') stream.send(encodeWireEvent(toDeleted()));
-        return;
+    try {
+      while (true) {
+        const step = await watched.next();
+        if (step.done === true) {
+          if (step.value === 'deleted') stream.send(encodeWireEvent(toDeleted()));
+          return;
+        }
+        const { events, restSeq } = step.value;
+        for (const event of events) if (!stream.send(encode(event))) await stream.room();
+        if (restSeq !== null && !signal.aborted) await catchUp.seen(session.id, restSeq);
       }
-      const { events, restSeq } = step.value;
-      for (const event of events) if (!stream.send(encode(event))) await stream.room();
-      if (restSeq !== null && !signal.aborted) await catchUp.seen(session.id, restSeq);
+    } finally {
+      // Also when another step than reading the log has failed.
+      await watched.return('ended');
     }
   }
 
@@ -80,10 +88,6 @@ export function createEventFeeds({ store, log, catchUp, clock, ids, onMishap }: 
   /** The frame of the event that the reader saw last, if it says which and that is known. */
   async function findLastSeen({ session, headers }: FeedRequest): Promise<number | undefined> {
     const id = headers['last-event-id'];
-    if (typeof id !== 'string' || !id.startsWith('sevt_')) return undefined;
-    for await (const { seq, payload } of readBackward(store, session.id, null)) {
-      if ('id' in payload && payload.id === id) return seq;
-    }
-    return undefined;
+    return typeof id === 'string' && id.startsWith('sevt_') ? await findEvent(store, session.id, id) : undefined;
   }
 }

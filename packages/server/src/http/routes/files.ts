@@ -1,8 +1,10 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import type { FileMetadata, FilePage } from '@fleetloom/protocol/managed-agents';
 import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
 import { ContentAnswer } from '../answer.ts';
 import { doorError } from '../door-error.ts';
+import { toContentHeaders } from '../files/content-headers.ts';
 import type { FileStore } from '../files/file-store.ts';
 import { readUpload } from '../files/read-upload.ts';
 import { isOutputId, type SessionOutputs } from '../files/session-outputs.ts';
@@ -65,11 +67,10 @@ export function createFileRoutes({ files, outputs, clock }: FileRoutesOptions): 
         if (isOutputId(id)) {
           const opened = (await outputs.open(workspaceId, id)) ?? unknown(id);
           // Its length is not told: an agent may write more to it meanwhile.
-          return new ContentAnswer(toHeaders(opened.file), opened.content);
+          return new ContentAnswer(toContentHeaders(opened.file), opened.content);
         }
         const file = (await files.find(workspaceId, id)) ?? unknown(id);
-        const headers = { ...toHeaders(file), 'content-length': String(file.size_bytes) };
-        return new ContentAnswer(headers, files.content(id));
+        return new ContentAnswer(toContentHeaders(file), files.content(id), file.size_bytes);
       },
     }),
     defineRoute({
@@ -129,15 +130,6 @@ function placeOf(all: readonly FileMetadata[], id: string): { readonly at: numbe
   return { at: place, behind: place };
 }
 
-function toHeaders({ mime_type: type, filename }: FileMetadata): Record<string, string> {
-  return {
-    'content-type': type,
-    // A page that somebody uploads must not run as one of ours.
-    'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(filename)}`,
-    'x-content-type-options': 'nosniff',
-  };
-}
-
 function unknown(id: string): never {
-  throw doorError('unknown_id', `${id.slice(0, limits.pathIdCharsMax)} does not exist`);
+  throw doorError('unknown_id', `${cutText(id, limits.pathIdCharsMax)} does not exist`);
 }

@@ -1,11 +1,11 @@
-import { type SessionFrame, toSessionFrame } from '../../frames/frames.ts';
+import { toSessionFrame } from '../../frames/frames.ts';
 import type { RunRecord } from '../../frames/record-data.ts';
 import { runKey } from '../../frames/run-key.ts';
 import type { SessionLog } from '../../store/log.ts';
 import type { SessionRecord } from '../../store/records.ts';
 import { type Schedule, systemSchedule } from '../../base/schedule.ts';
 import type { Store } from '../../store/store.ts';
-import { readBackward, readForward } from '../../views/read-frames.ts';
+import { readOne } from '../../views/read-frames.ts';
 import { dataOf } from './read-session.ts';
 
 export interface FoundRun {
@@ -45,55 +45,39 @@ export function createRunFinder({ store, log, schedule = systemSchedule }: RunFi
   }
 
   async function readRun(sessionId: string, runId: string): Promise<RunRecord | undefined> {
-    let found: RunRecord | undefined;
-    for await (const frame of readForward(store, sessionId, 0)) {
-      if (frame.turn?.run !== runId) continue;
-      if (frame.type === 'run.started') {
-        const { agent_name, message } = frame.payload;
-        found = { id: runId, started_at: frame.time, ended_at: null, state: 'running', agent_name, message };
-      } else if (frame.type === 'run.ended' && found !== undefined) {
-        const { ok, stop_reason: end } = frame.payload;
-        const state = ok ? 'completed' : end === 'cancelled' ? 'cancelled' : 'failed';
-        return { ...found, ended_at: frame.time, state };
-      }
-    }
-    return found;
+    const place = await store.runs.get(sessionId, runId);
+    const started = place === undefined ? undefined : await readOne(store, sessionId, place.firstSeq);
+    if (place === undefined || started?.type !== 'run.started') return undefined;
+    const { agent_name, message } = started.payload;
+    const run = { id: runId, started_at: place.startedAt, ended_at: place.endedAt, agent_name, message };
+    const ended = place.lastSeq === null ? undefined : await readOne(store, sessionId, place.lastSeq);
+    if (ended?.type !== 'run.ended') return { ...run, state: 'running' };
+    const { ok, stop_reason: end } = ended.payload;
+    return { ...run, state: ok ? 'completed' : end === 'cancelled' ? 'cancelled' : 'failed' };
   }
 
   async function findStart({ session, run }: FoundRun): Promise<number> {
-    for await (const frame of readBackward(store, session.id, null)) {
-      if (isOf(run, frame, 'run.started')) return frame.seq - 1;
-    }
-    return 0;
+    const place = await store.runs.get(session.id, run.id);
+    return place === undefined ? 0 : place.firstSeq - 1;
   }
 
   async function findLastSeq({ session: { id }, run }: FoundRun): Promise<number> {
     const head = (await store.heads([id])).get(id) ?? 0;
     if (run.ended_at === null) return head;
-    // Nearly always it is one of the last frames.
-    for await (const frame of readForward(store, id, Math.max(0, head - FRAMES_BEHIND_END), head)) {
-      if (isOf(run, frame, 'run.ended')) return frame.seq;
-    }
-    for await (const frame of readBackward(store, id, null)) if (isOf(run, frame, 'run.ended')) return frame.seq;
-    return head;
+    return (await store.runs.get(id, run.id))?.lastSeq ?? head;
   }
 
-  async function waitForEnd(found: FoundRun, waitMs: number): Promise<void> {
-    const { session, run } = found;
+  async function waitForEnd({ session, run }: FoundRun, waitMs: number): Promise<void> {
     const waiting = new AbortController();
     const cancel = schedule(() => waiting.abort(), waitMs);
-    const after = await findStart(found);
-    for await (const entries of log.tail({ sessionId: session.id, after, signal: waiting.signal })) {
+    // In this order: a run that is open in the index ends behind the head that was read before.
+    const after = (await store.heads([session.id])).get(session.id) ?? 0;
+    const isOver = (await store.runs.get(session.id, run.id))?.lastSeq != null;
+    const tail = isOver ? [] : log.tail({ sessionId: session.id, after, signal: waiting.signal });
+    for await (const entries of tail) {
       const frames = entries.flatMap((entry) => (entry.kind === 'frame' ? [toSessionFrame(entry.value)] : []));
-      if (frames.some((frame) => isOf(run, frame, 'run.ended'))) break;
+      if (frames.some(({ type, turn }) => type === 'run.ended' && turn?.run === run.id)) break;
     }
     cancel();
   }
-}
-
-/** What is written with the end of a run behind it, and a little more. */
-const FRAMES_BEHIND_END = 16;
-
-function isOf({ id }: RunRecord, { type, turn }: SessionFrame, wanted: 'run.started' | 'run.ended'): boolean {
-  return type === wanted && turn?.run === id;
 }

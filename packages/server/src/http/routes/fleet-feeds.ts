@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { encodeEvent } from '@fleetloom/protocol/sse';
 import type { Clock } from '../../base/clock.ts';
+import { inBackground } from '../../base/in-background.ts';
 import type { SessionLog } from '../../store/log.ts';
 import { type Schedule, systemSchedule } from '../../base/schedule.ts';
 import type { Store } from '../../store/store.ts';
@@ -21,6 +22,8 @@ export interface FleetFeedsOptions {
   readonly log: SessionLog;
   readonly clock: Clock;
   readonly schedule?: Schedule;
+  /** A reader folded a long log. */
+  readonly onLong?: ((sessionId: string, seen: number) => void) | undefined;
   readonly onMishap: (error: unknown) => void;
 }
 
@@ -41,7 +44,8 @@ export interface WatchedRun {
   readonly id: string | null;
   /** The frame before its first one. */
   readonly before: number;
-  readonly isOver: boolean;
+  /** Its last frame, if it is over. */
+  readonly last: number | null;
 }
 
 /** Fleet streams, fed from the log: the first reader is one like all others. */
@@ -52,8 +56,8 @@ export interface FleetFeeds {
 }
 
 export function createFleetFeeds(options: FleetFeedsOptions): FleetFeeds {
-  const { store, log, clock, schedule = systemSchedule, onMishap } = options;
-  const channels = new FleetChannels({ store, log });
+  const { store, log, clock, schedule = systemSchedule, onLong, onMishap } = options;
+  const channels = new FleetChannels({ store, log, onLong });
 
   return {
     open: async (request) => {
@@ -61,9 +65,10 @@ export function createFleetFeeds(options: FleetFeedsOptions): FleetFeeds {
       const head = (await store.heads([sessionId])).get(sessionId) ?? 0;
       const after = findPlace(request, head);
       const stream = openStream({ beats: 'comments' });
-      void feed(request, after, stream)
-        .catch(onMishap)
-        .finally(() => stream.end());
+      inBackground(
+        feed(request, after, stream).finally(() => stream.end()),
+        onMishap,
+      );
       return stream;
     },
 
@@ -74,7 +79,7 @@ export function createFleetFeeds(options: FleetFeedsOptions): FleetFeeds {
       const stream = openStream({ beats: 'comments' });
       const view = toView(query);
       const flow = { isLive: query.from === 'live', isFollowed: query.follow };
-      void watchEverything({
+      const watched = watchEverything({
         channels,
         workspaceId,
         options: view,
@@ -84,16 +89,18 @@ export function createFleetFeeds(options: FleetFeedsOptions): FleetFeeds {
         schedule,
         sink: stream,
         onMishap,
-      })
-        .catch(onMishap)
-        .finally(() => stream.end());
+      });
+      inBackground(
+        watched.finally(() => stream.end()),
+        onMishap,
+      );
       return stream;
     },
   };
 
   async function feed({ sessionId, query, run }: SessionFeedRequest, after: Place, stream: EventStream): Promise<void> {
     const request = { channels, sessionId, options: toView(query), after };
-    const isFollowed = query.follow && run?.isOver !== true;
+    const isFollowed = query.follow && (run === undefined || run.last === null);
     const events = isFollowed ? watchFleet({ ...request, signal: stream.signal }) : readFleet(request);
     try {
       while (true) {
@@ -116,7 +123,9 @@ async function give(
   stream: EventStream,
   run: WatchedRun | undefined,
 ): Promise<boolean> {
-  for (const { bytes, type, requestId } of events) {
+  for (const { bytes, type, requestId, seq } of events) {
+    // The reader has had its last event already.
+    if (run !== undefined && run.last !== null && seq > run.last) return true;
     const hasRoom = stream.send(bytes);
     if (type === 'done' && run !== undefined && (run.id ?? requestId) === requestId) return true;
     if (!hasRoom) await stream.room();

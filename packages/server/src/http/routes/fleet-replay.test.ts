@@ -192,7 +192,7 @@ describe('replay', () => {
 });
 
 describe('requests', () => {
-  it('[V47] a run can be read by its id, listed, and replayed from any frame on', async () => {
+  it('[V47] a run can be read by its id and listed', async () => {
     const { requestId, events, path } = recordings[1]!;
     const all = events.strict;
     const { json } = await fleet.call('GET', `/v1/requests/${requestId}`);
@@ -200,15 +200,46 @@ describe('requests', () => {
     expect(json).toMatchObject({ request_id: requestId, state: 'completed', agent: 'plain', last_seq: last.seq });
     const list = (await fleet.call('GET', '/v1/requests?limit=100')).json;
     expect(list.data.find(({ request_id: id }: { request_id: string }) => id === requestId)).toEqual(json);
-    for (const { seq } of all) {
-      const reader = await fleet.watch(`/v1/requests/${requestId}/events`, { query: { since_seq: String(seq) } });
-      // It ends by itself, because the run is over.
-      expect(await reader.all()).toEqual(all.filter((event) => event.seq! > seq!));
-    }
     const failed = await fleet.call('GET', `/v1/requests/${recordings[2]!.requestId}`);
     expect(failed.json).toMatchObject({ state: 'failed' });
     expect(path).toContain(json.session_id);
   });
+
+  it.each([0, 1, 2])('[V122] recording %i is replayed exactly behind the cursor of any event', async (index) => {
+    const { requestId, events } = recordings[index]!;
+    for (const gate of gates) {
+      const all = events[gate];
+      for (const [at, { cursor }] of all.entries()) {
+        // It ends by itself, because the run is over.
+        expect(await since(requestId, cursor, gate)).toEqual(all.slice(at + 1));
+      }
+    }
+  });
+
+  it.each([0, 1, 2])('[V123] behind the seq of any event recording %i loses nothing', async (index) => {
+    const { requestId, events } = recordings[index]!;
+    const all = events.strict;
+    expect(new Set(all.map(({ seq }) => seq)).size).toBeLessThan(all.length);
+    for (const { seq } of all) {
+      const first = all.findIndex((event) => event.seq === seq);
+      expect(await since(requestId, String(seq), 'strict')).toEqual(all.slice(first + 1));
+    }
+  });
+
+  it.each(['', '-1', '1.', '.1', '1.2.3', '1e3', '0x1', '1 ', '１', '1234567890123456', 'cursor'])(
+    '[V123] since_seq=%j is refused',
+    async (value) => {
+      const { requestId } = recordings[1]!;
+      const query = new URLSearchParams({ since_seq: value });
+      const { status, json } = await fleet.call('GET', `/v1/requests/${requestId}/events?${query}`);
+      expect([status, JSON.stringify(json)]).toEqual([400, expect.stringContaining('since_seq')]);
+    },
+  );
+
+  async function since(requestId: string, value: string, gate: Gate): Promise<FleetEvent[]> {
+    const query = { since_seq: value, gate };
+    return (await fleet.watch(`/v1/requests/${requestId}/events`, { query })).all();
+  }
 
   it('[V48] an older run of a session is still found, and its stream has no event of the others', async () => {
     const { path, requestId, events } = recordings[1]!;

@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import type { Clock } from '../../base/clock.ts';
 import type { Ids } from '../../base/ids.ts';
 import { limits } from '../../base/limits.ts';
@@ -8,6 +9,7 @@ import type { Store } from '../../store/store.ts';
 import { parseCursor } from '../../views/fleet/place.ts';
 import { toSession } from '../../views/managed-agents/to-session.ts';
 import { doorError } from '../door-error.ts';
+import { discardUnmade } from '../files/discard-unmade.ts';
 import type { SessionResources } from '../files/session-resources.ts';
 import { type AnyRoute, defineRoute } from '../route.ts';
 import { session, sessionForkBody } from '../schemas/session.ts';
@@ -19,10 +21,13 @@ export interface ForkRoutesOptions {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly resources: SessionResources;
+  /** Removes what was prepared for a session that was not made. */
+  readonly discard: (sessionId: string) => Promise<void>;
 }
 
 /** `/v1/sessions/{session_id}/fork`. */
-export function createForkRoutes({ store, sessions, clock, ids, resources }: ForkRoutesOptions): readonly AnyRoute[] {
+export function createForkRoutes(options: ForkRoutesOptions): readonly AnyRoute[] {
+  const { store, sessions, clock, ids, resources, discard } = options;
   return [
     defineRoute({
       name: 'sessions.fork',
@@ -38,20 +43,23 @@ export function createForkRoutes({ store, sessions, clock, ids, resources }: For
         const agent =
           body.agent === undefined ? undefined : await resolveSessionAgent({ store, workspaceId, agent: body.agent });
         const id = ids.next('sesn');
-        const mounted = await mountAgain(source.id, { workspaceId, sessionId: id });
-        const show = (record: SessionRecord) => ({ ...toSession(record, clock.now()), resources: mounted });
-        // As it is made, also for who has to ask again.
-        let answer: ReturnType<typeof show> | undefined;
-        await sessions.fork({
-          workspaceId,
-          sourceId: source.id,
-          id,
-          upTo: toSeq(body.at),
-          title: body.title === undefined ? toTitle(dataOf(source).title) : body.title,
-          ...(agent === undefined ? {} : { agent: () => agent }),
-          toKey: (record) => memory.toKey((answer = show(record))),
-        });
-        return answer!;
+        const make = async () => {
+          const mounted = await mountAgain(source.id, { workspaceId, sessionId: id });
+          const show = (record: SessionRecord) => ({ ...toSession(record, clock.now()), resources: mounted });
+          // As it is made, also for who has to ask again.
+          let answer: ReturnType<typeof show> | undefined;
+          await sessions.fork({
+            workspaceId,
+            sourceId: source.id,
+            id,
+            upTo: toSeq(body.at),
+            title: body.title === undefined ? toTitle(dataOf(source).title) : body.title,
+            ...(agent === undefined ? {} : { agent: () => agent }),
+            toKey: (record) => memory.toKey((answer = show(record))),
+          });
+          return answer!;
+        };
+        return await discardUnmade({ store, sessionId: id, discard }, make);
       },
     }),
   ];
@@ -71,12 +79,12 @@ function toSeq(cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined;
   const place = parseCursor(cursor);
   if (place !== undefined) return place.seq;
-  throw doorError('invalid_request', `at: ${cursor.slice(0, 40)} is no cursor`, {
+  throw doorError('invalid_request', `at: ${cutText(cursor, 40)} is no cursor`, {
     advice: 'give the cursor of an event of the fleet stream, or leave it out to fork the session as it is',
   });
 }
 
 function toTitle(title: string | null): string | null {
   const mark = ' (fork)';
-  return title === null ? null : `${title.slice(0, limits.titleCharsMax - mark.length)}${mark}`;
+  return title === null ? null : `${cutText(title, limits.titleCharsMax - mark.length)}${mark}`;
 }

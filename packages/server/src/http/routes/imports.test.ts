@@ -99,6 +99,47 @@ it('[J164] many steps are written in parts, and each line as a whole', async () 
   });
 });
 
+it('[H83] agents and calls may be named like inherited properties of objects, and are counted like any other', () =>
+  withServer(async (test) => {
+    for (const name of ['__proto__', 'constructor', 'toString', 'valueOf']) {
+      const by = (key: string, line: number, event: object) => ({ ...at(line, event), key });
+      const steps = [
+        said(1, 'Hi'),
+        by('main', 2, { type: 'request_started', model: 'm' }),
+        by('main', 2, { type: 'call', call_id: name, name, input: { [`${name}s`]: name } }),
+        by('main', 2, {
+          type: 'thread_opened',
+          parent_key: 'main',
+          agent_name: name,
+          description: null,
+          prompt: null,
+          call_id: name,
+        }),
+        // As `thread_opened` names it: by its call.
+        by(name, 1, { type: 'thread_started', prompt: null }),
+      ];
+      const { status, body } = await post(test, { conversation: name, steps, is_end: false });
+      expect([name, status, Object.entries(body.lines).find(([key]) => key === name)]).toEqual([name, 200, [name, 1]]);
+      const again = await post(test, { conversation: name, steps, is_end: true });
+      expect([again.body.session_id, again.body.taken]).toEqual([body.session_id, 0]);
+    }
+  }));
+
+it('[H83] a field __proto__ is refused, escaped or not, instead of being lost', () =>
+  withServer(async ({ url, key }) => {
+    const create = async (metadata: string) => {
+      const body = `{"name":"a","model":"scripted/echo","metadata":${metadata}}`;
+      const headers = { 'x-api-key': key };
+      const answer = await fetch(`${url}/v1/agents`, { method: 'POST', headers, body });
+      return { status: answer.status, body: (await answer.json()) as { metadata: object } };
+    };
+    for (const metadata of ['{"__proto__":"x"}', '{"\\u005f_proto__":"x"}', '{"__proto\\u005F\\u005f":{}}']) {
+      expect([metadata, (await create(metadata)).status]).toEqual([metadata, 400]);
+    }
+    const kept = { constructor: '__proto__', toString: 'b', hasOwnProperty: '"__proto__":' };
+    expect((await create(JSON.stringify(kept))).body.metadata).toEqual(kept);
+  }));
+
 it('[J165] what has another form is refused, with where', async () => {
   await withServer(async (test) => {
     const many = Array.from({ length: limits.importStepsMax + 1 }, (_, at) => said(at + 1, 'x'));

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { cutText } from '@fleetloom/protocol/fleet';
 import type { Clock } from '../../base/clock.ts';
 import { limits } from '../../base/limits.ts';
 import type { Budget } from '../../frames/frames.ts';
@@ -14,6 +15,7 @@ import { fleetQuery } from '../schemas/fleet.ts';
 import { type OrchestrateBody, orchestrateBody } from '../schemas/orchestrate.ts';
 import { type Crew, type CrewFinder, isUnknownAgent } from './find-crew.ts';
 import type { FleetFeeds } from './fleet-feeds.ts';
+import type { CheckModel } from './sessions.ts';
 import { toClientEvents } from './to-client-events.ts';
 import { toSessionEnvironment } from './to-session-environment.ts';
 
@@ -24,6 +26,8 @@ export interface OrchestrateRoutesOptions {
   readonly files: FileStore;
   readonly clock: Clock;
   readonly feeds: FleetFeeds;
+  /** Throws where a session of the workspace may not have the model, or could not begin with it. */
+  readonly checkModel?: CheckModel | undefined;
 }
 
 /** `POST /v1/orchestrate`: one request, run to its end, on one stream. It is a session like any other. */
@@ -44,7 +48,7 @@ export function createOrchestrateRoutes(options: OrchestrateRoutesOptions): read
         const key = toKey(keyId, headers['idempotency-key']);
         const known = key === undefined ? undefined : await findFirst(workspaceId, key, body);
         const sessionId = known ?? (await begin(workspaceId, body, key));
-        const run = { id: null, before: 0, isOver: false };
+        const run = { id: null, before: 0, last: null };
         const all = { ...query, follow: true, from: 'start' as const };
         // Who repeats the request may have seen some of it.
         return feeds.open({ sessionId, query: all, headers: known === undefined ? {} : headers, openStream, run });
@@ -57,6 +61,7 @@ export function createOrchestrateRoutes(options: OrchestrateRoutesOptions): read
     const content = typeof body.message === 'string' ? [] : body.message;
     await checkShownFiles(files, workspaceId, [{ content }], 'message');
     const crew = await findCrew(workspaceId, body);
+    await options.checkModel?.(workspaceId, crew.agent.model.id);
     try {
       const { id } = await sessions.create(toSession(workspaceId, body, crew, key));
       return id;
@@ -125,7 +130,7 @@ function textOf(content: readonly { readonly type: string; readonly text?: strin
 }
 
 function toExcerpt(text: string): string {
-  return text.length <= limits.excerptCharsMax ? text : `${text.slice(0, limits.excerptCharsMax)}…`;
+  return text.length <= limits.excerptCharsMax ? text : `${cutText(text, limits.excerptCharsMax)}…`;
 }
 
 function toBudget(budget: OrchestrateBody['budget']): Budget | null {

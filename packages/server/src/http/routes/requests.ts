@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import type { RunRecord } from '../../frames/record-data.ts';
@@ -65,21 +66,24 @@ export function createRequestRoutes(options: RequestRoutesOptions): readonly Any
       method: 'get',
       path: '/v1/requests/{request_id}/events',
       accepts: ['api'],
-      query: fleetQuery.omit({ from: true }).extend({ since_seq: z.int().min(0).exactOptional() }),
+      query: fleetQuery.omit({ from: true }).extend({ since_seq: sinceSeq.exactOptional() }),
       gives: 'stream',
       handle: async ({ credential: { workspaceId }, params: { request_id: runId }, query, headers, openStream }) => {
         const found = await runs.find(workspaceId, runId);
         if (found === undefined) throw unknown(runId);
         const { since_seq: since, after, ...rest } = query;
-        // Everything that the frame gives counts as seen.
-        const cursor = since === undefined ? after : `${since}.${INDEX_MAX}`;
+        const cursor = since ?? after;
         const place = cursor === undefined ? {} : { after: cursor };
         return feeds.open({
           sessionId: found.session.id,
           query: { ...rest, ...place, from: 'start' },
           headers,
           openStream,
-          run: { id: runId, before: await runs.findStart(found), isOver: found.run.ended_at !== null },
+          run: {
+            id: runId,
+            before: await runs.findStart(found),
+            last: found.run.ended_at === null ? null : await runs.findLastSeq(found),
+          },
         });
       },
     }),
@@ -108,13 +112,16 @@ export function createRequestRoutes(options: RequestRoutesOptions): readonly Any
   }
 }
 
-/** No frame gives more events. */
-const INDEX_MAX = 999_999_999;
+/**
+ * The cursor of the last event that the reader has, or only its `seq`. Several events share a `seq`, and a reader that was
+ * cut between them has at least the first: the others come again with the same cursors, because losing them would be worse.
+ */
+const sinceSeq = z.string().regex(/^\d{1,15}(?:\.\d{1,9})?$/, 'must be the cursor or the seq of an event');
 
 function unknown(runId: string) {
   return doorError(
     'unknown_id',
-    `there is no run ${runId.slice(0, limits.pathIdCharsMax)} that goes on or can be read`,
+    `there is no run ${cutText(runId, limits.pathIdCharsMax)} that goes on or can be read`,
   );
 }
 

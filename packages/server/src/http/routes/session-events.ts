@@ -61,11 +61,11 @@ export function createEventRoutes({ store, sessions, catchUp, feeds, files }: Ev
       accepts: ['api', 'environment', 'session'],
       query: eventListQuery,
       gives: wirePage(wireEvent),
-      handle: async ({ credential, params, query }) => {
+      handle: async ({ credential, params, query, incoming }) => {
         const head = await headOf(store, params.session_id);
         const session = await readSession(store, credential, params.session_id);
         const { primary_thread_id: primaryId, waiting_ids: waitingIds } = dataOf(session);
-        if (session.status === 'idle') await catchUp.seen(session.id, head);
+        if (session.status === 'idle' && incoming.method !== 'HEAD') await catchUp.seen(session.id, head);
         const { from, to } = createdRange(query);
         const types = query.types === undefined ? undefined : new Set<string>(query.types);
         const isWanted = (event: SessionEvent) => {
@@ -86,13 +86,14 @@ export function createEventRoutes({ store, sessions, catchUp, feeds, files }: Ev
       accepts: ['api', 'environment', 'session'],
       query: eventStreamQuery,
       gives: 'stream',
-      handle: async ({ credential, params, query, headers, openStream }) => {
+      handle: async ({ credential, params, query, headers, openStream, fail }) => {
         const session = await readSession(store, credential, params.session_id);
         const { primary_thread_id: primaryId } = dataOf(session);
         const place: Place = { primaryId, threadId: primaryId };
         const caughtUp = await catchUp.take(session.id);
         const isOver = session.status === 'terminated';
-        return feeds.open({ session, place, isOver, previews: query.event_deltas, headers, caughtUp, openStream });
+        const previews = query.event_deltas;
+        return feeds.open({ session, place, isOver, previews, headers, caughtUp, openStream, fail });
       },
     }),
   ];

@@ -50,7 +50,13 @@ export function createResourceRoutes({ store, resources }: ResourceRoutesOptions
         if (session.status === 'terminated')
           throw sessionError('session_terminated', `${session.id} has ended for good`);
         const at = { workspaceId: credential.workspaceId, sessionId: session.id };
-        return (await resources.add(at, [body]))[0]!;
+        const [added] = await resources.add(at, [body]);
+        // Deleted meanwhile, it has been tidied up before this was added.
+        if (!(await store.heads([session.id])).has(session.id)) {
+          await resources.forget(session.id);
+          return unknown(session.id);
+        }
+        return added!;
       },
     }),
     defineRoute({

@@ -12,6 +12,7 @@ import { fromWireBudget } from '../../views/managed-agents/to-usage.ts';
 import type { CatchUp } from '../catch-up.ts';
 import { doorError } from '../door-error.ts';
 import { checkShownFiles } from '../files/check-shown-files.ts';
+import { discardUnmade } from '../files/discard-unmade.ts';
 import type { FileStore } from '../files/file-store.ts';
 import type { SessionResources } from '../files/session-resources.ts';
 import { toPageRequest, toWirePageBothWays, wirePage } from '../paging.ts';
@@ -31,11 +32,17 @@ export interface SessionRoutesOptions {
   readonly ids: Ids;
   readonly files: FileStore;
   readonly resources: SessionResources;
+  /** Removes what was prepared for a session that was not made. */
+  readonly discard: (sessionId: string) => Promise<void>;
+  /** Throws where a session of the workspace may not have the model, or could not begin with it. */
+  readonly checkModel?: CheckModel | undefined;
 }
+
+export type CheckModel = (workspaceId: string, model: string) => Promise<void>;
 
 /** `/v1/sessions`. */
 export function createSessionRoutes(options: SessionRoutesOptions): readonly AnyRoute[] {
-  const { store, sessions, environments, clock, catchUp, ids, files, resources } = options;
+  const { store, sessions, environments, clock, catchUp, ids, files, resources, discard, checkModel } = options;
   const showWith = (record: SessionRecord, mounted: readonly FileResource[]) => ({
     ...toSession(record, clock.now()),
     resources: mounted,
@@ -60,36 +67,40 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
         const { events } = toClientEvents('sessions.create', body.initial_events ?? [], { field: 'initial_events' });
         await checkShownFiles(files, workspaceId, events, 'initial_events');
         const agent = await resolveSessionAgent({ store, workspaceId, agent: body.agent });
+        await checkModel?.(workspaceId, agent.model.id);
         const environment = await environments.getForSession(workspaceId, body.environment_id);
         checkMetadata(body.metadata ?? {});
         const sessionId = ids.next('sesn');
-        let mounted: readonly FileResource[] = [];
-        if (body.resources !== undefined && body.resources.length > 0) {
-          checkMountable(environment.config.type);
-          // Before there is a session: with its first event it may begin to read them.
-          mounted = await resources.add({ workspaceId, sessionId }, body.resources);
-        }
-        let answer: ReturnType<typeof showWith> | undefined;
-        const toKey = (made: SessionRecord) => {
-          // As it is made. A fast agent has ended its turn soon, and that is for whoever asks next.
-          answer = showWith(events.length === 0 ? made : { ...made, status: 'running' }, mounted);
-          return memory.toKey(answer);
+        const make = async () => {
+          let mounted: readonly FileResource[] = [];
+          if (body.resources !== undefined && body.resources.length > 0) {
+            checkMountable(environment.config.type);
+            // Before there is a session: with its first event it may begin to read them.
+            mounted = await resources.add({ workspaceId, sessionId }, body.resources);
+          }
+          let answer: ReturnType<typeof showWith> | undefined;
+          const toKey = (made: SessionRecord) => {
+            // As it is made. A fast agent has ended its turn soon, and that is for whoever asks next.
+            answer = showWith(events.length === 0 ? made : { ...made, status: 'running' }, mounted);
+            return memory.toKey(answer);
+          };
+          // Before it begins: who has to repeat the request finds that it was made, and no more.
+          if (events.length > 0) await catchUp.sent(sessionId, 0);
+          await sessions.create({
+            workspaceId,
+            id: sessionId,
+            agent,
+            environment: toSessionEnvironment(environment),
+            title: body.title ?? null,
+            metadata: body.metadata ?? {},
+            budget: body.budget === undefined ? null : fromWireBudget(body.budget),
+            // Its schema lets nothing else in.
+            events: events.filter((event) => event.type === 'user.message'),
+            toKey,
+          });
+          return answer!;
         };
-        // Before it begins: who has to repeat the request finds that it was made, and no more.
-        if (events.length > 0) await catchUp.sent(sessionId, 0);
-        await sessions.create({
-          workspaceId,
-          id: sessionId,
-          agent,
-          environment: toSessionEnvironment(environment),
-          title: body.title ?? null,
-          metadata: body.metadata ?? {},
-          budget: body.budget === undefined ? null : fromWireBudget(body.budget),
-          // Its schema lets nothing else in.
-          events: events.filter((event) => event.type === 'user.message'),
-          toKey,
-        });
-        return answer!;
+        return await discardUnmade({ store, sessionId, discard }, make);
       },
     }),
     defineRoute({
@@ -124,10 +135,11 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
       path: '/v1/sessions/{session_id}',
       accepts: ['api', 'environment', 'session'],
       gives: session,
-      handle: async ({ credential, params }) => {
+      handle: async ({ credential, params, incoming }) => {
         const head = await headOf(store, params.session_id);
         const record = await readSession(store, credential, params.session_id);
-        if (record.status === 'idle') await catchUp.seen(record.id, head);
+        // A client that reads only the headers has not seen the session.
+        if (record.status === 'idle' && incoming.method !== 'HEAD') await catchUp.seen(record.id, head);
         return show(record);
       },
     }),

@@ -104,11 +104,11 @@ export function createThreadRoutes({ store, sessions, clock, feeds }: ThreadRout
       accepts: ['api', 'environment', 'session'],
       query: eventStreamQuery,
       gives: 'stream',
-      handle: async ({ credential, params, query, headers, openStream }) => {
+      handle: async ({ credential, params, query, headers, openStream, fail }) => {
         const { session, record, place } = await read(credential, params);
         const isOver = record.status === 'terminated' || session.status === 'terminated';
         const previews = query.event_deltas;
-        return feeds.open({ session, place, isOver, previews, headers, caughtUp: undefined, openStream });
+        return feeds.open({ session, place, isOver, previews, headers, caughtUp: undefined, openStream, fail });
       },
     }),
   ];

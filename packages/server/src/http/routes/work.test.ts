@@ -340,7 +340,7 @@ async function withWork(run: (test: WorkDoor) => Promise<void>): Promise<void> {
       return manual.schedule(run, delayMs);
     };
     const ids = createIds({ now: clock.now, random: () => 0.25 });
-    const tokens = createSessionTokens({ signingKey: Buffer.alloc(32, 1), clock });
+    const tokens = createSessionTokens({ signingKey: Buffer.alloc(32, 1), clock, isIssuerCurrent: async () => true });
     const queue = createWorkQueue({ store, clock, ids, schedule });
     const known = {
       find: async (secret: string) => {

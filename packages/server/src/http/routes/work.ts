@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import type { WorkSecret } from '@fleetloom/protocol/managed-agents';
 import { limits } from '../../base/limits.ts';
 import type { WorkAt, WorkQueue } from '../../environments/work-queue.ts';
@@ -32,9 +33,10 @@ export function createWorkRoutes({ queue, tokens }: WorkRoutesOptions): readonly
       method: 'get',
       path: '/v1/environments/{environment_id}/work/poll',
       accepts: ['api', 'environment'],
+      takes: true,
       query: workPollQuery,
       gives: work.nullable(),
-      handle: async ({ credential: { workspaceId }, params, query, headers, signal }) => {
+      handle: async ({ credential: { workspaceId, id: keyId }, params, query, headers, signal }) => {
         const { environment_id: environmentId } = params;
         const item = await queue.poll({
           workspaceId,
@@ -46,7 +48,7 @@ export function createWorkRoutes({ queue, tokens }: WorkRoutesOptions): readonly
         });
         if (item === null) return null;
         const ttlMs = limits.sessionTokenMs;
-        const token = tokens.issue({ workspaceId, environmentId, sessionId: item.data.id, ttlMs });
+        const token = tokens.issue({ workspaceId, environmentId, sessionId: item.data.id, keyId, ttlMs });
         return { ...item, secret: toSecret({ sessions_token: token }) };
       },
     }),
@@ -151,5 +153,5 @@ function toSecret(secret: WorkSecret): string {
 
 function toWorkerId(header: string | string[] | undefined): string | undefined {
   const name = Array.isArray(header) ? header[0] : header;
-  return name === undefined || name === '' ? undefined : name.slice(0, limits.workerIdCharsMax);
+  return name === undefined || name === '' ? undefined : cutText(name, limits.workerIdCharsMax);
 }

@@ -49,6 +49,13 @@ export class OpenStream implements EventStream {
     this.#hooks = hooks;
     this.signal = this.#closing.signal;
     this.writtenAt = hooks.steady();
+    // The client may have left before the stream was opened. Then `close` was emitted already.
+    if (response.destroyed || response.req.socket.destroyed) {
+      this.#end = 'gone';
+      this.#closing.abort();
+      response.destroy();
+      return;
+    }
     response.on('drain', () => this.#drained());
     response.on('close', () => this.#finish('gone'));
     // Whoever hangs up has seen nothing of what comes from now on, and may have a next stream open before this one is
@@ -89,6 +96,10 @@ export class OpenStream implements EventStream {
     this.flush();
     this.#response.end();
     this.#finish('ended');
+  }
+
+  get isOver(): boolean {
+    return this.#end !== undefined;
   }
 
   /** Whether the reader keeps up. A ping would only queue behind what it has not read. */

@@ -65,6 +65,7 @@ export function createEventStreams(options: EventStreamsOptions = {}): EventStre
     if (count >= perKeyMax) throw doorError('too_many_streams', `this key has ${count} open streams`);
     const hooks = { bufferBytesMax, stallMs, steady: clock.steady, flushSoon, onEnd: forget };
     const stream = new OpenStream(response, hooks);
+    if (stream.isOver) return stream;
     placeOf.set(stream, { key, words: WORDS[beats] });
     if (WORDS[beats].hello !== undefined) stream.send(WORDS[beats].hello);
     countOf.set(key, count + 1);

@@ -1,5 +1,6 @@
 import type { SessionAgent } from '@fleetloom/protocol/managed-agents';
 import { limits } from '../../base/limits.ts';
+import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { MAIN } from '../../engines/program.ts';
@@ -70,7 +71,7 @@ export function createImports({ store, log, ids, models }: ImportsOptions): Impo
     const { fence } = acquired;
     const state = await readState(store, sessionId);
     if (state === undefined) throw sessionError('session_not_found', `there is no session ${sessionId}`);
-    const written = await write(state, fence, request, { ...lines });
+    const written = await write(state, fence, request, new Map(Object.entries(lines)));
     // Who goes on with it keeps it meanwhile; nobody may take it for one that was left behind.
     if (request.isEnd) await store.leases.release({ sessionId, fence });
     return { sessionId, ...written };
@@ -104,35 +105,36 @@ export function createImports({ store, log, ids, models }: ImportsOptions): Impo
     state: SessionState,
     fence: number,
     request: ImportRequest,
-    lines: Record<string, number>,
+    lines: Map<string, number>,
   ): Promise<Pick<Imported, 'lines' | 'taken'>> {
     let taken = 0;
     const pending: { frames: NewSessionFrame[]; changes: Change[] } = { frames: [], changes: [] };
     const add = (drafts: readonly Draft[]) => {
       for (const draft of drafts) {
-        pending.frames.push(...draft.frames);
-        pending.changes.push(...toChanges(draft));
+        for (const frame of draft.frames) pending.frames.push(frame);
+        for (const change of toChanges(draft)) pending.changes.push(change);
       }
     };
-    const before = { ...lines };
+    const before = new Map(lines);
     for (const [at, step] of request.steps.entries()) {
       if (isTaken(step, before)) continue;
-      if (step.line > (before[step.key] ?? 0)) taken++;
+      if (step.line > (before.get(step.key) ?? 0)) taken++;
       add(takeStep(state, step, { clock: { now: () => step.time }, ids, models }));
-      lines[step.key] = Math.max(step.line, lines[step.key] ?? 0);
+      await yieldToEventLoop();
+      lines.set(step.key, Math.max(step.line, lines.get(step.key) ?? 0));
       // A line is written as a whole: that it is known means that all of it is.
       if (pending.frames.length >= limits.importFramesMax && !isSameLine(step, request.steps[at + 1])) await flush();
     }
     if (request.isEnd) add([decide(state, cutOff, { clock: { now: () => state.updatedAt }, ids, models })]);
     await flush();
-    return { lines, taken };
+    return { lines: Object.fromEntries(lines), taken };
 
     async function flush(): Promise<void> {
       const { frames, changes } = pending;
       if (frames.length === 0) return;
       pending.frames = [];
       pending.changes = [];
-      const key = { ...toKeyRecord(request, state.id, { ...lines }), replaces: true };
+      const key = { ...toKeyRecord(request, state.id, Object.fromEntries(lines)), replaces: true };
       const all = [...changes, { type: 'put_key' as const, key }];
       await log.append({ type: 'append', sessionId: state.id, fence, frames, changes: all });
     }
@@ -155,8 +157,8 @@ function createOrder() {
 }
 
 /** What ends something has the line of what came before it, and may not have been sent with it. */
-function isTaken({ key, line, event }: ImportedStep, lines: Readonly<Record<string, number>>): boolean {
-  const last = lines[key] ?? 0;
+function isTaken({ key, line, event }: ImportedStep, lines: ReadonlyMap<string, number>): boolean {
+  const last = lines.get(key) ?? 0;
   const isEnding = event.type === 'turn_ended' || event.type === 'thread_ended' || event.type === 'request_ended';
   return isEnding ? line < last : line <= last;
 }

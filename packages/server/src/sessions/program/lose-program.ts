@@ -9,14 +9,14 @@ import { endTurn, openCallsOf, primaryOf, type Stopped, type ThreadState } from 
  * The program is gone, and all that was under way with it: every turn ends where it is. Nothing is begun again by itself,
  * since nobody knows what had been done by then.
  */
-export function loseProgram(draft: Draft, message: string): void {
+export function loseProgram(draft: Draft, message: string, reason = 'program_lost'): void {
   const primary = primaryOf(draft.state);
   const children = [...draft.state.threads.values()].filter((thread) => thread !== primary && thread.turn !== null);
   for (const child of children.toReversed()) loseTurn(draft, child, message);
   if (primary.turn === null) return;
   if (primary.turn.stopping !== null) return cancelProgramTurn(draft, primary);
   closeOpen(draft, primary);
-  failTurn(draft, primary, { type: 'unknown_error', message, reason: 'program_lost' });
+  failTurn(draft, primary, { type: 'unknown_error', message, reason });
 }
 
 /** Somebody stopped it, or the budget did. */

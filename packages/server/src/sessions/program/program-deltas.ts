@@ -1,3 +1,4 @@
+import { inBackground, reportAsWarning } from '../../base/in-background.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Schedule } from '../../base/schedule.ts';
 import type { ProgramEvent } from '../../engines/program.ts';
@@ -56,7 +57,8 @@ export class ProgramDeltas {
     const text = content.type === 'text' ? content.text : content.type === 'thinking' ? content.thinking : '';
     const isTrue = text.startsWith(told.text);
     // What nobody saw growing, so that deltas always add up to the whole.
-    if (isTrue && text.length > told.text.length) void growing.writer.grow(told.index, text.slice(told.text.length));
+    if (isTrue && text.length > told.text.length)
+      inBackground(growing.writer.grow(told.index, text.slice(told.text.length)), reportAsWarning);
     growing.writer.flush();
     return isTrue ? growing.writer.eventIds.get(told.index) : undefined;
   }

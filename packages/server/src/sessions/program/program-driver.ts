@@ -1,3 +1,4 @@
+import { ignoringFailure, inBackground, reportAsWarning } from '../../base/in-background.ts';
 import type { InputBlock } from '../../base/content.ts';
 import { limits } from '../../base/limits.ts';
 import type { Cancel } from '../../base/schedule.ts';
@@ -38,6 +39,8 @@ export class ProgramDriver {
   /** Everything was stopped, and nobody has said anything since. */
   #isHushed = false;
   #cancelPatience: Cancel = () => {};
+  /** Ends the wait for a program that is being started. */
+  #giveUpStart: () => void = () => {};
   /** Writes that are not durable yet, oldest first. */
   readonly #writes = new Set<Promise<void>>();
 
@@ -51,7 +54,7 @@ export class ProgramDriver {
   begin(frames: readonly NewSessionFrame[]): void {
     const said = frames.flatMap(toSaid);
     // A turn that was over before it began, because of the budget, is not the program's affair.
-    if (said.length > 0 && primaryOf(this.#options.state).turn !== null) void this.#say(said);
+    if (said.length > 0 && primaryOf(this.#options.state).turn !== null) inBackground(this.#say(said), reportAsWarning);
     if (frames.some(({ type, payload }) => type === 'session.updated' && payload.agent !== undefined)) this.#renew();
     if (frames.some(({ type }) => type === 'session.updated') && this.#program !== undefined)
       this.#steer(this.#program);
@@ -71,7 +74,9 @@ export class ProgramDriver {
   async drop(): Promise<void> {
     this.#isDropped = true;
     this.#cancelPatience();
+    const cancelGivingUp = this.#options.schedule(() => this.#giveUpStart(), limits.programEndMs);
     const program = await this.#opening;
+    cancelGivingUp();
     await program?.close();
     await this.#reading;
   }
@@ -90,13 +95,13 @@ export class ProgramDriver {
     if (isAtWork || this.#program === undefined) return;
     const program = this.#program;
     this.#forget(true);
-    void program.close();
+    inBackground(program.close(), reportAsWarning);
   }
 
   async #open(): Promise<Program> {
     // Two processes must not go on with the same conversation.
     await this.#reading;
-    const program = await this.#start().catch((error: unknown) => toEndedProgram(String(error)));
+    const program = await this.#startUnlessGivenUp();
     this.#program = program;
     this.#steering = unsteeredOf(this.#options.state);
     this.#steer(program);
@@ -111,16 +116,28 @@ export class ProgramDriver {
     this.#steering = wanted;
   }
 
+  /** A start may hang. A program that comes after it was given up is closed. */
+  async #startUnlessGivenUp(): Promise<Program> {
+    const starting = this.#start().catch((error: unknown) => toEndedProgram(String(error)));
+    const givenUp = new Promise<undefined>((resolve) => {
+      this.#giveUpStart = () => resolve(undefined);
+    });
+    const started = await Promise.race([starting, givenUp]);
+    if (started !== undefined) return started;
+    ignoringFailure(starting.then((late) => late.close()));
+    return toEndedProgram('the program was stopped before it had started');
+  }
+
   async #start(): Promise<Program> {
     const { engine, openWorkspace, state } = this.#options;
     const { id: sessionId, agent, created, conversation } = state;
-    const problem = whyNot(created.environment);
-    if (problem !== null) return toEndedProgram(problem);
+    const { networking, type } = created.environment;
+    if (type === 'self_hosted') return toEndedProgram(ELSEWHERE, 'program_unavailable');
     const directory = await openWorkspace(sessionId);
     const resume = this.#isForgetful ? null : conversation;
     const { members, depth_max: depthMax } = created;
     const known = resume === null ? [] : toKnown(state);
-    return await engine.open({ sessionId, directory, agent, members, depthMax, known, resume });
+    return await engine.open({ sessionId, directory, agent, members, depthMax, known, resume, networking });
   }
 
   /** So many writes wait for the disk and no more, so that a program that says much does not fill the memory. */
@@ -192,11 +209,12 @@ export class ProgramDriver {
     const { type, payload, threadId } = frame;
     const thread = threadId === null ? undefined : this.#options.state.threads.get(threadId);
     const program = this.#program;
-    if (thread === undefined || program === undefined) return;
+    if (thread === undefined) return;
+    if (type === 'turn.stopping') this.#watchStop();
+    if (program === undefined) return;
     if (type === 'turn.stopping') {
       if (thread.programKey === null) program.interrupt();
       else program.stopThread(thread.programKey);
-      this.#watchStop(program);
     } else if (type === 'user.tool_confirmation') {
       const call = thread.calls.get(payload.tool_use_id);
       const message = payload.deny_message ?? 'The user refused this call.';
@@ -215,23 +233,20 @@ export class ProgramDriver {
     if (turn === null || turn.stopping !== null) program.interrupt();
   }
 
-  /** Who does not stop is made to: nothing may go on that the log says is being stopped. */
-  #watchStop(program: Program): void {
+  /** A program that does not stop, or has not started by then, is ended: nothing may go on that the log says is being stopped. */
+  #watchStop(): void {
     const { schedule, state } = this.#options;
     this.#cancelPatience();
     this.#cancelPatience = schedule(() => {
       const isStopping = [...state.threads.values()].some(({ turn }) => turn !== null && turn.stopping !== null);
-      if (isStopping && this.#program === program) void program.close();
+      if (!isStopping) return;
+      if (this.#program === undefined) this.#giveUpStart();
+      else inBackground(this.#program.close(), reportAsWarning);
     }, limits.programStopMs);
   }
 }
 
-/** A program runs its tools itself, here, and nobody could keep it to some hosts: what cannot be held is not begun. */
-function whyNot({ type, networking }: SessionState['created']['environment']): string | null {
-  if (type === 'self_hosted') return 'it runs its tools on this server, and this environment wants them elsewhere';
-  if (networking?.type !== 'limited') return null;
-  return 'it cannot be kept to the hosts that this environment allows: use one with unrestricted networking';
-}
+const ELSEWHERE = 'a program runs its tools on this server, and this environment wants them elsewhere: use another one';
 
 function toKnown({ threads }: SessionState): ProgramOptions['known'] {
   return [...threads.values()].flatMap(({ programKey: key, programCall: callId }) =>

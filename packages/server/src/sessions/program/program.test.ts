@@ -350,18 +350,22 @@ it('[J29] a message that comes before the program with the old definition has le
   next.exit('it ended with exit code 0');
 });
 
-it.each([
-  ['wants its tools elsewhere', { type: 'self_hosted' as const }],
-  ['allows some hosts only', { type: 'cloud' as const, networking: limited }],
-])('[J30] an environment that %s starts no program, and the turn says why', async (_, environment) => {
+it('[J30] an environment that wants its tools elsewhere starts no program, and the turn says why', async () => {
   const programs = createTestPrograms();
   const fleet = await openFleet({ programs });
-  const id = await fleet.begin(main, 'Go.', { environment: { id: 'env_1', ...environment } });
+  const id = await fleet.begin(main, 'Go.', { environment: { id: 'env_1', type: 'self_hosted' } });
   await fleet.rest(id);
   expect(programs.opened).toEqual([]);
   expect((await fleet.payloads(id, 'session.error'))[0]).toMatchObject({
-    error: { message: expect.stringContaining('this environment') },
+    error: { message: expect.stringContaining('this environment'), reason: 'program_unavailable' },
   });
+});
+
+it('[J30] what the environment lets its tools reach is told to the program', async () => {
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs });
+  await fleet.begin(main, 'Go.', { environment: { id: 'env_1', type: 'cloud', networking: limited } });
+  expect((await programs.wait()).options.networking).toEqual(limited);
 });
 
 it('[J187] an ask that the program withdraws is closed by itself, the others stay, and an answer comes too late', async () => {

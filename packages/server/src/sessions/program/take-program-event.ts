@@ -41,6 +41,7 @@ export function takeProgramEvent(draft: Draft, taken: TakenEvent): void {
     case 'thread_ended':
       return takeThreadEnd(draft, event);
     case 'exited':
+      if (event.refusal !== undefined) return loseProgram(draft, event.message, event.refusal);
       return loseProgram(draft, `the program is gone: ${event.message}`);
     default: {
       const thread = findThread(state, event.key);
@@ -94,7 +95,7 @@ function takeInTurn(draft: Draft, thread: ThreadState, taken: TakenEvent): void 
       return void draft.event(thread, 'session.error', {
         error: {
           type: event.isLogin ? 'mcp_authentication_failed_error' : 'mcp_connection_failed_error',
-          message: `the program ${event.isLogin ? 'is not let in by' : 'cannot reach'} ${event.serverName}`,
+          message: toServerProblem(event),
           mcp_server_name: event.serverName,
         },
         retry: 'retrying',
@@ -140,6 +141,11 @@ function takeBlock(draft: Draft, thread: ThreadState, block: Block, id: string |
   } else {
     draft.add(thread, 'agent.block', { block });
   }
+}
+
+function toServerProblem({ serverName, isLogin, reason }: Extract<ProgramEvent, { type: 'server_failed' }>): string {
+  const problem = `the program ${isLogin ? 'is not let in by' : 'cannot reach'} ${serverName}`;
+  return reason === null ? problem : `${problem}: ${reason}`;
 }
 
 function toErrorType(status: number | null) {

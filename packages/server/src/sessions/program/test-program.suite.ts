@@ -37,6 +37,9 @@ export function createTestPrograms({ isDeaf = false } = {}): TestPrograms {
       opened.push(test);
       return program;
     },
+    whyUnavailable: async () => null,
+    forget: async () => {},
+    listKept: async () => [],
     reap: async () => 0,
     close: async () => {},
   };

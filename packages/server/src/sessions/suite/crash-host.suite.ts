@@ -1,3 +1,4 @@
+import { FleetloomError } from '../../base/errors.ts';
 import { createHash } from 'node:crypto';
 import { appendFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -107,7 +108,13 @@ async function end(): Promise<void> {
 
 /** Each of them on its own: an ask that nobody can answer must not hide behind another. */
 async function answer(asks: readonly ApprovalRecord[]): Promise<void> {
-  for (const ask of asks) await send(ask.sessionId, [toAnswer(ask)]);
+  for (const ask of asks) {
+    await send(ask.sessionId, [toAnswer(ask)]).catch(async (error: unknown) => {
+      // An answer that the killed process had accepted was applied between the look and this one.
+      const isAnswered = error instanceof FleetloomError && error.code === 'already_answered';
+      if (!isAnswered || (await listAsks(ask.sessionId)).some(({ id }) => id === ask.id)) throw error;
+    });
+  }
 }
 
 function toAnswer({ data }: ApprovalRecord): ClientEvent {

@@ -53,6 +53,8 @@ export interface FleetOptions {
   readonly shared?: SessionParts['shared'];
   readonly ownerWaitMs?: number;
   readonly onThreadEnd?: (threadId: string) => void;
+  /** Instead of the tools above. */
+  readonly openToolbox?: () => Toolbox;
   /** Called before a toolbox says what it has. */
   readonly onOffer?: () => void;
   /** Called before a tool gets its directory. */
@@ -78,7 +80,7 @@ export async function openFleet(options: FleetOptions = {}) {
     engine: options.engine ?? createScriptedEngine({ sleep: quickly }),
     programs: options.programs,
     models: { costNanoUsd: () => costNanoUsd, windowTokens: () => options.windowTokens ?? 1_000_000 },
-    openToolbox: () => createTestToolbox(options),
+    openToolbox: options.openToolbox ?? (() => createTestToolbox(options)),
     openWorkspace: async () => {
       await options.onWorkspace?.();
       return workspace;

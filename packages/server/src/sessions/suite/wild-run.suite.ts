@@ -3,6 +3,7 @@ import { RandomText } from '../../../../../bench/random-text.ts';
 import type { FrameType } from '../../frames/frames.ts';
 import type { Store } from '../../store/store.ts';
 import { evolve } from '../evolve.ts';
+import { decodeState, encodeState } from '../saved-state.ts';
 import { findUnrest, fold, readFrames } from './check-session.suite.ts';
 import { workspaceId } from './fleet.suite.ts';
 import { createVirtualTime, type VirtualTime } from './virtual-time.suite.ts';
@@ -11,16 +12,24 @@ import { WildFleet } from './wild-fleet.suite.ts';
 
 export type OpenStore = (time: VirtualTime, run: number) => Store | Promise<Store>;
 
+/** Looks at what a run has left, before its store is closed. */
+export type Inspect = (store: Store, sessionIds: readonly string[], random: RandomText) => Promise<void>;
+
 /**
  * One run is told by its seed alone, so the seed of a bad one repeats it as the first. Gives back what has happened in it,
  * by type.
  */
-export async function runWildly(runSeed: number, openStore: OpenStore): Promise<ReadonlySet<FrameType>> {
+export async function runWildly(
+  runSeed: number,
+  openStore: OpenStore,
+  inspect: Inspect = async () => {},
+): Promise<ReadonlySet<FrameType>> {
   const time = createVirtualTime();
   const store = await openStore(time, runSeed);
   const fleet = new WildFleet({ random: new RandomText(runSeed), store, time });
   try {
     await live(fleet);
+    await inspect(store, fleet.sessionIds, fleet.random);
   } catch (error) {
     fleet.problems.push(`it broke: ${error instanceof Error ? error.stack : String(error)}`);
   }
@@ -61,8 +70,11 @@ async function checkFolds(fleet: WildFleet, sessionId: string): Promise<void> {
   const whole = fold(sessionId, frames);
   for (let round = 0; round < 3; round++) {
     const cursor = 1 + fleet.random.below(frames.length);
-    const state = structuredClone(fold(sessionId, frames.slice(0, cursor)));
-    for (const frame of frames.slice(cursor)) evolve(state, frame);
-    if (!isDeepStrictEqual(state, whole)) fleet.problems.push(`a fold that stopped at ${cursor} is another one`);
+    const half = fold(sessionId, frames.slice(0, cursor));
+    const kept = await decodeState((await encodeState(half))!);
+    for (const state of [structuredClone(half), kept]) {
+      for (const frame of frames.slice(cursor)) evolve(state, frame);
+      if (!isDeepStrictEqual(state, whole)) fleet.problems.push(`a fold that stopped at ${cursor} is another one`);
+    }
   }
 }

@@ -12,6 +12,7 @@ import {
   isOpenWork,
 } from '../guards.ts';
 import type { NewSession, SessionRecord, WorkRecord } from '../records.ts';
+import { foldRuns } from '../fold-runs.ts';
 import { runWrites } from '../run-writes.ts';
 import type { Undo } from '../table.ts';
 import { type Appended, type Change, sessionOf, type Write } from '../write.ts';
@@ -44,8 +45,12 @@ function runWrite(state: State, clock: Clock, write: Write, undo: Undo): Appende
   for (const change of write.changes) runChange(state, clock, session, change, undo);
   const frames = write.type === 'submit' ? [] : write.frames;
   // In place, because a copy for each append would make long logs slow. Nothing can be refused any more.
-  frames.forEach(({ bytes }, index) => log.entries.push(new StoredFrame(sessionId, log.head + 1 + index, bytes)));
-  state.logs.set(sessionId, { ...log, head: log.head + frames.length }, undo);
+  for (const [index, { bytes, mark }] of frames.entries()) {
+    log.entries.push(new StoredFrame(sessionId, log.head + 1 + index, bytes));
+    if (mark !== 'delta') log.eventSeqs.push(log.head + 1 + index);
+  }
+  const runs = foldRuns(sessionId, log.runs, frames, log.head + 1);
+  state.logs.set(sessionId, { ...log, runs, head: log.head + frames.length }, undo);
   return { firstSeq: log.head + 1, lastSeq: log.head + frames.length };
 }
 
@@ -53,7 +58,8 @@ function createSession(state: State, session: NewSession, undo: Undo): void {
   checkNew(state.sessions.get(session.id), session.id);
   const record = { ...session, revision: 1, updatedAt: session.createdAt, archivedAt: null };
   keep(state.sessions, session.id, record, undo);
-  state.logs.set(session.id, { entries: [], head: 0, fence: 0, owner: null, expiresAt: 0 }, undo);
+  const empty = { entries: [], eventSeqs: [], runs: [], checkpoints: [], epoch: 0 };
+  state.logs.set(session.id, { ...empty, head: 0, fence: 0, owner: null, expiresAt: 0 }, undo);
 }
 
 function deleteSession(state: State, sessionId: string, undo: Undo): void {

@@ -2,12 +2,15 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import { createBlobs } from '../blobs.ts';
 import { pruneEntries, selectEntries } from '../entries.ts';
 import { found } from '../guards.ts';
-import type { Signal, Store } from '../store.ts';
+import type { NewCheckpoint, Signal, Store } from '../store.ts';
 import { storeError } from '../store-errors.ts';
+import { createCheckpoints } from './checkpoints.ts';
 import { commitWrites } from './commit.ts';
 import { createBlobParts, createDocuments } from './documents.ts';
 import { createLeases } from './leases.ts';
 import { createRecords } from './records.ts';
+import { createRuns } from './runs.ts';
+import { selectEvents } from './select-events.ts';
 import { State } from './state.ts';
 
 /** A store that forgets. It is for tests, and it is the simple one that the others are compared with. */
@@ -28,8 +31,12 @@ export function createMemoryStore({ clock = systemClock }: { clock?: Clock } = {
       return outcomes;
     },
 
-    read: async ({ sessionId, ...request }) => {
-      return selectEntries(found(state.logs.get(sessionId), sessionId).entries, request);
+    runs: createRuns(state),
+    checkpoints: createCheckpoints(state),
+
+    read: async ({ sessionId, skipsDeltas = false, ...request }) => {
+      const log = found(state.logs.get(sessionId), sessionId);
+      return skipsDeltas ? selectEvents(sessionId, log, request) : selectEntries(log.entries, request);
     },
 
     heads: async (sessionIds) => {
@@ -39,7 +46,13 @@ export function createMemoryStore({ clock = systemClock }: { clock?: Clock } = {
 
     prune: async (sessionId, ranges) => {
       const log = found(state.logs.get(sessionId), sessionId);
-      state.logs.set(sessionId, { ...log, entries: pruneEntries(log.entries, ranges) });
+      const [first] = ranges;
+      if (first === undefined) return;
+      const entries = pruneEntries(log.entries, ranges);
+      const eventSeqs = entries.filter((entry) => entry.kind === 'frame' && !entry.isDelta).map(({ seq }) => seq);
+      const isKept = ({ seq, dependsOnDeltas }: NewCheckpoint) => !dependsOnDeltas || seq < first.firstSeq;
+      const checkpoints = log.checkpoints.filter(isKept);
+      state.logs.set(sessionId, { ...log, entries, eventSeqs, checkpoints, epoch: log.epoch + 1 });
     },
 
     subscribe: (onSignals) => {

@@ -10,6 +10,7 @@ import type {
   ThreadRecord,
   WorkRecord,
 } from '../records.ts';
+import type { NewCheckpoint, RunPlace } from '../store.ts';
 import { Table, type Undo } from '../table.ts';
 
 /** All that the memory store keeps. */
@@ -30,6 +31,11 @@ export class State {
 /** The log of a session and who owns it. */
 export interface MemoryLog {
   readonly entries: Entry[];
+  /** The numbers of those that are no deltas. */
+  readonly eventSeqs: number[];
+  readonly runs: readonly RunPlace[];
+  readonly checkpoints: readonly NewCheckpoint[];
+  readonly epoch: number;
   readonly head: number;
   readonly fence: number;
   readonly owner: string | null;

@@ -44,7 +44,7 @@ export function createWorks(state: State, clock: Clock): Store['works'] {
       const claimed = open.filter((work) => work.state === 'queued' && work.claimedAt !== null);
       const waiting = open.filter((work) => (work.state === 'queued' && work.claimedAt === null) || isAbandoned(work));
       const times = [...claimed, ...waiting].map(({ createdAt }) => createdAt);
-      const oldestAt = times.length === 0 ? null : Math.min(...times);
+      const oldestAt = times.length === 0 ? null : times.reduce((oldest, time) => Math.min(oldest, time));
       return { waiting: waiting.length, claimed: claimed.length, oldestAt };
     },
   };

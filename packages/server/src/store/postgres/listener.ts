@@ -1,3 +1,4 @@
+import { inBackground, reportAsWarning } from '../../base/in-background.ts';
 import { limits } from '../../base/limits.ts';
 import { type Cancel, type Schedule, systemSchedule } from '../../base/schedule.ts';
 import type { Signal } from '../store.ts';
@@ -107,7 +108,10 @@ export class Listener {
   /** A connection can be dead without anybody saying so. Whoever asks finds out. */
   #check(): void {
     this.#cancelCheck = this.#options.schedule(() => {
-      void this.#ask().finally(() => this.#isClosed || this.#check());
+      inBackground(
+        this.#ask().finally(() => this.#isClosed || this.#check()),
+        reportAsWarning,
+      );
     }, this.#options.checkMs);
   }
 

@@ -1,7 +1,19 @@
 import { afterAll, expect, it } from 'vitest';
 import { testDatabase } from '../../../../../test/support/postgres.ts';
+import { encodeSegment } from '../entries.ts';
+import { encodeFrame, type NewFrame } from '../frame.ts';
 import type { Store } from '../store.ts';
-import { append, codeOf, create, frames, newSession, readAll, show, start } from '../suite/samples.suite.ts';
+import {
+  append,
+  codeOf,
+  create,
+  frames,
+  newSession,
+  readAll,
+  sampleFrame,
+  show,
+  start,
+} from '../suite/samples.suite.ts';
 import { commitOne } from '../write.ts';
 import { Database } from './database.ts';
 import { migrate } from './migrate.ts';
@@ -58,6 +70,14 @@ it('[P70] each row of a log has the fence with which it was written, before and 
   expect(await commitOne(two, append(id, fresh, ['g']))).toEqual({ firstSeq: 8, lastSeq: 8 });
 });
 
+/** A node of the version before appends a frame: this is the function that it calls. */
+async function appendAsBefore(of: Database, sessionId: string, fence: number, given: NewFrame): Promise<void> {
+  const data = encodeSegment([encodeFrame(given)]);
+  const sql = `SELECT head FROM ~append_frames(ARRAY[$1], ARRAY[$2::int8], ARRAY[1::int8], ARRAY[1], ARRAY[1::int8],
+    ARRAY[1::int8], ARRAY[1], ARRAY[octet_length($3::bytea)], $3::bytea, @now, NULL, NULL, NULL)`;
+  await of.write(sql, [sessionId, fence, data]);
+}
+
 it('[P71] a database in the form before goes on while its nodes are replaced, and its old rows have the fence 0', async () => {
   const before = { url: place.url, schema: `${place.schema}_p71` };
   const own = await Database.open(before);
@@ -65,17 +85,50 @@ it('[P71] a database in the form before goes on while its nodes are replaced, an
   const oldNode = await createPostgresStore(await Database.open(before));
   await commitOne(oldNode, create('sesn_p71'));
   const old = await take(oldNode, 'sesn_p71', 'old');
-  for (const text of ['a', 'b']) await commitOne(oldNode, append('sesn_p71', old, [text]));
+  for (const text of ['a', 'b']) await appendAsBefore(own, 'sesn_p71', old, sampleFrame(text));
 
   const newNode = await openPostgresStore(before);
   expect(await rowsOf('sesn_p71', own)).toEqual(['1-1 0', '2-2 0']);
   // It was connected all the time, and knows nothing of the other form.
-  await commitOne(oldNode, append('sesn_p71', old, ['c']));
+  await appendAsBefore(own, 'sesn_p71', old, sampleFrame('c'));
   const fresh = await take(newNode, 'sesn_p71', 'new');
   await commitOne(newNode, append('sesn_p71', fresh, ['d']));
   await new Segments(own).tidy('sesn_p71');
   expect(await rowsOf('sesn_p71', own)).toEqual(['1-2 0', '3-3 1', '4-4 2']);
   expect(show(await readAll(newNode, 'sesn_p71'))).toEqual(['1 a', '2 b', '3 c', '4 d']);
+  await Promise.all([oldNode.close(), newNode.close()]);
+  await own.write(`DROP SCHEMA ${before.schema} CASCADE`);
+  await own.close();
+});
+
+it('[P110] the index finds runs written by a node of the previous version', async () => {
+  const before = { url: place.url, schema: `${place.schema}_p110` };
+  const own = await Database.open(before);
+  await migrate(own, STEPS.slice(0, 2));
+  const oldNode = await createPostgresStore(await Database.open(before));
+  const run = (id: string) => ({
+    id,
+    started_at: start,
+    ended_at: null,
+    state: 'running',
+    agent_name: 'a',
+    message: '',
+  });
+  await commitOne(oldNode, create('sesn_p110', { data: { run: run('req_1') } }));
+  const fence = await take(oldNode, 'sesn_p110', 'old');
+  const write = (type: string, name: string) => {
+    const turn = { streamId: 0, depth: 0, run: name };
+    return appendAsBefore(own, 'sesn_p110', fence, sampleFrame('', { type, turn }));
+  };
+  await write('run.started', 'req_1');
+  const newNode = await openPostgresStore(before);
+  const open = await newNode.runs.list({ workspaceId: 'w1', isOpen: true, limit: 9 });
+  expect(open.items).toMatchObject([{ sessionId: 'sesn_p110', id: 'req_1', firstSeq: 1, lastSeq: null }]);
+  // The index is whole now, and the node of the version before still writes.
+  await write('run.ended', 'req_1');
+  await write('run.started', 'req_2');
+  expect(await newNode.runs.findAt('sesn_p110', 2)).toMatchObject({ id: 'req_1', firstSeq: 1, lastSeq: 2 });
+  expect(await newNode.runs.findAt('sesn_p110', 3)).toMatchObject({ id: 'req_2', firstSeq: 3, lastSeq: null });
   await Promise.all([oldNode.close(), newNode.close()]);
   await own.write(`DROP SCHEMA ${before.schema} CASCADE`);
   await own.close();

@@ -7,6 +7,7 @@ import { storeError } from '../store-errors.ts';
 import { createAgents } from './agents.ts';
 import { createBlobParts } from './blob-parts.ts';
 import { createBuild } from './build.ts';
+import { createCheckpoints } from './checkpoints.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { DatabaseFailure } from './database-failure.ts';
 import { createDocuments } from './documents.ts';
@@ -17,6 +18,7 @@ import { Listener } from './listener.ts';
 import { migrate } from './migrate.ts';
 import { Months } from './months.ts';
 import { Notifier } from './notifier.ts';
+import { createRuns } from './runs.ts';
 import { Segments } from './segments.ts';
 import { createSessions } from './sessions.ts';
 import { sweep } from './sweep.ts';
@@ -73,6 +75,8 @@ export async function createPostgresStore(database: Database, schedule: Schedule
     keys: createKeys(database),
     leases: createLeases(database, node),
     documents: createDocuments(database, build),
+    runs: createRuns(database, segments),
+    checkpoints: createCheckpoints(database),
     now: async () => (await database.read<{ now: number }>('SELECT @now AS now')).rows[0]!.now,
 
     commit: async (writes) => {

@@ -1,8 +1,20 @@
 import { limits } from '../../base/limits.ts';
-import { bytesOf, decodeSegment, encodeSegment, pruneEntries, selectEntries, toGroups } from '../entries.ts';
+import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
+import {
+  bytesOf,
+  decodeSegment,
+  encodeSegment,
+  hasEvents,
+  hideDeltas,
+  pruneEntries,
+  selectEntries,
+  toGroups,
+  toRange,
+} from '../entries.ts';
 import type { Entry } from '../frame.ts';
 import { found } from '../guards.ts';
 import type { ReadRequest, SeqRange } from '../store.ts';
+import { dropCheckpoints } from './checkpoints.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
 
@@ -20,7 +32,9 @@ export class Segments {
     return new Map(sessionIds.flatMap((id) => (heads.has(id) ? [[id, heads.get(id)!]] : [])));
   }
 
-  async read({ sessionId, after, entriesMax, bytesMax }: ReadRequest): Promise<Entry[]> {
+  async read(request: ReadRequest): Promise<Entry[]> {
+    const { sessionId, after, entriesMax, bytesMax, skipsDeltas = false } = request;
+    if (skipsDeltas) return await this.#readEvents(request);
     const entries: Entry[] = [];
     let bytes = 0;
     for (let from = after + 1; ; ) {
@@ -41,14 +55,42 @@ export class Segments {
     return selectEntries(pruneEntries(entries, []), { after, entriesMax, bytesMax });
   }
 
+  /** Reads only rows with events. The frames between them become ranges. */
+  async #readEvents({ sessionId, after, entriesMax, bytesMax }: ReadRequest): Promise<Entry[]> {
+    const entries: Entry[] = [];
+    let bytes = 0;
+    let cursor = after;
+    while (bytes < bytesMax && entries.length < entriesMax) {
+      const values = [sessionId, cursor + 1, bytesMax - bytes];
+      const { rows } = await this.#database.read<SegmentRow & { last_seq: number; head: number }>(READ_EVENTS, values);
+      const { head } = found(rows[0], sessionId);
+      const segments = rows.filter((row) => row.data !== null);
+      for (const { first_seq: firstSeq, last_seq: lastSeq, data } of segments) {
+        if (firstSeq > cursor + 1) entries.push(toRange(sessionId, cursor + 1, firstSeq - 1));
+        for (const entry of decodeSegment(sessionId, firstSeq, data!)) {
+          if (entry.lastSeq <= after) continue;
+          entries.push(entry);
+          bytes += entry.kind === 'frame' && entry.isDelta ? 0 : bytesOf(entry);
+        }
+        cursor = lastSeq;
+      }
+      if (segments.length > 0) continue;
+      if (cursor < head) entries.push(toRange(sessionId, cursor + 1, head));
+      break;
+    }
+    return selectEntries(hideDeltas(entries), { after, entriesMax, bytesMax });
+  }
+
   /** Segments that have become small are put together. A few at a time: a log may be larger than the memory. */
   async prune(sessionId: string, ranges: readonly SeqRange[]): Promise<void> {
     const [first, last] = [ranges[0], ranges.at(-1)];
     await this.#database.transaction(async (connection) => {
       const { session_key: key } = await lock(connection, sessionId);
       if (first === undefined || last === undefined) return;
+      await dropCheckpoints(connection, key, first.firstSeq);
       for (let from: number | undefined = first.firstSeq; from !== undefined && from <= last.lastSeq; ) {
         from = await pruneSome(connection, { key, sessionId, from, lastSeq: last.lastSeq }, ranges);
+        await yieldToEventLoop();
       }
     });
   }
@@ -88,16 +130,19 @@ async function lock(connection: Connection, sessionId: string): Promise<LogRow> 
 interface SizeRow {
   readonly first_seq: number;
   readonly fence: number;
+  readonly has_events: boolean;
   readonly bytes: number;
 }
 
-/** Which rows become one: neighbours with one fence, up to the size of a segment. */
+/** Which rows become one: neighbours with one fence, up to the size of a segment. Rows of deltas stay separate. */
 function toJoined(rows: readonly SizeRow[]) {
-  const groups: { first: number; last: number; fence: number; bytes: number; rows: number }[] = [];
-  for (const { first_seq: seq, fence, bytes } of rows) {
+  const groups: (Pick<SizeRow, 'fence' | 'has_events' | 'bytes'> & { first: number; last: number; rows: number })[] =
+    [];
+  for (const { first_seq: seq, fence, has_events, bytes } of rows) {
     const group = groups.at(-1);
-    if (group?.fence !== fence || group.bytes + bytes > limits.segmentBytesMax) {
-      groups.push({ first: seq, last: seq, fence, bytes, rows: 1 });
+    const isAlike = group?.fence === fence && group.has_events === has_events;
+    if (group === undefined || !isAlike || group.bytes + bytes > limits.segmentBytesMax) {
+      groups.push({ first: seq, last: seq, fence, has_events, bytes, rows: 1 });
     } else Object.assign(group, { last: seq, bytes: group.bytes + bytes, rows: group.rows + 1 });
   }
   return groups;
@@ -109,7 +154,7 @@ async function pruneSome(
   { key, sessionId, from, lastSeq }: { key: number; sessionId: string; from: number; lastSeq: number },
   ranges: readonly SeqRange[],
 ): Promise<number | undefined> {
-  const { rows } = await connection.query<PrunedRow>(SOME, [key, from, lastSeq, limits.logCommitBytesMax]);
+  const { rows } = await connection.query<PrunedRow>(SOME, [key, from, lastSeq, limits.storeSliceBytesMax]);
   const [first, last] = [rows[0], rows.at(-1)];
   if (first === undefined || last === undefined) return undefined;
   await connection.queries([
@@ -118,7 +163,7 @@ async function pruneSome(
       const entries = run.flatMap(({ first_seq: seq, data }) => decodeSegment(sessionId, seq, data));
       return toGroups(pruneEntries(entries, ranges)).map((group) => ({
         sql: INSERT,
-        values: [key, group[0]!.seq, group.at(-1)!.lastSeq, run[0]!.fence, encodeSegment(group)],
+        values: [key, group[0]!.seq, group.at(-1)!.lastSeq, run[0]!.fence, hasEvents(group), encodeSegment(group)],
       }));
     }),
   ]);
@@ -165,21 +210,31 @@ const READ = `
     '$3',
   )}) AS g ON true
   ORDER BY g.first_seq`;
+const READ_EVENTS = `
+  WITH l AS MATERIALIZED (SELECT session_key, head FROM ~logs WHERE session_id = $1)
+  SELECT l.head, g.first_seq, g.last_seq, g.data FROM l LEFT JOIN (${counted(
+    `SELECT * FROM ~segments
+     WHERE session_key = ${KEY} AND first_seq >= ${startOf(KEY)} AND last_seq >= $2 AND has_events
+     ORDER BY first_seq LIMIT ${ROWS_MAX}`,
+    '$3',
+  )}) AS g ON true
+  ORDER BY g.first_seq`;
 const SOME = counted(
   `SELECT * FROM ~segments WHERE session_key = $1 AND first_seq <= $3 AND first_seq >= ${startOf('$1')}`,
   '$4',
 );
 
 const SIZES = `
-  SELECT first_seq, fence, octet_length(data) AS bytes FROM ~segments
+  SELECT first_seq, fence, has_events, octet_length(data) AS bytes FROM ~segments
   WHERE session_key = $1 AND first_seq >= $2 ORDER BY first_seq`;
 const REMOVE = 'DELETE FROM ~segments WHERE session_key = $1 AND first_seq BETWEEN $2 AND $3';
-const INSERT = 'INSERT INTO ~segments (session_key, first_seq, last_seq, fence, data) VALUES ($1, $2, $3, $4, $5)';
+const INSERT =
+  'INSERT INTO ~segments (session_key, first_seq, last_seq, fence, has_events, data) VALUES ($1, $2, $3, $4, $5, $6)';
 const JOIN = `
   WITH gone AS (
     DELETE FROM ~segments WHERE session_key = $1 AND first_seq BETWEEN $2 AND $3
-    RETURNING first_seq, last_seq, fence, data
+    RETURNING first_seq, last_seq, fence, has_events, data
   )
-  INSERT INTO ~segments (session_key, first_seq, last_seq, fence, data)
-  SELECT $1, min(first_seq), max(last_seq), fence, string_agg(data, ''::bytea ORDER BY first_seq) FROM gone
-  GROUP BY fence`;
+  INSERT INTO ~segments (session_key, first_seq, last_seq, fence, has_events, data)
+  SELECT $1, min(first_seq), max(last_seq), fence, has_events, string_agg(data, ''::bytea ORDER BY first_seq) FROM gone
+  GROUP BY fence, has_events`;

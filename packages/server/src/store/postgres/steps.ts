@@ -211,4 +211,136 @@ export const STEPS: readonly string[] = [
     END IF;
   END $$;
   `,
+  `
+  -- Whether there is more in a row than deltas; of those from before nobody knows.
+  ALTER TABLE ~segments ADD COLUMN has_events bool NOT NULL DEFAULT true;
+
+  -- Where each run lies in its log. Of sessions that are older than this table the newest run is known, and not its place: 0.
+  CREATE TABLE ~runs (
+    session_key int8 NOT NULL REFERENCES ~sessions ON DELETE CASCADE, first_seq int8 NOT NULL, last_seq int8,
+    started_at int8 NOT NULL, ended_at int8, id text COLLATE "C" NOT NULL, session_id text COLLATE "C" NOT NULL,
+    workspace_id text COLLATE "C" NOT NULL, list_id text COLLATE "C" NOT NULL,
+    PRIMARY KEY (session_key, first_seq)
+  );
+  CREATE INDEX runs_by_id ON ~runs (session_key, id);
+  CREATE INDEX runs_by_start ON ~runs (workspace_id, started_at, list_id);
+  CREATE INDEX runs_open ON ~runs (workspace_id, started_at, list_id) WHERE ended_at IS NULL;
+  INSERT INTO ~runs
+    SELECT key, 0, NULL, (data->'run'->>'started_at')::int8, (data->'run'->>'ended_at')::int8, data->'run'->>'id', id,
+      workspace_id, id || ' 0000000000000000'
+    FROM ~sessions WHERE json_typeof(data->'run'->'id') = 'string'
+      AND json_typeof(data->'run'->'started_at') = 'number'
+      AND json_typeof(data->'run'->'ended_at') IN ('number', 'null');
+
+  -- Those that wait are few among all that ever did.
+  CREATE INDEX approvals_pending ON ~approvals (workspace_id, created_at, id) WHERE resolved_at IS NULL;
+
+  -- Sessions of which that table does not say everything yet.
+  CREATE TABLE ~unindexed (session_key int8 PRIMARY KEY REFERENCES ~sessions ON DELETE CASCADE);
+  INSERT INTO ~unindexed SELECT key FROM ~sessions;
+
+  CREATE TABLE ~checkpoints (
+    session_key int8 NOT NULL REFERENCES ~sessions ON DELETE CASCADE, kind text COLLATE "C" NOT NULL, seq int8 NOT NULL,
+    has_deltas bool NOT NULL, data bytea NOT NULL,
+    PRIMARY KEY (session_key, kind, seq)
+  );
+  -- How often frames of a session were pruned.
+  CREATE TABLE ~prunes (
+    session_key int8 PRIMARY KEY REFERENCES ~sessions ON DELETE CASCADE, epoch int8 NOT NULL
+  );
+
+  -- As before, for nodes of the version before: they do not keep the index of runs, so it has to be made from the log again.
+  CREATE OR REPLACE FUNCTION ~append_frames(
+    given_ids text[], given_fences int8[], given_counts int8[],
+    part_of int4[], part_first int8[], part_last int8[], part_at int4[], part_bytes int4[], given_data bytea,
+    given_now int8, given_node text, given_before text, given_token text
+  ) RETURNS TABLE (head int8, tail_rows int8, fence int8) LANGUAGE plpgsql AS $$
+  #variable_conflict use_column
+  DECLARE
+    part int4 := 1;
+    first_part int4;
+    parts int4 := coalesce(cardinality(part_of), 0);
+    log_key int8;
+    made_heads int8[] := '{}';
+  BEGIN
+    FOR place IN 1 .. cardinality(given_ids) LOOP
+      first_part := part;
+      WHILE part <= parts AND part_of[part] = place LOOP
+        part := part + 1;
+      END LOOP;
+      UPDATE ~logs l SET
+        head = l.head + given_counts[place], tail_rows = l.tail_rows + part - first_part, touched_at = given_now
+      WHERE l.session_id = given_ids[place] AND l.fence = given_fences[place]
+      RETURNING l.session_key, l.head, l.tail_rows, NULL INTO log_key, head, tail_rows, fence;
+      IF FOUND THEN
+        INSERT INTO ~unindexed (session_key) VALUES (log_key) ON CONFLICT DO NOTHING;
+        FOR each IN first_part .. part - 1 LOOP
+          INSERT INTO ~segments (session_key, first_seq, last_seq, fence, data) VALUES (
+            log_key, head - given_counts[place] + part_first[each], head - given_counts[place] + part_last[each],
+            given_fences[place], substring(given_data FROM part_at[each] FOR part_bytes[each])
+          );
+        END LOOP;
+      ELSE
+        SELECT l.fence INTO fence FROM ~logs l WHERE l.session_id = given_ids[place];
+      END IF;
+      made_heads := made_heads || head;
+      RETURN NEXT;
+    END LOOP;
+    IF given_node IS NULL THEN
+      RETURN;
+    END IF;
+    UPDATE ~commits c SET token = given_token, heads = made_heads, used_at = given_now
+    WHERE c.node = given_node AND c.token = given_before;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the token is another one' USING ERRCODE = 'FL001';
+    END IF;
+  END $$;
+
+  -- The same for nodes that do, with what is known of each row.
+  CREATE FUNCTION ~append_frames(
+    given_ids text[], given_fences int8[], given_counts int8[],
+    part_of int4[], part_first int8[], part_last int8[], part_at int4[], part_bytes int4[],
+    part_events bool[], given_data bytea,
+    given_now int8, given_node text, given_before text, given_token text
+  ) RETURNS TABLE (head int8, tail_rows int8, fence int8) LANGUAGE plpgsql AS $$
+  #variable_conflict use_column
+  DECLARE
+    part int4 := 1;
+    first_part int4;
+    parts int4 := coalesce(cardinality(part_of), 0);
+    log_key int8;
+    made_heads int8[] := '{}';
+  BEGIN
+    FOR place IN 1 .. cardinality(given_ids) LOOP
+      first_part := part;
+      WHILE part <= parts AND part_of[part] = place LOOP
+        part := part + 1;
+      END LOOP;
+      UPDATE ~logs l SET
+        head = l.head + given_counts[place], tail_rows = l.tail_rows + part - first_part, touched_at = given_now
+      WHERE l.session_id = given_ids[place] AND l.fence = given_fences[place]
+      RETURNING l.session_key, l.head, l.tail_rows, NULL INTO log_key, head, tail_rows, fence;
+      IF FOUND THEN
+        FOR each IN first_part .. part - 1 LOOP
+          INSERT INTO ~segments (session_key, first_seq, last_seq, fence, has_events, data) VALUES (
+            log_key, head - given_counts[place] + part_first[each], head - given_counts[place] + part_last[each],
+            given_fences[place], part_events[each], substring(given_data FROM part_at[each] FOR part_bytes[each])
+          );
+        END LOOP;
+      ELSE
+        SELECT l.fence INTO fence FROM ~logs l WHERE l.session_id = given_ids[place];
+      END IF;
+      made_heads := made_heads || head;
+      RETURN NEXT;
+    END LOOP;
+    IF given_node IS NULL THEN
+      RETURN;
+    END IF;
+    UPDATE ~commits c SET token = given_token, heads = made_heads, used_at = given_now
+    WHERE c.node = given_node AND c.token = given_before;
+    IF NOT FOUND THEN
+      RAISE EXCEPTION 'the token is another one' USING ERRCODE = 'FL001';
+    END IF;
+  END $$;
+  `,
 ];

@@ -1,3 +1,4 @@
+import { ignoringFailure } from '../../base/in-background.ts';
 import { randomUUID } from 'node:crypto';
 import { limits } from '../../base/limits.ts';
 import { runWrites } from '../run-writes.ts';
@@ -202,7 +203,7 @@ export class Writer {
 
   /** The row of this process is not as it was left, because nobody had used it for long. A new connection makes it anew. */
   #loseToken(connection: Connection): DatabaseFailure {
-    void connection.end();
+    ignoringFailure(connection.end());
     return new DatabaseFailure(new Error('the row of this process is gone'), 'lost');
   }
 }

@@ -51,16 +51,21 @@ export function findSession(build: Build, workspaceId: string, id: string) {
 export function listSessions(build: Build, request: SessionListRequest) {
   const { workspaceId, includeArchived = false, agentId, agentVersion, statuses, updatedFrom } = request;
   const seek = toSeek('sessions', request);
-  let query = build.selectFrom('sessions').selectAll().where('workspace_id', '=', workspaceId);
+  let query = build.selectFrom('sessions').where('workspace_id', '=', workspaceId);
   if (!includeArchived) query = query.where('archived_at', 'is', null);
   if (agentId !== undefined) query = query.where('agent_id', '=', agentId);
   if (agentVersion !== undefined) query = query.where('agent_version', '=', agentVersion);
   if (statuses !== undefined) query = query.where('status', 'in', statuses);
   if (updatedFrom !== undefined) query = query.where('updated_at', '>=', updatedFrom);
   const wanted = query.where(createdBetween('created_at', request)).where(seekBehind('created_at', 'id', seek));
-  // Those that changed lately are few and found by that; the plus keeps the database from going through all by creation.
-  const time = updatedFrom === undefined ? sql.ref<number>('created_at') : sql<number>`+created_at`;
-  return wanted.orderBy(time, seek.order).orderBy('id', seek.order).limit(seek.limit);
+  const { order, limit } = seek;
+  if (updatedFrom === undefined)
+    return wanted.selectAll().orderBy('created_at', order).orderBy('id', order).limit(limit);
+  // Few sessions changed lately, and the index by update finds them: the plus keeps SQLite from using the index by creation. If
+  // they are many, only their keys are sorted, and not their data.
+  const keys = wanted.select('key').orderBy(sql<number>`+created_at`, order).orderBy('id', order).limit(limit);
+  const found = build.selectFrom('sessions').selectAll().where('key', 'in', keys);
+  return found.orderBy('created_at', order).orderBy('id', order);
 }
 
 export function findThread(build: Build, sessionId: string, id: string) {
@@ -89,7 +94,8 @@ export function findApproval(build: Build, sessionId: string, id: string) {
 export function listApprovals(build: Build, request: Parameters<Store['approvals']['list']>[0]) {
   const { workspaceId, sessionId, isPending } = request;
   const seek = toSeek('approvals', request);
-  let query = approvals(build).where('a.workspace_id', '=', workspaceId);
+  // Of both: the asks of a deleted session stay until they are erased, and only the session knows that it is deleted.
+  let query = approvals(build).where('a.workspace_id', '=', workspaceId).where('s.workspace_id', '=', workspaceId);
   if (sessionId !== undefined) query = query.where('s.id', '=', sessionId);
   if (isPending !== undefined) query = query.where('a.resolved_at', isPending ? 'is' : 'is not', null);
   const timed = query.where(createdBetween('a.created_at', request));

@@ -7,22 +7,37 @@ import { type Appended, sessionOf, type Write } from '../write.ts';
 import { createChanges } from './changes.ts';
 import type { Database } from './database.ts';
 import { build, runQuery } from './build.ts';
+import type { Erasures } from './erasures.ts';
+import type { RunIndex } from './run-index.ts';
 import type { Place, Segments } from './segments.ts';
+import type { CreateWrite } from './staged-sessions.ts';
 
 /**
  * Runs writes in one transaction. The frames of a session are gathered over all of its writes, so that they become one
  * row: sixteen appends cost hardly more than one.
  */
-export function createCommit(database: Database, segments: Segments, clock: Clock) {
+export function createCommit(database: Database, { segments, runs, erasures }: CommitParts, clock: Clock) {
   const runChange = createChanges(database, clock);
 
-  return (writes: readonly Write[]) => database.transaction(() => commitWrites(writes));
+  return (writes: readonly Write[], staged: Staged = NONE) => {
+    try {
+      return database.transaction(() => commitWrites(writes, staged));
+    } catch (error) {
+      segments.forgetKinds();
+      throw error;
+    }
+  };
 
-  function commitWrites(writes: readonly Write[]) {
+  function commitWrites(writes: readonly Write[], staged: Staged) {
     const gathered = new Map<string, Gathered>();
-    const result = runWrites(writes, (write) => runWrite(write, gathered));
-    for (const { place, frames } of gathered.values()) {
-      if (frames.length > 0) segments.append(place, frames);
+    const result = runWrites(writes, (write) => {
+      const key = staged.get(write);
+      return key === undefined ? runWrite(write, gathered) : runStaged(write as CreateWrite, key);
+    });
+    for (const [sessionId, { place, frames }] of gathered) {
+      if (frames.length === 0) continue;
+      segments.append(place, frames);
+      runs.append(sessionId, place, frames);
     }
     return result;
   }
@@ -36,8 +51,21 @@ export function createCommit(database: Database, segments: Segments, clock: Cloc
     const firstSeq = place.head + frames.length + 1;
     if (write.type === 'delete') gathered.delete(sessionOf(write));
     else gathered.set(sessionOf(write), { place, frames });
-    if (write.type === 'create' || write.type === 'append') frames.push(...write.frames);
+    if (write.type === 'create' || write.type === 'append') for (const frame of write.frames) frames.push(frame);
     return { firstSeq, lastSeq: place.head + frames.length };
+  }
+
+  /** Creates a session whose log was staged: sets its id and writes its records. */
+  function runStaged({ session, frames, changes }: CreateWrite, key: number): Appended {
+    database.savepoint(() => {
+      const { id: sessionId, workspaceId } = session;
+      checkNew(segments.place(sessionId), sessionId);
+      runQuery(database, build.updateTable('sessions').set(toRow(session)).where('key', '=', key));
+      database.prepare(CREATE_OWNER).run(sessionId);
+      for (const change of changes) runChange({ sessionId, key, workspaceId }, change);
+      runs.append(sessionId, { key, workspaceId, head: 0 }, frames);
+    });
+    return { firstSeq: 1, lastSeq: frames.length };
   }
 
   function runRecords(write: Write, gathered: Map<string, Gathered>): Gathered {
@@ -48,7 +76,7 @@ export function createCommit(database: Database, segments: Segments, clock: Cloc
     if (write.type === 'append' || write.type === 'delete') checkFence(sessionId, write.fence, place.fence);
     // Looked up again: a write before this one may have archived it.
     if (write.type === 'submit') checkNotArchived(sessionId, found(segments.place(sessionId), sessionId).archivedAt);
-    if (write.type === 'delete') runQuery(database, build.deleteFrom('sessions').where('key', '=', place.key));
+    if (write.type === 'delete') erasures.begin(place.key);
     else {
       const at = { sessionId, key: place.key, workspaceId: place.workspaceId };
       for (const change of write.changes) runChange(at, change);
@@ -57,24 +85,36 @@ export function createCommit(database: Database, segments: Segments, clock: Cloc
   }
 
   function createSession(session: NewSession, existing: Place | undefined): void {
-    const { id, createdAt } = session;
-    checkNew(existing, id);
-    const row = {
-      id,
-      workspace_id: session.workspaceId,
-      agent_id: session.agentId,
-      agent_version: session.agentVersion,
-      environment_id: session.environmentId,
-      status: session.status,
-      revision: 1,
-      created_at: createdAt,
-      updated_at: createdAt,
-      archived_at: null,
-      data: JSON.stringify(session.data),
-    };
-    runQuery(database, build.insertInto('sessions').values(row));
-    database.prepare(CREATE_OWNER).run(id);
+    checkNew(existing, session.id);
+    runQuery(database, build.insertInto('sessions').values(toRow(session)));
+    database.prepare(CREATE_OWNER).run(session.id);
   }
+}
+
+function toRow(session: NewSession) {
+  return {
+    id: session.id,
+    workspace_id: session.workspaceId,
+    agent_id: session.agentId,
+    agent_version: session.agentVersion,
+    environment_id: session.environmentId,
+    status: session.status,
+    revision: 1,
+    created_at: session.createdAt,
+    updated_at: session.createdAt,
+    archived_at: null,
+    data: JSON.stringify(session.data),
+  };
+}
+
+/** The keys of staged logs, by the writes that create their sessions. */
+type Staged = ReadonlyMap<Write, number>;
+const NONE: Staged = new Map();
+
+export interface CommitParts {
+  readonly segments: Segments;
+  readonly runs: Pick<RunIndex, 'append'>;
+  readonly erasures: Pick<Erasures, 'begin'>;
 }
 
 /** The frames that a commit has for a session so far, to be written at its end. */

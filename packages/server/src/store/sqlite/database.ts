@@ -1,5 +1,8 @@
 import type { DatabaseSync } from '@photostructure/sqlite';
+import { FleetloomError } from '../../base/errors.ts';
+import { makePrivateFile } from '../../base/private-files.ts';
 import { storeError } from '../store-errors.ts';
+import { PageScrubber } from './page-scrubber.ts';
 import { WalSync } from './wal-sync.ts';
 
 /**
@@ -10,6 +13,8 @@ import { WalSync } from './wal-sync.ts';
  */
 export class Database {
   readonly path: string;
+  /** None where there is no file. */
+  readonly scrubber: PageScrubber | undefined;
   readonly #handle: Handle;
   readonly #statements = new Map<string, Statement>();
   /** None where there is no log that is written ahead: in memory, and where the file system cannot do it. */
@@ -18,6 +23,7 @@ export class Database {
 
   private constructor(path: string, handle: Handle, wal: WalSync | undefined) {
     this.path = path;
+    this.scrubber = path === MEMORY ? undefined : new PageScrubber(path);
     this.#handle = handle;
     this.#wal = wal;
   }
@@ -25,11 +31,15 @@ export class Database {
   /** Opens the file, or makes it, and keeps everybody else out of it. */
   static async open(path: string, sync?: (file: number) => Promise<void>): Promise<Database> {
     const { DatabaseSync } = await loadDriver();
+    // The files beside it get its mode.
+    if (path !== MEMORY) await makePrivateFile(path).catch((error: unknown) => rethrow(path, error));
     const handle = openHandle(DatabaseSync, path);
     try {
       for (const pragma of PRAGMAS) handle.exec(pragma);
       // In this mode the lock is taken by the first transaction and kept until the end of the process, however it ends.
       handle.exec('BEGIN EXCLUSIVE; COMMIT');
+      // What a process that was killed has left there may be older than what was deleted since.
+      handle.exec(EMPTY_LOG);
       return new Database(path, handle, openWal(path, handle, sync));
     } catch (error) {
       handle.close();
@@ -45,12 +55,23 @@ export class Database {
     this.#wal?.note();
   }
 
+  /** Moves the log that is written ahead into the file, so that it has nothing of what was deleted. */
+  emptyLog(): void {
+    this.exec(EMPTY_LOG);
+  }
+
+  /** Frees the copies of pages that are in memory: the next use of a page reads it from the file. */
+  forgetPages(): void {
+    this.exec('PRAGMA shrink_memory');
+  }
+
   /**
    * Until all that was written is on the disk; undefined if it is. Nothing may be told to anybody before, neither that it
    * was written nor what was read: it could be gone when the power is.
    */
   settle(): Promise<void> | undefined {
-    return this.#wal?.settle();
+    // Closing has brought everything into the file.
+    return this.#isOpen ? this.#wal?.settle() : undefined;
   }
 
   /** The same text gives the same statement. */
@@ -102,6 +123,7 @@ export class Database {
       for (const pragma of PRAGMAS_AT_END) this.#handle.exec(pragma);
     } finally {
       this.#handle.close();
+      this.scrubber?.close();
     }
   }
 
@@ -155,6 +177,8 @@ type Value = Parameters<ReturnType<Handle['prepare']>['run']>[number];
 /** Texts are few: one per query and combination of filters. The bound is for what nobody thought of. */
 const STATEMENTS_MAX = 500;
 
+const MEMORY = ':memory:';
+
 const PRAGMAS = [
   'PRAGMA locking_mode = EXCLUSIVE',
   'PRAGMA journal_mode = WAL',
@@ -164,7 +188,11 @@ const PRAGMAS = [
   // Pages of 4 KiB. More make the stall of a checkpoint longer, fewer make more of them.
   'PRAGMA wal_autocheckpoint = 1000',
   'PRAGMA journal_size_limit = 67108864',
+  // What is deleted is overwritten. See erasures.ts for what else that takes.
+  'PRAGMA secure_delete = ON',
 ];
+
+const EMPTY_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)';
 
 /** Where the log is written ahead, its sync behind each commit is ours, so that nobody waits for the disk meanwhile. */
 function openWal(path: string, handle: Handle, sync?: (file: number) => Promise<void>): WalSync | undefined {
@@ -192,6 +220,10 @@ function openHandle(Driver: typeof DatabaseSync, path: string): Handle {
   } catch (error) {
     throw cannotOpen(path, error);
   }
+}
+
+function rethrow(path: string, error: unknown): never {
+  throw error instanceof FleetloomError ? error : cannotOpen(path, error);
 }
 
 function cannotOpen(path: string, cause: unknown): Error {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { limits } from '../../base/limits.ts';
 import type { KeyRecord, NewKey } from '../records.ts';
 import type { Store } from '../store.ts';
 import type { Database } from './database.ts';
@@ -21,13 +22,17 @@ export function putKey(
   clock: Clock,
   { workspaceId, key, expiresAt, result, replaces = false }: NewKey & Pick<KeyRecord, 'workspaceId'>,
 ): boolean {
-  // Nobody else would remove what has expired. All of it at once: what a put adds, a later put takes away.
-  runQuery(database, build.deleteFrom('idempotency_keys').where('expires_at', '<=', clock.now()));
-  const mine = build.deleteFrom('idempotency_keys').where('workspace_id', '=', workspaceId);
-  if (replaces) runQuery(database, mine.where('key', '=', key));
+  const now = clock.now();
+  // Expired keys are removed here only. Some at a time: after a long pause there may be very many.
+  database.prepare(REMOVE_EXPIRED).run(now, limits.storeSliceRowsMax);
+  const mine = build.deleteFrom('idempotency_keys').where('workspace_id', '=', workspaceId).where('key', '=', key);
+  runQuery(database, replaces ? mine : mine.where('expires_at', '<=', now));
   const row = { workspace_id: workspaceId, key, expires_at: expiresAt, result: JSON.stringify(result) };
   return runQuery(database, build.insertInto('idempotency_keys').values(row).orIgnore()) > 0;
 }
+
+const REMOVE_EXPIRED = `
+  DELETE FROM idempotency_keys WHERE rowid IN (SELECT rowid FROM idempotency_keys WHERE expires_at <= ? LIMIT ?)`;
 
 function getKey(database: Database, clock: Clock, workspaceId: string, key: string): KeyRecord | undefined {
   const mine = build.selectFrom('idempotency_keys').selectAll().where('workspace_id', '=', workspaceId);

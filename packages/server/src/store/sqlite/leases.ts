@@ -1,4 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
+import { limits } from '../../base/limits.ts';
+import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import { found } from '../guards.ts';
 import type { Leases } from '../store.ts';
 import type { Database } from './database.ts';
@@ -19,13 +21,21 @@ export function createLeases(database: Database, segments: Segments, clock: Cloc
         return { ok: true, fence, head: place.head, expiresAt };
       }),
 
-    renew: async ({ owner, ttlMs, leases }) =>
-      database.transaction(() => {
-        const expiresAt = clock.now() + ttlMs;
-        const renew = database.prepare(RENEW);
-        const lost = leases.filter(({ sessionId, fence }) => renew.run(expiresAt, owner, fence, sessionId) === 0);
-        return lost.map(({ sessionId }) => sessionId);
-      }),
+    renew: async ({ owner, ttlMs, leases }) => {
+      const lost: string[] = [];
+      // Some at a time: a transaction holds the event loop, and there may be thousands.
+      for (let at = 0; at < leases.length; at += limits.storeSliceRowsMax) {
+        database.transaction(() => {
+          const expiresAt = clock.now() + ttlMs;
+          const renew = database.prepare(RENEW);
+          for (const { sessionId, fence } of leases.slice(at, at + limits.storeSliceRowsMax)) {
+            if (renew.run(expiresAt, owner, fence, sessionId) === 0) lost.push(sessionId);
+          }
+        });
+        await yieldToEventLoop();
+      }
+      return lost;
+    },
 
     release: async ({ sessionId, fence }) => {
       database.prepare(RELEASE).run(fence, sessionId);

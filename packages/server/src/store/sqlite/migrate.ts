@@ -122,4 +122,45 @@ const STEPS = [
     UNIQUE (blob_key, part)
   ) STRICT;
   `,
+  `
+  -- Where each run lies in its log. Of sessions that are older than this table the newest run is known, and not its place: 0.
+  CREATE TABLE runs (
+    session_key INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE, first_seq INTEGER NOT NULL, last_seq INTEGER,
+    started_at INTEGER NOT NULL, ended_at INTEGER, id TEXT NOT NULL, session_id TEXT NOT NULL,
+    workspace_id TEXT NOT NULL, list_id TEXT NOT NULL,
+    PRIMARY KEY (session_key, first_seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX runs_by_id ON runs (session_key, id);
+  CREATE INDEX runs_by_start ON runs (workspace_id, started_at, list_id);
+  CREATE INDEX runs_open ON runs (workspace_id, started_at, list_id) WHERE ended_at IS NULL;
+  INSERT INTO runs
+    SELECT key, 0, NULL, json_extract(data, '$.run.started_at'), json_extract(data, '$.run.ended_at'),
+      json_extract(data, '$.run.id'), id, workspace_id, id || ' 0000000000000000'
+    FROM sessions WHERE typeof(json_extract(data, '$.run.id')) = 'text'
+      AND typeof(json_extract(data, '$.run.started_at')) = 'integer'
+      AND typeof(json_extract(data, '$.run.ended_at')) IN ('integer', 'null');
+
+  -- Segments in which there is more than deltas.
+  CREATE TABLE event_segments (
+    session_key INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE, first_seq INTEGER NOT NULL,
+    PRIMARY KEY (session_key, first_seq)
+  ) STRICT, WITHOUT ROWID;
+
+  -- Those that wait are few among all that ever did.
+  CREATE INDEX IF NOT EXISTS approvals_pending ON approvals (workspace_id, created_at, id) WHERE resolved_at IS NULL;
+
+  -- Sessions of which the two tables above do not say everything yet.
+  CREATE TABLE unindexed (session_key INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE) STRICT;
+  INSERT INTO unindexed SELECT key FROM sessions;
+
+  CREATE TABLE checkpoints (
+    session_key INTEGER NOT NULL REFERENCES sessions ON DELETE CASCADE, kind TEXT NOT NULL, seq INTEGER NOT NULL,
+    has_deltas INTEGER NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY (session_key, kind, seq)
+  ) STRICT;
+  -- How often frames of a session were pruned.
+  CREATE TABLE prunes (
+    session_key INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE, epoch INTEGER NOT NULL
+  ) STRICT;
+  `,
 ];

@@ -1,5 +1,15 @@
 import { limits } from '../../base/limits.ts';
-import { bytesOf, decodeSegment, encodeSegment, pruneEntries, selectEntries, toGroups } from '../entries.ts';
+import {
+  bytesOf,
+  decodeSegment,
+  encodeSegment,
+  hasEvents,
+  hideDeltas,
+  pruneEntries,
+  selectEntries,
+  toGroups,
+  toRange,
+} from '../entries.ts';
 import type { EncodedFrame, Entry } from '../frame.ts';
 import { found } from '../guards.ts';
 import type { ReadRequest, SeqRange } from '../store.ts';
@@ -19,9 +29,13 @@ export interface Place {
   readonly head: number;
 }
 
+type AppendPlace = Pick<Place, 'key' | 'segmentId' | 'segmentBytes' | 'head'>;
+
 /** The logs on disk: many frames per row. Everything here runs within the caller's transaction. */
 export class Segments {
   readonly #database: Database;
+  /** Whether segments have more than deltas, by their numbers. */
+  readonly #kinds = new Map<number, boolean>();
 
   constructor(database: Database) {
     this.#database = database;
@@ -33,11 +47,13 @@ export class Segments {
 
   /**
    * Adds frames behind the last one. A few bytes go into the last segment: its page on the disk is written as a whole
-   * in any case, and one row per delta would cost an index entry each.
+   * in any case, and one row per delta would cost an index entry each. Deltas and other frames are kept in separate segments,
+   * because most reads skip deltas.
    */
-  append(place: Place, frames: readonly EncodedFrame[]): void {
+  append(place: AppendPlace, frames: readonly EncodedFrame[]): void {
     const bytes = frames.reduce((sum, frame) => sum + bytesOf(frame), 0);
-    if (place.segmentId !== null && place.segmentBytes + bytes <= limits.segmentGrowBytesMax) {
+    const isSmall = place.segmentBytes + bytes <= limits.segmentGrowBytesMax;
+    if (place.segmentId !== null && isSmall && hasEvents(frames) === this.#hasEvents(place.segmentId)) {
       const lastSeq = place.head + frames.length;
       this.#database.prepare(GROW).run(encodeSegment(frames), lastSeq, place.segmentId);
       return;
@@ -46,12 +62,30 @@ export class Segments {
     for (const group of toGroups(frames)) {
       const lastSeq = firstSeq + group.length - 1;
       this.#database.prepare(INSERT).run(place.key, firstSeq, lastSeq, encodeSegment(group));
+      if (hasEvents(group)) this.#database.prepare(INSERT_EVENTS).run(place.key, firstSeq);
       firstSeq = lastSeq + 1;
     }
   }
 
-  read({ sessionId, after, entriesMax, bytesMax }: ReadRequest): Entry[] {
-    const { key } = found(this.place(sessionId), sessionId);
+  /** Whether a segment has more than deltas. Nearly every append asks this about the segment of the append before it. */
+  #hasEvents(segmentId: number): boolean {
+    const known = this.#kinds.get(segmentId);
+    if (known !== undefined) return known;
+    const events = this.#database.prepare(HAS_EVENTS).get(segmentId) !== undefined;
+    if (this.#kinds.size >= limits.segmentKindsMax) this.#kinds.clear();
+    this.#kinds.set(segmentId, events);
+    return events;
+  }
+
+  /** Must be called when segments are removed or a transaction fails: a number may be given to another segment then. */
+  forgetKinds(): void {
+    this.#kinds.clear();
+  }
+
+  read(request: ReadRequest): Entry[] {
+    const { sessionId, after, entriesMax, bytesMax, skipsDeltas = false } = request;
+    const { key, head } = found(this.place(sessionId), sessionId);
+    if (skipsDeltas && this.isIndexed(key)) return this.#readEvents(key, head, request);
     const entries: Entry[] = [];
     let bytes = 0;
     // One by one, because a single segment can be as large as the largest frame.
@@ -65,40 +99,122 @@ export class Segments {
       if (bytes >= bytesMax || entries.length >= entriesMax) break;
       row = this.#database.prepare<SegmentRow>(NEXT).get(key, row.firstSeq);
     }
-    return selectEntries(pruneEntries(entries, []), { after, entriesMax, bytesMax });
+    const joined = skipsDeltas ? hideDeltas(entries) : pruneEntries(entries, []);
+    return selectEntries(joined, { after, entriesMax, bytesMax });
   }
 
-  /** Segments that have become small are put together. */
-  prune(sessionId: string, ranges: readonly SeqRange[]): void {
-    const [first, last] = [ranges[0], ranges.at(-1)];
-    const { key } = found(this.place(sessionId), sessionId);
-    if (first === undefined || last === undefined) return;
-    let group: { id: number; entries: Entry[]; bytes: number } | undefined;
-    let row = this.#database.prepare<SegmentRow>(FIND).get(key, first.firstSeq);
-    while (row !== undefined && row.firstSeq <= last.lastSeq) {
-      const entries = pruneEntries(decodeSegment(sessionId, row.firstSeq, row.data), ranges);
-      const bytes = entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
-      if (group !== undefined && group.bytes + bytes <= limits.segmentBytesMax) {
-        group = { id: group.id, entries: [...group.entries, ...entries], bytes: group.bytes + bytes };
-        this.#database.prepare(REMOVE).run(row.id);
-      } else {
-        if (group !== undefined) this.#replace(group);
-        group = { id: row.id, entries, bytes };
+  /** Reads only segments with events. The frames between them become ranges. */
+  #readEvents(key: number, head: number, { sessionId, after, entriesMax, bytesMax }: ReadRequest): Entry[] {
+    const entries: Entry[] = [];
+    let bytes = 0;
+    let cursor = after;
+    const containing = this.#database.prepare<SegmentRow>(FIND_EVENTS).get(key, after + 1);
+    const isBehind = containing === undefined || containing.lastSeq <= after;
+    let row = isBehind ? this.#database.prepare<SegmentRow>(NEXT_EVENTS).get(key, after + 1) : containing;
+    while (row !== undefined && bytes < bytesMax && entries.length < entriesMax) {
+      if (row.firstSeq > cursor + 1) entries.push(toRange(sessionId, cursor + 1, row.firstSeq - 1));
+      for (const entry of decodeSegment(sessionId, row.firstSeq, row.data)) {
+        if (entry.lastSeq <= after) continue;
+        entries.push(entry);
+        bytes += entry.kind === 'frame' && entry.isDelta ? 0 : bytesOf(entry);
       }
+      cursor = row.lastSeq;
+      row = this.#database.prepare<SegmentRow>(NEXT_EVENTS).get(key, row.firstSeq);
+    }
+    if (row === undefined && cursor < head) entries.push(toRange(sessionId, cursor + 1, head));
+    return selectEntries(hideDeltas(entries), { after, entriesMax, bytesMax });
+  }
+
+  /**
+   * Prunes as many segments as one transaction may have, and joins those that have become small. Returns the frame to continue
+   * with, or undefined at the end. The last segment may be pruned again, so that the next ones are joined with it.
+   */
+  prune(sessionId: string, from: number, ranges: readonly SeqRange[]): number | undefined {
+    const key = this.place(sessionId)?.key;
+    const { lastSeq } = ranges.at(-1)!;
+    this.forgetKinds();
+    if (key === undefined) return undefined;
+    let group: Group | undefined;
+    let bytes = 0;
+    let row = this.#database.prepare<SegmentRow>(FIND).get(key, from);
+    while (row !== undefined && row.firstSeq <= lastSeq) {
+      if (bytes >= limits.storeSliceBytesMax) break;
+      bytes += row.data.length;
+      const entries = pruneEntries(decodeSegment(sessionId, row.firstSeq, row.data), ranges);
+      group = this.#join(key, group, { id: row.id, firstSeq: row.firstSeq, entries, bytes: sumBytes(entries) });
       row = this.#database.prepare<SegmentRow>(NEXT).get(key, row.firstSeq);
     }
-    if (group !== undefined) this.#replace(group);
+    if (group !== undefined) this.#replace(key, group);
+    if (row === undefined || row.firstSeq > lastSeq) return undefined;
+    // A group that is nearly full would not be joined with another segment.
+    return group !== undefined && group.bytes < limits.segmentBytesMax / 2 && group.firstSeq > from
+      ? group.firstSeq
+      : row.firstSeq;
   }
 
-  #replace({ id, entries }: { id: number; entries: Entry[] }): void {
+  /** Adds the next segment to the group, or writes the group and begins the next one. */
+  #join(key: number, group: Group | undefined, next: Group): Group {
+    if (group === undefined) return next;
+    if (group.bytes + next.bytes > limits.segmentBytesMax) {
+      this.#replace(key, group);
+      return next;
+    }
+    for (const entry of next.entries) group.entries.push(entry);
+    this.#database.prepare(REMOVE).run(next.id);
+    this.#database.prepare(REMOVE_EVENTS).run(key, next.firstSeq);
+    return { ...group, bytes: group.bytes + next.bytes };
+  }
+
+  #replace(key: number, { id, firstSeq, entries }: Group): void {
     const joined = pruneEntries(entries, []);
     this.#database.prepare(REPLACE).run(encodeSegment(joined), joined.at(-1)!.lastSeq, id);
+    this.#database.prepare(hasEvents(joined) ? INSERT_EVENTS : REMOVE_EVENTS).run(key, firstSeq);
   }
+
+  /** False for a session that is older than the indexes and has not been indexed yet. */
+  isIndexed(key: number): boolean {
+    return this.#database.prepare('SELECT 1 FROM unindexed WHERE session_key = ?').get(key) === undefined;
+  }
+
+  /** Some segments behind a frame. */
+  readSegments(sessionId: string, after: number): readonly { firstSeq: number; lastSeq: number; entries: Entry[] }[] {
+    const key = this.place(sessionId)?.key;
+    const segments: { firstSeq: number; lastSeq: number; entries: Entry[] }[] = [];
+    let bytes = 0;
+    // Frames may have been added to the segment that contains the frame.
+    const containing = key === undefined ? undefined : this.#database.prepare<SegmentRow>(FIND).get(key, after + 1);
+    let row = (containing?.lastSeq ?? 0) > after ? containing : undefined;
+    while (row !== undefined && bytes < limits.storeSliceBytesMax) {
+      const { firstSeq, lastSeq, data } = row;
+      segments.push({ firstSeq, lastSeq, entries: decodeSegment(sessionId, firstSeq, data) });
+      bytes += data.length;
+      row = this.#database.prepare<SegmentRow>(NEXT).get(key, firstSeq);
+    }
+    return segments;
+  }
+
+  noteEvents(key: number, firstSeq: number): void {
+    this.forgetKinds();
+    this.#database.prepare(INSERT_EVENTS).run(key, firstSeq);
+  }
+}
+
+/** Segments that are joined. */
+interface Group {
+  readonly id: number;
+  readonly firstSeq: number;
+  readonly entries: Entry[];
+  readonly bytes: number;
+}
+
+function sumBytes(entries: readonly Entry[]): number {
+  return entries.reduce((sum, entry) => sum + bytesOf(entry), 0);
 }
 
 interface SegmentRow {
   id: number;
   firstSeq: number;
+  lastSeq: number;
   data: Uint8Array;
 }
 
@@ -116,9 +232,20 @@ const INSERT = 'INSERT INTO segments (session_key, first_seq, last_seq, data) VA
 const GROW = 'UPDATE segments SET data = CAST(data || ? AS BLOB), last_seq = ? WHERE id = ?';
 const REPLACE = 'UPDATE segments SET data = ?, last_seq = ? WHERE id = ?';
 const REMOVE = 'DELETE FROM segments WHERE id = ?';
+const COLUMNS = 'g.id, g.first_seq AS firstSeq, g.last_seq AS lastSeq, g.data';
 const FIND = `
-  SELECT id, first_seq AS firstSeq, data FROM segments
-  WHERE session_key = ? AND first_seq <= ? ORDER BY first_seq DESC LIMIT 1`;
+  SELECT ${COLUMNS} FROM segments g
+  WHERE g.session_key = ? AND g.first_seq <= ? ORDER BY g.first_seq DESC LIMIT 1`;
 const NEXT = `
-  SELECT id, first_seq AS firstSeq, data FROM segments
-  WHERE session_key = ? AND first_seq > ? ORDER BY first_seq LIMIT 1`;
+  SELECT ${COLUMNS} FROM segments g
+  WHERE g.session_key = ? AND g.first_seq > ? ORDER BY g.first_seq LIMIT 1`;
+const INSERT_EVENTS = 'INSERT OR IGNORE INTO event_segments (session_key, first_seq) VALUES (?, ?)';
+const HAS_EVENTS = `
+  SELECT 1 FROM segments g JOIN event_segments e ON e.session_key = g.session_key AND e.first_seq = g.first_seq
+  WHERE g.id = ?`;
+const REMOVE_EVENTS = 'DELETE FROM event_segments WHERE session_key = ? AND first_seq = ?';
+const EVENTS = `
+  SELECT ${COLUMNS} FROM event_segments e
+  JOIN segments g ON g.session_key = e.session_key AND g.first_seq = e.first_seq WHERE e.session_key = ?`;
+const FIND_EVENTS = `${EVENTS} AND e.first_seq <= ? ORDER BY e.first_seq DESC LIMIT 1`;
+const NEXT_EVENTS = `${EVENTS} AND e.first_seq > ? ORDER BY e.first_seq LIMIT 1`;

@@ -1,19 +1,27 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { FleetloomError } from '../../base/errors.ts';
+import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
+import { found } from '../guards.ts';
 import type { Signal, Store } from '../store.ts';
+import type { Write } from '../write.ts';
 import { storeError } from '../store-errors.ts';
 import { createBlobs } from '../blobs.ts';
 import { createAgents } from './agents.ts';
 import { createBlobParts } from './blob-parts.ts';
+import { createCheckpoints, dropCheckpoints } from './checkpoints.ts';
 import { createCommit } from './commit.ts';
 import { Database, isDatabaseError } from './database.ts';
 import { createDocuments } from './documents.ts';
 import { createEnvironments } from './environments.ts';
+import { eraseEarlier } from './erase-earlier.ts';
+import { Erasures } from './erasures.ts';
 import { createKeys } from './keys.ts';
 import { createLeases } from './leases.ts';
 import { migrate } from './migrate.ts';
+import { RunIndex } from './run-index.ts';
 import { Segments } from './segments.ts';
 import { createSessions } from './sessions.ts';
+import { isLong, StagedSessions } from './staged-sessions.ts';
 import { createWorks } from './works.ts';
 
 /**
@@ -22,23 +30,40 @@ import { createWorks } from './works.ts';
  * @example
  * const store = await openSqliteStore({ path: 'fleetloom.db' });
  */
-export async function openSqliteStore({ path, clock }: { path: string; clock?: Clock }): Promise<Store> {
+export async function openSqliteStore({ path, clock, onProblem }: SqliteStoreOptions): Promise<Store> {
   const database = await Database.open(path);
   try {
-    return createSqliteStore(database, clock);
+    return createSqliteStore(database, clock, onProblem);
   } catch (error) {
     database.close();
     throw error;
   }
 }
 
+export interface SqliteStoreOptions {
+  readonly path: string;
+  readonly clock?: Clock;
+  /** Receives failures of work that no caller waits for. By default a warning of the process. */
+  readonly onProblem?: ((problem: unknown) => void) | undefined;
+}
+
 /** On a database that is open already, and becomes the store's. */
-export function createSqliteStore(database: Database, clock: Clock = systemClock): Store {
+export function createSqliteStore(
+  database: Database,
+  clock: Clock = systemClock,
+  onProblem: (problem: unknown) => void = (problem) => process.emitWarning(String(problem)),
+): Store {
+  const isNew = isEmpty(database);
   migrate(database, clock.now);
+  eraseEarlier(database, { isNew, onProblem });
   const segments = new Segments(database);
-  const commit = createCommit(database, segments, clock);
+  const erasures = new Erasures(database, onProblem, () => segments.forgetKinds());
+  const runs = new RunIndex(database, segments);
+  const staged = new StagedSessions(database, segments);
+  const commit = createCommit(database, { segments, runs, erasures }, clock);
   const listeners = new Set<(signals: readonly Signal[]) => void>();
 
+  let closing: Promise<void> | undefined;
   const settle = () => database.settle();
   const store: Omit<Store, 'blobs'> = {
     agents: createAgents(database),
@@ -48,44 +73,91 @@ export function createSqliteStore(database: Database, clock: Clock = systemClock
     keys: createKeys(database, clock),
     leases: createLeases(database, segments, clock),
     documents: createDocuments(database, clock),
+    runs: { findAt: runs.findAt, findSince: runs.findSince, get: runs.get, list: runs.list },
+    checkpoints: createCheckpoints(database, segments),
     now: async () => {
       database.check();
       return clock.now();
     },
 
     commit: async (writes) => {
-      const { outcomes, signals } = commit(writes);
+      // Other commits must not await anything before they are written: `explain` relies on it.
+      const { outcomes, signals } = writes.some(isLong) ? await commitLong(writes) : commit(writes);
       // Whoever is woken before would find it missing, and go and look for it.
       await database.settle();
       if (signals.length > 0) queueMicrotask(() => listeners.forEach((listener) => listener(signals)));
+      if (signals.some(({ type }) => type === 'deleted')) erasures.wake();
       return outcomes;
     },
 
     read: async (request) => segments.read(request),
 
     heads: async (sessionIds) => {
-      const places = sessionIds.map((id) => [id, segments.place(id)?.head] as const);
-      return new Map(places.filter((pair): pair is [string, number] => pair[1] !== undefined));
+      const heads = new Map<string, number>();
+      for (const id of sessionIds) {
+        const head = segments.place(id)?.head;
+        if (head !== undefined) heads.set(id, head);
+        await yieldToEventLoop();
+      }
+      return heads;
     },
 
-    prune: async (sessionId, ranges) => database.transaction(() => segments.prune(sessionId, ranges)),
+    prune: async (sessionId, ranges) => {
+      const [first] = ranges;
+      found(segments.place(sessionId), sessionId);
+      if (first === undefined) return;
+      // Before, so that no fold begins at an outdated checkpoint, and after, for folds that began in the meantime.
+      drop(sessionId, first.firstSeq);
+      for (let from: number | undefined = first.firstSeq; from !== undefined; await yieldToEventLoop()) {
+        const at: number = from;
+        from = database.transaction(() => segments.prune(sessionId, at, ranges));
+      }
+      drop(sessionId, first.firstSeq);
+    },
 
     subscribe: (onSignals) => {
       listeners.add(onSignals);
       return () => void listeners.delete(onSignals);
     },
 
-    close: async () => {
-      listeners.clear();
-      try {
-        await database.settle();
-      } finally {
-        database.close();
-      }
-    },
+    close: () => (closing ??= close()),
   };
+  // What was deleted before a crash.
+  erasures.wake();
   const blobs = createBlobs(explainFailures(createBlobParts(database), settle));
   return { ...explainFailures(store, settle), blobs };
+
+  async function commitLong(writes: readonly Write[]) {
+    const keys = await staged.stageAll(writes);
+    try {
+      return commit(writes, keys);
+    } finally {
+      // Those that have their own name by now are left alone.
+      for (const key of keys.values()) staged.drop(key);
+      erasures.wake();
+    }
+  }
+
+  /** Looks the key up each time: the session may have been deleted, and its key reused. */
+  function drop(sessionId: string, from: number): void {
+    const key = segments.place(sessionId)?.key;
+    if (key !== undefined) database.transaction(() => dropCheckpoints(database, key, from));
+  }
+
+  async function close(): Promise<void> {
+    listeners.clear();
+    try {
+      await database.settle();
+      await erasures.finish();
+    } finally {
+      erasures.stop();
+      database.close();
+    }
+  }
+}
+
+function isEmpty(database: Database): boolean {
+  return database.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
 }
 
 type Settle = () => Promise<void> | undefined;

@@ -20,9 +20,10 @@ it('[W3] a file from before there was a queue gets one when it is opened, and ke
   await commitOne(first, create('sesn_1'));
   await first.close();
   const database = await Database.open(path);
-  database.exec(
-    'DROP TABLE works; DROP TABLE documents; DROP TABLE blob_parts; DROP TABLE blobs; DELETE FROM migrations WHERE version >= 2',
-  );
+  const later = ['works', 'documents', 'blob_parts', 'blobs'];
+  const indexes = ['runs', 'event_segments', 'unindexed', 'checkpoints', 'prunes'];
+  for (const table of [...later, ...indexes]) database.exec(`DROP TABLE ${table}`);
+  database.exec('DROP INDEX approvals_pending; DELETE FROM migrations WHERE version >= 2');
   database.close();
   const second = await openSqliteStore({ path });
   expect(await second.sessions.get('w1', 'sesn_1')).toMatchObject(newSession('sesn_1'));

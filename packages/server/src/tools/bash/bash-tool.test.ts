@@ -291,11 +291,11 @@ describe('the sandbox', () => {
     const args = ['-c', `cp $(command -v sleep) ./${name}; setsid ./${name} 1000 & ./${name} 1001`];
     const launch = state.sandbox.launch({ program: '/bin/bash', args, workspace, isWorkspaceWritable: true });
     const program = `
-      const { file, args, env, data } = ${JSON.stringify(launch)};
+      const { file, args, env, data } = ${JSON.stringify({ ...launch, data: launch.data.map((part) => Buffer.from(part).toString('base64')) })};
       const child = require('node:child_process').spawn(file, args, {
         env, detached: true, stdio: ['ignore', 'ignore', 'ignore', 'ignore', ...data.map(() => 'pipe')],
       });
-      data.forEach((text, at) => child.stdio[4 + at].end(text));`;
+      data.forEach((part, at) => child.stdio[4 + at].end(Buffer.from(part, 'base64')));`;
     const server = spawn(process.execPath, ['-e', program], { stdio: 'ignore' });
     await until(() => findProcesses(name).length === 2);
     server.kill('SIGKILL');

@@ -1,10 +1,10 @@
-import { execFile } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { runToEnd } from '../run-to-end.ts';
+import { startProgram } from '../start-program.ts';
 
 /**
  * A pipe: we have one end, a program gets the other. The pipes that Node makes for its children are sockets, which
@@ -22,7 +22,7 @@ export async function openOutputPipe(): Promise<OutputPipe> {
   const directory = await mkdtemp(join(tmpdir(), 'fleetloom-'));
   try {
     const path = join(directory, 'output');
-    await run('mkfifo', ['-m', '600', path]);
+    await makePipe(path);
     // In this order: opening it for writing waits for a reader, and opening it for reading must not wait for a writer.
     const readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const writeFd = openSync(path, constants.O_WRONLY);
@@ -36,4 +36,10 @@ export async function openOutputPipe(): Promise<OutputPipe> {
   }
 }
 
-const run = promisify(execFile);
+async function makePipe(path: string): Promise<void> {
+  const child = await startProgram('mkfifo', ['-m', '600', path], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const { code, complaint } = await runToEnd(child, MAKE_MS);
+  if (code !== 0) throw new Error(`mkfifo failed (${code ?? 'killed'}): ${complaint}`);
+}
+
+const MAKE_MS = 10_000;

@@ -39,3 +39,11 @@ it('[U15] however much is said, little is held', () => {
   tail.add(Buffer.from('end'));
   expect(tail.take()).toBe(`[only the last 1000 bytes of the output are kept]\n${'b'.repeat(997)}end`);
 });
+
+it('[D16] a million empty lines before the last word take no longer than their length', () => {
+  const tail = new OutputTail(2_000_000);
+  tail.add(Buffer.from(`${'\n'.repeat(1_000_000)}x\n\n`));
+  const start = process.cpuUsage();
+  expect(tail.take()).toHaveLength(1_000_001);
+  expect(process.cpuUsage(start).user / 1e6).toBeLessThan(2);
+});

@@ -61,7 +61,10 @@ const PIECE_BYTES = 4_096;
 function toText(bytes: Buffer, bytesMax: number, wasCut: boolean): string {
   const isCut = wasCut || bytes.length > bytesMax;
   const kept = isCut ? dropHalfCharacter(bytes.subarray(-bytesMax)) : bytes;
-  const text = new TextDecoder().decode(kept).replace(COLOURS, '').replace(/\n+$/, '');
+  const text = new TextDecoder()
+    .decode(kept)
+    .replace(COLOURS, '')
+    .replace(/(?<!\n)\n+$/, '');
   return isCut ? `[only the last ${bytesMax} bytes of the output are kept]\n${text}` : text;
 }
 

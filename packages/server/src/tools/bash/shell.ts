@@ -1,16 +1,17 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { constants as osConstants } from 'node:os';
 import type { Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { DATA_FD, type Launch } from '../sandbox/sandbox.ts';
-import { killAll } from './kill-all.ts';
+import { killAll, MARKER_PREFIX } from '../kill-all.ts';
+import { startProgram } from '../start-program.ts';
+import { ToolFailure } from '../tool-failure.ts';
 import { type OutputPipe, openOutputPipe } from './output-pipe.ts';
 import { OutputTail } from './output-tail.ts';
 
 export interface ShellOptions {
-  /** How to start {@link SHELL_ARGS} of bash. */
-  readonly launch: Launch;
+  /** Where bash is. */
+  readonly program: string;
   readonly workspace: string;
   readonly outputBytesMax: number;
   readonly drainMs: number;
@@ -51,29 +52,26 @@ export class Shell {
   static async start(options: ShellOptions): Promise<Shell> {
     const pipe = await openOutputPipe();
     try {
-      return new Shell(options, pipe);
+      const marker = randomUUID();
+      return new Shell(await startBash(options, pipe, marker), pipe, marker, options);
     } catch (error) {
       pipe.reader.destroy();
       throw error;
-    }
-  }
-
-  private constructor({ launch, workspace, outputBytesMax, drainMs }: ShellOptions, pipe: OutputPipe) {
-    this.#pipe = pipe;
-    this.#tail = new OutputTail(outputBytesMax);
-    this.#marker = randomUUID();
-    try {
-      this.#child = spawn(launch.file, launch.args, {
-        cwd: workspace,
-        env: { ...launch.env, [SHELL_VARIABLE]: this.#marker },
-        // Its own process group, which is killed as a whole.
-        detached: true,
-        stdio: ['ignore', pipe.writeFd, pipe.writeFd, 'pipe', ...launch.data.map(() => 'pipe' as const)],
-      });
     } finally {
       pipe.closeWriter();
     }
-    for (const [at, text] of launch.data.entries()) writer(this.#child, DATA_FD + at).end(text);
+  }
+
+  private constructor(
+    child: ChildProcess,
+    pipe: OutputPipe,
+    marker: string,
+    { outputBytesMax, drainMs }: ShellOptions,
+  ) {
+    this.#child = child;
+    this.#pipe = pipe;
+    this.#tail = new OutputTail(outputBytesMax);
+    this.#marker = marker;
     pipe.reader.on('data', (chunk: Buffer) => {
       this.#tail.add(chunk);
       this.#onOutput();
@@ -93,7 +91,8 @@ export class Shell {
     const timeout = wait(timeoutMs, 'timed_out' as const, { signal: stop.signal });
     const interruption = untilAborted(signal, stop.signal);
     try {
-      writer(this.#child, COMMAND_FD).write(`${name}\0${command}\0`);
+      // Opened as a pipe below, and a pipe that we may write to has no other type.
+      (this.#child.stdio[COMMAND_FD] as Writable).write(`${name}\0${command}\0`);
       const marked = this.#untilMark(name, stop.signal);
       const first = await Promise.race([marked, this.#gone, timeout, interruption]);
       if (typeof first === 'object') return { type: 'exited', output: first.text, status: Number(first.value) };
@@ -135,7 +134,6 @@ export class Shell {
     });
     const status = await new Promise<number>((resolve) => {
       this.#child.on('exit', (code, signal) => resolve(code ?? toStatus(signal)));
-      this.#child.on('error', () => resolve(COULD_NOT_START));
     });
     await killAll(this.#child.pid, this.#marker);
     const patience = new AbortController();
@@ -147,12 +145,30 @@ export class Shell {
   }
 }
 
+async function startBash(
+  { program, workspace }: ShellOptions,
+  { writeFd }: OutputPipe,
+  marker: string,
+): Promise<ChildProcess> {
+  try {
+    return await startProgram(program, SHELL_ARGS, {
+      cwd: workspace,
+      env: { ...process.env, [SHELL_VARIABLE]: marker },
+      // Its own process group, which is killed as a whole.
+      detached: true,
+      stdio: ['ignore', writeFd, writeFd, 'pipe'],
+    });
+  } catch (error) {
+    throw new ToolFailure(`bash could not be started (${String(error)}): end some processes, or call again later`, {
+      cause: error,
+    });
+  }
+}
+
 const COMMAND_FD = 3;
-/** As shells say it. */
-const COULD_NOT_START = 127;
 
 /** By this everything that a shell started is found, wherever it has moved. */
-const SHELL_VARIABLE = 'FLEETLOOM_SHELL';
+const SHELL_VARIABLE = `${MARKER_PREFIX}SHELL`;
 
 /**
  * What the shell does: take a command, evaluate it, say how it ended. First it closes what it was left by whoever started
@@ -171,15 +187,7 @@ while IFS= builtin read -r -d '' -u 3 _name && IFS= builtin read -r -d '' -u 3 _
 done
 `;
 
-export const SHELL_ARGS: readonly string[] = ['--noprofile', '--norc', '-c', LOOP];
-
-function writer(child: ChildProcess, fd: number): Writable {
-  // All of these are opened as pipes above, and a pipe that we may write to has no other type.
-  const stream = child.stdio[fd] as Writable;
-  // The other side may be gone; its end tells more.
-  if (stream.listenerCount('error') === 0) stream.on('error', () => {});
-  return stream;
-}
+const SHELL_ARGS: readonly string[] = ['--noprofile', '--norc', '-c', LOOP];
 
 async function untilAborted(signal: AbortSignal, stop: AbortSignal): Promise<'interrupted'> {
   return await new Promise((resolve) => {

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../base/limits.ts';
 import { createLocks } from '../locks.ts';
-import { openBench, runProgram } from '../toolbox.suite.ts';
+import { findHosts, openBench, runProgram } from '../toolbox.suite.ts';
 import { closing } from './directory.ts';
 import { withPlace } from './find-place.ts';
 import { WorkspaceFiles } from './workspace-files.ts';
@@ -113,6 +113,31 @@ describe('read', () => {
   });
 });
 
+describe('a file without end', () => {
+  it('[U123] lines are looked for in the first 128 MiB of a file, and a sparse file of terabytes is refused at once', async () => {
+    const { run, workspace } = openBench();
+    runProgram('truncate', ['-s', '8T', join(workspace, 'sparse')]);
+    expect((await run('read', { file_path: 'sparse' })).text).toContain('has 8796093022208 bytes, and at most 262144');
+    expect((await run('read', { file_path: 'sparse', view_range: [2, 3] })).text).toBe(
+      'read: lines 2 to 3 of sparse do not end within its first 134217728 bytes, and no more are looked at: ' +
+        'use bash, e.g. with tail, sed or dd',
+    );
+    expect((await run('read', { file_path: 'sparse', view_range: [1, 1] })).text).toContain('ask for fewer');
+    expect(limits.fileScanBytesMax).toBe(134_217_728);
+  });
+
+  it('[U123] what ends there is given, and not what ends behind', async () => {
+    const mebibyte = 1_048_576;
+    const { run, put } = openBench({ limits: { fileScanBytesMax: mebibyte } });
+    put('file', `${'x'.repeat(mebibyte - 5)}\nfour\nlast`);
+    expect((await run('read', { file_path: 'file', view_range: [3, 3] })).text).toContain(
+      'do not end within its first',
+    );
+    put('file', `${'x'.repeat(mebibyte - 6)}\nfour\nlast`);
+    expect((await run('read', { file_path: 'file', view_range: [2, 2] })).text).toBe('four');
+  });
+});
+
 describe('write', () => {
   it('[U34] makes the directories that are missing, replaces as a whole and leaves nothing behind', async () => {
     const { run, workspace } = openBench();
@@ -129,9 +154,10 @@ describe('write', () => {
 
   it('[U34] what somebody left behind who was killed while writing is in nobody’s way', async () => {
     const { run, put, workspace } = openBench();
-    for (let at = 0; at < 3; at++) put(`.fleetloom-${process.pid}-${at}.tmp`, 'left');
+    // In the sandbox the process of the tools has the same number in every session.
+    for (const pid of [process.pid, 2]) for (let at = 0; at < 3; at++) put(`.fleetloom-${pid}-${at}.tmp`, 'left');
     expect((await run('write', { file_path: 'file', content: 'x' })).isError).toBe(false);
-    expect(readFileSync(join(workspace, `.fleetloom-${process.pid}-0.tmp`), 'utf8')).toBe('left');
+    expect(readFileSync(join(workspace, '.fleetloom-2-0.tmp'), 'utf8')).toBe('left');
   });
 
   it('[U34] keeps the mode of a file', async () => {
@@ -142,6 +168,14 @@ describe('write', () => {
     expect(statSync(file).mode & 0o7777).toBe(0o751);
     await run('edit', { file_path: 'script.sh', old_string: 'b', new_string: 'c' });
     expect(statSync(file).mode & 0o7777).toBe(0o751);
+  });
+
+  it('[U126] does not keep the bits that make a program run as another user', async () => {
+    const { run, put } = openBench();
+    const file = put('program', 'a');
+    chmodSync(file, 0o6755);
+    await run('edit', { file_path: 'program', old_string: 'a', new_string: 'b' });
+    expect(statSync(file).mode & 0o7777).toBe(0o755);
   });
 
   it('[U33] does not write over what is no file', async () => {
@@ -197,6 +231,40 @@ describe('edit', () => {
     );
     expect((await run('edit', { file_path: 'five', old_string: '1', new_string: '' })).isError).toBe(false);
     expect(limits.fileEditBytesMax).toBe(8_388_608);
+  });
+
+  it('[U122] a file has at most 8 MiB after an edit too, which is known before it is made', async () => {
+    const { run, put } = openBench({ limits: { fileEditBytesMax: 10 } });
+    const file = put('file', 'a.a.a');
+    const edit = async (new_string: string): Promise<string> =>
+      (await run('edit', { file_path: 'file', old_string: 'a', new_string, replace_all: true })).text;
+    expect(await edit('éx')).toBe('edit: file would have 11 bytes, and only 10 can be edited: use bash');
+    expect(readFileSync(file, 'utf8')).toBe('a.a.a');
+    expect(await edit('é')).toBe('Edited file: 3 places');
+    expect(readFileSync(file, 'utf8')).toBe('é.é.é');
+  });
+
+  it('[U122] edits that would make gigabytes are refused, and the host with its shells lives on', async () => {
+    const { run, put, workspace } = openBench();
+    const bytes = limits.fileEditBytesMax;
+    put('file', 'a'.repeat(bytes));
+    await run('glob', { pattern: '*' });
+    const hosts = findHosts(workspace);
+    const edits = Array.from({ length: 6 }, () =>
+      run('edit', { file_path: 'file', old_string: 'a', new_string: 'x'.repeat(60), replace_all: true }),
+    );
+    for (const { text } of await Promise.all(edits)) expect(text).toContain(`would have ${60 * bytes} bytes`);
+    const good = await run('edit', { file_path: 'file', old_string: 'a', new_string: 'b', replace_all: true });
+    expect(good.text).toBe(`Edited file: ${bytes} places`);
+    expect(findHosts(workspace)).toEqual(hosts);
+  });
+
+  it('[U35] half of a pair of surrogates is not taken for the sign that stands for it', async () => {
+    const { run, put } = openBench();
+    put('file', 'a\ufffdb');
+    expect((await run('edit', { file_path: 'file', old_string: '\ud800', new_string: 'x' })).text).toContain(
+      'is not in file',
+    );
   });
 
   it('[U37] agents that edit the same file at once all get their edit in', async () => {

@@ -55,7 +55,8 @@ export class LineRange {
   }
 
   #keep(part: Buffer): void {
-    this.#picked.push(part);
+    // A copy, because the buffer of a chunk is used for the next one.
+    this.#picked.push(Buffer.from(part));
     this.#bytes += part.length;
   }
 }

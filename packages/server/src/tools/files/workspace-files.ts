@@ -1,9 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import type { Locks } from '../locks.ts';
 import { ToolFailure } from '../tool-failure.ts';
 import { closing, type Directory, isCode } from './directory.ts';
 import { type Place, withPlace } from './find-place.ts';
+import { readUpTo } from './read-up-to.ts';
 
 export interface WorkspaceFilesOptions {
   readonly locks: Locks;
@@ -14,7 +16,6 @@ export interface WorkspaceFilesOptions {
 /** The files of a workspace, and none but those. */
 export class WorkspaceFiles {
   readonly #options: WorkspaceFilesOptions;
-  #temporary = 0;
 
   constructor(options: WorkspaceFilesOptions) {
     this.#options = options;
@@ -38,7 +39,7 @@ export class WorkspaceFiles {
   }
 
   /** Like `write`, made from what is there. Nobody else of this session changes the file in between. */
-  async change(workspace: string, path: string, bytesMax: number, change: (content: string) => string): Promise<void> {
+  async change(workspace: string, path: string, bytesMax: number, change: (content: Buffer) => Buffer): Promise<void> {
     await withPlace(workspace, path, this.#options, async (found) => {
       await this.#locked(workspace, found, async () => {
         const place = { ...found, stats: await found.directory.stat(found.name) };
@@ -47,7 +48,7 @@ export class WorkspaceFiles {
           if (bytes > bytesMax) {
             throw new ToolFailure(`${path} has ${bytes} bytes, and only ${bytesMax} can be edited: use bash`);
           }
-          return toText(await handle.readFile(), path);
+          return checkText(await readUpTo(handle, bytes), path);
         });
         await this.#replace(place, change(content));
       });
@@ -88,7 +89,7 @@ export class WorkspaceFiles {
     return await this.#options.locks.hold(`${workspace}/${place.path}`, work);
   }
 
-  async #replace({ directory, name, stats }: Place, content: string): Promise<void> {
+  async #replace({ directory, name, stats }: Place, content: string | Buffer): Promise<void> {
     const temporary = await this.#writeTemporary(directory, content, stats);
     try {
       await directory.rename(temporary, name);
@@ -98,8 +99,9 @@ export class WorkspaceFiles {
     }
   }
 
-  async #writeTemporary(directory: Directory, content: string, like: Place['stats']): Promise<string> {
-    const { name, handle } = await this.#createTemporary(directory);
+  async #writeTemporary(directory: Directory, content: string | Buffer, like: Place['stats']): Promise<string> {
+    const name = `.fleetloom-${crypto.randomUUID()}.tmp`;
+    const handle = await directory.openFile(name, CREATE_FLAGS, 0o666);
     try {
       await handle.writeFile(content);
       if (like !== undefined) await keepLooks(handle, like);
@@ -113,22 +115,7 @@ export class WorkspaceFiles {
     await handle.close();
     return name;
   }
-
-  /** Names may be taken: by somebody who was killed while writing, and had our number. */
-  async #createTemporary(directory: Directory): Promise<{ name: string; handle: FileHandle }> {
-    for (let tries = 0; tries < TRIES_MAX; tries++) {
-      const name = `.fleetloom-${process.pid}-${this.#temporary++}.tmp`;
-      try {
-        return { name, handle: await directory.openFile(name, CREATE_FLAGS, 0o666) };
-      } catch (error) {
-        if (!isCode(error, 'EEXIST')) throw error;
-      }
-    }
-    throw new ToolFailure(`there are too many files named .fleetloom-*.tmp in the directory: remove them`);
-  }
 }
-
-const TRIES_MAX = 1_000;
 
 const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
@@ -164,18 +151,16 @@ async function keepLooks(handle: FileHandle, like: NonNullable<Place['stats']>):
     try {
       await handle.chown(like.uid, like.gid);
     } catch (error) {
-      // Only root may give files away. The content matters more than whose it is.
-      if (!isCode(error, 'EPERM')) throw error;
+      // Only root may give files away, and in the sandbox other users have no number. The content matters more than whose it is.
+      if (!isCode(error, 'EPERM', 'EINVAL')) throw error;
     }
   }
-  await handle.chmod(like.mode & 0o7777);
+  // Not the bits that make a program run as its owner: an agent would have it run as the user of the server.
+  await handle.chmod(like.mode & 0o777);
 }
 
-/** Exactly, or not at all: what is written back must not have lost bytes. */
-function toText(bytes: Uint8Array, path: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    throw new ToolFailure(`${path} is not a text file in UTF-8: use bash to change it`, { cause: error });
-  }
+/** What is written back must not have lost bytes. */
+function checkText(bytes: Buffer, path: string): Buffer {
+  if (isUtf8(bytes)) return bytes;
+  throw new ToolFailure(`${path} is not a text file in UTF-8: use bash to change it`);
 }

@@ -1,20 +1,16 @@
-import {
-  Client,
-  type JsonSchemaValidator,
-  type jsonSchemaValidator,
-  StreamableHTTPClientTransport,
-  type Tool,
-} from '@modelcontextprotocol/client';
 import type { Clock } from '../../base/clock.ts';
+import { ignoringFailure } from '../../base/in-background.ts';
 import type { Json } from '../../base/json.ts';
 import type { ToolResult } from '../tool.ts';
 import { Interrupted, ToolFailure } from '../tool-failure.ts';
 import type { ToolLimits } from '../tool-limits.ts';
 import type { ToolProblem } from '../toolbox.ts';
-import { toObject } from '../toolset.ts';
-import { isAuthenticationError, isConnectionError, toMessage, wasNotReceived } from './mcp-errors.ts';
-import { toToolResult } from './mcp-result.ts';
-import { watchAnswers } from './watch-answers.ts';
+import type { AddressRules } from '../web-fetch/find-addresses.ts';
+import { isAuthenticationError, isConnectionError, toReason, toRefusal, wasNotReceived } from './mcp-errors.ts';
+import type { ConnectionSlots } from './connection-slots.ts';
+import type { McpTool } from './list-tools.ts';
+import { McpFault } from './mcp-fault.ts';
+import { type Link, openLink } from './open-link.ts';
 
 export interface McpServer {
   readonly name: string;
@@ -24,11 +20,12 @@ export interface McpServer {
 /** What to send along with each request to a server, such as `authorization`. */
 export type McpHeaders = (server: McpServer) => Promise<Readonly<Record<string, string>>>;
 
-export interface McpConnectionOptions {
+export interface McpConnectionOptions extends AddressRules {
   readonly server: McpServer;
   readonly headers: McpHeaders;
   readonly clock: Clock;
   readonly limits: ToolLimits;
+  readonly slots: ConnectionSlots;
 }
 
 /** One server, for all agents of a session. Connects when it is needed, and again when it was lost. */
@@ -40,14 +37,14 @@ export class McpConnection {
   #failure: { readonly problem: ToolProblem; readonly atMs: number } | undefined;
   /** Of no use any more, except to whoever is in the middle of a call. */
   readonly #retired = new Set<Link>();
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(options: McpConnectionOptions) {
     this.#options = options;
   }
 
   /** What the server can do, or why that is not known. */
-  async listTools(): Promise<{ tools: readonly Tool[] } | { problem: ToolProblem }> {
+  async listTools(): Promise<{ tools: readonly McpTool[] } | { problem: ToolProblem }> {
     const { clock, limits } = this.#options;
     if (this.#failure !== undefined && clock.steady() - this.#failure.atMs < limits.mcpRetryMs) {
       return { problem: this.#failure.problem };
@@ -76,7 +73,7 @@ export class McpConnection {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     const link = this.#link;
     this.#link = undefined;
     const links = [...this.#retired, await link?.catch(() => undefined)];
@@ -99,8 +96,15 @@ export class McpConnection {
   }
 
   #connect(): Promise<Link> {
-    this.#link ??= this.#isClosed ? Promise.reject(new ToolFailure('the session is closed')) : openLink(this.#options);
+    this.#link ??= this.#closing.signal.aborted
+      ? Promise.reject(new ToolFailure('the session is closed'))
+      : this.#open();
     return this.#link;
+  }
+
+  async #open(): Promise<Link> {
+    const { server, headers, ...rest } = this.#options;
+    return await openLink({ ...rest, url: server.url, headers: await headers(server), signal: this.#closing.signal });
   }
 
   /**
@@ -112,95 +116,13 @@ export class McpConnection {
     const opened = await link.catch(() => undefined);
     if (opened === undefined || this.#retired.has(opened)) return;
     this.#retired.add(opened);
-    void opened.idle().then(async () => {
-      await opened.close();
-      this.#retired.delete(opened);
-    });
+    ignoringFailure(
+      opened.idle().then(async () => {
+        await opened.close();
+        this.#retired.delete(opened);
+      }),
+    );
   }
-}
-
-/** A connection that is there. */
-interface Link {
-  tools(): Promise<readonly Tool[]>;
-  call(name: string, input: Json, signal: AbortSignal): Promise<ToolResult>;
-  /** When nobody is in the middle of a call. */
-  idle(): Promise<void>;
-  close(): Promise<void>;
-}
-
-async function openLink({ server, headers, limits }: McpConnectionOptions): Promise<Link> {
-  if (!URL.canParse(server.url)) throw new ToolFailure(`${server.url} is not an address`);
-  const answers = watchAnswers({ bytesMax: limits.mcpAnswerBytesMax, resumeMs: limits.mcpResumeMs });
-  const transport = new StreamableHTTPClientTransport(new URL(server.url), {
-    requestInit: { headers: { ...(await headers(server)) } },
-    fetch: async (url, init) => await answers.fetch(url, init),
-  });
-  /** Asked for once, and again after the server says that there are others. */
-  let list: Promise<readonly Tool[]> | undefined;
-  const calls = new Set<Promise<ToolResult>>();
-  const client = new Client(CLIENT, {
-    capabilities: {},
-    // Asks first what the server speaks, so that old ones and new ones are understood.
-    versionNegotiation: { mode: 'auto' },
-    listMaxPages: limits.mcpListPagesMax,
-    listChanged: {
-      tools: { autoRefresh: false, debounceMs: 0, onChanged: () => void (list = undefined) },
-    },
-    jsonSchemaValidator: UNCHECKED,
-  });
-  try {
-    await client.connect(transport, { timeout: limits.mcpConnectMs });
-  } catch (error) {
-    await close();
-    throw error;
-  }
-  return {
-    tools: async () => {
-      list ??= listTools(client, limits);
-      return await list;
-    },
-    call: async (name, input, signal) => {
-      const running = answers.follow(async (stop) => {
-        const options = { signal: AbortSignal.any([signal, stop]), timeout: limits.mcpCallMs };
-        return toToolResult(await client.callTool({ name, arguments: { ...toObject(input) } }, options));
-      });
-      calls.add(running);
-      return await running.finally(() => calls.delete(running));
-    },
-    idle: async () => {
-      while (calls.size > 0) await Promise.allSettled(calls);
-    },
-    close,
-  };
-
-  async function close(): Promise<void> {
-    // Politeness that a dead server does not answer; nobody waits long for it.
-    await Promise.race([transport.terminateSession().catch(() => {}), pause(FAREWELL_MS)]);
-    await client.close().catch(() => {});
-    await transport.close().catch(() => {});
-  }
-}
-
-const CLIENT = { name: 'fleetloom', version: '0.1.0' };
-const FAREWELL_MS = 1_000;
-
-/** Results are shown to a model, which takes what it gets; schemas of strangers are not compiled here. */
-const UNCHECKED: jsonSchemaValidator = {
-  getValidator<Value>(): JsonSchemaValidator<Value> {
-    // Nobody of us relies on the type.
-    return (data) => ({ valid: true, data: data as Value, errorMessage: undefined });
-  },
-};
-
-async function listTools(client: Client, { mcpConnectMs, mcpToolsMax }: ToolLimits): Promise<readonly Tool[]> {
-  const { tools } = await client.listTools({}, { timeout: mcpConnectMs });
-  return tools.slice(0, mcpToolsMax);
-}
-
-async function pause(ms: number): Promise<void> {
-  await new Promise<void>((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
 }
 
 async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
@@ -214,16 +136,18 @@ async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal):
 
 function toProblem({ name, url }: McpServer, error: unknown): ToolProblem {
   if (isAuthenticationError(error)) {
-    const message = `The MCP server ${name} at ${url} does not let us in: ${toMessage(error)}`;
+    const message = `The MCP server ${name} at ${url} does not let us in: ${toReason(error)}`;
     return { type: 'mcp_authentication_failed', serverName: name, message };
   }
-  const message = `The MCP server ${name} at ${url} cannot be reached: ${toMessage(error)}`;
+  const isUnreachable = error instanceof McpFault && error.kind === 'unreachable';
+  const verb = isUnreachable ? 'be reached' : 'be used';
+  const message = `The MCP server ${name} at ${url} cannot ${verb}: ${toReason(error)}`;
   return { type: 'mcp_connection_failed', serverName: name, message };
 }
 
 function toFailure(server: McpServer, error: unknown): ToolFailure {
   if (error instanceof ToolFailure) return error;
-  if (!isConnectionError(error)) return new ToolFailure(toMessage(error), { cause: error });
+  if (!isConnectionError(error)) return new ToolFailure(toRefusal(error), { cause: error });
   const doubt =
     wasNotReceived(error) || isAuthenticationError(error) ? '' : '. Whether the call was carried out is not known';
   return new ToolFailure(`${toProblem(server, error).message}${doubt}`, { cause: error });

@@ -1,19 +1,23 @@
-import type { Tool } from '@modelcontextprotocol/client';
 import type { Clock } from '../../base/clock.ts';
+import { ignoringFailure } from '../../base/in-background.ts';
 import type { JsonObject } from '../../base/json.ts';
-import { runSafely } from '../define-tool.ts';
 import type { KeepOutput } from '../keep-output.ts';
+import { runSafely } from '../run-safely.ts';
 import { ToolFailure } from '../tool-failure.ts';
 import type { ToolLimits } from '../tool-limits.ts';
 import type { OfferedTool, ToolProblem } from '../toolbox.ts';
 import { chooseTool, toText } from '../toolset.ts';
+import type { AddressRules } from '../web-fetch/find-addresses.ts';
+import type { ConnectionSlots } from './connection-slots.ts';
+import type { McpTool } from './list-tools.ts';
 import type { McpConnection, McpHeaders, McpServer } from './mcp-connection.ts';
 import { toFreeName } from './to-free-name.ts';
 
-export interface McpToolsOptions {
+export interface McpToolsOptions extends AddressRules {
   readonly headers?: McpHeaders | undefined;
   readonly clock: Clock;
   readonly limits: ToolLimits;
+  readonly slots: ConnectionSlots;
   readonly keepOutput: KeepOutput;
 }
 
@@ -29,7 +33,9 @@ export interface McpOffer {
 }
 
 /** The tools of other servers. Agents that name the same server at the same place share its connection. */
-export function createMcpTools({ headers = async () => ({}), clock, limits, keepOutput }: McpToolsOptions): McpTools {
+export function createMcpTools(options: McpToolsOptions): McpTools {
+  const { headers = async () => ({}), keepOutput, ...shared } = options;
+  const { limits } = shared;
   const connections = new Map<string, McpConnection>();
   let isClosed = false;
 
@@ -59,15 +65,15 @@ export function createMcpTools({ headers = async () => ({}), clock, limits, keep
     // Its library is loaded when somebody names a server: most never do.
     const { McpConnection: Connection } = await import('./mcp-connection.ts');
     const key = JSON.stringify([server.name, server.url]);
-    const connection = connections.get(key) ?? new Connection({ server, headers, clock, limits });
+    const connection = connections.get(key) ?? new Connection({ ...shared, server, headers });
     connections.set(key, connection);
     // Nothing is open yet, so there is nothing to wait for; it only never opens.
-    if (isClosed) void connection.close();
+    if (isClosed) ignoringFailure(connection.close());
     return connection;
   }
 
-  function toOffered(tool: Tool, serverName: string, toolset: JsonObject, connection: McpConnection): OfferedTool {
-    const { name } = tool;
+  function toOffered(tool: McpTool, serverName: string, toolset: JsonObject, connection: McpConnection): OfferedTool {
+    const { name, description, inputSchema } = tool;
     const { isEnabled, permission } = chooseTool(toolset, name, 'ask');
     return {
       kind: 'mcp',
@@ -75,9 +81,8 @@ export function createMcpTools({ headers = async () => ({}), clock, limits, keep
       serverName,
       permission,
       isEnabled,
-      description: tool.description ?? tool.title ?? '',
-      // It came as JSON, and its type only is too loose to say so.
-      inputSchema: tool.inputSchema as unknown as JsonObject,
+      description,
+      inputSchema,
       run: async (input, context) => {
         return await runSafely(name, async () => {
           if (!isEnabled) throw new ToolFailure('this tool is switched off');

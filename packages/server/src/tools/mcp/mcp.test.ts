@@ -7,7 +7,9 @@ import type { JsonObject } from '../../base/json.ts';
 import { limits } from '../../base/limits.ts';
 import type { ToolResult } from '../tool.ts';
 import type { OfferedTool, Toolbox, ToolOffer } from '../toolbox.ts';
-import { type Bench, call, openBench, type RunOptions } from '../toolbox.suite.ts';
+import type { ToolboxOptions } from '../create-toolbox.ts';
+import { type Bench, call, openBench as openPublicBench, type RunOptions } from '../toolbox.suite.ts';
+import { ConnectionSlots } from './connection-slots.ts';
 import { say, serveMcp } from './mcp-server.suite.ts';
 
 describe.each(['old', 'new'] as const)('a server of the %s kind', (kind) => {
@@ -276,6 +278,18 @@ describe('a toolset of a server', () => {
     });
   });
 
+  it('[U169] all sessions have at most 1,000 connections, and one that is closed makes room', async () => {
+    const server = await serveMcp();
+    const options = { limits: { mcpConnectionsMax: 1 }, mcpSlots: new ConnectionSlots() };
+    const [first, second] = [openBench(options), openBench(options)];
+    expect((await offer(first.toolbox, server.url)).problems).toEqual([]);
+    const [problem] = (await offer(second.toolbox, server.url)).problems;
+    expect(problem?.message).toContain('all 1 MCP connections of this server are in use');
+    await first.toolbox.close();
+    expect((await offer(openBench(options).toolbox, server.url)).problems).toEqual([]);
+    expect(limits.mcpConnectionsMax).toBe(1_000);
+  });
+
   it('[U70] long names are cut, and stay apart', async () => {
     const long = 'x'.repeat(200);
     const server = await serveMcp({ pages: [[`${long}1`, `${long}2`]] });
@@ -336,7 +350,7 @@ describe('what a server answers', () => {
     expect(opened).toBe(1);
   });
 
-  it('[U83] may have 32 MiB; a longer answer is broken off', async () => {
+  it('[U83] may have 6 MiB; a longer answer is broken off', async () => {
     let chars = 0;
     const server = await serveMcp({ answer: async () => say('x'.repeat(chars)) });
     const bench = openBench({ limits: { mcpAnswerBytesMax: 20_000, mcpResumeMs: 50 } });
@@ -349,7 +363,7 @@ describe('what a server answers', () => {
     expect(JSON.stringify(long.content)).toContain('the answer has more than 20000 bytes');
     chars = 1;
     expect((await run(bench, tools, 'mcp__docs__echo', {})).isError).toBe(false);
-    expect(limits.mcpAnswerBytesMax).toBe(33_554_432);
+    expect(limits.mcpAnswerBytesMax).toBe(6_291_456);
   });
 
   it('[U82] becomes blocks of the Messages API, or a description of what cannot be shown', async () => {
@@ -395,6 +409,11 @@ describe('what a server answers', () => {
     expect((await run(bench, tools, 'mcp__docs__echo', {})).content).toEqual([{ type: 'text', text: '(no output)' }]);
   });
 });
+
+/** The servers of these tests are on this machine. */
+function openBench(options: ToolboxOptions = {}): Bench {
+  return openPublicBench({ allowedPrivateHosts: ['127.0.0.1'], ...options });
+}
 
 async function offer(
   toolbox: Toolbox,

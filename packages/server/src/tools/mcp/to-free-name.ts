@@ -1,9 +1,19 @@
 /** The name itself, or with a number behind it if it is taken; never longer than allowed. */
 export function toFreeName(wanted: string, isTaken: (name: string) => boolean, charsMax: number): string {
-  let name = wanted.slice(0, charsMax);
-  for (let count = 2; isTaken(name); count++) {
+  const whole = wanted.slice(0, charsMax);
+  if (!isTaken(whole)) return whole;
+  const withNumber = (count: number): string => {
     const end = `_${count}`;
-    name = wanted.slice(0, charsMax - end.length) + end;
+    return wanted.slice(0, charsMax - end.length) + end;
+  };
+  // Numbers are taken one after the other, so the first that is free is found by halving: a thousand tools of one name
+  // would otherwise look at half a million names.
+  let [taken, free] = [1, 2];
+  while (isTaken(withNumber(free))) [taken, free] = [free, free * 2];
+  while (free - taken > 1) {
+    const middle = Math.floor((taken + free) / 2);
+    if (isTaken(withNumber(middle))) taken = middle;
+    else free = middle;
   }
-  return name;
+  return withNumber(free);
 }

@@ -1,10 +1,17 @@
-import { execFile } from 'node:child_process';
-import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { runProgram } from '../../base/run-program.ts';
 import type { FindProgram } from '../find-program.ts';
-import { SESSION_PATHS } from '../session-paths.ts';
-import { DATA_FD, type Launch, type LaunchRequest, type Sandbox, type SandboxState } from './sandbox.ts';
+import { ToolFailure } from '../tool-failure.ts';
+import { LaunchGroups } from './cgroups/launch-groups.ts';
+import { findGaps, type Protections } from './find-gaps.ts';
+import { closeInherited, findInheritedDescriptors } from './inherited-descriptors.ts';
+import { type Command, prepareInside, prepareOutside } from './launch-script.ts';
+import { isRootForKernel, limitsProcesses } from './kernel.ts';
+import { raiseEpollWatches } from './raise-epoll-watches.ts';
+import { DATA_FD, type Sandbox, type SandboxState } from './sandbox.ts';
+import { ACCOUNT_FILES, describeFiles, HOME, USER_ID } from './sandbox-files.ts';
+import { toSandboxLimits } from './sandbox-limits.ts';
+import { createSeccompFilter } from './seccomp/seccomp-filter.ts';
+import { tryOut } from './try-out.ts';
 
 export interface BubblewrapOptions {
   readonly findProgram: FindProgram;
@@ -16,101 +23,162 @@ export interface BubblewrapOptions {
 
 /**
  * Bubblewrap, if it is installed and works here. It makes namespaces of the kernel, so it is not there on other systems
- * than Linux, and inside of some containers it is there and may not.
+ * than Linux, and inside of some containers it is there and may not. Throws a {@link ToolFailure} when the machine is too
+ * short of descriptors, processes or memory to try it: that must neither weaken the sandbox nor do without it.
  */
 export async function openBubblewrap(options: BubblewrapOptions): Promise<SandboxState> {
-  const bwrap = await options.findProgram('bwrap');
+  const { findProgram, allowsNetwork = false, readOnlyPaths = [] } = options;
+  const [bwrap, unshare, mount, bash] = await Promise.all(
+    ['bwrap', 'unshare', 'mount', 'bash'].map((name) => findProgram(name)),
+  );
   if (bwrap === undefined) return { type: 'unavailable', reason: 'bubblewrap (bwrap) is not installed' };
-  const sandbox = createBubblewrap(bwrap, options);
-  const reason = await tryOut(bwrap, options);
-  return reason === undefined ? { type: 'ready', sandbox } : { type: 'unavailable', reason };
+  const machine = { bwrap, unshare, mount, bash };
+  const key = JSON.stringify([machine, allowsNetwork, readOnlyPaths]);
+  const opening = opened.get(key) ?? open(machine, { allowsNetwork, readOnlyPaths });
+  opened.set(key, opening);
+  try {
+    const { state, isComplete } = await opening;
+    if (!isComplete) forget(key, opening);
+    return state;
+  } catch (error) {
+    forget(key, opening);
+    throw error;
+  }
 }
 
-function createBubblewrap(bwrap: string, options: BubblewrapOptions): Sandbox {
+/** Shared by all sessions of this process, so that only the first one pays for the trial. */
+const opened = new Map<string, Promise<Opened>>();
+
+interface Opened {
+  readonly state: SandboxState;
+  /** Whether it works with all protections that were found. */
+  readonly isComplete: boolean;
+}
+
+/** Tried again by the next session: the reason may be gone by then. */
+function forget(key: string, opening: Promise<Opened>): void {
+  if (opened.get(key) === opening) opened.delete(key);
+}
+
+/** Paths of the programs that a launch uses outside the sandbox. */
+interface Programs {
+  readonly bwrap: string;
+  readonly unshare: string | undefined;
+  readonly mount: string | undefined;
+  readonly bash: string | undefined;
+}
+
+/** Tries all protections first, then fewer: a kernel or a container may not allow each of them. */
+async function open(programs: Programs, operator: Operator): Promise<Opened> {
+  const all = await findProtections(programs);
+  let problem: string | undefined;
+  // Twice with all of them: once may fail on a machine that is short of something for a moment.
+  for (const protections of complete.has(programs.bwrap) ? [all, all] : [all, ...weaken(all)]) {
+    const sandbox = createBubblewrap(programs.bwrap, operator, protections);
+    const trial = await tryOut(sandbox);
+    if (trial.type === 'works') {
+      const gaps = findGaps(protections, { limits: trial.limits, all, problem });
+      if (protections === all) complete.add(programs.bwrap);
+      return { state: { type: 'ready', sandbox, gaps }, isComplete: protections === all };
+    }
+    if (trial.type === 'not_started') {
+      throw new ToolFailure(`the sandbox cannot be tried out now (${trial.reason}): call again later`);
+    }
+    problem ??= trial.reason;
+  }
+  return { state: { type: 'unavailable', reason: `bubblewrap does not work here (${problem})` }, isComplete: false };
+}
+
+/** Programs that have worked with all protections. From then on a failure is no reason for fewer of them. */
+const complete = new Set<string>();
+
+/** What the operator allows in every launch. */
+interface Operator {
+  readonly allowsNetwork: boolean;
+  readonly readOnlyPaths: readonly string[];
+}
+
+async function findProtections({ bwrap, unshare, mount, bash }: Programs): Promise<Protections> {
+  const help = await runProgram(bwrap, ['--help'], { timeoutMs: HELP_MS, outputBytesMax: 65_536 }).then(
+    ({ stdout }) => stdout,
+    // The trial reports the reason.
+    () => '',
+  );
+  groups ??= new LaunchGroups();
+  if (groups.controllers.has('memory')) raiseEpollWatches();
+  // Another user does not own the machine's devices and cannot change them.
+  const canGuard = isRootForKernel() && unshare !== undefined && mount !== undefined;
   return {
-    launch: ({ program, args, workspace, isWorkspaceWritable }: LaunchRequest): Launch => ({
-      file: bwrap,
-      args: [
-        ...isolation(options),
-        ...system(options),
-        ...accounts(),
-        // Where it is installed somewhere else, it alone is let in.
-        ...bindReadOnly(program),
-        isWorkspaceWritable ? '--bind' : '--ro-bind',
-        workspace,
-        workspace,
-        ...names(workspace),
-        '--chdir',
-        workspace,
-        '--',
-        program,
-        ...args,
-      ],
-      env: ENVIRONMENT,
-      data: [`agent:x:${USER_ID}:${USER_ID}:agent:${HOME}:/bin/bash\n`, `agent:x:${USER_ID}:\n`],
-    }),
+    filter: createSeccompFilter(),
+    groups,
+    deviceGuard: canGuard ? { unshare, mount } : undefined,
+    inherited: { descriptors: await findInheritedDescriptors(), bash },
+    // Since bubblewrap 0.7 and 0.8.
+    canSize: help.includes('--size '),
+    disablesUserNamespaces: help.includes('--disable-userns'),
   };
 }
 
+/** One instance per process, because its groups are named after the process. */
+let groups: LaunchGroups | undefined;
+const HELP_MS = 10_000;
+
+/** All protections, then all but one, all but two, and so on. */
+function weaken(all: Protections): readonly Protections[] {
+  const optional: readonly Partial<Protections>[] = [
+    { groups: undefined },
+    { deviceGuard: undefined },
+    { disablesUserNamespaces: false },
+    { filter: undefined },
+  ];
+  const choices = optional.reduce<readonly Partial<Protections>[][]>(
+    (before, one) => [...before, ...before.map((some) => [...some, one])],
+    [[]],
+  );
+  const byCount = choices.toSorted((one, other) => one.length - other.length);
+  return byCount.map((without) => (without.length === 0 ? all : (Object.assign({}, all, ...without) as Protections)));
+}
+
+function createBubblewrap(bwrap: string, operator: Operator, protections: Protections): Sandbox {
+  const { filter, groups, deviceGuard, inherited, canSize, disablesUserNamespaces } = protections;
+  const isCounted = limitsProcesses();
+  return {
+    launch: (request) => {
+      const limits = toSandboxLimits(request.limits);
+      const { allowsNetwork = operator.allowsNetwork, environment } = request;
+      const processes = isCounted ? limits.processes : undefined;
+      const { temporaryBytes } = limits;
+      const prepared = prepareOutside(
+        [
+          bwrap,
+          ...isolation(allowsNetwork),
+          ...(disablesUserNamespaces ? ['--disable-userns'] : []),
+          ...describeFiles({ ...request, allowsNetwork, temporaryBytes }, { ...operator, canSize }),
+          ...(filter === undefined ? [] : ['--seccomp', `${DATA_FD + ACCOUNT_FILES.length}`]),
+          '--',
+          ...prepareInside([request.program, ...request.args], { processes }),
+        ],
+        { limits, groupFiles: groups?.create(limits) ?? [], deviceGuard },
+      );
+      const [file, ...args] = withoutInherited(prepared, inherited);
+      const data = filter === undefined ? ACCOUNT_FILES : [...ACCOUNT_FILES, filter];
+      return { file, args, env: { ...ENVIRONMENT, ...environment }, data };
+    },
+  };
+}
+
+function withoutInherited(command: Command, { bash, descriptors }: Protections['inherited']): Command {
+  return bash === undefined || descriptors.length === 0 ? command : closeInherited(command, bash, descriptors);
+}
+
 /** Nobody of the outside: an own user, an own numbering of processes, and nothing that outlives us. */
-function isolation({ allowsNetwork = false }: BubblewrapOptions): string[] {
+function isolation(allowsNetwork: boolean): string[] {
   // Also when we are root, and then above all: what is root inside would be root of the files outside.
   const nobody = `--unshare-all --unshare-user --uid ${USER_ID} --gid ${USER_ID} --cap-drop ALL --hostname fleetloom`;
   // The first kills everything inside when we die; the second keeps it from typing into our terminal.
   const nothing = '--die-with-parent --new-session';
   return `${nobody} ${nothing}${allowsNetwork ? ' --share-net' : ''}`.split(' ');
 }
-
-/** What programs need of the machine, read-only. A list of what is there, because a list of what is not is never whole. */
-function system({ allowsNetwork = false, readOnlyPaths = [] }: BubblewrapOptions): string[] {
-  const directories = SYSTEM_DIRECTORIES.filter((path) => existsSync(path)).flatMap((path) => {
-    const isLink = lstatSync(path).isSymbolicLink();
-    return isLink ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path];
-  });
-  const names = allowsNetwork ? [...ETC_NAMES, 'resolv.conf'] : ETC_NAMES;
-  const settings = names.flatMap((name) => {
-    const path = `/etc/${name}`;
-    // Some are links to places that are not there inside.
-    return existsSync(path) ? ['--ro-bind', realpathSync(path), path] : [];
-  });
-  const own = `--dir /etc --proc /proc --dev /dev --tmpfs /tmp --tmpfs /var/tmp --dir ${HOME}`.split(' ');
-  return [...directories, ...own, ...settings, ...readOnlyPaths.flatMap((path) => ['--ro-bind', path, path])];
-}
-
-/** The names by which agents know the workspace in every session. */
-function names(workspace: string): string[] {
-  const isFree = ({ shown }: { shown: string }) => workspace !== shown && !workspace.startsWith(`${shown}/`);
-  return SESSION_PATHS.filter(isFree).flatMap(({ shown, inside }) => ['--symlink', join(workspace, inside), shown]);
-}
-
-function bindReadOnly(program: string): string[] {
-  const isThere = SYSTEM_DIRECTORIES.some((directory) => program.startsWith(`${directory}/`));
-  return isThere ? [] : ['--ro-bind', program, program];
-}
-
-function accounts(): string[] {
-  return ['--ro-bind-data', `${DATA_FD}`, '/etc/passwd', '--ro-bind-data', `${DATA_FD + 1}`, '/etc/group'];
-}
-
-/** Why it does not work, if so. */
-async function tryOut(bwrap: string, options: BubblewrapOptions): Promise<string | undefined> {
-  try {
-    await run(bwrap, [...isolation(options), ...system(options), '--', '/bin/sh', '-c', ':'], {
-      env: ENVIRONMENT,
-      timeout: TRY_OUT_MS,
-      killSignal: 'SIGKILL',
-    });
-    return undefined;
-  } catch (error) {
-    const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error);
-    return `bubblewrap does not work here (${said || 'it gave no reason'})`;
-  }
-}
-
-const run = promisify(execFile);
-const TRY_OUT_MS = 10_000;
-const USER_ID = '1000';
-const HOME = '/home/user';
 
 /** All that programs get. What we were started with has secrets in it. */
 const ENVIRONMENT = {
@@ -122,31 +190,3 @@ const ENVIRONMENT = {
   LANG: 'C.UTF-8',
   TERM: 'dumb',
 };
-
-const SYSTEM_DIRECTORIES = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
-
-/** No shadow, no keys, no settings of the machine's services. */
-const ETC_NAMES = [
-  'alternatives',
-  'bash.bashrc',
-  'ca-certificates',
-  'ca-certificates.conf',
-  'debian_version',
-  'hosts',
-  'inputrc',
-  'ld.so.cache',
-  'ld.so.conf',
-  'ld.so.conf.d',
-  'localtime',
-  'magic',
-  'mime.types',
-  'nsswitch.conf',
-  'os-release',
-  'pki/tls/certs',
-  'protocols',
-  'services',
-  'ssl/certs',
-  'ssl/openssl.cnf',
-  'terminfo',
-  'timezone',
-];

@@ -6,11 +6,11 @@ export function createNoSandbox(env: NodeJS.ProcessEnv = process.env): Sandbox {
     return value !== undefined && KEPT.test(name) ? [[name, value] as const] : [];
   });
   return {
-    launch: ({ program, args }) => ({
+    launch: ({ program, args, environment }) => ({
       file: program,
       args,
       // Not all of ours: that has keys of models and databases in it.
-      env: { ...Object.fromEntries(kept), TERM: 'dumb' },
+      env: { ...Object.fromEntries(kept), TERM: 'dumb', ...environment },
       data: [],
     }),
   };

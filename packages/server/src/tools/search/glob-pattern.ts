@@ -1,4 +1,5 @@
 import { ToolFailure } from '../tool-failure.ts';
+import type { ToolLimits } from '../tool-limits.ts';
 
 /** Says whether a path, with `/` between its parts, fits. */
 export type GlobPattern = (path: string) => boolean;
@@ -8,17 +9,18 @@ export type GlobPattern = (path: string) => boolean;
  * `{a,b}` for either, and a backslash before what is meant literally. Names that begin with a dot are names like others.
  *
  * No regular expressions: a pattern comes from a model, and some take forever there. This takes time in proportion to
- * the length of the pattern times that of the path.
+ * the length of the path times that of all patterns that the braces stand for, which together are bounded.
  */
-export function parseGlob(pattern: string, { alternativesMax }: { alternativesMax: number }): GlobPattern {
-  const alternatives = expandBraces(pattern, alternativesMax).map((each) =>
-    each.split('/').filter(isPart).map(parseName),
-  );
+export function parseGlob(pattern: string, bounds: GlobBounds): GlobPattern {
+  const alternatives = expandBraces(pattern, bounds).map((each) => each.split('/').filter(isPart).map(parseName));
   return (path) => {
     const names = path.split('/').map((name) => Array.from(name));
     return alternatives.some((parts) => matchParts(parts, names));
   };
 }
+
+/** How much braces may stand for. */
+export type GlobBounds = Pick<ToolLimits, 'globAlternativesMax' | 'globAlternativesCharsMax'>;
 
 type Part = '**' | readonly Token[];
 
@@ -33,7 +35,10 @@ function isPart(part: string): boolean {
 }
 
 /** The patterns without braces that a pattern stands for. */
-function expandBraces(pattern: string, max: number): string[] {
+function expandBraces(
+  pattern: string,
+  { globAlternativesMax: max, globAlternativesCharsMax: charsMax }: GlobBounds,
+): string[] {
   let pending = [pattern];
   const done: string[] = [];
   while (pending.length > 0) {
@@ -46,9 +51,16 @@ function expandBraces(pattern: string, max: number): string[] {
         throw new ToolFailure(`the pattern stands for more than ${max} patterns: use fewer braces`);
       }
     }
+    if (countChars(done) + countChars(next) > charsMax) {
+      throw new ToolFailure(`the pattern stands for patterns of more than ${charsMax} characters: use fewer braces`);
+    }
     pending = next;
   }
   return done;
+}
+
+function countChars(texts: readonly string[]): number {
+  return texts.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** The first group of braces with a comma in it. Others are meant literally. */

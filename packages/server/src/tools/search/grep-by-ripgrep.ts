@@ -1,42 +1,30 @@
-import { spawn } from 'node:child_process';
-import type { Directory } from '../files/directory.ts';
-import { DATA_FD, type Sandbox } from '../sandbox/sandbox.ts';
+import type { ChildProcess } from 'node:child_process';
+import { startProgram } from '../start-program.ts';
 import { Interrupted, ToolFailure } from '../tool-failure.ts';
-import type { ToolLimits } from '../tool-limits.ts';
-import type { GrepFound } from './grep-tool.ts';
+import type { GrepFound, GrepRequest } from './grep-tool.ts';
 import { SKIPPED } from './walk.ts';
-
-export interface RipgrepRequest {
-  readonly directory: Directory;
-  /** Searches this one only. */
-  readonly file: string | undefined;
-  readonly pattern: string;
-  readonly workspace: string;
-  readonly signal: AbortSignal;
-  readonly limits: ToolLimits;
-  readonly ripgrep: string;
-  readonly sandbox: Sandbox;
-}
 
 /**
  * Searches with ripgrep, told to look at what our own search looks at, in the same order. Gives nothing where ripgrep
  * does not run, which must not look like finding nothing.
  */
-export async function grepByRipgrep(request: RipgrepRequest): Promise<GrepFound | undefined> {
-  const { directory, file, pattern, workspace, signal, limits, ripgrep, sandbox } = request;
+export async function grepByRipgrep(ripgrep: string, request: GrepRequest): Promise<GrepFound | undefined> {
+  const { directory, file, pattern, workspace, signal, limits } = request;
   const target = file === undefined ? directory.path : directory.pathOf(file);
   const bounds = `--max-depth ${limits.walkDepthMax + 1} --max-columns ${limits.grepLineCharsMax} --max-columns-preview`;
   const skipped = [...SKIPPED, '.fleetloom-*'].flatMap((name) => ['--glob', `!${name}`]);
   // Without a path it searches where it is, and gives paths without `./`.
   const paths = target === '' ? [] : [target];
   const args = [...FORM.split(' '), ...bounds.split(' '), ...skipped, '--regexp', pattern, '--', ...paths];
-  const run = await runToEnd(sandbox.launch({ program: ripgrep, args, workspace, isWorkspaceWritable: false }), {
-    workspace,
+  const child = await start(ripgrep, args, workspace);
+  if (child === undefined) return undefined;
+  const run = await runToEnd(child, {
     signal,
     bytesMax: limits.grepOutputBytesMax,
     timeoutMs: limits.grepTimeoutMs,
   });
   if (signal.aborted) throw new Interrupted();
+  if (run.status === 'killed') return undefined;
   if (run.output === '' && run.complaint !== '') {
     if (run.status !== FAILED) return undefined;
     throw new ToolFailure(`the pattern cannot be used: ${run.complaint.trim()}`);
@@ -50,40 +38,40 @@ const FORM =
 /** What ripgrep gives when the pattern is none. */
 const FAILED = 2;
 
-interface Run {
-  status: number | null;
-  output: string;
-  complaint: string;
-  remarks: string[];
+async function start(ripgrep: string, args: readonly string[], cwd: string): Promise<ChildProcess | undefined> {
+  try {
+    return await startProgram(ripgrep, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  } catch {
+    // Not a program, or none can be started now: our own search needs none.
+    return undefined;
+  }
 }
 
-async function runToEnd(
-  launch: ReturnType<Sandbox['launch']>,
-  {
-    workspace,
-    signal,
-    bytesMax,
-    timeoutMs,
-  }: { workspace: string; signal: AbortSignal; bytesMax: number; timeoutMs: number },
-): Promise<Run> {
-  const data = launch.data.map(() => 'pipe' as const);
-  const child = spawn(launch.file, launch.args, {
-    cwd: workspace,
-    env: launch.env,
-    stdio: ['ignore', 'pipe', 'pipe', 'ignore', ...data],
-  });
-  for (const [at, text] of launch.data.entries()) {
-    const stream = child.stdio[DATA_FD + at];
-    // Opened for writing, three lines above; only its type does not say so.
-    if (stream !== null && stream !== undefined && 'end' in stream) stream.on('error', () => {}).end(text);
-  }
+interface Run {
+  /** Killed by another process, or stopped here because of its output or its time. */
+  readonly status: number | 'killed' | 'stopped';
+  readonly output: string;
+  readonly complaint: string;
+  readonly remarks: readonly string[];
+}
+
+interface RunBounds {
+  readonly signal: AbortSignal;
+  readonly bytesMax: number;
+  readonly timeoutMs: number;
+}
+
+async function runToEnd(child: ChildProcess, { signal, bytesMax, timeoutMs }: RunBounds): Promise<Run> {
+  let isStopped = false;
   const stop = (): void => {
+    isStopped = true;
     child.kill('SIGKILL');
     // Whoever else holds them is not waited for.
     child.stdout?.destroy();
     child.stderr?.destroy();
   };
   signal.addEventListener('abort', stop, { once: true });
+  if (signal.aborted) stop();
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
@@ -92,13 +80,10 @@ async function runToEnd(
   const output = collect(child.stdout, bytesMax, stop);
   const complaint = collect(child.stderr, COMPLAINT_BYTES, () => {});
   try {
-    const status = await new Promise<number | null>((resolve) => {
-      child.on('error', (error) => {
-        complaint.add(error.message);
-        resolve(null);
-      });
+    const code = await new Promise<number | null>((resolve) => {
       child.on('close', (code) => resolve(code));
     });
+    const status = isStopped ? 'stopped' : (code ?? 'killed');
     const remarks = [
       ...(output.isFull() ? [`(cut after ${bytesMax} bytes: use a narrower pattern or path)`] : []),
       ...(isLate ? [`(stopped after ${timeoutMs} ms: give a path)`] : []),
@@ -117,7 +102,7 @@ function collect(
   stream: NodeJS.ReadableStream | null,
   bytesMax: number,
   onFull: () => void,
-): { text: () => string; isFull: () => boolean; add: (text: string) => void } {
+): { text: () => string; isFull: () => boolean } {
   const chunks: Buffer[] = [];
   let bytes = 0;
   stream?.on('data', (chunk: Buffer) => {
@@ -128,7 +113,6 @@ function collect(
   });
   return {
     isFull: () => bytes > bytesMax,
-    add: (text) => void chunks.push(Buffer.from(text)),
     text: () => {
       const all = Buffer.concat(chunks);
       const end = bytes > bytesMax ? all.lastIndexOf('\n', bytesMax) : all.length;

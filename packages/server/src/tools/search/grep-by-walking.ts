@@ -1,49 +1,36 @@
 import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import type { LinearPattern } from '../../base/linear-regex.ts';
 import { closing, type Directory, isCode } from '../files/directory.ts';
-import { throwIfInterrupted } from '../tool-failure.ts';
-import type { ToolLimits } from '../tool-limits.ts';
-import type { GrepFound } from './grep-tool.ts';
-import { LineMatcher } from './line-matcher.ts';
+import { ToolFailure } from '../tool-failure.ts';
+import type { GrepFound, GrepRequest } from './grep-tool.ts';
+import { LineSplitter } from './line-splitter.ts';
+import { SearchTime } from './search-time.ts';
 import { walk } from './walk.ts';
 
-export interface WalkingGrepRequest {
-  readonly directory: Directory;
-  /** Searches this one only. */
-  readonly file: string | undefined;
-  readonly pattern: string;
-  readonly signal: AbortSignal;
-  readonly limits: ToolLimits;
-}
-
-/** Searches by ourselves, where there is no ripgrep. */
-export async function grepByWalking(request: WalkingGrepRequest): Promise<GrepFound> {
-  const { directory, file, pattern, signal, limits } = request;
-  const { grepOutputBytesMax: bytesMax, grepTimeoutMs: timeoutMs } = limits;
+/** The search without ripgrep. */
+export async function grepByWalking({ directory, file, pattern, signal, limits }: GrepRequest): Promise<GrepFound> {
+  const { grepOutputBytesMax: bytesMax, grepTimeoutMs: timeoutMs, grepFileBytesMax: fileBytesMax } = limits;
+  const { grepMatchBytesMax: matchBytesMax, grepLineCharsMax: lineCharsMax } = limits;
+  const matches = await compile(pattern);
+  const time = new SearchTime(timeoutMs, signal);
   const found: string[] = [];
   let bytes = 0;
   let tooLarge = 0;
-  const matcher = new LineMatcher({ pattern, timeoutMs, signal, lineCharsMax: limits.grepLineCharsMax });
-  try {
-    const end = await search();
-    throwIfInterrupted(signal);
-    return {
-      lines: found.join('\n'),
-      remarks: [
-        ...(end === 'stopped' ? [`(cut after ${bytesMax} bytes: use a narrower pattern or path)`] : []),
-        ...(end === 'too_many' ? ['(there is too much to search everything: give a path)'] : []),
-        ...(end === 'late' ? [`(stopped after ${timeoutMs} ms: give a path, or a simpler pattern)`] : []),
-        ...(tooLarge > 0 ? [`(${tooLarge} files over ${limits.grepFileBytesMax} bytes were not searched)`] : []),
-      ],
-    };
-  } finally {
-    await matcher.close();
-  }
+  let tooLong = 0;
 
-  async function search(): Promise<'whole' | 'stopped' | 'too_many' | 'late'> {
-    await matcher.start();
-    const end = file === undefined ? await searchAll() : await searchOne(directory, file);
-    return matcher.isLate ? 'late' : end === 'continue' ? 'whole' : end === 'stop' ? 'stopped' : end;
-  }
+  const end = file === undefined ? await searchAll() : await searchOne(directory, file);
+  const isLate = time.isOver;
+  return {
+    lines: found.join('\n'),
+    remarks: [
+      ...(bytes > bytesMax ? [`(cut after ${bytesMax} bytes: use a narrower pattern or path)`] : []),
+      ...(end === 'too_many' ? ['(there is too much to search everything: give a path)'] : []),
+      ...(isLate ? [`(stopped after ${timeoutMs} ms: give a path, or a simpler pattern)`] : []),
+      ...(tooLarge > 0 ? [`(${tooLarge} files over ${fileBytesMax} bytes were not searched)`] : []),
+      ...(tooLong > 0 ? [`(${tooLong} lines over ${matchBytesMax} bytes were searched up to there)`] : []),
+    ],
+  };
 
   async function searchAll(): Promise<'whole' | 'stopped' | 'too_many'> {
     const { walkEntriesMax: entriesMax, walkDepthMax: depthMax } = limits;
@@ -51,33 +38,68 @@ export async function grepByWalking(request: WalkingGrepRequest): Promise<GrepFo
   }
 
   async function searchOne(holder: Directory, name: string): Promise<'continue' | 'stop'> {
-    const text = await readText(holder, name);
-    if (text === undefined) return 'continue';
-    for (const match of await matcher.match(text)) {
-      const line = `${holder.pathOf(name)}:${match.number}:${match.line}`;
-      bytes += Buffer.byteLength(line) + 1;
+    for (const line of await withFile(holder, name, searchLines)) {
+      const shown = `${holder.pathOf(name)}:${line}`;
+      bytes += Buffer.byteLength(shown) + 1;
       if (bytes > bytesMax) return 'stop';
-      found.push(line);
+      found.push(shown);
     }
-    return matcher.isLate ? 'stop' : 'continue';
+    return time.isOver ? 'stop' : 'continue';
   }
 
-  /** `undefined` for what is no text, too large, or gone. */
-  async function readText(holder: Directory, name: string): Promise<Buffer | undefined> {
+  /** The lines that fit, as `number:text`. None of a file with a NUL in it, which is not text. */
+  async function searchLines(handle: FileHandle): Promise<readonly string[]> {
+    const lines: string[] = [];
+    let room = bytesMax;
+    const splitter = new LineSplitter(matchBytesMax, ({ number, text, isCut }) => {
+      if (isCut) tooLong++;
+      if (room < 0 || !matches.test(text)) return;
+      const line = `${number}:${text.slice(0, lineCharsMax)}${text.length > lineCharsMax ? LONG : ''}`;
+      room -= line.length;
+      lines.push(line);
+    });
+    const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    for (let position = 0; position < fileBytesMax && !time.isOver; ) {
+      const { bytesRead } = await handle.read(chunk, 0, CHUNK_BYTES, position);
+      if (bytesRead === 0) break;
+      position += bytesRead;
+      if (chunk.subarray(0, bytesRead).includes(0)) return [];
+      splitter.add(chunk.subarray(0, bytesRead));
+      if (time.isPauseDue) await time.pause();
+    }
+    splitter.end();
+    return lines;
+  }
+
+  /** Nothing of what is not a file, too large, or gone. */
+  async function withFile(
+    holder: Directory,
+    name: string,
+    work: (handle: FileHandle) => Promise<readonly string[]>,
+  ): Promise<readonly string[]> {
     try {
       return await closing(await holder.openFile(name, constants.O_RDONLY), async (handle) => {
         const stats = await handle.stat();
-        if (!stats.isFile() || stats.size === 0) return undefined;
-        if (stats.size > limits.grepFileBytesMax) {
-          tooLarge++;
-          return undefined;
-        }
-        const content = await handle.readFile();
-        return content.includes(0) ? undefined : content;
+        if (stats.isFile() && stats.size > fileBytesMax) tooLarge++;
+        return stats.isFile() && stats.size <= fileBytesMax ? await work(handle) : [];
       });
     } catch (error) {
-      if (isCode(error, 'ENOENT', 'EACCES', 'EPERM', 'ELOOP', 'ENXIO')) return undefined;
+      if (isCode(error, 'ENOENT', 'EACCES', 'EPERM', 'ELOOP', 'ENXIO')) return [];
       throw error;
     }
+  }
+}
+
+const CHUNK_BYTES = 64 * 1024;
+const LONG = ' [... omitted end of long line]';
+
+/** The engine is loaded by the first search that needs it. */
+async function compile(pattern: string): Promise<LinearPattern> {
+  const { compilePattern, PatternError } = await import('../../base/linear-regex.ts');
+  try {
+    return compilePattern(pattern);
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error;
+    throw new ToolFailure(`the pattern cannot be used: ${error.message}`, { cause: error });
   }
 }

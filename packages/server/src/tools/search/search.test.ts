@@ -7,6 +7,20 @@ import { findProgram as findOnPath } from '../find-program.ts';
 import { hasRipgrep, openBench, withoutPrograms } from '../toolbox.suite.ts';
 import { parseGlob } from './glob-pattern.ts';
 
+/** Our engine takes seconds for each megabyte of this text: at every byte any of 900 states is possible. */
+const SLOW_PATTERN = '[ab]*a[ab]{900}[cd]';
+const SLOW_TEXT = `${toNoise(60_000)}\n`.repeat(200);
+
+function toNoise(chars: number): string {
+  let state = 1;
+  let text = '';
+  while (text.length < chars) {
+    state = (state * 1_103_515_245 + 12_345) & 0x7fffffff;
+    text += (state >> 16) % 2 === 0 ? 'a' : 'b';
+  }
+  return text;
+}
+
 describe('patterns', () => {
   it.each([
     ['*.ts', ['a.ts', '.ts', '.hidden.ts'], ['a.tsx', 'src/a.ts', 'ts']],
@@ -30,18 +44,44 @@ describe('patterns', () => {
     ['*a*b*c*', ['abc', 'xaxbxcx', 'aabbcc'], ['acb', 'ab']],
     ['(a|b)+$', ['(a|b)+$'], ['a', 'aa']],
   ])('[U40] %s', (pattern, fitting, others) => {
-    const fits = parseGlob(pattern, { alternativesMax: 256 });
+    const fits = parseGlob(pattern, limits);
     expect(fitting.filter((path) => !fits(path))).toEqual([]);
     expect(others.filter((path) => fits(path))).toEqual([]);
   });
 
   it('[U41] a hostile pattern takes no longer than its length times that of the path', () => {
     const begin = performance.now();
-    expect(parseGlob(`${'*a'.repeat(300)}b`, { alternativesMax: 256 })('a'.repeat(3_000))).toBe(false);
-    expect(parseGlob(`${'**/a/'.repeat(150)}b`, { alternativesMax: 256 })('a/'.repeat(1_500))).toBe(false);
-    parseGlob('{'.repeat(1_000), { alternativesMax: 256 });
-    parseGlob('{a,'.repeat(300), { alternativesMax: 256 });
+    expect(parseGlob(`${'*a'.repeat(300)}b`, limits)('a'.repeat(3_000))).toBe(false);
+    expect(parseGlob(`${'**/a/'.repeat(150)}b`, limits)('a/'.repeat(1_500))).toBe(false);
+    parseGlob('{'.repeat(1_000), limits);
+    parseGlob('{a,'.repeat(300), limits);
     expect(performance.now() - begin).toBeLessThan(2_000);
+  });
+
+  it('[U121] all patterns that braces stand for have at most 8,192 characters', () => {
+    const alternatives = (count: number, chars: number): string =>
+      `{${Array.from({ length: count }, () => 'x'.repeat(chars)).join(',')}}`;
+    expect(limits.globAlternativesCharsMax).toBe(8_192);
+    expect(parseGlob(`${alternatives(16, 12)}${'y'.repeat(500)}`, limits)(`${'x'.repeat(12)}${'y'.repeat(500)}`)).toBe(
+      true,
+    );
+    expect(() => parseGlob(`${alternatives(16, 12)}${'y'.repeat(501)}`, limits)).toThrow(
+      'the pattern stands for patterns of more than 8192 characters: use fewer braces',
+    );
+  });
+
+  it('[U121] hostile braces on the longest path take less than a second', () => {
+    const path = Array.from({ length: 64 }, () => 'a'.repeat(255)).join('/');
+    const begin = performance.now();
+    for (const pattern of [
+      '{**/*a*a*a*a*a*a*ab,**/*a*a*a*a*a*a*a*ac}{1,2}{3,4}{5,6}{7,8}/**/*a*a*ax',
+      `{${Array.from({ length: 50 }, (_, at) => `**/*a*a*a*a*${at}`).join(',')}}`,
+      `${'**/*a*a*a*b/'.repeat(80)}x`,
+    ]) {
+      expect(parseGlob(pattern, limits)(path)).toBe(false);
+    }
+    // A tenth of it when nothing else runs.
+    expect(performance.now() - begin).toBeLessThan(3_000);
   });
 
   it('[U41] braces stand for at most 256 patterns', async () => {
@@ -113,6 +153,18 @@ describe('glob', () => {
       '1/2/file\n(there is too much to look at everything: give a path)',
     );
     expect([limits.walkEntriesMax, limits.walkDepthMax]).toEqual([100_000, 64]);
+  });
+
+  it('[U121] a search by name ends after 30 s, and gives at most 100 KiB', async () => {
+    const late = openBench({ limits: { globTimeoutMs: 1 } });
+    for (let at = 0; at < 2_000; at++) late.put(`${'a'.repeat(200)}${at}`, '');
+    const stopped = await late.run('glob', { pattern: '{*a*a*a*ab,*a*a*a*ac}{1,2}{3,4}{5,6}' });
+    expect(stopped.text).toBe('No files found\n(stopped after 1 ms: give a path, or a simpler pattern)');
+    const small = openBench({ limits: { globOutputBytesMax: 10 } });
+    for (const name of ['1234', '5678', 'x']) small.put(name, '');
+    expect((await small.run('glob', { pattern: '[0-9]*' })).text.split('\n').sort()).toEqual(['1234', '5678']);
+    expect((await small.run('glob', { pattern: '*' })).text).toContain('(1 older files are left out');
+    expect([limits.globTimeoutMs, limits.globOutputBytesMax]).toEqual([30_000, 102_400]);
   });
 
   it('[U2] patterns that lead out are refused', async () => {
@@ -210,18 +262,18 @@ describe.each(ways)('grep %s', (_name, options, isLeftOut) => {
   });
 
   it.skipIf(isLeftOut)('[U20] an interrupt ends a search', async () => {
-    // Stands for a ripgrep that takes forever; the expression does so for our own search.
+    // Stands for a ripgrep that takes forever; the expression takes long for our own search.
     const program = '#!/bin/sh\nsleep 1000\n';
     let slow: string | undefined;
     const findProgram = async (name: string): Promise<string | undefined> => {
       return name === 'rg' && slow !== undefined ? slow : await (options.findProgram ?? findOnPath)(name);
     };
     const { run, put } = openBench({ findProgram });
-    put('f', `${'a'.repeat(60)}!\n`);
+    put('f', SLOW_TEXT);
     slow = (await findProgram('rg')) === undefined ? undefined : put('slow', program);
     if (slow !== undefined) chmodSync(slow, 0o755);
     const stop = new AbortController();
-    const search = run('grep', { pattern: '^(a+)+$', path: 'f' }, { signal: stop.signal });
+    const search = run('grep', { pattern: SLOW_PATTERN, path: 'f' }, { signal: stop.signal });
     setTimeout(() => stop.abort(), 300);
     expect(await search).toMatchObject({ text: 'grep: interrupted before it was done', isError: true });
   });
@@ -232,10 +284,12 @@ describe.each(ways)('grep %s', (_name, options, isLeftOut) => {
       return name === 'rg' && slow !== undefined ? slow : await (options.findProgram ?? findOnPath)(name);
     };
     const { run, put } = openBench({ findProgram, limits: { grepTimeoutMs: 300 } });
-    put('f', `${'a'.repeat(60)}!\n`);
+    put('f', SLOW_TEXT);
     slow = (await findProgram('rg')) === undefined ? undefined : put('slow', '#!/bin/sh\nsleep 1000\n');
     if (slow !== undefined) chmodSync(slow, 0o755);
-    expect((await run('grep', { pattern: '^(a+)+$', path: 'f' })).text).toContain('(stopped after 300 ms: give a path');
+    expect((await run('grep', { pattern: SLOW_PATTERN, path: 'f' })).text).toContain(
+      '(stopped after 300 ms: give a path',
+    );
     expect(limits.grepTimeoutMs).toBe(30_000);
   });
 });
@@ -255,25 +309,86 @@ describe('a ripgrep that does not run', () => {
     expect((await run('grep', { pattern: 'needle' })).text).toBe('f:1:needle');
   });
 
+  it('[U125] is not taken for one that finds nothing when somebody kills it', async () => {
+    let killed = '';
+    const findProgram = async (name: string): Promise<string | undefined> =>
+      name === 'rg' ? killed : await findOnPath(name);
+    const { run, put } = openBench({ findProgram });
+    put('f', 'needle');
+    killed = put('.git/rg', '#!/bin/sh\nkill -9 $$\n');
+    chmodSync(killed, 0o755);
+    expect((await run('grep', { pattern: 'needle' })).text).toBe('f:1:needle');
+  });
+
   it.skipIf(!hasRipgrep)('[U44] one that is installed beside the system is let into the sandbox', async () => {
     const helper = openBench();
     const copy = join(helper.outside, 'rg');
     copyFileSync((await findOnPath('rg')) ?? '', copy);
     const { run, put } = openBench({ findProgram: async (name) => (name === 'rg' ? copy : await findOnPath(name)) });
     put('f', 'needle');
-    // Only ripgrep knows this class of characters by this name.
-    expect((await run('grep', { pattern: '[[:alpha:]]+dle' })).text).toBe('f:1:needle');
+    // Only ripgrep has this flag, which makes spaces mean nothing.
+    expect((await run('grep', { pattern: '(?x) need le' })).text).toBe('f:1:needle');
+  });
+});
+
+describe.each(ways)('a hostile grep %s', (_name, options, isLeftOut) => {
+  it.skipIf(isLeftOut)(
+    '[U124] an expression that backtracks without end elsewhere takes no time on a line of 15 MB',
+    async () => {
+      const { run, put } = openBench(options);
+      put('long', `${'ab'.repeat(7_500_000)}\n`);
+      put('short', 'abc\n');
+      const { text, isError } = await run('grep', { pattern: '^(?:a|b|ab)*c' });
+      expect({ first: text.split('\n')[0], isError }).toEqual({ first: 'short:1:abc', isError: false });
+    },
+  );
+
+  it.skipIf(isLeftOut)('[U124] an expression has at most 4,000 characters', async () => {
+    const { run, put } = openBench(options);
+    put('f', 'x'.repeat(limits.grepPatternCharsMax));
+    expect(limits.grepPatternCharsMax).toBe(4_000);
+    expect((await run('grep', { pattern: 'x'.repeat(4_000) })).isError).toBe(false);
+    expect((await run('grep', { pattern: 'x'.repeat(4_001) })).text).toContain(
+      'grep: the input does not fit: pattern: ',
+    );
   });
 });
 
 describe('grep by ourselves', () => {
-  it('[U46] an expression that takes forever is stopped and holds nobody else up', async () => {
+  it('[U124] knows no expressions that need to backtrack, and says so', async () => {
+    const { run, put } = openBench({ findProgram: withoutPrograms('rg') });
+    put('f', 'aa');
+    for (const pattern of ['(a)\\1', '(?=a)a', '(?:a{1000}){1000}']) {
+      expect((await run('grep', { pattern })).text).toContain('grep: the pattern cannot be used: invalid ');
+    }
+  });
+
+  it('[U124] searches the first 64 KiB of a line, and says how many lines are longer', async () => {
+    const { run, put } = openBench({ findProgram: withoutPrograms('rg'), limits: { grepMatchBytesMax: 10 } });
+    put('f', `${'x'.repeat(9)}y\n${'x'.repeat(10)}y\n${'x'.repeat(1_000_000)}y\ny`);
+    expect((await run('grep', { pattern: 'y' })).text).toBe(
+      `f:1:${'x'.repeat(9)}y\nf:4:y\n(2 lines over 10 bytes were searched up to there)`,
+    );
+    expect(limits.grepMatchBytesMax).toBe(65_536);
+  });
+
+  it('[U44] a line is found wherever the pieces end in which its file is read', async () => {
+    const { run, put } = openBench({ findProgram: withoutPrograms('rg') });
+    // Longer than two pieces, so that lines and characters are torn.
+    const lines = Array.from({ length: 5_000 }, (_, at) => `${at} ${'é'.repeat(at % 31)}`);
+    put('f', `\ufeff${lines.join('\r\n')}`);
+    const wanted = [0, 1, 1_600, 2_713, 2_714, 3_500, 4_999];
+    const { text } = await run('grep', { pattern: `^(?:${wanted.join('|')}) é*$` });
+    expect(text.split('\n')).toEqual(wanted.map((at) => `f:${at + 1}:${lines[at]}`));
+  });
+
+  it('[U46] an expression that takes long is stopped and holds nobody else up', async () => {
     const { run, put } = openBench({ findProgram: withoutPrograms('rg'), limits: { grepTimeoutMs: 500 } });
     put('a', 'found a!\n');
-    put('b', `${'a'.repeat(60)}!\n`);
+    put('b', SLOW_TEXT);
     let ticks = 0;
     const ticking = setInterval(() => ticks++, 10);
-    const { text } = await run('grep', { pattern: 'found|^(a+)+$' });
+    const { text } = await run('grep', { pattern: `found|${SLOW_PATTERN}` });
     clearInterval(ticking);
     expect(text).toBe('a:1:found a!\n(stopped after 500 ms: give a path, or a simpler pattern)');
     expect(ticks).toBeGreaterThan(10);

@@ -1,19 +1,11 @@
-import { lookup } from 'node:dns/promises';
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
 import { Interrupted, ToolFailure } from '../tool-failure.ts';
 import type { ToolLimits } from '../tool-limits.ts';
-import { isPublicAddress } from './is-public-address.ts';
+import { type AddressRules, findAddresses as findAllowed } from './find-addresses.ts';
 import { openPage } from './open-page.ts';
 import { type PageText, readPage } from './read-page.ts';
 
-/** The addresses of a name. */
-export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
-
-export interface FetchPageOptions {
-  readonly resolveHost: ResolveHost;
-  /** Hosts that may be private, as `host` or `host:port`. */
-  readonly allowedPrivateHosts: readonly string[];
+export interface FetchPageOptions extends AddressRules {
   readonly limits: ToolLimits;
 }
 
@@ -58,10 +50,6 @@ export async function fetchPage(
   }
 }
 
-export async function resolveBySystem(hostname: string): Promise<readonly string[]> {
-  return (await lookup(hostname, { all: true })).map(({ address }) => address);
-}
-
 function checkUrl(url: URL): void {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new ToolFailure(`${url.protocol} is not an address of a page: use http: or https:`);
@@ -88,15 +76,11 @@ async function connect(url: URL, options: FetchPageOptions, signal: AbortSignal)
 const ADDRESSES_MAX = 4;
 
 async function findAddresses(url: URL, options: FetchPageOptions, signal: AbortSignal): Promise<readonly string[]> {
-  const hostname = url.hostname.replace(/^\[|\]$/g, '');
-  const { allowedPrivateHosts, resolveHost } = options;
-  const all = isIP(hostname) === 0 ? await untilAborted(resolveHost(hostname), signal) : [hostname];
-  const mayBePrivate = allowedPrivateHosts.includes(url.host) || allowedPrivateHosts.includes(url.hostname);
-  const allowed = mayBePrivate ? all : all.filter((address) => isPublicAddress(address));
-  if (allowed.length > 0) return allowed;
+  const found = await untilAborted(findAllowed(url, options), signal);
+  if (found.type === 'found') return found.addresses;
   throw new ToolFailure(
-    all.length === 0
-      ? `${hostname} has no address`
+    found.type === 'none'
+      ? `${url.hostname} has no address`
       : `${url.host} is not on the public internet, and only pages there can be fetched`,
   );
 }

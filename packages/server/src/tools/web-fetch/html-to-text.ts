@@ -3,9 +3,10 @@ import { TextFlow } from './text-flow.ts';
 
 /**
  * Reduces a page to text that can be read: headings, lists, links with their addresses, no scripts and no styles. Pages
- * are hostile: each character is looked at a fixed number of times, whatever is left open, nested or broken.
+ * are hostile: each character is looked at a fixed number of times, whatever is left open, nested or broken, and there is a
+ * pause every few thousand, for `inSlices`.
  */
-export function htmlToText(html: string, base: string): string {
+export function* htmlToText(html: string, base: string): Generator<void, string> {
   const flow = new TextFlow();
   let link: { href: string; begin: number } | undefined;
   let links = 0;
@@ -14,11 +15,12 @@ export function htmlToText(html: string, base: string): string {
   while (at < html.length) {
     const open = html.indexOf('<', at);
     if (open === -1) break;
-    const tag = readTag(html, open);
+    yield;
+    const tag = yield* readTag(html, open);
     at = tag.end;
     if (tag.type === 'text') continue;
-    flow.add(decodeEntities(html.slice(textBegin, open)));
-    if (tag.type === 'open' && UNREAD.has(tag.name)) at = skipElement(html, tag.name, at);
+    yield* addText(flow, html, textBegin, open);
+    if (tag.type === 'open' && UNREAD.has(tag.name)) at = yield* skipElement(html, tag.name, at);
     else if (tag.type === 'open' && tag.name === 'a') link = { href: tag.href, begin: flow.length };
     else if (tag.type === 'close' && tag.name === 'a') {
       closeLink();
@@ -26,7 +28,7 @@ export function htmlToText(html: string, base: string): string {
     } else if (tag.type === 'open' || tag.type === 'close') flow.mark(tag.name, tag.type === 'open');
     textBegin = at;
   }
-  flow.add(decodeEntities(html.slice(textBegin)));
+  yield* addText(flow, html, textBegin, html.length);
   return flow.take();
 
   function closeLink(): void {
@@ -55,6 +57,27 @@ const UNREAD = new Set([
   'math',
 ]);
 
+/** Text in pieces that are decoded and written at once. None ends within an entity or between two that belong together. */
+function* addText(flow: TextFlow, html: string, begin: number, end: number): Generator<void, void> {
+  for (let at = begin; at < end; ) {
+    const next = at + PIECE_CHARS >= end ? end : findCut(html, at + PIECE_CHARS);
+    flow.add(decodeEntities(html.slice(at, next)));
+    at = next;
+    if (at < end) yield;
+  }
+}
+
+const PIECE_CHARS = 16 * 1024;
+const ENTITY_CHARS_MAX = 12;
+
+function findCut(html: string, at: number): number {
+  const entity = html.slice(at - ENTITY_CHARS_MAX, at).lastIndexOf('&');
+  if (entity !== -1) return at - ENTITY_CHARS_MAX + entity;
+  const before = html.charCodeAt(at - 1);
+  // Half of a character, or of the end of a line.
+  return before === 13 || (before >= 0xd800 && before <= 0xdbff) ? at - 1 : at;
+}
+
 type Tag =
   | { type: 'open'; name: string; href: string; end: number }
   | { type: 'close'; name: string; end: number }
@@ -64,7 +87,7 @@ type Tag =
   | { type: 'text'; end: number };
 
 /** Where an end is missing the rest of the page is taken as one, so that nobody searches for it twice. */
-function readTag(html: string, open: number): Tag {
+function* readTag(html: string, open: number): Generator<void, Tag> {
   if (html.startsWith('<!--', open)) return { type: 'nothing', end: after(html, '-->', open + 4) };
   const next = html[open + 1] ?? '';
   if (next === '!' || next === '?') return { type: 'nothing', end: after(html, '>', open + 2) };
@@ -73,49 +96,76 @@ function readTag(html: string, open: number): Tag {
   if (!isLetter(html.charCodeAt(begin))) {
     return isClose ? { type: 'nothing', end: after(html, '>', begin) } : { type: 'text', end: begin };
   }
-  let at = begin;
-  while (at < html.length && !isNameEnd(html.charCodeAt(at))) at++;
-  const name = html.slice(begin, Math.min(at, begin + NAME_CHARS_MAX)).toLowerCase();
-  const { href, end } = readAttributes(html, at);
+  const nameEnd = skipTo(html, begin, NAME_END);
+  const name = html.slice(begin, Math.min(nameEnd, begin + NAME_CHARS_MAX)).toLowerCase();
+  const { href, end } = yield* readAttributes(html, nameEnd);
   return isClose ? { type: 'close', name, end } : { type: 'open', name, href, end };
 }
 
 const NAME_CHARS_MAX = 32;
 
-function readAttributes(html: string, begin: number): { href: string; end: number } {
+function* readAttributes(html: string, begin: number): Generator<void, { href: string; end: number }> {
   let href = '';
   let at = begin;
-  while (at < html.length) {
-    while (at < html.length && (isSpace(html.charCodeAt(at)) || html[at] === '/')) at++;
+  for (let count = 1; at < html.length; count++) {
+    if (count % ATTRIBUTES_AT_ONCE === 0) yield;
+    at = skipTo(html, at, NO_GAP);
     if (html[at] === '>') return { href, end: at + 1 };
     const nameBegin = at;
     // A name may begin with what ends others.
-    do at++;
-    while (at < html.length && html[at] !== '=' && !isNameEnd(html.charCodeAt(at)));
+    at = skipTo(html, at + 1, ATTRIBUTE_NAME_END);
     const isHref = at - nameBegin === 4 && html.slice(nameBegin, at).toLowerCase() === 'href';
-    while (at < html.length && isSpace(html.charCodeAt(at))) at++;
+    at = skipTo(html, at, NO_SPACE);
     if (html[at] !== '=') continue;
-    at++;
-    while (at < html.length && isSpace(html.charCodeAt(at))) at++;
+    at = skipTo(html, at + 1, NO_SPACE);
     const quote = html[at];
     const valueBegin = quote === '"' || quote === "'" ? at + 1 : at;
     if (valueBegin > at) {
       const close = html.indexOf(quote ?? '', valueBegin);
       at = close === -1 ? html.length : close;
-    } else while (at < html.length && html[at] !== '>' && !isSpace(html.charCodeAt(at))) at++;
+    } else at = skipTo(html, at, VALUE_END);
     if (isHref && href === '') href = html.slice(valueBegin, at);
     if (valueBegin > 0 && html[at] === quote && quote !== '>') at++;
   }
   return { href, end: html.length };
 }
 
-/** Behind the end of an element whose content is not read. */
-function skipElement(html: string, name: string, begin: number): number {
-  const close = new RegExp(`</${name}(?![a-z0-9])`, 'gi');
-  close.lastIndex = begin;
-  const found = close.exec(html);
-  return found === null ? html.length : after(html, '>', found.index);
+const ATTRIBUTES_AT_ONCE = 1_000;
+
+/** Where the first of some characters is. Nearly always it is near; further away a pattern is faster. */
+function skipTo(html: string, begin: number, { has, pattern }: Characters): number {
+  const near = Math.min(html.length, begin + NEAR_CHARS);
+  for (let at = begin; at < near; at++) if (has(html.charCodeAt(at))) return at;
+  pattern.lastIndex = near;
+  return pattern.exec(html)?.index ?? html.length;
 }
+
+interface Characters {
+  readonly has: (code: number) => boolean;
+  /** The same, with the flag `g`. */
+  readonly pattern: RegExp;
+}
+
+const NEAR_CHARS = 64;
+const NO_SPACE: Characters = { has: (code) => !isSpace(code), pattern: /[^ \t-\r]/g };
+const NO_GAP: Characters = { has: (code) => code !== 47 && !isSpace(code), pattern: /[^ \t-\r/]/g };
+const NAME_END: Characters = { has: isNameEnd, pattern: /[ \t-\r/>]/g };
+const ATTRIBUTE_NAME_END: Characters = { has: (code) => code === 61 || isNameEnd(code), pattern: /[ \t-\r/>=]/g };
+const VALUE_END: Characters = { has: (code) => code === 62 || isSpace(code), pattern: /[ \t-\r>]/g };
+
+/** Behind the end of an element whose content is not read. */
+function* skipElement(html: string, name: string, begin: number): Generator<void, number> {
+  let count = 0;
+  for (let at = html.indexOf('</', begin); at !== -1; at = html.indexOf('</', at + 2)) {
+    const end = at + 2 + name.length;
+    if (html.slice(at + 2, end).toLowerCase() === name && !isWordPart(html.charCodeAt(end)))
+      return after(html, '>', at);
+    if (++count % ENDS_AT_ONCE === 0) yield;
+  }
+  return html.length;
+}
+
+const ENDS_AT_ONCE = 1_000;
 
 function after(html: string, text: string, begin: number): number {
   const found = html.indexOf(text, begin);
@@ -123,6 +173,8 @@ function after(html: string, text: string, begin: number): number {
 }
 
 function toAddress(href: string, base: string): string | undefined {
+  // An entity has at most twelve characters for the one that it stands for.
+  if (href.length > LINK_CHARS_MAX * ENTITY_CHARS_MAX) return undefined;
   const text = decodeEntities(href.trim());
   if (text.length > LINK_CHARS_MAX || text.startsWith('#') || !URL.canParse(text, base)) return undefined;
   const url = new URL(text, base);
@@ -131,6 +183,10 @@ function toAddress(href: string, base: string): string | undefined {
 
 function isLetter(code: number): boolean {
   return (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
+}
+
+function isWordPart(code: number): boolean {
+  return isLetter(code) || (code >= 48 && code <= 57);
 }
 
 function isSpace(code: number): boolean {

@@ -35,12 +35,19 @@ export async function openPage({ url, address, connectMs, signal }: PageRequest)
     request.on('socket', (socket) => {
       socket.once(isSecure ? 'secureConnect' : 'connect', () => clearTimeout(patience));
     });
+    let interim = 0;
+    request.on('information', () => {
+      if (++interim > INTERIM_MAX) request.destroy(new ToolFailure('the page sent too many interim answers'));
+    });
     request.on('response', resolve);
     request.on('error', reject);
     request.on('close', () => clearTimeout(patience));
     request.end();
   });
 }
+
+/** Answers before the answer, such as 102. */
+const INTERIM_MAX = 16;
 
 const HEADERS = {
   'user-agent': 'fleetloom-web-fetch/0.1',

@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable, Transform } from 'node:stream';
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { createBrotliDecompress, createInflate, createUnzip } from 'node:zlib';
+import { ByteCollector } from '../../base/byte-collector.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { ToolFailure } from '../tool-failure.ts';
 
 export interface PageText {
@@ -19,7 +22,8 @@ export async function readPage(response: IncomingMessage, bytesMax: number): Pro
   const { bytes, isCut } = await readBytes(unpack(response), bytesMax);
   if (bytes.includes(0) && findByteOrder(bytes) === undefined) throw new ToolFailure('the page is binary, not text');
   const isHtml = type.name === 'text/html' || type.name === 'application/xhtml+xml';
-  return { text: decode(bytes, type.charset ?? (isHtml ? findCharset(bytes) : undefined)), isHtml, isCut };
+  const charset = type.charset ?? (isHtml ? findCharset(bytes) : undefined);
+  return { text: await inSlices(decode(bytes, charset)), isHtml, isCut };
 }
 
 function readType(header: string): { name: string; charset: string | undefined } {
@@ -57,28 +61,40 @@ const UNPACKERS: { readonly [encoding: string]: (() => Transform) | undefined } 
 
 /** What is counted is what comes out of unpacking: a small page can unpack to all the memory there is. */
 async function readBytes(stream: Readable, bytesMax: number): Promise<{ bytes: Buffer; isCut: boolean }> {
-  const chunks: Buffer[] = [];
-  let length = 0;
+  const collector = new ByteCollector(bytesMax);
+  let isCut = false;
   for await (const chunk of stream) {
     // Without an encoding streams give buffers.
-    const bytes = chunk as Buffer;
-    chunks.push(bytes);
-    length += bytes.length;
-    if (length > bytesMax) break;
+    isCut = !collector.add(chunk as Buffer);
+    if (isCut) break;
+    // Of a page in chunks of one byte Node would emit thousands within one iteration of the event loop.
+    await nextTick();
   }
-  return { bytes: Buffer.concat(chunks).subarray(0, bytesMax), isCut: length > bytesMax };
+  return { bytes: collector.bytes(), isCut };
 }
 
-function decode(bytes: Buffer, charset: string | undefined): string {
+/** A piece at a time: some charsets take a tenth of a second for all of it. */
+function* decode(bytes: Buffer, charset: string | undefined): Generator<void, string> {
   const label = findByteOrder(bytes) ?? charset ?? 'utf-8';
+  const decoder = openDecoder(label);
+  const isWestern = WESTERN.test(label);
+  const pieces: string[] = [];
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    const text = decoder.decode(bytes.subarray(at, at + PIECE_BYTES), { stream: true });
+    pieces.push(isWestern ? text.replace(C1, (character) => WINDOWS_1252[character.charCodeAt(0) - 0x80]!) : text);
+    yield;
+  }
+  return [...pieces, decoder.decode()].join('');
+}
+
+const PIECE_BYTES = 64 * 1024;
+
+function openDecoder(label: string): InstanceType<typeof TextDecoder> {
   try {
-    const text = new TextDecoder(label).decode(bytes);
-    return WESTERN.test(label)
-      ? text.replace(C1, (character) => WINDOWS_1252[character.charCodeAt(0) - 0x80] ?? character)
-      : text;
+    return new TextDecoder(label);
   } catch {
     // A charset that nobody knows. Most pages are in this one, whatever they say.
-    return new TextDecoder().decode(bytes);
+    return new TextDecoder();
   }
 }
 

@@ -1,6 +1,9 @@
 /** Text that is put together from the pieces of a page, with the spaces and line ends that a reader expects. */
 export class TextFlow {
-  readonly #pieces: string[] = [];
+  #pieces: string[] = [];
+  #pieceChars = 0;
+  /** Many pieces each: joining all of them at the end would take too long at once. */
+  readonly #parts: string[] = [];
   #length = 0;
   /** What is due before the next word; of several only the strongest is written. */
   #newlines = 0;
@@ -15,7 +18,7 @@ export class TextFlow {
 
   add(text: string): void {
     if (text === '') return;
-    if (this.#preformatted > 0) return this.#write(text.replace(/\r\n?/g, '\n'));
+    if (this.#preformatted > 0) return this.#write(text.split(/\r\n?/).join('\n'));
     const words = text.replace(SPACES, ' ');
     const inner = words.trim();
     if (words.startsWith(' ')) this.#hasSpace = true;
@@ -36,7 +39,7 @@ export class TextFlow {
   }
 
   take(): string {
-    return this.#pieces.join('').trim();
+    return [...this.#parts, ...this.#pieces].join('').trim();
   }
 
   #break(count: number): void {
@@ -49,14 +52,20 @@ export class TextFlow {
     const isFirst = this.#length === 0;
     const gap = isFirst ? '' : this.#newlines > 0 ? '\n'.repeat(this.#newlines) : this.#hasSpace ? ' ' : '';
     const piece = `${gap}${this.#prefix}${text}`;
-    this.#pieces.push(piece);
-    this.#length += piece.length;
     this.#newlines = 0;
     this.#hasSpace = false;
     this.#prefix = '';
+    this.#length += piece.length;
+    this.#pieces.push(piece);
+    this.#pieceChars += piece.length;
+    if (this.#pieceChars < PART_CHARS) return;
+    this.#parts.push(this.#pieces.join(''));
+    this.#pieces = [];
+    this.#pieceChars = 0;
   }
 }
 
+const PART_CHARS = 64 * 1024;
 /** The one that does not break is one too. */
 const SPACES = /[\s\u00a0]+/g;
 const HEADINGS = ['h1', 'h2', 'h3', 'h4', 'h5', 'h6'];

@@ -1,13 +1,16 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { z } from 'zod';
 import type { Clock } from '../../base/clock.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import type { JsonObject } from '../../base/json.ts';
-import { defineTool } from '../define-tool.ts';
+import { bindTool, defineTool } from '../define-tool.ts';
 import { type Tool, type ToolResult, textResult } from '../tool.ts';
 import { ToolFailure } from '../tool-failure.ts';
-import type { ToolLimits } from '../tool-limits.ts';
+import { oncePerLimits, type ToolLimits } from '../tool-limits.ts';
 import type { NetworkRules } from '../network-rules.ts';
 import { readDomainRules } from './domain-rules.ts';
-import { type FetchedPage, fetchPage, type ResolveHost, resolveBySystem } from './fetch-page.ts';
+import { type FetchedPage, fetchPage } from './fetch-page.ts';
+import { type ResolveHost, resolveBySystem } from './find-addresses.ts';
 import { htmlToText } from './html-to-text.ts';
 import { PageCache } from './page-cache.ts';
 import { type ReadShownUrls, readUrlSources } from './url-sources.ts';
@@ -42,25 +45,17 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
         checkDomain(url);
       };
       const charsMax = readCharsMax(config);
-      return defineTool({
-        name: 'web_fetch',
-        description:
-          'Fetches a page of the web and gives its text. Only public addresses, and only text, HTML, JSON and XML.',
-        input: z.object({
-          url: z.string().min(1).max(limits.webFetchUrlCharsMax).describe('The whole address, with https://'),
-        }),
-        run: async ({ url: text }, { threadId, signal }) => {
-          const url = parseUrl(text);
-          const cache = openCache(threadId);
-          check(url);
-          await checkSource(url);
-          const known = cache.get(url.href);
-          if (known !== undefined) return known;
-          const page = await fetchPage(url, check, { resolveHost, allowedPrivateHosts, limits }, signal);
-          const result = toResult(page, charsMax, limits);
-          if (result.type === 'good') cache.set(url.href, result.text);
-          return toToolResult(result);
-        },
+      return bindTool(describe(limits), async ({ url: text }, { threadId, signal }) => {
+        const url = parseUrl(text);
+        const cache = openCache(threadId);
+        check(url);
+        await checkSource(url);
+        const known = cache.get(url.href);
+        if (known !== undefined) return known;
+        const page = await fetchPage(url, check, { resolveHost, allowedPrivateHosts, limits }, signal);
+        const result = await toResult(page, charsMax, limits, signal);
+        if (result.type === 'good') cache.set(url.href, result.text);
+        return toToolResult(result);
       });
     },
   };
@@ -71,6 +66,17 @@ export function createWebFetch(options: WebFetchOptions): WebFetch {
     return cache;
   }
 }
+
+const describe = oncePerLimits(({ webFetchUrlCharsMax }) =>
+  defineTool({
+    name: 'web_fetch',
+    description:
+      'Fetches a page of the web and gives its text. Only public addresses, and only text, HTML, JSON and XML.',
+    input: z.object({
+      url: z.string().min(1).max(webFetchUrlCharsMax).describe('The whole address, with https://'),
+    }),
+  }),
+);
 
 /** Tokens are not counted here. This many characters are about one. */
 const TOKEN_CHARS = 4;
@@ -88,10 +94,15 @@ function parseUrl(text: string): URL {
 
 type Fetched = { readonly type: 'good' | 'bad'; readonly text: string };
 
-function toResult(page: FetchedPage, charsMax: number, { webFetchBytesMax }: ToolLimits): Fetched {
+async function toResult(
+  page: FetchedPage,
+  charsMax: number,
+  { webFetchBytesMax }: ToolLimits,
+  signal: AbortSignal,
+): Promise<Fetched> {
   const { url, status, isHtml, isCut } = page;
-  const text = isHtml ? htmlToText(page.text, url.href) : page.text;
-  const shown = text.slice(0, charsMax);
+  const text = isHtml ? await inSlices(htmlToText(page.text, url.href), signal) : page.text;
+  const shown = cutText(text, charsMax);
   const remarks = [
     ...(shown.length < text.length ? [`(cut: the first ${charsMax} of ${text.length} characters)`] : []),
     ...(isCut ? [`(cut: the page has more than ${webFetchBytesMax} bytes)`] : []),

@@ -9,8 +9,6 @@ export interface CheckpointsOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly schedule: Schedule;
   readonly send: (bytes: Uint8Array) => unknown;
-  /** What began later may not have been found yet. Undefined once everything was. */
-  readonly notFoundSince: () => number | undefined;
 }
 
 /** Tells a reader of all sessions where it is, now and then. */
@@ -18,6 +16,8 @@ export class Checkpoints {
   readonly #options: CheckpointsOptions;
   /** Bytes since it was told. */
   #untold = 0;
+  /** Size of the last id. A long id is sent less often, so that ids stay a small part of the stream. */
+  #bytes = 0;
   #cancel: Cancel | undefined;
 
   constructor(options: CheckpointsOptions) {
@@ -28,18 +28,18 @@ export class Checkpoints {
   count(bytes: number): void {
     this.#untold += bytes;
     // Who loses its connection often must get on all the same.
-    if (this.#untold >= limits.fleetCheckpointBytes) return this.send();
+    if (this.#untold >= Math.max(limits.fleetCheckpointBytes, 16 * this.#bytes)) return this.send();
     this.#cancel ??= this.#options.schedule(() => this.send(), limits.fleetCheckpointMs);
   }
 
   /** An id without an event: readers keep it, and nothing is dispatched. */
   send(): void {
-    const { known, clock, send, notFoundSince } = this.#options;
+    const { known, clock, send } = this.#options;
     this.end();
     this.#untold = 0;
-    const token = known.toToken(clock.now());
-    const since = Math.min(token.since, notFoundSince() ?? token.since);
-    send(Buffer.from(`id: ${encodeToken({ ...token, since })}\n\n`));
+    const bytes = Buffer.from(`id: ${encodeToken(known.toToken(clock.now()))}\n\n`);
+    this.#bytes = bytes.length;
+    send(bytes);
   }
 
   end(): void {

@@ -1,29 +1,29 @@
 import type { Store } from '../../store/store.ts';
-import { readBackward } from '../read-frames.ts';
+import { FLEET_CHECKPOINT } from './view-checkpoint.ts';
 
-type Readable = Pick<Store, 'read' | 'heads'>;
-
-/**
- * The frame behind which a view has to begin to know everything that is told behind `seen`: that before the run of this
- * frame, or any between two runs.
- */
-export async function findFold(store: Readable, sessionId: string, seen: number): Promise<number> {
-  if (!(seen > 0)) return 0;
-  for await (const { type, seq } of readBackward(store, sessionId, seen + 1)) {
-    if (type === 'run.started') return seq - 1;
-    // Between runs there is nothing to know. The end itself is told in several events, of which it may have the first.
-    if (type === 'run.ended' && seq < seen) return seq;
-  }
-  return 0;
+/** Where the fold of a view begins that is to emit the events behind a frame. */
+export interface FoldStart {
+  /** The last frame that is not folded. */
+  readonly seq: number;
+  /** The saved views at that frame; undefined: only the first frame of the log has to be folded. */
+  readonly checkpoint: Uint8Array | undefined;
 }
 
-/** The frame before the first run that began at this time or later; undefined if there is none. */
-export async function findRunSince(store: Readable, sessionId: string, time: number): Promise<number | undefined> {
-  let found: number | undefined;
-  for await (const frame of readBackward(store, sessionId, null)) {
-    if (frame.type !== 'run.started') continue;
-    if (frame.time < time) break;
-    found = frame.seq - 1;
-  }
-  return found;
+/**
+ * The newest checkpoint in the run of a frame, or the start of that run, or the end of the previous run for a frame between two
+ * runs. The cost does not depend on the length of the log or the run.
+ */
+export async function findFold(
+  store: Pick<Store, 'runs' | 'checkpoints'>,
+  sessionId: string,
+  seen: number,
+): Promise<FoldStart> {
+  if (!(seen > 0)) return { seq: 0, checkpoint: undefined };
+  const run = await store.runs.findAt(sessionId, seen);
+  if (run === undefined) return { seq: 0, checkpoint: undefined };
+  // The end of a run gives several events, of which the reader may have received the first.
+  if (run.lastSeq !== null && run.lastSeq < seen) return { seq: run.lastSeq, checkpoint: undefined };
+  const kept = await store.checkpoints.find({ sessionId, kind: FLEET_CHECKPOINT, upTo: seen - 1 });
+  if (kept !== undefined && kept.seq >= run.firstSeq) return { seq: kept.seq, checkpoint: kept.data };
+  return { seq: run.firstSeq - 1, checkpoint: undefined };
 }

@@ -129,7 +129,8 @@ describe('what readers share', () => {
 describe('where a reader of all sessions is', () => {
   const known = (over: Partial<KnownSession> = {}): KnownSession => {
     const place = { seq: 7, index: 2 };
-    return { place, runId: 'req_1', runStartedAt: 5_000, lastAt: 9_000, isOpen: true, isWatched: true, ...over };
+    const times = { runStartedAt: 5_000, lastAt: 9_000 };
+    return { place, seq: 6, ...times, isOpen: true, isPending: false, isWatched: true, ...over };
   };
 
   it('[V81] its id names so many sessions; those that do not fit are told again from the beginning of their run', () => {
@@ -163,20 +164,29 @@ describe('where a reader of all sessions is', () => {
     expect(sessions.toToken(100_001 + limits.fleetMarginMs).places.size).toBe(0);
   });
 
-  it('[V83] so many sessions are remembered: of those that rest the one that was told of longest ago is forgotten', () => {
+  it('[V83] beyond 2,000 remembered sessions, the idle session that received an event longest ago is forgotten, 30 s after that event at the earliest', () => {
     const sessions = new KnownSessions();
+    const now = 9_000 + limits.fleetMarginMs;
     sessions.add('sesn_open', known());
-    for (let at = 1; at < limits.fleetKnownSessionsMax; at++)
-      sessions.add(`sesn_${at}`, known({ isOpen: false, isWatched: false }));
-    expect(sessions.get('sesn_1')).toBeDefined();
+    sessions.add('sesn_late', known({ isOpen: false, isWatched: false, isPending: true }));
+    for (let at = 1; at < limits.fleetKnownSessionsMax - 1; at++) {
+      sessions.add(`sesn_${at}`, known({ isOpen: false, isWatched: false, lastAt: 9_000 + at }));
+    }
+    expect(sessions.forgetOldest(now + 1_000_000)).toBe(Number.NEGATIVE_INFINITY);
     sessions.add('sesn_more', known());
+    // Open sessions, sessions with pending events and recent sessions are kept.
+    for (let look = 0; look < limits.fleetKnownSessionsMax; look++) sessions.forgetOldest(now + 1);
+    expect(sessions.size).toBe(limits.fleetKnownSessionsMax + 1);
+    for (let look = 0; look < limits.fleetKnownSessionsMax; look++) sessions.forgetOldest(now + 2);
+    expect(sessions.size).toBe(limits.fleetKnownSessionsMax);
     expect(sessions.get('sesn_1')).toBeUndefined();
-    expect([sessions.get('sesn_open'), sessions.get('sesn_2')].every((one) => one !== undefined)).toBe(true);
+    const others = ['sesn_open', 'sesn_late', 'sesn_more', 'sesn_2'].map((id) => sessions.get(id));
+    expect(others.every((one) => one !== undefined)).toBe(true);
   });
 });
 
 describe('all sessions', () => {
-  type Bounds = { watchedMax?: number; scannedMax?: number; token?: FleetToken | null; channels?: FleetChannels };
+  type Bounds = { watchedMax?: number; token?: FleetToken | null; channels?: FleetChannels };
   async function watch(bounds: Bounds, isFollowed = true) {
     const leaving = new AbortController();
     let text = '';
@@ -207,22 +217,22 @@ describe('all sessions', () => {
     return { over, until, advance, read: () => text, leave: () => leaving.abort() };
   }
 
-  it('[V84] so many are told of at the same time; the next one waits until one of them rests', async () => {
-    const first = await open('sesn_1');
-    await open('sesn_2');
-    await open('sesn_3');
-    const reader = await watch({ watchedMax: 2 });
-    await reader.until('event: stream_start', 2);
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    expect(reader.read().split('event: request_received')).toHaveLength(3);
-    expect(reader.read()).toContain('"sesn_3"');
-    expect(reader.read()).not.toContain('"sesn_1"');
-    // The newest came first, so the third to come is the first that was made.
-    await (await endOf('sesn_3'))();
-    await reader.until('event: done');
-    await reader.until('"sesn_1"');
-    await first.say('x');
-    await reader.until('event: text');
+  it('[V84] a stream of all sessions follows a bounded number at the same time: a session without new events makes room for one that has some', async () => {
+    const sessions = await Promise.all(['sesn_1', 'sesn_2', 'sesn_3', 'sesn_4', 'sesn_5'].map((id) => open(id)));
+    const channels = new FleetChannels({ store, log });
+    const reader = await watch({ watchedMax: 2, channels });
+    await reader.until('event: stream_start', 5);
+    expect(channels.size).toBeLessThanOrEqual(2);
+    for (const [index, session] of sessions.entries()) await session.say(`from ${index + 1}`);
+    await reader.until('event: text', 5);
+    for (const session of sessions) await session.end();
+    await reader.until('event: done', 5);
+    const told = [...reader.read().matchAll(/event: (\w+)\ndata: .*?"session_id":"(\w+)"/g)];
+    for (const id of ['sesn_1', 'sesn_2', 'sesn_3', 'sesn_4', 'sesn_5']) {
+      const types = told.filter(([, , of]) => of === id).map(([, type]) => type);
+      expect(types).toEqual(['request_received', 'stream_start', 'text', 'stream_end', 'done']);
+    }
+    expect(channels.size).toBe(0);
     reader.leave();
     await reader.over;
   });
@@ -329,17 +339,19 @@ describe('all sessions', () => {
     await reader.over;
   });
 
-  it('[V85] so many sessions are looked at to find those at work, the newest first', async () => {
+  it('[V85] every open run is found, newest first, however many sessions there are and however old the run is', async () => {
+    await open('sesn_0');
+    clock.advance(10 * limits.fleetMarginMs);
     for (let at = 1; at <= 4; at++) {
       clock.advance(1);
       await open(`sesn_${at}`);
     }
-    const reader = await watch({ scannedMax: 3 }, false);
+    const reader = await watch({}, false);
     await reader.over;
     const told = [...reader.read().matchAll(/event: request_received\ndata: .*?"session_id":"(\w+)"/g)].map(
       ([, id]) => id,
     );
-    expect(told).toEqual(['sesn_4', 'sesn_3', 'sesn_2']);
+    expect(told).toEqual(['sesn_4', 'sesn_3', 'sesn_2', 'sesn_1', 'sesn_0']);
   });
 
   it('[V100] who was away is told of a session that ran and ended meanwhile, however old it is, also if it is archived', async () => {
@@ -358,7 +370,7 @@ describe('all sessions', () => {
     const token: FleetToken = { since: clock.now(), places: new Map() };
     clock.advance(1);
     for (const id of ['sesn_1', 'sesn_2']) await runAgain(id, id === 'sesn_2');
-    const reader = await watch({ scannedMax: 3, token }, false);
+    const reader = await watch({ token }, false);
     await reader.over;
     const told = [...reader.read().matchAll(/event: (\w+)\ndata: .*?"session_id":"(\w+)"/g)];
     expect(told.map(([, type, id]) => `${type} ${id}`).sort()).toEqual([

@@ -1,4 +1,6 @@
 import { limits } from '../../base/limits.ts';
+import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
+import type { Entry } from '../../store/frame.ts';
 import type { SessionLog } from '../../store/log.ts';
 import type { EncodedEvent } from './encoded-event.ts';
 import { FleetFold, type FoldRequest } from './fleet-fold.ts';
@@ -21,6 +23,10 @@ export class FleetChannel {
   readonly #leaving = new AbortController();
   #events: EncodedEvent[] = [];
   #bytes = 0;
+  /** The last frame that was folded. */
+  seq = 0;
+  /** The head of the log when the channel was opened. */
+  #head = Number.POSITIVE_INFINITY;
   /** Everything behind it is here, or comes. Undefined before it has begun. */
   #floor: Place | undefined;
   #wakeUps = new Set<() => void>();
@@ -47,6 +53,11 @@ export class FleetChannel {
   /** Whether it has begun: until then nobody knows what will be here. */
   get isReady(): boolean {
     return this.#floor !== undefined;
+  }
+
+  /** Whether it has folded the log up to the head at which it was opened. Until then more events come without new frames. */
+  get isCurrent(): boolean {
+    return this.seq >= this.#head;
   }
 
   /** Until something changes, or the signal comes. */
@@ -80,15 +91,28 @@ export class FleetChannel {
     const head = (await store.heads([sessionId])).get(sessionId) ?? 0;
     const fold = await FleetFold.begin(this.#request, head);
     this.#floor = behindFrame(fold.seq);
+    this.seq = fold.seq;
+    this.#head = head;
     this.#wake();
     const tail = log.tail({ sessionId, after: fold.seq, signal });
     while (true) {
       const step = await tail.next();
       if (step.done === true) return step.value === 'deleted' ? 'deleted' : 'closed';
-      this.#publish(fold.take(step.value));
-      // What was there before is folded at once: others have their turn in between.
-      if (step.value.length > 256) await new Promise((resolve) => setImmediate(resolve));
+      // The existing log is folded in slices, so that other work runs in between.
+      for (let at = 0; at < step.value.length; at += limits.sliceEntriesMax) {
+        if (at > 0) await yieldToEventLoop();
+        this.#take(fold, step.value.slice(at, at + limits.sliceEntriesMax));
+      }
     }
+  }
+
+  #take(fold: FleetFold, entries: readonly Entry[]): void {
+    const events = fold.take(entries);
+    const wasCurrent = this.isCurrent;
+    this.seq = fold.seq;
+    this.#publish(events);
+    // Also if the last frames gave no events.
+    if (!wasCurrent && this.isCurrent) this.#wake();
   }
 
   #publish(events: readonly EncodedEvent[]): void {

@@ -8,11 +8,14 @@ export interface FleetChannelsOptions {
   readonly store: Store;
   readonly log: SessionLog;
   readonly bytesMax?: number;
+  /** A reader folded many frames because there was no checkpoint near. */
+  readonly onLong?: ((sessionId: string, seen: number) => void) | undefined;
 }
 
 /** The channels of all sessions that somebody watches. */
 export class FleetChannels {
   readonly store: Store;
+  readonly onLong: FleetChannelsOptions['onLong'];
   readonly #log: SessionLog;
   readonly #bytesMax: number;
   /** The one that was opened last comes last. */
@@ -20,8 +23,9 @@ export class FleetChannels {
   /** Of all channels together. */
   #bytes = 0;
 
-  constructor({ store, log, bytesMax = limits.fleetChannelsBytesMax }: FleetChannelsOptions) {
+  constructor({ store, log, bytesMax = limits.fleetChannelsBytesMax, onLong }: FleetChannelsOptions) {
     this.store = store;
+    this.onLong = onLong;
     this.#log = log;
     this.#bytesMax = bytesMax;
   }
@@ -43,9 +47,9 @@ export class FleetChannels {
       known.readers++;
       return known.channel;
     }
-    const { store } = this;
+    const { store, onLong } = this;
     const onBytes = (bytes: number) => this.#count(bytes);
-    const channel = new FleetChannel({ store, log: this.#log, sessionId, options, onBytes });
+    const channel = new FleetChannel({ store, log: this.#log, sessionId, options, onBytes, onLong });
     this.#open.set(key, { channel, readers: 1 });
     return channel;
   }

@@ -1,3 +1,4 @@
+import type { TextRange } from '@fleetloom/protocol/fleet';
 import type { FramePayloads } from '../../frames/frames.ts';
 import type { FleetStream } from './fleet-stream.ts';
 
@@ -14,13 +15,15 @@ export interface FleetRun {
   filesBytes: number;
   /** Why its master could not go on. */
   errorCode: string | undefined;
+  /** Commands in the newest answer of its master that were not run. */
+  notRun: readonly TextRange[];
   /** Some of its deltas were removed from the log. */
   isPruned: boolean;
 }
 
 export function startRun(id: string, startedAt: number): FleetRun {
   const totals = { inputTokens: 0, outputTokens: 0, costNanoUsd: 0, filesBytes: 0 };
-  return { id, startedAt, streams: new Map(), ...totals, errorCode: undefined, isPruned: false };
+  return { id, startedAt, streams: new Map(), ...totals, errorCode: undefined, notRun: [], isPruned: false };
 }
 
 const NANO = 1_000_000_000;

@@ -1,4 +1,4 @@
-import { createGate, type Gate, type GateMode, type GateOutput } from '@fleetloom/protocol/fleet';
+import { createGate, type Gate, type GateMode, type GateOutput, type SavedGate } from '@fleetloom/protocol/fleet';
 import { limits } from '../../base/limits.ts';
 import type { FramePayloads } from '../../frames/frames.ts';
 import type { Turn } from '../../store/frame.ts';
@@ -43,6 +43,13 @@ export interface DelegationRules {
   readonly hasCommands: boolean;
 }
 
+/** A stream as JSON can hold it. */
+export type SavedStream = Omit<FleetStream, 'gate' | 'calls' | 'grown'> & {
+  readonly gate: SavedGate;
+  readonly calls: readonly (readonly [string, StreamCall])[];
+  readonly grown: readonly (readonly [string, number])[];
+};
+
 export function openStream(
   { streamId: id, depth }: Turn,
   threadId: string,
@@ -50,17 +57,33 @@ export function openStream(
   rules: DelegationRules,
   mode: GateMode,
 ): FleetStream {
-  const { depthMax, hasMembers, hasCommands } = rules;
-  const gate = createGate({
+  const gate = createGate(toGateOptions(depth, rules, mode));
+  const state = { text: '', textChars: 0, isFailed: false, usage: null, failures: 0, isErrorTold: false };
+  const common = JSON.stringify({ stream_id: id, depth, agent, thread_id: threadId }).slice(1, -1);
+  return { id, depth, common, gate, calls: new Map(), grown: new Map(), ...state };
+}
+
+function toGateOptions(depth: number, { depthMax, hasMembers, hasCommands }: DelegationRules, mode: GateMode) {
+  return {
     // Children are seen while they speak: only the master is held back.
     mode: depth === 0 ? mode : 'off',
     // Commands are hidden also where they may not be run: the agent is told so, nobody else.
     canDelegate: hasMembers && (hasCommands || depth < depthMax),
     commands: hasCommands,
-  });
-  const state = { text: '', textChars: 0, isFailed: false, usage: null, failures: 0, isErrorTold: false };
-  const common = JSON.stringify({ stream_id: id, depth, agent, thread_id: threadId }).slice(1, -1);
-  return { id, depth, common, gate, calls: new Map(), grown: new Map(), ...state };
+  } as const;
+}
+
+export function saveStream({ gate, calls, grown, ...rest }: FleetStream): SavedStream {
+  return { ...rest, gate: gate.save(), calls: [...calls], grown: [...grown] };
+}
+
+export function restoreStream(
+  { gate, calls, grown, ...rest }: SavedStream,
+  rules: DelegationRules,
+  mode: GateMode,
+): FleetStream {
+  const restored = createGate(toGateOptions(rest.depth, rules, mode), gate);
+  return { ...rest, gate: restored, calls: new Map(calls), grown: new Map(grown) };
 }
 
 /** What the gate lets through, which is what the turn has said. */

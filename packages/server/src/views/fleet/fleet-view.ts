@@ -1,7 +1,15 @@
-import { type GateMode, parseCommands } from '@fleetloom/protocol/fleet';
+import { type GateMode, toShownText } from '@fleetloom/protocol/fleet';
 import type { FramePayloads, SessionFrame } from '../../frames/frames.ts';
 import { type FleetRun, startRun, toDone } from './fleet-run.ts';
-import { type DelegationRules, type FleetStream, openStream, toVisible } from './fleet-stream.ts';
+import {
+  type DelegationRules,
+  type FleetStream,
+  openStream,
+  restoreStream,
+  type SavedStream,
+  saveStream,
+  toVisible,
+} from './fleet-stream.ts';
 import { tellStream } from './tell-stream.ts';
 import type { Told } from './told.ts';
 
@@ -20,8 +28,26 @@ export class FleetView {
   #rules: DelegationRules = { depthMax: 0, hasMembers: false, hasCommands: false };
   #run: FleetRun | undefined;
 
-  constructor(options: FleetViewOptions) {
+  constructor(options: FleetViewOptions, saved?: SavedView) {
     this.#options = options;
+    if (saved === undefined) return;
+    const { rules, run } = saved;
+    this.#rules = rules;
+    if (run === null) return;
+    const streams = run.streams.map((each) => restoreStream(each, rules, options.gate));
+    this.#run = {
+      ...run,
+      errorCode: run.errorCode ?? undefined,
+      streams: new Map(streams.map((stream) => [stream.id, stream])),
+    };
+  }
+
+  /** All that it knows, as JSON can hold it: a view that is made of it gives the same events for what follows. */
+  save(): SavedView {
+    const run = this.#run;
+    if (run === undefined) return { rules: this.#rules, run: null };
+    const streams = [...run.streams.values()].map(saveStream);
+    return { rules: this.#rules, run: { ...run, errorCode: run.errorCode ?? null, streams } };
   }
 
   /** The events that a frame gives. */
@@ -64,7 +90,7 @@ export class FleetView {
     const run = this.#run;
     if (run === undefined) return NOTHING;
     this.#run = undefined;
-    const content = this.#rules.hasCommands ? parseCommands(payload.content).shown : payload.content;
+    const content = this.#rules.hasCommands ? toShownText(payload.content, run.notRun) : payload.content;
     return { told: toDone(run, { ...payload, content }, time), of: undefined };
   }
 
@@ -75,6 +101,17 @@ export class FleetView {
     const { parent_stream_id, child_index, task, model } = payload;
     return { told: [{ type: 'stream_start', parent_stream_id, child_index, task, model }], of: stream };
   }
+}
+
+/** A view as JSON can hold it. */
+export interface SavedView {
+  readonly rules: DelegationRules;
+  readonly run:
+    | (Omit<FleetRun, 'streams' | 'errorCode'> & {
+        readonly streams: readonly SavedStream[];
+        readonly errorCode: string | null;
+      })
+    | null;
 }
 
 /** What a frame gives, and the turn that it is about; none where it is about the run. */

@@ -3,19 +3,22 @@ import type { EncodedEvent } from './encoded-event.ts';
 import type { FleetToken } from './fleet-token.ts';
 import { behindFrame, type Place } from './place.ts';
 
-/** What a reader of all sessions has of one of them. */
+/** How far a reader of all sessions has received one of them. It holds positions only, never events. */
 export interface KnownSession {
   place: Place;
-  /** The newest run that it was told of. */
-  runId: string | undefined;
+  /** All events of the frames up to this one were sent. */
+  seq: number;
+  /** Start time of the run that was sent last, or of the first run that is to be sent. */
   runStartedAt: number;
   /** Of the last event. */
   lastAt: number;
   isOpen: boolean;
+  /** Events are to be sent, now or when the session gets a slot. */
+  isPending: boolean;
   isWatched: boolean;
 }
 
-/** The sessions that one reader of all of them was told of: those at work, and of the others the newest. */
+/** The sessions that a reader of all sessions has received: the open ones, and of the others the most recent. */
 export class KnownSessions {
   /** The one that was told of last comes last. */
   readonly #all = new Map<string, KnownSession>();
@@ -24,11 +27,14 @@ export class KnownSessions {
     return this.#all.get(sessionId);
   }
 
+  get size(): number {
+    return this.#all.size;
+  }
+
   /** One that is told of from now on. */
   add(sessionId: string, session: KnownSession): KnownSession {
     this.#all.delete(sessionId);
     this.#all.set(sessionId, session);
-    this.#forgetOldest();
     return session;
   }
 
@@ -36,40 +42,65 @@ export class KnownSessions {
     return this.#all.delete(sessionId);
   }
 
+  /** Open sessions that are not followed. */
+  listOpen(): string[] {
+    return [...this.#all].filter(([, { isOpen, isWatched }]) => isOpen && !isWatched).map(([sessionId]) => sessionId);
+  }
+
   /** Where the reader is. What does not fit is told again from the beginning of its run. */
   toToken(now: number): FleetToken {
     const horizon = now - limits.fleetMarginMs;
-    const recent = [...this.#all].toReversed().filter(([, { isOpen, lastAt }]) => isOpen || lastAt >= horizon);
-    const named = recent.slice(0, limits.fleetTokenSessionsMax);
-    const others = recent.slice(named.length).map(([, { runStartedAt }]) => runStartedAt);
-    return {
-      since: Math.max(0, Math.min(horizon, ...others)),
-      places: new Map(named.map(([sessionId, { place }]) => [sessionId, place])),
-    };
+    // One pass without copies: it runs often, and there may be thousands of sessions.
+    const named: (readonly [string, KnownSession])[] = [];
+    let [since, count] = [horizon, 0];
+    for (const entry of this.#all) {
+      if (!isNeeded(entry[1], horizon)) continue;
+      const dropped = named[count % limits.fleetTokenSessionsMax];
+      if (dropped !== undefined) since = Math.min(since, dropped[1].runStartedAt);
+      named[count++ % limits.fleetTokenSessionsMax] = entry;
+    }
+    const start = count > named.length ? count % named.length : 0;
+    const inOrder = [...named.slice(start), ...named.slice(0, start)].toReversed();
+    return { since: Math.max(0, since), places: new Map(inOrder.map(([sessionId, { place }]) => [sessionId, place])) };
   }
 
-  #forgetOldest(): void {
-    if (this.#all.size <= limits.fleetKnownSessionsMax) return;
-    for (const [sessionId, { isWatched, isOpen }] of this.#all) {
-      if (isWatched || isOpen) continue;
+  /**
+   * Forgets the idle sessions that received an event longest ago, when there are too many. Returns the time of the last of
+   * those events: a run that starts later is new to the reader, whichever session it belongs to.
+   */
+  forgetOldest(now: number): number {
+    let lastAt = Number.NEGATIVE_INFINITY;
+    let left = Math.min(this.#all.size - limits.fleetKnownSessionsMax, LOOKED_AT_MAX);
+    for (const [sessionId, session] of this.#all) {
+      if (left-- <= 0) return lastAt;
       this.#all.delete(sessionId);
-      return;
+      if (!isNeeded(session, now - limits.fleetMarginMs)) lastAt = Math.max(lastAt, session.lastAt);
+      // Moved to the end, so that the next call looks at other sessions.
+      else this.#all.set(sessionId, session);
     }
+    return lastAt;
   }
 }
 
-/** The reader was given one more event. */
+/** More than one, so that sessions which could not be forgotten earlier are caught up with. */
+const LOOKED_AT_MAX = 2;
+
+/** An ended run is needed for the margin of clocks: it may be found again, and must be known as sent. */
+function isNeeded({ isOpen, isPending, isWatched, lastAt }: KnownSession, horizon: number): boolean {
+  return isOpen || isPending || isWatched || lastAt >= horizon;
+}
+
+/** Notes an event that was sent. */
 export function noteEvent(session: KnownSession, event: EncodedEvent): void {
-  const { seq, index, type, requestId, time } = event;
+  const { seq, index, type, time } = event;
+  const isEnd = type === 'done';
   // Nothing else comes of the frame of an end.
-  session.place = type === 'done' ? behindFrame(seq) : { seq, index };
+  session.place = isEnd ? behindFrame(seq) : { seq, index };
+  session.seq = isEnd ? seq : seq - 1;
   session.lastAt = time;
-  if (type === 'request_received') {
-    session.runId = requestId;
+  if (isEnd) session.isOpen = false;
+  else if (type === 'request_received') {
     session.runStartedAt = time;
     session.isOpen = true;
-  } else if (type === 'done') {
-    session.runId = requestId;
-    session.isOpen = false;
   }
 }

@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { limits } from '../../base/limits.ts';
 import type { FramePayloads, FrameType, SessionError, SessionFrame } from '../../frames/frames.ts';
 import { addRequest, type FleetRun } from './fleet-run.ts';
@@ -83,15 +84,16 @@ const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
   'agent.mcp_tool_result': ({ mcp_tool_use_id: id, ...result }, context) => endCall({ ...result, id }, context),
 
   'span.model_request_end': (request, { stream, run }) => {
-    const { is_error: isError } = request;
+    const { is_error: isError, not_run: notRun = [] } = request;
     stream.isFailed = isError;
     if (!isError) stream.failures = 0;
     stream.grown.clear();
     const used = addRequest(run, request);
+    if (stream.depth === 0 && !isError) run.notRun = notRun;
     // A master's text may come only now, and behind it comes nothing of this request.
-    if (stream.depth === 0) return isError ? [used] : [used, ...toVisible(stream, stream.gate.end('ok'))];
+    if (stream.depth === 0) return isError ? [used] : [used, ...toVisible(stream, stream.gate.end('ok', notRun))];
     stream.usage = used;
-    return isError ? [] : toVisible(stream, stream.gate.end('ok'));
+    return isError ? [] : toVisible(stream, stream.gate.end('ok', notRun));
   },
   'session.error': ({ error, retry, retry_at: at }, { stream, run }) => {
     // One without a time is about a tool that could not be offered: the request goes on without it.
@@ -186,7 +188,7 @@ function endCall(ended: Ended, { stream, run, time }: StreamContext): Told[] {
   stream.calls.delete(tool_use_id);
   const { duration_ms = time - call.since } = ended;
   const text = ended.content.flatMap((block) => block.text ?? []).join('\n');
-  const error = isInterrupted ? 'interrupted' : text.slice(0, limits.excerptCharsMax);
+  const error = isInterrupted ? 'interrupted' : cutText(text, limits.excerptCharsMax);
   const told: Told = {
     type: 'tool_call',
     tool: call.name,

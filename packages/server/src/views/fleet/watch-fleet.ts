@@ -12,11 +12,13 @@ export interface WatchFleet {
   /** Where the reader is. */
   readonly after: Place;
   readonly signal: AbortSignal;
+  /** All events of the frames up to this one were yielded. */
+  readonly onQuiet?: ((seq: number) => void) | undefined;
 }
 
 /** A session as a fleet stream, in batches, exactly from behind a place on, and on and on. */
 export async function* watchFleet(request: WatchFleet): AsyncGenerator<readonly EncodedEvent[], 'ended' | 'deleted'> {
-  const { channels, sessionId, options, after, signal } = request;
+  const { channels, sessionId, options, after, signal, onQuiet } = request;
   const channel = channels.enter(sessionId, options);
   let place = after;
   let own: OwnFold | undefined;
@@ -26,6 +28,7 @@ export async function* watchFleet(request: WatchFleet): AsyncGenerator<readonly 
       if (shared?.length === 0 || (shared === undefined && !channel.isReady)) {
         own = undefined;
         if (channel.end !== undefined) return toEnd(channel.end);
+        if (shared !== undefined && channel.isCurrent) onQuiet?.(channel.seq);
         await channel.changed(signal);
         continue;
       }
@@ -36,7 +39,7 @@ export async function* watchFleet(request: WatchFleet): AsyncGenerator<readonly 
         continue;
       }
       // Too far behind for what is shared: it reads the log by itself, until it is not any more.
-      own ??= await OwnFold.begin({ store: channels.store, sessionId, options }, place);
+      own ??= await OwnFold.begin({ store: channels.store, sessionId, options, onLong: channels.onLong }, place);
       const events = await own.next();
       if (isBehind(own.place, place)) place = own.place;
       if (events !== undefined && events.length > 0) yield events;
@@ -53,17 +56,25 @@ export async function* watchFleet(request: WatchFleet): AsyncGenerator<readonly 
 /** The same up to the present. */
 export async function* readFleet(
   request: Omit<WatchFleet, 'signal'>,
-): AsyncGenerator<readonly EncodedEvent[], 'ended'> {
-  const { channels, sessionId, options, after } = request;
-  const head = (await channels.store.heads([sessionId])).get(sessionId) ?? 0;
-  const own = await OwnFold.begin({ store: channels.store, sessionId, options }, after);
-  while (isBehind(behindFrame(head), own.place)) {
-    const events = await own.next();
-    if (events === undefined) break;
-    const past = events.filter(({ seq }) => seq <= head);
-    if (past.length > 0) yield past;
+): AsyncGenerator<readonly EncodedEvent[], 'ended' | 'deleted'> {
+  const { channels, sessionId, options, after, onQuiet } = request;
+  const { store, onLong } = channels;
+  try {
+    const head = (await store.heads([sessionId])).get(sessionId);
+    if (head === undefined) return 'deleted';
+    const own = await OwnFold.begin({ store, sessionId, options, onLong }, after);
+    while (isBehind(behindFrame(head), own.place)) {
+      const events = await own.next();
+      if (events === undefined) break;
+      const past = events.filter(({ seq }) => seq <= head);
+      if (past.length > 0) yield past;
+    }
+    onQuiet?.(head);
+    return 'ended';
+  } catch (error) {
+    if (isStoreError(error, 'not_found')) return 'deleted';
+    throw error;
   }
-  return 'ended';
 }
 
 function toEnd(end: 'deleted' | 'closed' | { readonly error: unknown }): 'ended' | 'deleted' {

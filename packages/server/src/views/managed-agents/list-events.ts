@@ -44,7 +44,8 @@ interface Listed {
 
 async function* ascending(request: ListEvents): AsyncGenerator<Listed> {
   const { store, sessionId, cursor } = request;
-  if (cursor === null || cursor > 0) yield* settled(request, readForward(store, sessionId, cursor ?? 0));
+  if (cursor === null || cursor > 0)
+    yield* settled(request, readForward(store, sessionId, cursor ?? 0, undefined, SKIP));
   const after = cursor !== null && cursor < 0 ? -cursor : 0;
   yield* (await findWaiting(request)).slice(after);
 }
@@ -56,7 +57,7 @@ async function* descending(request: ListEvents): AsyncGenerator<Listed> {
     const waiting = await findWaiting(request);
     yield* waiting.slice(0, cursor === null ? waiting.length : -cursor - 1).toReversed();
   }
-  yield* settled(request, readBackward(store, sessionId, isAmongWaiting ? null : cursor));
+  yield* settled(request, readBackward(store, sessionId, isAmongWaiting ? null : cursor, SKIP));
 }
 
 /** Everything but what was queued: that is listed where it was taken up. */
@@ -67,15 +68,22 @@ async function* settled({ place }: ListEvents, frames: AsyncIterable<SessionFram
   }
 }
 
+/** Reads backward: messages that wait are nearly always recent. */
 async function findWaiting({ store, sessionId, place, waitingIds }: ListEvents): Promise<Listed[]> {
-  const waiting: Listed[] = [];
-  if (waitingIds.length === 0) return waiting;
-  for await (const frame of readForward(store, sessionId, 0)) {
-    const event = isQueued(frame) && waitingIds.includes(frame.payload.id) ? toEvent(frame, place) : undefined;
-    if (event !== undefined) waiting.push({ event, cursor: -(waiting.length + 1) });
+  const wanted = new Set(waitingIds);
+  const found: SessionEvent[] = [];
+  if (wanted.size === 0) return [];
+  for await (const frame of readBackward(store, sessionId, null, SKIP)) {
+    if (!isQueued(frame) || !wanted.delete(frame.payload.id)) continue;
+    const event = toEvent(frame, place);
+    if (event !== undefined) found.push(event);
+    if (wanted.size === 0) break;
   }
-  return waiting;
+  return found.toReversed().map((event, index) => ({ event, cursor: -(index + 1) }));
 }
+
+/** Lists have no deltas. */
+const SKIP = { skipsDeltas: true };
 
 type Queued = Extract<SessionFrame, { type: 'user.message' | 'system.message' }>;
 

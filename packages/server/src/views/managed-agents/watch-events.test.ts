@@ -192,6 +192,37 @@ describe('the end', () => {
     expect((await watch([ended, said('sevt_2', 'x')])).shown.map(toLine).at(-1)).toBe('agent.message sevt_2');
   });
 
+  it('[H106] the tail of the log is closed behind the last event', async () => {
+    const store = await storeWith([said('sevt_1', 'x'), over]);
+    const log = createLog({ store });
+    let left = 0;
+    const tail: typeof log.tail = (request) => {
+      const inner = log.tail(request);
+      const outer = {
+        next: () => inner.next(),
+        return: () => {
+          left += 1;
+          return inner.return();
+        },
+        [Symbol.asyncIterator]: () => outer,
+      };
+      return outer;
+    };
+    const { signal } = new AbortController();
+    const request = {
+      log: { tail },
+      sessionId: SESSION,
+      place: primaryPlace,
+      after: 0,
+      previews: new Set<DeltaType>(),
+      signal,
+    };
+    for await (const _ of watchEvents(request)) expect(left).toBe(0);
+    expect(left).toBe(1);
+    await log.close();
+    await store.close();
+  });
+
   it('[Q17] it says up to where a session at rest was shown', async () => {
     const { rests } = await watch([said('sevt_1', 'x'), idle, said('sevt_2', 'y')]);
     expect(rests).toEqual([2]);

@@ -24,26 +24,31 @@ export interface WatchedEvents {
 export async function* watchEvents(request: WatchEvents): AsyncGenerator<WatchedEvents, 'ended' | 'deleted'> {
   const { log, sessionId, after, signal, place } = request;
   const previews = new Previews(request.previews);
-  const tail = log.tail({ sessionId, after, signal });
-  while (true) {
-    const step = await tail.next();
-    if (step.done === true) return step.value === 'deleted' ? 'deleted' : 'ended';
-    const events: StreamEvent[] = [];
-    let restSeq: number | null = null;
-    for (const entry of step.value) {
-      if (entry.kind === 'pruned') continue;
-      const frame = toSessionFrame(entry.value);
-      const isOwn = (frame.threadId ?? place.primaryId) === place.threadId;
-      const event = (isOwn ? previews.take(frame) : undefined) ?? toEvent(frame, place);
-      if (event === undefined) continue;
-      events.push(event);
-      if (event.type === 'session.status_idle') restSeq = frame.seq;
-      if (isEnd(event, place)) {
-        yield { events, restSeq };
-        return 'ended';
+  const tail = log.tail({ sessionId, after, signal, skipsDeltas: request.previews.size === 0 });
+  try {
+    while (true) {
+      const step = await tail.next();
+      if (step.done === true) return step.value === 'deleted' ? 'deleted' : 'ended';
+      const events: StreamEvent[] = [];
+      let restSeq: number | null = null;
+      for (const entry of step.value) {
+        if (entry.kind === 'pruned') continue;
+        const frame = toSessionFrame(entry.value);
+        const isOwn = (frame.threadId ?? place.primaryId) === place.threadId;
+        const event = (isOwn ? previews.take(frame) : undefined) ?? toEvent(frame, place);
+        if (event === undefined) continue;
+        events.push(event);
+        if (event.type === 'session.status_idle') restSeq = frame.seq;
+        if (isEnd(event, place)) {
+          yield { events, restSeq };
+          return 'ended';
+        }
       }
+      if (events.length > 0) yield { events, restSeq };
     }
-    if (events.length > 0) yield { events, restSeq };
+  } finally {
+    // Behind the last event the tail is not read any more, and would stay open.
+    await tail.return();
   }
 }
 

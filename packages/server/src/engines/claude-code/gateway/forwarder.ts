@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { limits } from '../../../base/limits.ts';
 import { type AnswerTap, createAnswerTap } from './answer-tap.ts';
 import { readableEncodings } from './decoder.ts';
 import type { GatewayEvent } from './events.ts';
+import { refuseLargeBody } from './refuse-large-body.ts';
 import { sendProblem } from './send-problem.ts';
-import { createTransport } from './transport.ts';
+import { BodyTooLarge, createTransport } from './transport.ts';
 import { toDownstreamHeaders, toUpstreamHeaders, type Upstream } from './upstream.ts';
+import { watchHangUp } from './watch-hang-up.ts';
 
 export interface ForwarderOptions {
   readonly upstream: Upstream;
@@ -15,12 +18,20 @@ export interface ForwarderOptions {
   readonly requestsMax: number;
 }
 
-/** Passes the requests of one session on. */
+/** Passes the model requests of one session on. */
 export interface Forwarder {
-  /** `path` is that of the request without the secret, with its query. Never throws. */
+  /** `path` is one of {@link MESSAGES_PATHS}. Never throws. */
   forward(request: IncomingMessage, response: ServerResponse, path: string): void;
   close(): void;
 }
+
+/** All that is ever asked of an endpoint. Compared as it stands: what would have to be read as one of them is another path. */
+export const MESSAGES_PATHS: ReadonlySet<string> = new Set([
+  '/v1/messages',
+  '/v1/messages?beta=true',
+  '/v1/messages/count_tokens',
+  '/v1/messages/count_tokens?beta=true',
+]);
 
 export function createForwarder(options: ForwarderOptions): Forwarder {
   const { upstream, requestsMax } = options;
@@ -30,6 +41,7 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
 
   return {
     forward: (request, response, path) => {
+      if (refuseLargeBody(request, response)) return;
       if (underWay >= requestsMax) return sendProblem(request, response, 529, `${requestsMax} requests are under way`);
       underWay += 1;
       pass(request, response, path)
@@ -45,11 +57,12 @@ export function createForwarder(options: ForwarderOptions): Forwarder {
   };
 
   async function pass(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    const tap = isAnswered(request, path) ? createAnswerTap({ ...readAgent(request), ...options }) : undefined;
-    const { signal, isGone } = watch(request, response, closing.signal);
+    const tap = isAnswered(path) ? createAnswerTap({ ...readAgent(request), ...options }) : undefined;
+    const { signal, isGone } = watchHangUp(request, response, closing.signal);
     try {
       const headers = toUpstreamHeaders(tap === undefined ? request.rawHeaders : askReadable(request), upstream);
-      const answer = await transport.send({ method: request.method ?? 'GET', path, headers, body: request, signal });
+      const bodyBytesMax = limits.gatewayRequestBytesMax;
+      const answer = await transport.send({ method: 'POST', path, headers, body: request, bodyBytesMax, signal });
       tap?.begin(answer);
       response.writeHead(answer.statusCode ?? 502, answer.statusMessage, toDownstreamHeaders(answer.rawHeaders));
       // The first piece may be long in coming, and that it will come is news already.
@@ -74,8 +87,8 @@ async function* tapped(pieces: AsyncIterable<Buffer>, tap: AnswerTap | undefined
   }
 }
 
-function isAnswered({ method }: IncomingMessage, path: string): boolean {
-  return method === 'POST' && /^\/v1\/messages(?:\?|$)/.test(path);
+function isAnswered(path: string): boolean {
+  return !path.startsWith('/v1/messages/');
 }
 
 /** Both releases that we know send these with every request. */
@@ -100,23 +113,16 @@ function askReadable({ rawHeaders }: IncomingMessage): string[] {
   });
 }
 
-/** Comes when the program hangs up or the session is closed. An answer that is over is no reason. */
-function watch(request: IncomingMessage, response: ServerResponse, closing: AbortSignal) {
-  const gone = new AbortController();
-  request.on('error', () => gone.abort());
-  response.on('error', () => gone.abort());
-  response.on('close', () => {
-    if (!response.writableFinished) gone.abort();
-  });
-  return { signal: AbortSignal.any([gone.signal, closing]), isGone: () => gone.signal.aborted || closing.aborted };
-}
-
 function answerBroken(
   request: IncomingMessage,
   response: ServerResponse,
   tap: AnswerTap | undefined,
   error: unknown,
 ): void {
+  if (error instanceof BodyTooLarge) {
+    tap?.fail('broken', 'the request is too large');
+    return void refuseLargeBody(request, response, { isKnown: true });
+  }
   // What went wrong between two machines holds no secrets: the address has none, and headers are not part of it.
   const message = `The endpoint cannot be reached: ${error instanceof Error ? error.message : String(error)}`;
   tap?.fail('broken', message);

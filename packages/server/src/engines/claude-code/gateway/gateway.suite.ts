@@ -12,9 +12,18 @@ export async function openWay(upstream: Upstream | RequestListener, options: Gat
   onTestFinished(() => gateway.close());
   const heard: GatewayEvent[] = [];
   const to: Upstream = typeof upstream === 'function' ? await serveEndpoint(upstream) : upstream;
-  const session = gateway.open({ upstream: to, onEvent: (event) => heard.push(event) });
+  const session = await gateway.open({ ...nowhere, upstream: to, onEvent: (event) => heard.push(event) });
   return { gateway, session, heard };
 }
+
+/** No MCP servers, and no network beside the endpoint. */
+export const nowhere = {
+  mcpServers: [],
+  network: {
+    findMcpServer: async () => Promise.reject(new Error('there is no network')),
+    findHost: async () => Promise.reject(new Error('there is no network')),
+  },
+};
 
 export interface Way {
   readonly gateway: Gateway;
@@ -46,10 +55,15 @@ export interface Asked {
 /** A request as the program sends it: Node's own client, which unpacks and follows nothing. */
 export async function ask(session: GatewaySession, asked: Asked = {}): Promise<IncomingMessage> {
   const { method = 'POST', path = '/v1/messages?beta=true', headers = {}, body = '{}' } = asked;
-  const request = httpRequest(`${session.baseURL}${path}`, { method, headers, agent: false });
+  const { socketPath } = session;
+  const way = socketPath === null ? {} : { socketPath };
+  // Not as a URL, which would be normalised.
+  const { hostname, port, pathname } = new URL(session.baseURL);
+  const target = { hostname, port, path: `${pathname === '/' ? '' : pathname}${path}` };
+  const request = httpRequest({ ...target, method, headers, agent: false, ...way });
   // Who is cut off says so when the answer is read.
   request.on('error', () => undefined);
-  request.end(method === 'GET' || method === 'HEAD' ? undefined : body);
+  request.end(method === 'GET' || method === 'HEAD' || method === 'DELETE' ? undefined : body);
   const [answer] = (await once(request, 'response')) as [IncomingMessage];
   return answer;
 }

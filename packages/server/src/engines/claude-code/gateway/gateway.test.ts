@@ -4,41 +4,51 @@ import { networkInterfaces } from 'node:os';
 import { brotliCompressSync, createGzip, deflateSync, gzipSync, constants as zlib } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { limits } from '../../../base/limits.ts';
-import { answerOf, ask, eventsOf, KEY, lastOf, openWay, readAll, serveEndpoint, sse, STREAM } from './gateway.suite.ts';
+import {
+  answerOf,
+  ask,
+  eventsOf,
+  KEY,
+  lastOf,
+  nowhere,
+  openWay,
+  readAll,
+  serveEndpoint,
+  sse,
+  STREAM,
+} from './gateway.suite.ts';
 import { openGateway } from './gateway.ts';
 
 describe('what passes', () => {
-  it('[J100] any method, path, query and body goes up as it is, and any answer comes down as it is', async () => {
+  it('[J100] a body goes up as it is, and any status, header and body comes down as it is', async () => {
     const seen: unknown[] = [];
     const { session } = await openWay((request, response) => {
       const body: Buffer[] = [];
       request.on('data', (piece: Buffer) => body.push(piece));
       request.on('end', () => {
         seen.push([request.method, request.url, request.headers['x-mine'], Buffer.concat(body).toString('hex')]);
-        response.writeHead(418, 'Short And Stout', ['X-Odd-Case', 'a', 'Set-Cookie', 'b', 'Set-Cookie', 'c']);
+        response.writeHead(418, 'Short And Stout', ['X-Odd-Case', 'a', 'X-Twice', 'b', 'X-Twice', 'c']);
         response.end(Buffer.from([0, 255, 10, 13]));
       });
     });
-    const body = Buffer.from([1, 0, 254]);
-    const answer = await ask(session, { method: 'PUT', path: '/v1/x%2Fy?b=1&a', headers: { 'x-mine': 'é' }, body });
-    expect(seen).toEqual([['PUT', '/v1/x%2Fy?b=1&a', 'é', '0100fe']]);
+    const answer = await ask(session, { headers: { 'x-mine': 'é' }, body: Buffer.from([1, 0, 254]) });
+    expect(seen).toEqual([['POST', '/v1/messages?beta=true', 'é', '0100fe']]);
     expect([answer.statusCode, answer.statusMessage]).toEqual([418, 'Short And Stout']);
     const raw = answer.rawHeaders;
-    expect(raw.slice(0, 6)).toEqual(['X-Odd-Case', 'a', 'Set-Cookie', 'b', 'Set-Cookie', 'c']);
+    expect(raw.slice(0, 6)).toEqual(['X-Odd-Case', 'a', 'X-Twice', 'b', 'X-Twice', 'c']);
     expect((await readAll(answer)).toString('hex')).toBe('00ff0a0d');
   });
 
-  it('[J100] the base URL of the endpoint may have a path, and HEAD has no body', async () => {
+  it('[J100] the base URL of the endpoint may have a path', async () => {
     const paths: (string | undefined)[] = [];
     const upstream = await serveEndpoint((request, response) => {
       paths.push(request.url);
-      response.end(request.method === 'HEAD' ? undefined : 'body');
+      response.end('body');
     });
     if (upstream.type !== 'endpoint') throw new Error('an endpoint was served');
     const { session } = await openWay({ ...upstream, baseURL: `${upstream.baseURL}/deep/er/` });
-    expect((await readAll(await ask(session, { method: 'HEAD', path: '' }))).length).toBe(0);
-    expect((await readAll(await ask(session, { method: 'GET', path: '/v1/models?limit=1' }))).toString()).toBe('body');
-    expect(paths).toEqual(['/deep/er/', '/deep/er/v1/models?limit=1']);
+    expect((await readAll(await ask(session, { path: '/v1/messages/count_tokens' }))).toString()).toBe('body');
+    expect(paths).toEqual(['/deep/er/v1/messages/count_tokens']);
   });
 
   it.each([
@@ -209,7 +219,8 @@ describe('secrets', () => {
       expect(JSON.parse((await readAll(answer)).toString())).toMatchObject({ error: { type: 'authentication_error' } });
     }
     expect(heard).toEqual([]);
-    const other = gateway.open({
+    const other = await gateway.open({
+      ...nowhere,
       upstream: await serveEndpoint((_, response) => response.end('other')),
       onEvent: () => {},
     });
@@ -312,7 +323,6 @@ describe('what is read on the way', () => {
     await readAll(await ask(session));
     await vi.waitFor(() => expect(eventsOf(heard)).toEqual([{ type: 'requested' }, { type: 'finished' }]), 20_000);
     await readAll(await ask(session, { path: '/v1/messages/count_tokens' }));
-    await readAll(await ask(session, { method: 'GET', path: '/v1/messages' }));
     expect(heard).toHaveLength(2);
   });
 
@@ -335,7 +345,7 @@ describe('what is read on the way', () => {
       const onEvent = () => {
         throw new Error('no');
       };
-      const session = gateway.open({ upstream, onEvent });
+      const session = await gateway.open({ ...nowhere, upstream, onEvent });
       expect((await readAll(await ask(session))).toString()).toBe(answerOf(['a']));
       await vi.waitFor(() => expect(problems).toHaveLength(7), 20_000);
     } finally {

@@ -1,94 +1,152 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { FleetloomError } from '../../../base/errors.ts';
+import { shareOfDescriptors } from '../../../base/descriptors.ts';
+import { ignoringFailure } from '../../../base/in-background.ts';
 import { limits } from '../../../base/limits.ts';
-import type { GatewayEvent } from './events.ts';
-import { createForwarder, type Forwarder } from './forwarder.ts';
+import { createSessionRequests, refusePath, type SessionOptions, type SessionRequests } from './gateway-session.ts';
 import { toProgramEnvironment } from './program-environment.ts';
 import { sendProblem } from './send-problem.ts';
-import type { Upstream } from './upstream.ts';
+import { refuse } from './tunnels.ts';
 
-export interface GatewaySessionOptions {
-  readonly upstream: Upstream;
-  /**
-   * Hears what every agent is being answered, piece by piece, in order. It is called in the middle of passing bytes on, so
-   * it must be quick, and nothing is kept for it: who cannot follow has to drop, not to wait.
-   */
-  readonly onEvent: (event: GatewayEvent) => void;
-}
+export type GatewaySessionOptions = Pick<SessionOptions, 'upstream' | 'mcpServers' | 'network' | 'onEvent'>;
 
 export interface GatewaySession {
   /** What the program gets as `ANTHROPIC_BASE_URL`. It holds the session's secret. */
   readonly baseURL: string;
+  /** Where the requests of the program have to arrive, if it is a socket. */
+  readonly socketPath: string | null;
   /** What to set in the program's environment, given the one that it would have otherwise. */
   environment(inherited: Readonly<Record<string, string | undefined>>): Record<string, string>;
+  /** How the program reaches an MCP server of its agents, where it has no network. */
+  mcpUrlOf(serverName: string): string;
+  /** Why it could not, the last time that it tried. */
+  whyUnreachable(serverName: string): string | null;
   /** Ends what is under way; from now on the program is refused. */
   close(): void;
 }
 
 export interface Gateway {
   /** A way through for the program of one session. */
-  open(options: GatewaySessionOptions): GatewaySession;
+  open(options: GatewaySessionOptions): Promise<GatewaySession>;
   /** Closes all sessions and stops listening. */
   close(): Promise<void>;
 }
 
 export interface GatewayOptions {
-  /** Requests of one session under way at a time. */
+  /**
+   * For programs that have no network: the directory where each session gets a socket of its own, and the port inside
+   * on which a relay takes requests for it. Without it there is one port on loopback for all.
+   */
+  readonly sockets?: { readonly directory: string; readonly port: number } | undefined;
+  /** Model requests of one session under way at a time. */
   readonly requestsMax?: number | undefined;
   /** Hears of our own mistakes. */
   readonly onProblem?: ((problem: unknown) => void) | undefined;
 }
 
 /**
- * Stands between the claude program and the Messages endpoint, on loopback, and passes everything through as it is. On
- * the way it reads who is being answered what: the program itself prints the growing text of its main agent only.
+ * Stands between the claude program and what it may reach: the Messages endpoint, to which requests go as they are with the
+ * operator's credential, the MCP servers of its agents and, from a sandbox, hosts that its environment allows. On the way
+ * it reads who is being answered what: the program itself prints the growing text of its main agent only.
  *
  * @example
  * const gateway = await openGateway();
- * const session = gateway.open({ upstream, onEvent: (event) => console.log(event.agentId, event.event) });
- * spawn('claude', args, { env: { ...process.env, ...session.environment(process.env) } });
+ * const session = await gateway.open({ upstream, mcpServers: [], network, onEvent });
+ * spawn('claude', args, { env: { ...env, ...session.environment(env) } });
  */
 export async function openGateway(options: GatewayOptions = {}): Promise<Gateway> {
-  const { requestsMax = limits.gatewayRequestsMax, onProblem = (problem) => process.emitWarning(String(problem)) } =
-    options;
-  /** By the digest of its secret: what is compared byte by byte tells nobody how much of a guess was right. */
-  const sessions = new Map<string, Forwarder>();
-  const server = createServer(serverOptions, (request, response) => {
-    const { secret, path } = splitTarget(request.url ?? '/');
-    const forwarder = sessions.get(digestOf(secret));
-    if (forwarder === undefined) refuse(request, response);
-    else forwarder.forward(request, response, path);
-  });
-  const port = await listen(server);
+  const { sockets, requestsMax = limits.gatewayRequestsMax } = options;
+  const { onProblem = (problem) => process.emitWarning(String(problem)) } = options;
+  const sessions = new Sessions();
+  const open = new Set<() => void>();
+  const common = sockets === undefined ? createListener(sessions, onProblem) : undefined;
+  // Programs of other users of this machine can connect, too.
+  if (common !== undefined)
+    common.maxConnections = shareOfDescriptors(1 / 8, { min: 8, max: limits.gatewayPortConnectionsMax });
+  const port = common === undefined ? undefined : await listen(common, { host: LOOPBACK, port: 0 });
   let requests = 0;
+  let opened = 0;
 
   return {
-    open: ({ upstream, onEvent }) => {
-      const secret = randomBytes(32).toString('base64url');
-      const key = digestOf(secret);
+    open: async (asked) => {
       const nextId = () => `request_${++requests}`;
-      const forwarder = createForwarder({ upstream, onEvent, onProblem, nextId, requestsMax });
-      sessions.set(key, forwarder);
-      const baseURL = `http://${LOOPBACK}:${port}/${secret}`;
+      const hasTunnels = sockets !== undefined;
+      const handlers = createSessionRequests({ ...asked, hasTunnels, onProblem, nextId, requestsMax });
+      const secret = randomBytes(32).toString('base64url');
+      const own = sockets === undefined ? undefined : new Sessions();
+      const forget = (own ?? sessions).add(secret, handlers);
+      const socketPath = sockets === undefined ? null : join(sockets.directory, `${(opened++).toString(36)}.sock`);
+      const server = own === undefined ? undefined : createListener(own, onProblem);
+      if (server !== undefined && socketPath !== null) {
+        server.maxConnections = limits.gatewaySocketConnectionsMax;
+        await listen(server, { path: socketPath });
+      }
+      const baseURL = `http://${LOOPBACK}:${sockets?.port ?? port}/${secret}`;
+      const close = () => {
+        forget();
+        handlers.close();
+        open.delete(close);
+        if (server === undefined) return;
+        ignoringFailure(stop(server));
+        if (socketPath !== null) ignoringFailure(rm(socketPath, { force: true }));
+      };
+      open.add(close);
       return {
         baseURL,
-        environment: (inherited) => toProgramEnvironment(inherited, baseURL, upstream),
-        close: () => {
-          if (sessions.delete(key)) forwarder.close();
-        },
+        socketPath,
+        environment: (inherited) => toProgramEnvironment(inherited, { baseURL, upstream: asked.upstream, hasTunnels }),
+        mcpUrlOf: (serverName) => `${baseURL}${handlers.mcpPathOf(serverName)}`,
+        whyUnreachable: (serverName) => handlers.whyUnreachable(serverName),
+        close,
       };
     },
     close: async () => {
-      for (const forwarder of sessions.values()) forwarder.close();
-      sessions.clear();
-      await stop(server);
+      for (const close of open) close();
+      if (common !== undefined) await stop(common);
     },
   };
 }
 
 const LOOPBACK = '127.0.0.1';
+
+/** By the digest of their secrets: what is compared byte by byte tells nobody how much of a guess was right. */
+class Sessions {
+  readonly #byDigest = new Map<string, SessionRequests>();
+
+  /** Gives back the function that ends it. */
+  add(secret: string, handlers: SessionRequests): () => void {
+    const key = digestOf(secret);
+    this.#byDigest.set(key, handlers);
+    return () => void this.#byDigest.delete(key);
+  }
+
+  find(secret: string): SessionRequests | undefined {
+    return this.#byDigest.get(digestOf(secret));
+  }
+}
+
+function createListener(sessions: Sessions, onProblem: (problem: unknown) => void): Server {
+  const server: Server = createServer(serverOptions, (request, response) => {
+    const { secret, target } = splitTarget(request.url ?? '/');
+    if (secret === undefined) return refusePath(request, response, target);
+    const found = sessions.find(secret);
+    if (found === undefined) refuseStranger(request, response);
+    else found.handle(request, response, target);
+    // A connection that cannot be accepted, for want of descriptors; who waits for it to listen hears of the rest.
+  }).on('error', (error) => server.listening && onProblem(error));
+  server.on('connect', (request: IncomingMessage, near: Duplex, head: Buffer) => {
+    near.on('error', () => near.destroy());
+    const found = sessions.find(readProxySecret(request.headers['proxy-authorization']));
+    if (found === undefined) refuse(near, '407 Proxy Authentication Required', STRANGER);
+    else found.connect(request, near, head);
+  });
+  return server;
+}
 
 const serverOptions = {
   headersTimeout: limits.headersTimeoutMs,
@@ -97,35 +155,47 @@ const serverOptions = {
   maxHeaderSize: limits.headerBytesMax,
 };
 
-/** `/<secret>/v1/messages?beta=true`. */
-function splitTarget(url: string): { secret: string; path: string } {
-  const [, secret = '', rest = ''] = /^\/([^/?]*)(.*)$/s.exec(url) ?? [];
-  return { secret, path: rest.startsWith('/') ? rest : `/${rest}` };
+/** `/<secret>/v1/messages?beta=true`. A whole URL, or anything else that is not a path, has no secret. */
+function splitTarget(url: string): { secret: string | undefined; target: string } {
+  if (!url.startsWith('/')) return { secret: undefined, target: url };
+  const [, secret = '', target = ''] = /^\/([^/?]*)(.*)$/s.exec(url) ?? [];
+  return { secret, target };
+}
+
+/** `Basic` with any name and the secret as its password, as clients make it of a proxy's URL. */
+function readProxySecret(header: string | undefined): string {
+  const [, encoded = ''] = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(header ?? '') ?? [];
+  return Buffer.from(encoded, 'base64').toString('latin1').split(':').slice(1).join(':');
 }
 
 function digestOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
-function refuse(request: IncomingMessage, response: ServerResponse): void {
-  sendProblem(request, response, 401, 'This gateway serves the claude program of one session, and this is not it');
+const STRANGER = 'This gateway serves the claude program of one session, and this is not it';
+
+function refuseStranger(request: IncomingMessage, response: ServerResponse): void {
+  sendProblem(request, response, 401, STRANGER);
 }
 
-async function listen(server: Server): Promise<number> {
+type Place = { readonly host: string; readonly port: number } | { readonly path: string };
+
+/** The port, or 0 for a socket. */
+async function listen(server: Server, place: Place): Promise<number> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) => reject(toListenError(cause)));
-    server.listen(0, LOOPBACK, resolve);
+    server.once('error', (cause) => reject(toListenError(place, cause)));
+    server.listen(place, resolve);
   });
-  // The address of a server that listens on a port is one with a port.
-  return (server.address() as AddressInfo).port;
+  const address: AddressInfo | string | null = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-function toListenError(cause: Error): FleetloomError {
+function toListenError(place: Place, cause: Error): FleetloomError {
   return new FleetloomError({
     code: 'gateway_cannot_listen',
     kind: 'retryable',
-    problem: `the gateway for the claude program cannot listen on ${LOOPBACK}: ${cause.message}`,
-    advice: 'sub-agents are shown block by block until it can',
+    problem: `the gateway for the claude program cannot listen on ${'path' in place ? place.path : place.host}: ${cause.message}`,
+    advice: 'check that the data directory can be written and that its path is short',
     cause,
   });
 }

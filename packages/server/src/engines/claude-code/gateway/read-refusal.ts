@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { limits } from '../../../base/limits.ts';
 
 /** Why the endpoint refused: what it says as an error of the API, else the beginning of whatever it says. */
@@ -5,7 +6,7 @@ export function readRefusal(body: Uint8Array): string {
   const text = new TextDecoder().decode(body);
   const said = /"message"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text)?.[1];
   const message = said === undefined ? text.trim() : toText(said);
-  return (message === '' ? 'the endpoint refused without a word' : message).slice(0, limits.errorMessageCharsMax);
+  return cutText(message === '' ? 'the endpoint refused without a word' : message, limits.errorMessageCharsMax);
 }
 
 /** The body may be cut off, so it is not parsed as a whole. */

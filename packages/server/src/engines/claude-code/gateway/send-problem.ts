@@ -4,14 +4,27 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 export function sendProblem(
   request: IncomingMessage,
   response: ServerResponse,
-  status: 401 | 502 | 529,
+  status: keyof typeof errorTypes,
   message: string,
+  headers: Readonly<Record<string, string>> = {},
 ): void {
   const body = JSON.stringify({ type: 'error', error: { type: errorTypes[status], message } });
   // Who is still sending when the connection closes never reads why.
   request.resume();
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    ...headers,
+  });
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-const errorTypes = { 401: 'authentication_error', 502: 'api_error', 529: 'overloaded_error' };
+const errorTypes = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  405: 'invalid_request_error',
+  413: 'request_too_large',
+  502: 'api_error',
+  529: 'overloaded_error',
+};

@@ -1,5 +1,6 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
 import { duplexPair, type Readable } from 'node:stream';
 import type { Upstream } from './upstream.ts';
 
@@ -7,8 +8,12 @@ export interface OutgoingRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: readonly string[];
-  readonly body: Readable;
+  /** Null: the request has none, whatever was sent with it. */
+  readonly body: Readable | null;
+  readonly bodyBytesMax: number;
   readonly signal: AbortSignal;
+  /** Where to connect and nowhere else: the name is not looked up again, so it cannot mean another address by then. */
+  readonly addresses?: readonly string[] | undefined;
 }
 
 /** How requests leave: over the network, or within this process. */
@@ -19,10 +24,10 @@ export interface Transport {
 }
 
 export function createTransport(upstream: Upstream): Transport {
-  return upstream.type === 'endpoint' ? toEndpoint(upstream.baseURL) : toHandler(upstream.handle);
+  return upstream.type === 'endpoint' ? createEndpointTransport(upstream.baseURL) : toHandler(upstream.handle);
 }
 
-function toEndpoint(baseURL: string): Transport {
+export function createEndpointTransport(baseURL: string): Transport {
   const base = new URL(baseURL);
   const library = base.protocol === 'https:' ? https : http;
   const agent = new library.Agent({ keepAlive: true });
@@ -32,7 +37,15 @@ function toEndpoint(baseURL: string): Transport {
       const { hostname, port, protocol } = base;
       // Node wants an IPv6 address without the brackets that it has in a URL.
       const host = hostname.replace(/^\[|\]$/g, '');
-      return start(request, library.request, { host, port, protocol, agent, path: `${prefix}${request.path}` });
+      const lookup = request.addresses === undefined ? {} : { lookup: toLookup(request.addresses) };
+      return start(request, library.request, {
+        host,
+        port,
+        protocol,
+        agent,
+        path: `${prefix}${request.path}`,
+        ...lookup,
+      });
     },
     close: () => agent.destroy(),
   };
@@ -52,21 +65,44 @@ function toHandler(handle: http.RequestListener): Transport {
   };
 }
 
+/** A body had more bytes than it may have. */
+export class BodyTooLarge extends Error {}
+
 type Start = (options: http.RequestOptions) => http.ClientRequest;
 
 async function start(
-  { method, headers, body, signal }: OutgoingRequest,
+  { method, headers, body, bodyBytesMax, signal }: OutgoingRequest,
   request: Start,
   way: http.RequestOptions,
 ): Promise<http.IncomingMessage> {
   const outgoing = request({ ...way, method, headers: [...headers], signal, setHost: false });
-  // Not `pipeline`, which would destroy the program's request when the endpoint refuses before it has read everything: what
-  // the endpoint said counts, and the rest is read and thrown away.
-  body.pipe(outgoing);
-  outgoing.once('close', () => body.unpipe(outgoing).resume());
+  if (body === null) outgoing.end();
+  else send(body, outgoing, bodyBytesMax);
   return await new Promise<http.IncomingMessage>((resolve, reject) => {
     outgoing.once('response', resolve);
     // Stays on: whoever destroys the answer destroys its connection, which is an error of the request too.
     outgoing.on('error', reject);
   });
+}
+
+function send(body: Readable, outgoing: http.ClientRequest, bodyBytesMax: number): void {
+  let bytes = 0;
+  body.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    if (bytes > bodyBytesMax) outgoing.destroy(new BodyTooLarge());
+  });
+  // Not `pipeline`, which would destroy the program's request when the endpoint refuses before it has read everything: what
+  // the endpoint said counts, and the rest is read and thrown away.
+  body.pipe(outgoing);
+  outgoing.once('close', () => body.unpipe(outgoing).resume());
+}
+
+function toLookup(addresses: readonly string[]): LookupFunction {
+  const found = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_, options, done) => {
+    const [first] = found;
+    if (first === undefined) done(new Error('there is no address'), '');
+    else if (options.all === true) done(null, found);
+    else done(null, first.address, first.family);
+  };
 }

@@ -13,8 +13,8 @@ it.each([
   [{ HTTPS_PROXY: 'http://proxy:3128' }, anthropic, 'through a proxy (HTTPS_PROXY is set)'],
   [{ all_proxy: 'socks://proxy' }, anthropic, 'all_proxy'],
 ])('[J122] where the gateway cannot be used the reason is told: %o', (environment, upstream, reason) => {
-  expect(whyNoGateway(environment, upstream)).toContain(reason);
-  expect(whyNoGateway(environment, upstream)).toContain('block by block');
+  expect(whyNoGateway(environment, upstream)?.message).toContain(reason);
+  expect(whyNoGateway(environment, upstream)?.message).toContain('block by block');
 });
 
 it.each([

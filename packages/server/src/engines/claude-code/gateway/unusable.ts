@@ -2,12 +2,20 @@ import type { Upstream } from './upstream.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Why the gateway cannot stand between the program and its endpoint, in one sentence; undefined if it can. */
-export function whyNoGateway(environment: Environment, upstream: Upstream): string | undefined {
+export interface NoGateway {
+  /** `provider`: the program sends its requests elsewhere. `proxy`: this server cannot reach the endpoint by itself. */
+  readonly cause: 'provider' | 'proxy';
+  /** In one sentence. */
+  readonly message: string;
+}
+
+/** Why the gateway cannot stand between the program and its endpoint; undefined if it can. */
+export function whyNoGateway(environment: Environment, upstream: Upstream): NoGateway | undefined {
   const provider = [...otherProviders].find(([name]) => isOn(environment[name]));
-  if (provider !== undefined) return toReason(...provider);
+  if (provider !== undefined) return { cause: 'provider', message: toReason(...provider) };
   const proxy = upstream.type === 'endpoint' ? proxyFor(environment, new URL(upstream.baseURL)) : undefined;
-  return proxy === undefined ? undefined : toReason(proxy, 'requests have to leave through a proxy');
+  if (proxy === undefined) return undefined;
+  return { cause: 'proxy', message: toReason(proxy, 'requests have to leave through a proxy') };
 }
 
 /** With these the program does not speak the Messages API, or not to `ANTHROPIC_BASE_URL`. */

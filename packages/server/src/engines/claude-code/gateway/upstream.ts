@@ -13,19 +13,30 @@ export type Upstream =
   /** Something in this process that answers: the scripted model. */
   | { readonly type: 'handler'; readonly handle: (request: IncomingMessage, response: ServerResponse) => void };
 
-/** The headers that a request goes up with. Those of the way between two machines stay behind. */
+/** The headers that a request goes up with. Those of the way between two machines stay behind, and so do credentials. */
 export function toUpstreamHeaders(raw: readonly string[], upstream: Upstream): string[] {
-  const dropped = new Set([...hopByHop, 'host', 'expect', ...namedByConnection(raw)]);
-  const isReplaced = upstream.type === 'endpoint' && upstream.credential !== 'program';
-  const kept = keepHeaders(raw, (name) => !dropped.has(name) && !(isReplaced && credentialHeaders.has(name)));
-  if (upstream.type === 'handler') return [...kept, 'host', 'localhost'];
-  return [...kept, 'host', new URL(upstream.baseURL).host, ...toCredentialHeader(upstream.credential)];
+  const isOwn = upstream.type === 'endpoint' && upstream.credential === 'program';
+  const kept = keepForwarded(raw).filter(([name]) => isOwn || !credentialHeaders.has(name.toLowerCase()));
+  if (upstream.type === 'handler') return [...kept.flat(), 'host', 'localhost'];
+  return [...kept.flat(), 'host', new URL(upstream.baseURL).host, ...toCredentialHeader(upstream.credential)];
+}
+
+/** The headers that a request to an MCP server goes up with. */
+export function toMcpHeaders(raw: readonly string[], { host }: URL, hasBody: boolean): string[] {
+  // A length without a body would be waited for, and a body without one would be taken for the next request.
+  const kept = keepForwarded(raw).filter(([name]) => hasBody || name.toLowerCase() !== 'content-length');
+  return [...kept.flat(), 'host', host];
 }
 
 /** The headers that an answer comes down with, as they were, spelling and order included. */
 export function toDownstreamHeaders(raw: readonly string[]): string[] {
-  const dropped = new Set([...hopByHop, ...namedByConnection(raw)]);
-  return keepHeaders(raw, (name) => !dropped.has(name));
+  const dropped = new Set([...hopByHop, 'set-cookie', ...namedByConnection(raw)]);
+  return [...pairs(raw)].filter(([name]) => !dropped.has(name.toLowerCase())).flat();
+}
+
+function keepForwarded(raw: readonly string[]): [name: string, value: string][] {
+  const dropped = new Set([...hopByHop, ...ofTheWay, ...otherRequest, 'cookie', ...namedByConnection(raw)]);
+  return [...pairs(raw)].filter(([name]) => !dropped.has(name.toLowerCase()));
 }
 
 /** About one connection, not about what it carries. */
@@ -39,6 +50,27 @@ const hopByHop = [
   'trailer',
   'transfer-encoding',
   'upgrade',
+];
+
+const ofTheWay = [
+  'host',
+  'expect',
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-port',
+  'x-forwarded-proto',
+  'x-real-ip',
+];
+
+/** Some servers take these for the method or the path, which were checked and must stay what they are. */
+const otherRequest = [
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+  'x-original-url',
+  'x-rewrite-url',
 ];
 
 const credentialHeaders = new Set(['x-api-key', 'authorization']);
@@ -57,10 +89,6 @@ function namedByConnection(raw: readonly string[]): string[] {
     if (name.toLowerCase() === 'connection') named.push(...value.split(',').map((part) => part.trim().toLowerCase()));
   }
   return named;
-}
-
-function keepHeaders(raw: readonly string[], isKept: (name: string) => boolean): string[] {
-  return [...pairs(raw)].flatMap(([name, value]) => (isKept(name.toLowerCase()) ? [name, value] : []));
 }
 
 /** Node gives names and values in turns. */

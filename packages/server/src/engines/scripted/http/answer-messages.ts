@@ -20,7 +20,7 @@ export async function answerMessages(
   const events: (MessagesEvent | PingEvent)[] = [];
   try {
     for await (const due of model.play(plan, { signal: gone.signal })) {
-      if (!plan.stream) events.push(...due);
+      if (!plan.stream) for (const event of due) events.push(event);
       else {
         if (!response.headersSent) response.writeHead(200, { ...streamHeaders, ...headers });
         await sendEvents(response, due, gone.signal);

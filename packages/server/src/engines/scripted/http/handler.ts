@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { cutText } from '@fleetloom/protocol/fleet';
 import { isRefusal } from '../failure.ts';
 import { limits } from '../limits.ts';
 import type { ScriptedModel } from '../model.ts';
@@ -48,6 +49,12 @@ export function createScriptedHandler(options: ScriptedHandlerOptions): Scripted
     const body = await readBody(request, bodyBytesMax);
     if (body.type === 'gone') return;
     if (body.type === 'too_large') return refuseBody(request, response);
+    if (body.type === 'too_complex') {
+      return sendProblem(response, {
+        status: 400,
+        message: 'The request body is nested too deep or has too many values',
+      });
+    }
     const params = body.type === 'body' ? parseJson(body.text) : undefined;
     if (params === undefined)
       return sendProblem(response, { status: 400, message: 'The request body is not valid JSON' });
@@ -106,7 +113,7 @@ function parseJson(text: string): { value: unknown } | undefined {
 }
 
 function notFound({ method, url }: IncomingMessage): HttpProblem {
-  return { status: 404, message: `Not found: ${method} ${url?.slice(0, 200)}` };
+  return { status: 404, message: `Not found: ${method} ${cutText(url ?? '', 200)}` };
 }
 
 function notAllowed({ method }: IncomingMessage, methods: readonly string[]): HttpProblem {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { cutText } from '@fleetloom/protocol/fleet';
 import { MODEL_PREFIX } from '../find-script.ts';
 import { limits } from '../limits.ts';
 import type { ScriptedModel } from '../model.ts';
@@ -33,7 +34,7 @@ export async function listModels(
 export async function readModel(model: ScriptedModel, id: string, response: ServerResponse): Promise<void> {
   const names = await model.listScripts();
   if (names.some((name) => id === `${MODEL_PREFIX}${name}`)) return sendJson(response, 200, toModelInfo(id));
-  sendProblem(response, { status: 404, message: `model: ${id.slice(0, 200)}` });
+  sendProblem(response, { status: 404, message: `model: ${cutText(id, 200)}` });
 }
 
 function toModelInfo(id: string): ModelInfo {

@@ -1,4 +1,4 @@
-import { bytesOf, encodeSegment, toGroups } from '../../entries.ts';
+import { bytesOf, encodeSegment, hasEvents, toGroups } from '../../entries.ts';
 import type { EncodedFrame } from '../../frame.ts';
 import type { Statement } from '../connection.ts';
 
@@ -39,7 +39,7 @@ export interface CommitToken {
 }
 
 const APPEND =
-  'SELECT head, tail_rows, fence FROM ~append_frames($1, $2, $3, $4, $5, $6, $7, $8, $9, @now, $10, $11, $12)';
+  'SELECT head, tail_rows, fence FROM ~append_frames($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, @now, $11, $12, $13)';
 
 function toValues(appends: readonly Append[]): unknown[] {
   const parts = {
@@ -48,6 +48,7 @@ function toValues(appends: readonly Append[]): unknown[] {
     last: [] as number[],
     at: [] as number[],
     bytes: [] as number[],
+    events: [] as boolean[],
   };
   // Counted from 1, as SQL counts.
   let at = 1;
@@ -60,6 +61,7 @@ function toValues(appends: readonly Append[]): unknown[] {
       parts.last.push((count += group.length));
       parts.at.push(at);
       parts.bytes.push(bytes);
+      parts.events.push(hasEvents(group));
       at += bytes;
     }
   }
@@ -73,6 +75,7 @@ function toValues(appends: readonly Append[]): unknown[] {
     parts.last,
     parts.at,
     parts.bytes,
+    parts.events,
     // One piece of bytes for all: as a list each would be sent as text of twice the length.
     encodeSegment(appends.flatMap(({ frames }) => frames)),
   ];

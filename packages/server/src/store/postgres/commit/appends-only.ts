@@ -1,3 +1,4 @@
+import { isRunMark } from '../../fold-runs.ts';
 import { checkFence, found } from '../../guards.ts';
 import { runWrites } from '../../run-writes.ts';
 import { storeError } from '../../store-errors.ts';
@@ -12,10 +13,12 @@ export function toAppends(writes: readonly Write[]): Append[] | undefined {
   for (const write of writes) {
     if (write.type !== 'append' || write.changes.length > 0) return undefined;
     const { sessionId, fence, frames } = write;
+    // The index of runs is written with the records.
+    if (frames.some(({ mark }) => isRunMark(mark))) return undefined;
     const known = bySession.get(sessionId);
     if (known === undefined) bySession.set(sessionId, { sessionId, fence, frames: [...frames] });
-    else if (known.fence === fence) known.frames.push(...frames);
-    else return undefined;
+    else if (known.fence !== fence) return undefined;
+    else for (const frame of frames) known.frames.push(frame);
   }
   return [...bySession.values()].sort(inOrder);
 }

@@ -99,7 +99,7 @@ export class CommitImage {
     for (const change of write.changes) this.#change(sessionId, change, undo);
     if (write.type === 'submit') return { firstSeq: head + 1, lastSeq: head };
     const session = this.sessions.get(sessionId)!;
-    session.frames.push(...write.frames);
+    for (const frame of write.frames) session.frames.push(frame);
     this.sessions.set(sessionId, { ...session, head: head + write.frames.length });
     return { firstSeq: head + 1, lastSeq: head + write.frames.length };
   }

@@ -33,6 +33,14 @@ export function resolveRows(rows: Rows): Statement | undefined {
   return { sql, values: toLists(rows) };
 }
 
+export function endRuns(rows: Rows): Statement | undefined {
+  if (rows.length === 0) return undefined;
+  const given = toGiven('key int8, id text, seq int8, time int8');
+  const sql = `UPDATE ~runs t SET last_seq = g.seq, ended_at = g.time FROM ${given}
+    WHERE t.session_key = g.key AND t.id = g.id AND t.ended_at IS NULL`;
+  return { sql, values: toLists(rows) };
+}
+
 export function deleteRows(sql: string, keys: readonly number[]): Statement | undefined {
   return keys.length === 0 ? undefined : { sql, values: [keys] };
 }

@@ -1,8 +1,9 @@
+import { foldRuns, isRunMark, toRunListId } from '../../fold-runs.ts';
 import type { Change, Write } from '../../write.ts';
 import type { Statement } from '../connection.ts';
 import { inOrder, toAppend } from './append.ts';
 import type { CommitImage, InputImage, Patch, SessionImage } from './commit-image.ts';
-import { deleteParts, deleteRows, freeKeys, insertRows, resolveRows, updateRows } from './rows.ts';
+import { deleteParts, deleteRows, endRuns, freeKeys, insertRows, resolveRows, updateRows } from './rows.ts';
 
 /** JSON of all data that the writes bring, as it was when they were given: it may be changed meanwhile. */
 export type Texts = ReadonlyMap<object, string>;
@@ -140,6 +141,7 @@ export function toStatements(before: Loaded, image: CommitImage, texts: Texts): 
       'workspace_id text, key text, expires_at int8, result json',
       keys.map(({ workspaceId, put }) => [workspaceId, put.key, put.expiresAt, textOf(put.result)]),
     ),
+    ...toRuns(sessions),
     ...toFrames(sessions),
   ].filter((statement) => statement !== undefined);
 }
@@ -161,6 +163,28 @@ function isMade({ made }: { made?: unknown }): boolean {
 function toFrames(sessions: readonly SessionImage[]): Statement[] {
   const written = sessions.filter(({ frames }) => frames.length > 0);
   return written.length === 0 ? [] : [toAppend(written.map((each) => ({ ...each, sessionId: each.id })).sort(inOrder))];
+}
+
+/** The entries of the index of runs for these frames. */
+function toRuns(sessions: readonly SessionImage[]): (Statement | undefined)[] {
+  const made: unknown[][] = [];
+  const ended: unknown[][] = [];
+  for (const { key, id: sessionId, workspaceId, head, frames } of sessions) {
+    const firstSeq = head - frames.length + 1;
+    const runs = foldRuns(sessionId, [], frames, firstSeq);
+    for (const run of runs) {
+      const listId = toRunListId(sessionId, run.firstSeq);
+      const names = [run.id, sessionId, workspaceId, listId];
+      made.push([key, run.firstSeq, run.lastSeq, run.startedAt, run.endedAt, ...names]);
+    }
+    for (const [index, { mark }] of frames.entries()) {
+      const seq = firstSeq + index;
+      const isOlder = isRunMark(mark) && mark.isEnd && !runs.some(({ lastSeq }) => lastSeq === seq);
+      if (isOlder) ended.push([key, mark.run, seq, mark.time]);
+    }
+  }
+  const columns = 'first_seq int8, last_seq int8, started_at int8, ended_at int8, id text, session_id text';
+  return [endRuns(ended), insertRows('runs', `session_key int8, ${columns}, workspace_id text, list_id text`, made)];
 }
 
 function toColumns(

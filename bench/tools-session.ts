@@ -1,0 +1,68 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { limits } from '@fleetloom/server';
+// Tools have no public door of their own.
+import { Shells } from '../packages/server/src/tools/bash/shells.ts';
+import { createToolbox } from '../packages/server/src/tools/create-toolbox.ts';
+import { WorkspaceFiles } from '../packages/server/src/tools/files/workspace-files.ts';
+import { runTool } from '../packages/server/src/tools/host/program/run-tool.ts';
+import { ToolHosts } from '../packages/server/src/tools/host/server/tool-hosts.ts';
+import { createLocks } from '../packages/server/src/tools/locks.ts';
+import type { ToolResult } from '../packages/server/src/tools/tool.ts';
+
+/** A workspace with a file of 4 KiB in it, as sources have them. */
+export interface BenchWorkspace {
+  readonly path: string;
+  readonly text: string;
+  remove(): void;
+}
+
+/** A session with its tools, whose host is not started yet. */
+export interface BenchSession {
+  read(): Promise<string>;
+  bash(command: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export function createWorkspace(): BenchWorkspace {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), 'fleetloom-bench-tools-')));
+  const text = `${'x'.repeat(63)}\n`.repeat(64);
+  mkdirSync(join(path, 'src'));
+  writeFileSync(join(path, FILE), text);
+  return { path, text, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** As a server opens it. */
+export async function openSession({ path }: BenchWorkspace, hosts: ToolHosts = new ToolHosts()): Promise<BenchSession> {
+  const toolbox = createToolbox({ hosts, allowUnsandboxedBash: true });
+  const { tools } = await toolbox.offer({ tools: [{ type: 'agent_toolset_20260401' }], mcp_servers: [] });
+  const { signal } = new AbortController();
+  const context = { sessionId: 'sesn_1', threadId: 'sthr_1', openWorkspace: async () => path, signal };
+  const run = async (name: string, input: { [key: string]: string }): Promise<string> => {
+    const tool = tools.get(name);
+    if (tool === undefined || tool.kind === 'custom') throw new Error(`${name} is not offered`);
+    return toText(await tool.run(input, context));
+  };
+  return {
+    read: async () => await run('read', { file_path: FILE }),
+    bash: async (command) => await run('bash', { command }),
+    close: async () => await toolbox.close(),
+  };
+}
+
+/** The same read without a host: what runs in it, in this process. */
+export function openInProcess({ path: workspace }: BenchWorkspace): { read(): Promise<string> } {
+  const files = new WorkspaceFiles({ locks: createLocks(), linksMax: limits.fileLinksMax });
+  const { signal } = new AbortController();
+  const context = { threadId: 'sthr_1', signal, workspace, files, shells: new Shells(), programs: {}, limits };
+  return { read: async () => toText(await runTool('read', { file_path: FILE }, context)) };
+}
+
+const FILE = 'src/file.ts';
+
+function toText({ content, isError }: ToolResult): string {
+  const text = content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
+  if (isError) throw new Error(text);
+  return text;
+}

@@ -1,0 +1,64 @@
+import { ToolHosts } from '../packages/server/src/tools/host/server/tool-hosts.ts';
+import { type Bench, comparePair, type Measured, median } from './harness.ts';
+import { createWorkspace, openInProcess, openSession } from './tools-session.ts';
+
+/** What it costs that tools run in a process of their own. */
+export const tools: Bench = {
+  name: 'tools',
+  cases: [
+    { name: 'first-use', run: firstUse },
+    { name: 'read', run: read },
+    { name: 'bash', run: bash },
+  ],
+};
+
+const FIRST_USES = 21;
+
+/** From a session without a host to its first result. Whether there is a sandbox is known by then, as in any server. */
+async function firstUse(): Promise<Measured> {
+  const workspace = createWorkspace();
+  const hosts = new ToolHosts();
+  const times: number[] = [];
+  for (let round = 0; round <= FIRST_USES; round++) {
+    const session = await openSession(workspace, hosts);
+    const begin = performance.now();
+    await session.read();
+    if (round > 0) times.push(performance.now() - begin);
+    await session.close();
+  }
+  workspace.remove();
+  const value = median(times);
+  return { value, unit: 'ms', floor: null, ratio: null, goal: '<= 150 ms', ok: value <= 150 };
+}
+
+const READS = 100;
+const READ_COST_MS = 2;
+
+/** A small file, read by a host that is there, against the same read in this process. */
+async function read(): Promise<Measured> {
+  const workspace = createWorkspace();
+  const session = await openSession(workspace);
+  const inProcess = openInProcess(workspace);
+  const repeat = (once: () => Promise<string>) => async () => {
+    for (let count = 0; count < READS; count++) await once();
+  };
+  const pair = { floor: repeat(() => inProcess.read()), ours: repeat(() => session.read()) };
+  const { floorMs, oursMs, ratio } = await comparePair(pair);
+  await session.close();
+  workspace.remove();
+  const [value, floor] = [oursMs / READS, floorMs / READS];
+  return { value, unit: 'ms', floor, ratio, goal: `<= ${READ_COST_MS} ms more`, ok: value - floor <= READ_COST_MS };
+}
+
+/** A command that does nothing, in a shell that is there. */
+async function bash(): Promise<Measured> {
+  const workspace = createWorkspace();
+  const session = await openSession(workspace);
+  await session.bash(':');
+  const begin = performance.now();
+  for (let count = 0; count < READS; count++) await session.bash(':');
+  const value = (performance.now() - begin) / READS;
+  await session.close();
+  workspace.remove();
+  return { value, unit: 'ms', floor: null, ratio: null, goal: 'reported', ok: true };
+}

@@ -1,0 +1,88 @@
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import type { LookupFunction } from 'node:net';
+
+/** Sends requests to untrusted servers. Unlike `fetch` it takes the addresses to connect to, and bounds what precedes a body. */
+export interface Connections {
+  /**
+   * Sends a request and gives the answer when its headers have come. Redirects are not followed and nothing is unpacked.
+   * Rejects with an error that has a `code`. The caller reads the answer, or drops it with {@link dropBody}.
+   */
+  send(request: OutgoingRequest): Promise<IncomingAnswer>;
+  /** Closes connections that are kept for the next request. Those of requests under way end with their signals. */
+  close(): void;
+}
+
+export interface OutgoingRequest {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly signal: AbortSignal;
+  /** How long there may be no connection. */
+  readonly connectMs: number;
+  /** In the place of the lookup of the system: only the addresses that it gives are connected to. */
+  readonly lookup?: LookupFunction | undefined;
+}
+
+export type IncomingAnswer = IncomingMessage;
+
+export function openConnections(): Connections {
+  const kept = { keepAlive: true, maxFreeSockets: 4, timeout: IDLE_MS };
+  const agents = { http: new HttpAgent(kept), https: new HttpsAgent(kept) };
+  return {
+    send: async ({ url, method, headers, body, signal, connectMs, lookup }) => {
+      const isSecure = url.protocol === 'https:';
+      const options = { method, headers, signal, maxHeaderSize: HEADER_BYTES_MAX, ...(lookup && { lookup }) };
+      return await new Promise((resolve, reject) => {
+        const sent = isSecure
+          ? requestHttps(url, { ...options, agent: agents.https })
+          : requestHttp(url, { ...options, agent: agents.http });
+        const patience = setTimeout(() => sent.destroy(withCode('ETIMEDOUT', 'no connection in time')), connectMs);
+        let interim = 0;
+        sent.on('error', reject);
+        // Answers before the answer, such as 102. A peer could send them without end.
+        sent.on('information', () => {
+          if (++interim > INTERIM_MAX) sent.destroy(withCode('ERR_INTERIM_ANSWERS', 'too many interim answers'));
+        });
+        sent.on('response', (answer) => {
+          // Reading the answer reports the error; after that it needs a listener all the same.
+          answer.on('error', () => {});
+          resolve(answer);
+        });
+        sent.on('close', () => clearTimeout(patience));
+        sent.on('socket', (socket) => {
+          if (!socket.connecting) clearTimeout(patience);
+          else socket.once(isSecure ? 'secureConnect' : 'connect', () => clearTimeout(patience));
+        });
+        sent.end(body);
+      });
+    },
+    close: () => {
+      agents.http.destroy();
+      agents.https.destroy();
+    },
+  };
+}
+
+/** A short rest is read, so that the connection can be used again. Where there is more, the connection is closed. */
+export function dropBody(answer: IncomingAnswer): void {
+  let bytes = 0;
+  const patience = setTimeout(() => answer.destroy(), DROP_MS).unref();
+  answer.on('close', () => clearTimeout(patience));
+  answer.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > DROP_BYTES) answer.destroy();
+  });
+}
+
+/** How long a connection without requests is kept. */
+const IDLE_MS = 30_000;
+const HEADER_BYTES_MAX = 16 * 1024;
+const INTERIM_MAX = 16;
+const DROP_MS = 1_000;
+const DROP_BYTES = 4_096;
+
+function withCode(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}

@@ -1,0 +1,51 @@
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+
+/** Where programs keep what they know of a session: settings, transcripts. One directory for each session. */
+export interface ProgramHomes {
+  /** Made if it is not there, with the directory of its settings in it. */
+  open(sessionId: string): Promise<string>;
+  /** A second time changes nothing. */
+  remove(sessionId: string): Promise<void>;
+  /** The sessions that have one. */
+  list(): Promise<readonly string[]>;
+}
+
+export function createProgramHomes(directory: string): ProgramHomes {
+  const pathOf = (sessionId: string) => join(resolve(directory), checked(sessionId));
+  return {
+    open: async (sessionId) => {
+      const path = pathOf(sessionId);
+      await mkdir(path, { recursive: true, mode: 0o700 });
+      // What agents have put there is mounted upon: behind a link of theirs it would be somewhere else.
+      await makePlain(join(path, CONFIG));
+      if (await isLink(join(path, CONFIG, LOGIN))) await rm(join(path, CONFIG, LOGIN));
+      return path;
+    },
+    // A program may still be writing its last words.
+    remove: (sessionId) => rm(pathOf(sessionId), { recursive: true, force: true, maxRetries: 5 }),
+    list: async () => (await readdir(directory).catch(() => [])).filter((name) => SESSION_ID.test(name)),
+  };
+}
+
+/** Below the directory of a session: where the program keeps its settings, and its login among them. */
+export const CONFIG = '.claude';
+export const LOGIN = '.credentials.json';
+
+async function makePlain(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found !== undefined && !found.isDirectory()) await rm(path);
+  await mkdir(path, { recursive: true, mode: 0o700 });
+}
+
+async function isLink(path: string): Promise<boolean> {
+  return (await lstat(path).catch(() => undefined))?.isSymbolicLink() ?? false;
+}
+
+const SESSION_ID = /^sesn_\w+$/;
+
+/** Ids are made by us. That one is not a path is checked all the same, because what is removed is gone. */
+function checked(sessionId: string): string {
+  if (SESSION_ID.test(sessionId)) return sessionId;
+  throw new TypeError(`${sessionId} is not the id of a session`);
+}

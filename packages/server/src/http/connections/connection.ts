@@ -1,0 +1,80 @@
+import type { Socket } from 'node:net';
+import { limits } from '../../base/limits.ts';
+import type { Rank, Ranked } from './ranked-connections.ts';
+
+/**
+ * One connection with its requests. Pipelined requests are carried out one after the other: Node emits `close` only for the
+ * answer that has the socket, so a later one would not notice that the client has left.
+ */
+export class Connection implements Ranked {
+  readonly socket: Socket;
+  readonly address: string | undefined;
+  rank: Rank = 'unused';
+  since: number;
+  wasRead = false;
+  /** A request with a valid key was received on it. */
+  isProven = false;
+  /** Ends the request under way. */
+  onClose: (() => void) | undefined;
+  #isBusy = false;
+  #queue: (() => void)[] = [];
+  #isPaused = false;
+  #isWatched = false;
+
+  constructor(socket: Socket, address: string | undefined, since: number) {
+    this.socket = socket;
+    this.address = address;
+    this.since = since;
+    // Node accepts many connections in one turn of the event loop, and reads from them in the next one.
+    setImmediate(() => setImmediate(() => (this.wasRead = true)));
+  }
+
+  enqueue(start: () => void): void {
+    if (this.#isBusy) {
+      // Unread requests stay in the buffers of the client.
+      if (this.#queue.push(start) >= limits.pipelinedRequestsMax) this.#pause();
+      return;
+    }
+    this.#isBusy = true;
+    start();
+  }
+
+  /** The request is over. */
+  next(): void {
+    const start = this.#queue.shift();
+    if (start === undefined) {
+      this.#isBusy = false;
+      this.#isWatched = false;
+      return;
+    }
+    if (this.#queue.length === 0 && this.#isPaused) {
+      this.#isPaused = false;
+      this.socket.resume();
+    }
+    start();
+  }
+
+  close(): void {
+    this.#queue = [];
+    this.onClose?.();
+  }
+
+  watchStalled(stallMs: number): void {
+    const { socket } = this;
+    if (socket.writableLength > 0) {
+      // An event stream, for one, has set its own.
+      if ((socket.timeout ?? 0) > 0) return;
+      socket.setTimeout(stallMs);
+      this.#isWatched = true;
+    } else if (this.#isWatched) {
+      // A client that has taken everything so far may wait for the rest without a limit.
+      socket.setTimeout(0);
+      this.#isWatched = false;
+    }
+  }
+  #pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.socket.pause();
+  }
+}

@@ -1,0 +1,56 @@
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import type { Networking } from '@fleetloom/protocol/managed-agents';
+import type { ProgramNetwork } from './engines/claude-code/gateway/program-network.ts';
+import { toNetworkRules } from './tools/network-rules.ts';
+import { isPublicAddress } from './tools/web-fetch/is-public-address.ts';
+
+export interface ProgramNetworkOptions {
+  /** Of the session's environment. */
+  readonly networking: Networking | undefined;
+  /** Hosts that may be private, as `host` or `host:port`. */
+  readonly allowedPrivateHosts?: readonly string[] | undefined;
+  /** Hosts that a program needs for its own login, whatever the environment says. */
+  readonly loginHosts?: readonly string[] | undefined;
+  readonly resolveHost?: ((hostname: string) => Promise<readonly string[]>) | undefined;
+}
+
+/** The same rules for programs as for tools: what the environment allows, and nothing on this machine or a private network. */
+export function createProgramNetwork(options: ProgramNetworkOptions): ProgramNetwork {
+  const { networking, allowedPrivateHosts = [], loginHosts = [], resolveHost = resolveBySystem } = options;
+  const rules = toNetworkRules(networking);
+
+  return {
+    findMcpServer: async (url) => {
+      if (!rules.allowsMcpServer(url.href)) {
+        throw new Error(`the environment of this session limits its network, and ${url.host} is not part of it`);
+      }
+      return await findAddresses(url);
+    },
+    findHost: async (url) => {
+      if (!loginHosts.includes(url.host)) {
+        rules.checkHost(url);
+        // The port of another protocol would be a way to speak it.
+        const isOtherPort = url.port !== '' && !allowedPrivateHosts.includes(url.host);
+        if (!rules.isLimited && isOtherPort) throw new Error(`${url.host} cannot be reached: only port 443 can`);
+      }
+      return await findAddresses(url);
+    },
+  };
+
+  async function findAddresses(url: URL): Promise<readonly string[]> {
+    const hostname = url.hostname.replace(/^\[|\]$/g, '');
+    const all = isIP(hostname) === 0 ? await resolveHost(hostname) : [hostname];
+    const mayBePrivate = allowedPrivateHosts.includes(url.host) || allowedPrivateHosts.includes(url.hostname);
+    const allowed = mayBePrivate ? all : all.filter((address) => isPublicAddress(address));
+    if (allowed.length > 0) return allowed;
+    throw new Error(`${url.host} is not on the public internet, and the operator of this server has not allowed it`);
+  }
+}
+
+/** What Claude Code asks when it logs in or renews a login. */
+export const LOGIN_HOSTS = ['api.anthropic.com', 'platform.claude.com', 'console.anthropic.com', 'claude.ai'];
+
+async function resolveBySystem(hostname: string): Promise<readonly string[]> {
+  return (await lookup(hostname, { all: true })).map(({ address }) => address);
+}

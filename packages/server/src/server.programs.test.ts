@@ -1,0 +1,105 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { writeShellProgram } from './engines/claude-code/shell-program.suite.ts';
+import { createScriptedModel } from './engines/scripted/index.ts';
+import { openKeys } from './open-keys.ts';
+import { type ClaudeCodeChoice, openPrograms } from './open-programs.ts';
+import { startServer } from './server.ts';
+import { begin, choose, exported, MODEL, run, WORKSPACE } from './server.programs.suite.ts';
+import { connect, withServer } from './server.suite.ts';
+import { createMemoryStore } from './store/memory/memory-store.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+describe('workspaces that may run programs', () => {
+  it('[J200] an agent with such a model is refused elsewhere, with the workspace and what the operator can do', async () => {
+    await withServer(
+      async ({ client, directory, url }) => {
+        const refusal = { status: 403, message: expect.stringMatching(/workspace default.*--programs default/) };
+        await expect(client.beta.agents.create({ name: 'a', model: MODEL })).rejects.toMatchObject(refusal);
+        const plain = await client.beta.agents.create({ name: 'b', model: 'scripted/echo' });
+        await expect(client.beta.agents.update(plain.id, { model: MODEL })).rejects.toMatchObject(refusal);
+        const { keys, close } = await openKeys({ dataDirectory: directory });
+        const { secret } = await keys.create({ kind: 'api', name: 'team', workspaceId: 'wrkspc_team' });
+        await close();
+        const team = connect(url, secret);
+        await vi.waitFor(() => team.beta.agents.create({ name: 'a', model: MODEL }), 20_000);
+      },
+      { claudeCode: { workspaces: ['wrkspc_team'], program: writeShellProgram() } },
+    );
+  });
+
+  it('[J200] a session with such a model is refused elsewhere, by an override and by /v1/orchestrate too', async () => {
+    await withServer(async ({ client, url, key }) => {
+      const agent = await client.beta.agents.create({ name: 'a', model: 'scripted/echo' });
+      const environment = await client.beta.environments.create({ name: 'here' });
+      const override = { type: 'agent_with_overrides', id: agent.id, model: MODEL };
+      const create = client.beta.sessions.create({ agent: override as never, environment_id: environment.id });
+      await expect(create).rejects.toMatchObject({
+        status: 403,
+        message: expect.stringContaining('--programs default'),
+      });
+      const response = await fetch(`${url}/v1/orchestrate`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+        body: JSON.stringify({ message: 'Go.', agent_def: { name: 'x', model: MODEL } }),
+      });
+      const body = (await response.json()) as object;
+      expect(response.status).toBe(403);
+      expect(body).toMatchObject({ error: { details: { error_code: 'programs_not_allowed' } } });
+      expect((await client.beta.sessions.list()).data).toEqual([]);
+    });
+  });
+
+  it('[J201] a workspace that may no longer fails its next turn with the reason, and nothing else changes', async () => {
+    const choice = choose();
+    const { program } = choice;
+    await withServer(
+      async (test) => {
+        const id = await begin(test);
+        expect(await run(test, id, 'echo first')).toBe('first\n');
+        await test.server.close();
+        const server = await startServer({ dataDirectory: test.directory, claudeCode: { program } });
+        try {
+          const client = connect(server.url, test.key);
+          const again = { client, url: server.url, key: test.key };
+          await expect(run(again, id, 'echo second')).rejects.toThrow(/--programs/);
+          const errors = (await exported(again, id)).filter(({ type }) => type === 'session.error');
+          expect(errors).toMatchObject([{ payload: { error: { reason: 'programs_not_allowed' } } }]);
+          expect((await client.beta.sessions.retrieve(id)).status).toBe('idle');
+          // What it is otherwise can still be changed.
+          const [agent] = (await client.beta.agents.list()).data;
+          await client.beta.agents.update(agent!.id, { version: agent!.version, description: 'An old one' });
+        } finally {
+          await server.close();
+        }
+      },
+      { claudeCode: choice },
+    );
+  });
+});
+
+describe('a machine without a sandbox', () => {
+  it('[J202] a session on a program is refused with the reason and what to install; with the flag it is not', async () => {
+    const opened = openWithout({});
+    await expect(opened.checkSession(WORKSPACE, MODEL)).rejects.toMatchObject({
+      code: 'program_unavailable',
+      message: expect.stringMatching(/bwrap is not installed.*install bubblewrap.*--unsandboxed-programs/),
+    });
+    // The agent may be made: it is for another machine, or another day.
+    expect(() => opened.checkModel(WORKSPACE, MODEL)).not.toThrow();
+    await opened.checkSession(WORKSPACE, 'scripted/echo');
+    await openWithout({ isUnsandboxed: true }).checkSession(WORKSPACE, MODEL);
+  });
+
+  function openWithout(choice: ClaudeCodeChoice) {
+    const opened = openPrograms({
+      options: { dataDirectory: '/nowhere', claudeCode: { workspaces: [WORKSPACE], ...choice } },
+      store: createMemoryStore(),
+      scripted: createScriptedModel(),
+      openSandbox: async () => ({ type: 'unavailable', reason: 'bwrap is not installed' }),
+      onProblem: () => {},
+    });
+    onTestFinished(() => opened.engine.close());
+    return opened;
+  }
+});

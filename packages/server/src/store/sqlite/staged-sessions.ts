@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { limits } from '../../base/limits.ts';
+import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
+import { bytesOf } from '../entries.ts';
+import type { EncodedFrame } from '../frame.ts';
+import type { Write } from '../write.ts';
+import type { Database } from './database.ts';
+import type { Segments } from './segments.ts';
+
+export type CreateWrite = Extract<Write, { type: 'create' }>;
+
+/**
+ * Sessions created with a long log, as forks are. The log is written in several transactions under an id that lookups never
+ * match, and the write that creates the session then sets its id. So no transaction holds the event loop for the whole log, and
+ * no reader sees a part of it.
+ */
+export class StagedSessions {
+  readonly #database: Database;
+  readonly #segments: Segments;
+
+  constructor(database: Database, segments: Segments) {
+    this.#database = database;
+    this.#segments = segments;
+    // This process has the file alone, so the processes that staged these are gone.
+    database.prepare(`UPDATE sessions SET workspace_id = '' WHERE workspace_id = ' '`).run();
+  }
+
+  /** Stages the logs that are too long for one transaction, and returns their keys. */
+  async stageAll(writes: readonly Write[]): Promise<ReadonlyMap<Write, number>> {
+    const staged = new Map<Write, number>();
+    for (const write of writes) if (isLong(write)) staged.set(write, await this.#stage(write.frames));
+    return staged;
+  }
+
+  /** Has the staged log of a refused write removed. A session that has its id by now is kept. */
+  drop(key: number): void {
+    this.#database.prepare(`UPDATE sessions SET workspace_id = '' WHERE key = ? AND workspace_id = ' '`).run(key);
+  }
+
+  async #stage(frames: readonly EncodedFrame[]): Promise<number> {
+    const { key } = this.#database.prepare<{ key: number }>(STAGE).get(`staged ${randomUUID()}`)!;
+    const place = { key, segmentId: null, segmentBytes: 0 } as const;
+    let head = 0;
+    for (const slice of toSlices(frames)) {
+      const at = head;
+      this.#database.transaction(() => this.#segments.append({ ...place, head: at }, slice));
+      head += slice.length;
+      await yieldToEventLoop();
+    }
+    return key;
+  }
+}
+
+export function isLong(write: Write): write is CreateWrite {
+  if (write.type !== 'create') return false;
+  let bytes = 0;
+  return write.frames.some((frame) => (bytes += bytesOf(frame)) > limits.logCommitBytesMax);
+}
+
+/** Slices of frames for one transaction each. */
+function* toSlices(frames: readonly EncodedFrame[]): Generator<readonly EncodedFrame[]> {
+  let [start, bytes] = [0, 0];
+  for (const [index, frame] of frames.entries()) {
+    bytes += bytesOf(frame);
+    if (bytes < limits.storeSliceBytesMax) continue;
+    yield frames.slice(start, index + 1);
+    [start, bytes] = [index + 1, 0];
+  }
+  if (start < frames.length) yield frames.slice(start);
+}
+
+const STAGE = `
+  INSERT INTO sessions (
+    id, workspace_id, agent_id, agent_version, environment_id, status, revision, created_at, updated_at, data
+  ) VALUES (?, ' ', '', 0, '', 'terminated', 0, 0, 0, '{}') RETURNING key`;

@@ -1,0 +1,57 @@
+import type { Json } from '../../../base/json.ts';
+import type { ToolLimits } from '../../tool-limits.ts';
+import type { HostToolName } from './inputs.ts';
+
+/**
+ * What the server sends to a tool host. Each request but `cancel` gets exactly one {@link HostAnswer}, and a host sends
+ * nothing else: a host that is under the control of an agent cannot send more than it was asked for.
+ */
+export type HostRequest = HostCall & { readonly id: number };
+
+export type HostCall =
+  /** The first one. */
+  | {
+      readonly type: 'open';
+      readonly workspace: string;
+      readonly programs: HostPrograms;
+      /** Those that differ from `limits`. */
+      readonly limits: Partial<ToolLimits>;
+    }
+  | { readonly type: 'run'; readonly threadId: string; readonly tool: HostToolName; readonly input: Json }
+  /** Writes an output that is too long for the model to a new file, whose path is the answer. */
+  | { readonly type: 'keep'; readonly name: string; readonly text: string }
+  /** Ends the shell of a thread. */
+  | { readonly type: 'close_thread'; readonly threadId: string }
+  /** Aborts the call with this id, which is still answered. Has no answer of its own. */
+  | { readonly type: 'cancel' };
+
+/** Programs of the machine, by the paths at which the host finds them. */
+export interface HostPrograms {
+  /** Undefined where bash may not run or is not installed. */
+  readonly bash?: string | undefined;
+  readonly ripgrep?: string | undefined;
+}
+
+/** What a tool host sends to the server. */
+export interface HostAnswer {
+  readonly id: number;
+  readonly text: string;
+  readonly isError: boolean;
+  /** How many shells are open in the host. */
+  readonly shells: number;
+}
+
+/** Reads a message of a tool host, which is not trusted. Throws when it is not an answer. */
+export function toHostAnswer(message: Uint8Array): HostAnswer {
+  const parsed: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(message));
+  if (typeof parsed !== 'object' || parsed === null) throw new TypeError('not an object');
+  const { id, text, isError, shells } = parsed as { readonly [Name in keyof HostAnswer]?: unknown };
+  if (!isCount(id) || typeof text !== 'string' || typeof isError !== 'boolean' || !isCount(shells)) {
+    throw new TypeError('not an answer');
+  }
+  return { id, text, isError, shells };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}

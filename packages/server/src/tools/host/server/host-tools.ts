@@ -1,0 +1,115 @@
+import type { Json } from '../../../base/json.ts';
+import { bindTool, type ToolDefinition } from '../../define-tool.ts';
+import type { Locks } from '../../locks.ts';
+import { type Tool, type ToolContext, type ToolResult, textResult } from '../../tool.ts';
+import { Interrupted, ToolFailure, throwIfInterrupted } from '../../tool-failure.ts';
+import type { ToolLimits } from '../../tool-limits.ts';
+import { defineHostTools } from './definitions.ts';
+import type { HostLauncher } from './host-launch.ts';
+import type { BashInput, HostToolName } from '../contract/inputs.ts';
+import type { HostResult, ToolHost } from './tool-host.ts';
+
+export interface HostToolsOptions {
+  readonly host: ToolHost;
+  readonly launcher: HostLauncher;
+  readonly locks: Locks;
+  readonly limits: ToolLimits;
+}
+
+/** The tools of a session that run in its tool host. */
+export interface HostTools {
+  readonly tools: readonly Tool[];
+  /** Writes an output that is too long for the model to a file of the workspace, and gives its path. */
+  readonly keep: (name: string, text: string, context: ToolContext) => Promise<string>;
+  closeThread(threadId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Inputs are checked here; the work is done in the host. */
+export function createHostTools({ host, launcher, locks, limits }: HostToolsOptions): HostTools {
+  const { bash, read, write, edit, glob, grep } = defineHostTools(limits);
+  const { toolHostCallMs, bashTimeoutMs } = limits;
+  /** For each thread with a shell, which process of the host it is in. */
+  const shells = new Map<string, number>();
+  return {
+    tools: [
+      bindTool(bash, runBash),
+      bind('read', read),
+      bind('write', write),
+      bind('edit', edit),
+      bind('glob', glob),
+      bind('grep', grep),
+    ],
+    keep: async (name, text, context) => {
+      const { text: path, isError } = await host.call({ type: 'keep', name, text }, context, toolHostCallMs);
+      if (isError) throw new ToolFailure(path);
+      return path;
+    },
+    closeThread: async (threadId) => {
+      shells.delete(threadId);
+      await host.closeThread(threadId);
+    },
+    close: async () => await host.close(),
+  };
+
+  function bind<Input>(name: HostToolName, definition: ToolDefinition<Input>): Tool {
+    return bindTool(definition, async (input, context) => toResult(await run(name, input, context, toolHostCallMs)));
+  }
+
+  async function run(tool: HostToolName, input: unknown, context: ToolContext, timeoutMs: number): Promise<HostResult> {
+    // Every schema lets plain JSON through; only the types of the inputs do not say so.
+    return await host.call({ type: 'run', threadId: context.threadId, tool, input: input as Json }, context, timeoutMs);
+  }
+
+  async function runBash(input: BashInput, context: ToolContext): Promise<ToolResult> {
+    const { command, restart, timeout_ms: timeoutMs } = input;
+    if (restart !== true && (command ?? '') === '') throw new ToolFailure('give a command, or set restart');
+    if (command?.includes('\0')) throw new ToolFailure('a command cannot have a NUL in it');
+    // Commands of one thread wait for each other, also when the model asks for several at once. The host enforces the
+    // timeout of a command; when it has not answered some time after that, it hangs.
+    return await waitInLine(context, async () => {
+      await launcher.checkBash();
+      const patienceMs = (timeoutMs ?? bashTimeoutMs) + toolHostCallMs;
+      try {
+        return toShellResult(input, context, await run('bash', input, context, patienceMs));
+      } finally {
+        // An interrupted command takes its shell along.
+        if (context.signal.aborted) shells.set(context.threadId, NO_PROCESS);
+      }
+    });
+  }
+
+  /** A command that begins in a new shell because the old one is gone has to say so. */
+  function toShellResult({ restart }: BashInput, { threadId, hadShell }: ToolContext, result: HostResult): ToolResult {
+    const { generation } = result;
+    // A session that was idle for long, or on another server, comes back without its shells.
+    const before = shells.get(threadId) ?? (hadShell === true ? NO_PROCESS : generation);
+    shells.set(threadId, generation);
+    if (before === generation || restart === true) return toResult(result);
+    return toResult({ ...result, text: `${LOST}\n\n${result.text}` });
+  }
+
+  /** A call that is interrupted before it is its turn does not wait for it. */
+  async function waitInLine(context: ToolContext, work: () => Promise<ToolResult>): Promise<ToolResult> {
+    const { threadId, signal } = context;
+    return await new Promise((resolve, reject) => {
+      const leave = (): void => reject(new Interrupted());
+      signal.addEventListener('abort', leave, { once: true });
+      const turn = locks.hold(`bash ${threadId}`, async () => {
+        throwIfInterrupted(signal);
+        signal.removeEventListener('abort', leave);
+        return await work();
+      });
+      turn.then(resolve, reject);
+    });
+  }
+}
+
+const NO_PROCESS = -1;
+
+const LOST =
+  '(The last shell is gone, with its directory, variables and background processes: this is a new one, which began in the workspace.)';
+
+function toResult({ text, isError }: HostResult): ToolResult {
+  return textResult(text, { isError });
+}

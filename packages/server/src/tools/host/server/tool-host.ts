@@ -1,0 +1,169 @@
+import { lstat } from 'node:fs/promises';
+import { type Clock, systemClock } from '../../../base/clock.ts';
+import { ignoringFailure } from '../../../base/in-background.ts';
+import type { ToolContext } from '../../tool.ts';
+import { Interrupted, ToolFailure } from '../../tool-failure.ts';
+import type { ToolLimits } from '../../tool-limits.ts';
+import { within } from '../../within.ts';
+import { CallSlots } from './call-slots.ts';
+import { HostConnection } from './host-connection.ts';
+import type { HostLauncher } from './host-launch.ts';
+import type { HostAnswer, HostCall, HostPrograms } from '../contract/messages.ts';
+import type { LiveHost, ToolHosts } from './tool-hosts.ts';
+
+export interface ToolHostOptions {
+  readonly hosts: ToolHosts;
+  readonly launcher: HostLauncher;
+  readonly limits: ToolLimits;
+  /** Those of the limits that are not as usual. */
+  readonly changedLimits?: Partial<ToolLimits> | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+export type HostResult = Pick<HostAnswer, 'text' | 'isError'> & {
+  /** Which process it was: shells of an earlier one are gone. */
+  readonly generation: number;
+};
+
+/**
+ * The tool host of one session: a process that runs its tools. It is started by the first call, and again by the first one
+ * after it has ended, for whatever reason.
+ */
+export class ToolHost implements LiveHost {
+  readonly #options: ToolHostOptions;
+  readonly #clock: Clock;
+  readonly #commands: CallSlots;
+  readonly #others: CallSlots;
+  readonly #closing = new AbortController();
+  /** The last one that was started. */
+  #process: HostedProcess | undefined;
+  #starting: Promise<HostedProcess> | undefined;
+  #underWay = 0;
+  #usedAt = 0;
+
+  constructor(options: ToolHostOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#commands = new CallSlots(options.limits.toolHostCommandsMax);
+    this.#others = new CallSlots(options.limits.toolHostCallsMax);
+  }
+
+  get isIdle(): boolean {
+    return this.#underWay === 0 && this.#starting === undefined;
+  }
+
+  get shells(): number {
+    return this.#process?.connection.shells ?? 0;
+  }
+
+  get usedAt(): number {
+    return this.#usedAt;
+  }
+
+  /** Throws a {@link ToolFailure} when it was not carried out: the process ended, hung, or could not be started. */
+  async call(call: HostCall, { openWorkspace, signal }: ToolContext, timeoutMs: number): Promise<HostResult> {
+    this.#underWay++;
+    try {
+      // Commands may take ten minutes, and must not keep others from reading a file.
+      const slots = call.type === 'run' && call.tool === 'bash' ? this.#commands : this.#others;
+      return await slots.hold(signal, async () => {
+        const opening = this.#open(await openWorkspace());
+        const { connection, generation } = await unlessInterrupted(opening, signal);
+        const { text, isError } = await connection.call(call, { timeoutMs, signal });
+        return { text, isError, generation };
+      });
+    } finally {
+      this.#underWay--;
+      this.#usedAt = this.#clock.steady();
+      this.#options.hosts.hostIsIdle();
+    }
+  }
+
+  /** Ends the shell of a thread, if there is one. */
+  async closeThread(threadId: string): Promise<void> {
+    const { toolHostCallMs: timeoutMs } = this.#options.limits;
+    // Where it fails the process has ended, and the shell with it.
+    await this.#process?.connection.call({ type: 'close_thread', threadId }, { timeoutMs }).catch(() => undefined);
+  }
+
+  evict(): void {
+    this.#process?.connection.end('another session needed its place');
+  }
+
+  /** Kills it with everything that it started. Calls that are under way fail. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#process?.connection.close();
+    await within(Promise.resolve(this.#starting), GONE_MS);
+    await within(Promise.resolve(this.#process?.connection.gone), GONE_MS);
+  }
+
+  async #open(workspace: string): Promise<HostedProcess> {
+    const workspaceId = await identify(workspace);
+    if (this.#closing.signal.aborted) throw new ToolFailure('the session is closed');
+    if (this.#starting !== undefined) return await this.#starting;
+    const current = this.#process;
+    if (current !== undefined && current.workspaceId !== workspaceId) {
+      current.connection.end('its workspace was replaced by another directory');
+    }
+    if (current !== undefined && !current.connection.isEnded) return current;
+    this.#starting = this.#start(workspace, workspaceId).finally(() => {
+      this.#starting = undefined;
+    });
+    return await this.#starting;
+  }
+
+  async #start(workspace: string, workspaceId: string): Promise<HostedProcess> {
+    const { limits, changedLimits = {} } = this.#options;
+    // Otherwise what the last one has left would work on the same files.
+    await within(Promise.resolve(this.#process?.connection.gone), GONE_MS);
+    const { connection, programs } = await this.#spawn(workspace);
+    this.#process = { connection, workspaceId, generation: (this.#process?.generation ?? 0) + 1 };
+    if (this.#closing.signal.aborted) connection.close();
+    const open = { type: 'open', workspace, programs, limits: changedLimits } as const;
+    await connection.call(open, { timeoutMs: limits.toolHostStartMs });
+    return this.#process;
+  }
+
+  /** In one of the places that the hosts of all sessions share, which it leaves when it is gone. */
+  async #spawn(workspace: string): Promise<{ connection: HostConnection; programs: HostPrograms }> {
+    const { hosts, launcher, limits } = this.#options;
+    const { signal } = this.#closing;
+    const leave = await hosts.enter(this, signal);
+    try {
+      const { launch, programs } = await launcher.prepare(workspace);
+      if (signal.aborted) throw new ToolFailure('the session is closed');
+      const connection = await HostConnection.start({ launch, workspace, limits });
+      ignoringFailure(connection.gone.finally(leave));
+      return { connection, programs };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+}
+
+interface HostedProcess {
+  readonly connection: HostConnection;
+  readonly workspaceId: string;
+  readonly generation: number;
+}
+
+/** How long a process that was killed is waited for. One that hangs in the kernel may never be gone. */
+const GONE_MS = 5_000;
+
+/** Which directory it is, whatever becomes of its path: a sandbox keeps the one that it was started with. */
+async function identify(workspace: string): Promise<string> {
+  const stats = await lstat(workspace).catch(() => undefined);
+  if (stats?.isDirectory()) return `${stats.dev}:${stats.ino}`;
+  throw new ToolFailure(`the workspace ${workspace} is ${stats === undefined ? 'not there' : 'not a directory'}`);
+}
+
+async function unlessInterrupted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return await new Promise((resolve, reject) => {
+    const leave = (): void => reject(new Interrupted());
+    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
+}

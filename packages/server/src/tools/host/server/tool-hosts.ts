@@ -1,0 +1,138 @@
+import { type Clock, systemClock } from '../../../base/clock.ts';
+import type { BubblewrapOptions } from '../../sandbox/bubblewrap.ts';
+import type { SandboxState } from '../../sandbox/sandbox.ts';
+import { ToolFailure } from '../../tool-failure.ts';
+import { type ToolLimits, toToolLimits } from '../../tool-limits.ts';
+import { openHostSandbox } from './host-sandbox.ts';
+
+/** A tool host that takes one of the places. */
+export interface LiveHost {
+  /** No call is under way. */
+  readonly isIdle: boolean;
+  readonly shells: number;
+  /** When the last call ended, on a steady clock. */
+  readonly usedAt: number;
+  /** Ends its process. It starts again with its next call. */
+  evict(): void;
+}
+
+/**
+ * What the tool hosts of all sessions of a server share: a number of places, and the sandbox.
+ *
+ * When all places are taken, the host that was unused for longest makes room. One with shells is spared, because their
+ * directories and variables would be lost, unless it was unused for very long.
+ */
+export class ToolHosts {
+  readonly #limits: ToolLimits;
+  readonly #clock: Clock;
+  readonly #taken = new Set<Place>();
+  /** Those whose hosts are being evicted. */
+  readonly #leaving = new Set<Place>();
+  /** How those that wait for a place take it, the first one first. */
+  readonly #waiting: (() => void)[] = [];
+  readonly #sandboxes = new Map<string, Promise<SandboxState>>();
+  #looking: NodeJS.Timeout | undefined;
+
+  constructor({ limits, clock = systemClock }: { limits?: Partial<ToolLimits> | undefined; clock?: Clock } = {}) {
+    this.#limits = toToolLimits(limits);
+    this.#clock = clock;
+  }
+
+  /** How many hosts have a place. */
+  get size(): number {
+    return this.#taken.size;
+  }
+
+  /** Waits for a place. Throws a {@link ToolFailure} when none becomes free in time. Gives how to leave it. */
+  async enter(host: LiveHost, signal: AbortSignal): Promise<() => void> {
+    const place: Place = { host };
+    if (this.#taken.size < this.#limits.toolHostsMax && this.#waiting.length === 0) this.#taken.add(place);
+    else await this.#waitForPlace(place, signal);
+    return () => {
+      if (!this.#taken.delete(place)) return;
+      this.#leaving.delete(place);
+      this.#waiting.shift()?.();
+    };
+  }
+
+  /** A host has become idle. */
+  hostIsIdle(): void {
+    this.#makeRoom();
+  }
+
+  /**
+   * Decided once for a server. Otherwise an agent that takes all processes of the machine for a moment could make it look
+   * as if there were no sandbox, and where bash is allowed without one it would get out.
+   */
+  async openSandbox(options: BubblewrapOptions): Promise<SandboxState> {
+    const key = JSON.stringify([options.allowsNetwork ?? false, options.readOnlyPaths ?? []]);
+    const opening = this.#sandboxes.get(key) ?? openHostSandbox(options);
+    this.#sandboxes.set(key, opening);
+    try {
+      return await opening;
+    } catch (error) {
+      // The machine had no room to try it, so nothing is decided.
+      if (this.#sandboxes.get(key) === opening) this.#sandboxes.delete(key);
+      throw error;
+    }
+  }
+
+  async #waitForPlace(place: Place, signal: AbortSignal): Promise<void> {
+    const { toolHostsMax, toolHostWaitMs } = this.#limits;
+    await new Promise<void>((resolve, reject) => {
+      const enter = (): void => {
+        stop();
+        // At once, or the next one that asks would take the same place.
+        this.#taken.add(place);
+        resolve();
+      };
+      const giveUp = (reason: string): void => {
+        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+        stop();
+        reject(new ToolFailure(reason));
+      };
+      const onClose = (): void => giveUp('the session is closed');
+      const late = `all ${toolHostsMax} tool processes of this server are in use: call again in some minutes`;
+      const timer = setTimeout(() => giveUp(late), toolHostWaitMs);
+      const stop = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', onClose);
+        this.#stopLooking();
+      };
+      this.#waiting.push(enter);
+      signal.addEventListener('abort', onClose, { once: true });
+      this.#looking ??= setInterval(() => this.#makeRoom(), LOOK_MS);
+      this.#makeRoom();
+    });
+  }
+
+  #makeRoom(): void {
+    while (this.#leaving.size < this.#waiting.length) {
+      const place = this.#findIdle();
+      if (place === undefined) return;
+      this.#leaving.add(place);
+      place.host.evict();
+    }
+  }
+
+  #findIdle(): Place | undefined {
+    const longAgo = this.#clock.steady() - this.#limits.toolHostShellIdleMs;
+    const idle = [...this.#taken].filter((place) => place.host.isIdle && !this.#leaving.has(place));
+    const oldest = idle.sort((one, other) => one.host.usedAt - other.host.usedAt);
+    return oldest.find(({ host }) => host.shells === 0) ?? oldest.find(({ host }) => host.usedAt <= longAgo);
+  }
+
+  #stopLooking(): void {
+    if (this.#waiting.length > 0) return;
+    clearInterval(this.#looking);
+    this.#looking = undefined;
+  }
+}
+
+/** One for each process: the next one of the same session has another. */
+interface Place {
+  readonly host: LiveHost;
+}
+
+/** How often it is looked whether a host with shells was unused for long enough. */
+const LOOK_MS = 1_000;

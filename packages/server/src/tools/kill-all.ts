@@ -1,0 +1,88 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as wait } from 'node:timers/promises';
+
+/** Variables of the environment that mark processes begin with this. */
+export const MARKER_PREFIX = 'FLEETLOOM_MARK_';
+
+/**
+ * Kills a process group and, where the system lets us look, everything that carries the marker in its environment: what
+ * started a session of its own is in no group of ours any more.
+ */
+export async function killAll(pid: number | undefined, marker: string): Promise<void> {
+  if (pid !== undefined) kill(-pid);
+  // A process that is killed may just have started another one, so this is over when none is found.
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const all = await scan();
+    const marked = all?.filter(({ environment }) => environment.includes(marker));
+    if (marked?.length === 0) return;
+    for (const found of marked ?? []) kill(found.pid);
+    if (all === undefined) await wait(RETRY_MS);
+  }
+}
+
+const ROUNDS_MAX = 20;
+const RETRY_MS = 50;
+/** Files that are open at a time. Descriptors may be what the machine is short of. */
+const READS_MAX = 16;
+
+interface Found {
+  readonly pid: number;
+  readonly environment: Buffer;
+}
+
+type Processes = readonly Found[] | undefined;
+
+let running: Promise<unknown> = Promise.resolve();
+let next: Promise<Processes> | undefined;
+
+/** A look at all processes that begins after the call. When many are killed at once, they share the next one. */
+function scan(): Promise<Processes> {
+  next ??= running.then(() => {
+    next = undefined;
+    const found = readProcesses();
+    running = found;
+    return found;
+  });
+  return next;
+}
+
+/** Those that we, or another server of ours, have marked. Undefined when the machine does not let us look now. */
+async function readProcesses(): Promise<Processes> {
+  try {
+    const pids = (await readdir('/proc')).filter((name) => /^[0-9]+$/.test(name)).map(Number);
+    const found: Found[] = [];
+    for (let at = 0; at < pids.length; at += READS_MAX) {
+      const some = await Promise.all(pids.slice(at, at + READS_MAX).map((pid) => readProcess(pid)));
+      found.push(...some.filter((each) => each !== undefined));
+    }
+    return found;
+  } catch (error) {
+    // On other systems than Linux there is nothing to look at.
+    return isShortage(error) ? undefined : [];
+  }
+}
+
+async function readProcess(pid: number): Promise<Found | undefined> {
+  if (pid === process.pid) return undefined;
+  try {
+    // What is dead and only waits to be counted has an empty environment.
+    const environment = await readFile(`/proc/${pid}/environ`);
+    return environment.includes(MARKER_PREFIX) ? { pid, environment } : undefined;
+  } catch (error) {
+    if (isShortage(error)) throw error;
+    // It ended, or belongs to another user.
+    return undefined;
+  }
+}
+
+function isShortage(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE');
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Gone already, which is what we want.
+  }
+}

@@ -1,0 +1,103 @@
+import { ignoringFailure } from '../../base/in-background.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { Allowance } from './message-guard.ts';
+import { McpFault } from './mcp-fault.ts';
+
+export interface ExchangeOptions {
+  readonly allowance: Allowance;
+  /** How long all of it may take. */
+  readonly withinMs: number;
+  /** How long it is waited for after an answer broke off: servers may let their clients resume it. */
+  readonly resumeMs?: number | undefined;
+  /** Ends it early. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Some requests and their answers that belong together: a call, a list, a handshake. When it has ended nothing of it is
+ * left open, whatever the server does.
+ */
+export class Exchange {
+  readonly allowance: Allowance;
+  #result: JsonObject | undefined;
+  readonly #resumeMs: number | undefined;
+  readonly #stop = new AbortController();
+  readonly #closers = new Set<() => void>();
+  #fault: McpFault | undefined;
+  #fail: (fault: McpFault) => void = () => {};
+  #resume: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor({ allowance, resumeMs }: Pick<ExchangeOptions, 'allowance' | 'resumeMs'>) {
+    this.allowance = allowance;
+    this.#resumeMs = resumeMs;
+  }
+
+  /** Runs what the exchange is for. Rejects as soon as there is a fault, whether or not the library has noticed. */
+  async run<Result>(
+    work: () => Promise<Result>,
+    { withinMs, signal }: Pick<ExchangeOptions, 'withinMs' | 'signal'>,
+  ): Promise<Result> {
+    const failed = new Promise<never>((_resolve, reject) => {
+      this.#fail = reject;
+    });
+    const onAbort = (): void => this.fail(new McpFault('unreachable', 'it was interrupted'));
+    const patience = setTimeout(() => this.fail(late(withinMs)), withinMs);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      const working = work();
+      ignoringFailure(working);
+      if (signal?.aborted === true) onAbort();
+      return await Promise.race([working, failed]);
+    } catch (error) {
+      throw this.#fault ?? error;
+    } finally {
+      this.#isOver = true;
+      clearTimeout(patience);
+      clearTimeout(this.#resume);
+      signal?.removeEventListener('abort', onAbort);
+      for (const close of this.#closers) close();
+    }
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** The result of its last request has come. */
+  give(result: JsonObject): void {
+    this.#result = result;
+  }
+
+  /** What the result of its last request was, once. A server may have answered with something else. */
+  take(): JsonObject {
+    const result = this.#result;
+    this.#result = undefined;
+    if (result === undefined) throw new McpFault('broken', 'its answer does not follow the protocol');
+    return result;
+  }
+
+  fail(fault: McpFault): void {
+    if (this.#isOver) return;
+    this.#fault ??= fault;
+    this.#fail(this.#fault);
+    this.#stop.abort();
+  }
+
+  /** An answer ended. Where that was not its result, it is waited for a while longer. */
+  broke(fault: McpFault): void {
+    if (this.#isOver || this.#resumeMs === undefined) return;
+    this.#resume ??= setTimeout(() => this.fail(fault), this.#resumeMs);
+  }
+
+  /** What to close at the end. Gives what takes it back. */
+  onEnd(close: () => void): () => void {
+    if (this.#isOver) close();
+    else this.#closers.add(close);
+    return () => this.#closers.delete(close);
+  }
+}
+
+export function late(ms: number): McpFault {
+  return new McpFault('late', `there was no answer within ${ms} ms`);
+}

@@ -1,0 +1,199 @@
+import { inBackground } from '../../base/in-background.ts';
+import { limits } from '../../base/limits.ts';
+import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
+import type { Checkpoints } from './checkpoints.ts';
+import type { EncodedEvent } from './encoded-event.ts';
+import { type KnownSession, type KnownSessions, noteEvent } from './known-sessions.ts';
+import type { WatchEverything } from './watch-everything.ts';
+import { readFleet, watchFleet } from './watch-fleet.ts';
+
+export interface FleetSlotsOptions {
+  readonly request: WatchEverything;
+  readonly known: KnownSessions;
+  readonly checkpoints: Checkpoints;
+  readonly onDeleted: (sessionId: string) => void;
+  /** The session has left its slot, and frames may have been written since its last event was sent. */
+  readonly onLeft: (sessionId: string) => void;
+}
+
+/**
+ * Sends the events of sessions to one reader, a bounded number of sessions at the same time. A session without a free slot waits,
+ * and costs a position in its log. A session that has no new events, or has sent many, makes room for waiting ones, so that
+ * every session gets its turn.
+ */
+export class FleetSlots {
+  readonly #options: FleetSlotsOptions;
+  readonly #watchedMax: number;
+  /** Sessions with new events and without a slot, in the order in which they get one. */
+  readonly #waiting = new Set<string>();
+  /** Sessions that could not be read. The next look retries them. */
+  readonly #failed = new Set<string>();
+  /** Sessions with a slot, the one that got its slot first comes first. */
+  readonly #followed = new Map<string, Followed>();
+  /** Those of them that are open and have no new events, the one that sent its last event first comes first. */
+  readonly #quiet = new Set<Followed>();
+  /** Those that are on their way out to make room. */
+  #leavingCount = 0;
+  /** Serialises sending: a slow reader buffers one batch of events, and not one per session. */
+  #sending: Promise<void> = Promise.resolve();
+  #isOpen = false;
+
+  constructor(options: FleetSlotsOptions) {
+    this.#options = options;
+    this.#watchedMax = options.request.watchedMax ?? limits.fleetWatchedSessionsMax;
+  }
+
+  /** From now on waiting sessions get slots. */
+  open(): void {
+    this.#isOpen = true;
+    this.pump();
+  }
+
+  end(): void {
+    this.#isOpen = false;
+    for (const { leaving } of this.#followed.values()) leaving.abort();
+  }
+
+  /** The session has new events. A followed session finds them on its own. */
+  add(sessionId: string, { isWatched }: KnownSession): void {
+    if (!isWatched) this.#waiting.add(sessionId);
+  }
+
+  delete(sessionId: string): void {
+    this.#waiting.delete(sessionId);
+    this.#failed.delete(sessionId);
+  }
+
+  retryFailed(): void {
+    for (const sessionId of this.#failed) {
+      if (this.#options.known.get(sessionId)?.isWatched === false) this.#waiting.add(sessionId);
+    }
+    this.#failed.clear();
+  }
+
+  /** Sends the events of all waiting sessions up to the present, one session after the other. */
+  async readAll(): Promise<void> {
+    for (const sessionId of this.#waiting) {
+      if (this.#options.request.sink.signal.aborted) return;
+      await this.#follow(sessionId, this.#options.known.get(sessionId)!);
+    }
+  }
+
+  /** Gives slots to waiting sessions. */
+  pump(): void {
+    if (!this.#isOpen) return;
+    let left = STARTS_AT_ONCE;
+    for (const sessionId of this.#waiting) {
+      if (this.#followed.size >= this.#watchedMax) return this.#makeRoom();
+      // Thousands may wait when the stream is opened.
+      if (left-- === 0) return void setImmediate(() => this.pump());
+      const known = this.#options.known.get(sessionId);
+      if (known === undefined) this.#waiting.delete(sessionId);
+      else inBackground(this.#follow(sessionId, known), this.#options.request.onMishap);
+    }
+  }
+
+  /** Lets as many sessions without new events leave as there are sessions waiting. */
+  #makeRoom(): void {
+    for (const followed of this.#quiet) {
+      if (this.#leavingCount >= this.#waiting.size) return;
+      this.#quiet.delete(followed);
+      this.#leavingCount++;
+      followed.isLeaving = true;
+      followed.leaving.abort();
+    }
+  }
+
+  /** Sends the events of a session while it has a slot. */
+  async #follow(sessionId: string, known: KnownSession): Promise<void> {
+    const followed: Followed = { leaving: new AbortController(), isLeaving: false, batches: 0 };
+    this.#waiting.delete(sessionId);
+    this.#followed.set(sessionId, followed);
+    this.#options.known.add(sessionId, known);
+    known.isWatched = true;
+    let end: PassEnd = 'failed';
+    try {
+      end = await this.#pass(sessionId, known, followed);
+    } finally {
+      known.isWatched = false;
+      this.#followed.delete(sessionId);
+      this.#quiet.delete(followed);
+      if (followed.isLeaving) this.#leavingCount--;
+      if (end === 'deleted') this.#options.onDeleted(sessionId);
+      else if (end === 'failed') this.#failed.add(sessionId);
+      else this.#options.onLeft(sessionId);
+      this.pump();
+    }
+  }
+
+  async #pass(sessionId: string, known: KnownSession, followed: Followed): Promise<PassEnd> {
+    const { channels, options, isFollowed, sink } = this.#options.request;
+    const { leaving } = followed;
+    // Thousands may start at the same time.
+    await yieldToEventLoop();
+    const onQuiet = (seq: number) => {
+      known.seq = Math.max(known.seq, seq);
+      known.isPending = false;
+      // An idle session needs no slot, and an open one gives its slot to a waiting session.
+      if (!known.isOpen) return leaving.abort();
+      this.#quiet.add(followed);
+      if (this.#waiting.size > 0) this.#makeRoom();
+    };
+    const request = { channels, sessionId, options, after: known.place, onQuiet };
+    const isPast = !isFollowed || !known.isOpen;
+    const events = isPast ? readFleet(request) : watchFleet({ ...request, signal: leaving.signal });
+    try {
+      while (true) {
+        const step = await events.next();
+        if (step.done === true) {
+          if (step.value === 'deleted') return 'deleted';
+          // A followed session ends only when it leaves its slot. Any other end is retried later.
+          return isPast || leaving.signal.aborted ? 'left' : 'failed';
+        }
+        this.#quiet.delete(followed);
+        await this.#send(known, step.value);
+        if (sink.signal.aborted || this.#hasToLeave(followed)) return 'left';
+      }
+    } finally {
+      await events.return('ended');
+    }
+  }
+
+  /** A session that has sent many events goes to the end of the queue. */
+  #hasToLeave(followed: Followed): boolean {
+    followed.batches++;
+    return this.#waiting.size > 0 && this.#followed.size >= this.#watchedMax && followed.batches >= BATCHES_AT_ONCE;
+  }
+
+  async #send(known: KnownSession, events: readonly EncodedEvent[]): Promise<void> {
+    const { sink } = this.#options.request;
+    const sending = this.#sending.then(async () => {
+      for (const event of events) {
+        if (sink.signal.aborted) return;
+        const hasRoom = sink.send(event.body);
+        noteEvent(known, event);
+        this.#options.checkpoints.count(event.body.length);
+        if (!hasRoom) await sink.room();
+      }
+    });
+    this.#sending = sending;
+    await sending;
+  }
+}
+
+/** A session that has a slot. */
+interface Followed {
+  readonly leaving: AbortController;
+  /** It makes room for a waiting session. */
+  isLeaving: boolean;
+  batches: number;
+}
+
+/** Why a session leaves its slot. `left`: it has no new events, or other sessions have their turn. */
+type PassEnd = 'left' | 'deleted' | 'failed';
+
+/** Sessions that get a slot in one turn of the event loop. */
+const STARTS_AT_ONCE = 100;
+
+/** After so many batches of events a session makes room for a waiting one. */
+const BATCHES_AT_ONCE = 16;

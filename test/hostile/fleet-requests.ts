@@ -1,0 +1,39 @@
+import { openEvents, readEvents } from '@fleetloom/client';
+import { type FleetEvent, parseFleetEvent } from '@fleetloom/protocol/fleet';
+import { SseDecoder, type SseItem } from '@fleetloom/protocol/sse';
+import { inBackground } from '../../packages/server/src/base/in-background.ts';
+import type { Victim } from './victim.ts';
+
+/** A run of the attacker, from its first event to its last. */
+export async function orchestrate({ url, keys }: Victim, body: object): Promise<FleetEvent[]> {
+  const headers = { 'x-api-key': keys.attacker, 'content-type': 'application/json', connection: 'close' };
+  const answer = await fetch(`${url}/v1/orchestrate`, { method: 'POST', headers, body: JSON.stringify(body) });
+  return await collect(readEvents(answer, new SseDecoder()));
+}
+
+/** Events of a stream that ends. */
+export async function readFleet({ url, keys }: Victim, path: string): Promise<FleetEvent[]> {
+  return await collect(openEvents(`${url}${path}`, { headers: { 'x-api-key': keys.attacker, connection: 'close' } }));
+}
+
+/** `/v1/fleet`, and the runs whose end it has told. */
+export function watchRuns({ url, keys }: Victim) {
+  const ending = new AbortController();
+  const ended: string[] = [];
+  const opening = fetch(`${url}/v1/fleet`, { headers: { 'x-api-key': keys.attacker }, signal: ending.signal });
+  const watch = async () => {
+    for await (const item of readEvents(await opening, new SseDecoder())) {
+      if (item.type !== 'event') continue;
+      const event = parseFleetEvent(item);
+      if (event.type === 'done') ended.push(event.request_id);
+    }
+  };
+  inBackground(watch(), () => undefined);
+  return { opened: opening.then(() => undefined), ended: () => ended, close: () => ending.abort() };
+}
+
+async function collect(items: AsyncIterable<SseItem>): Promise<FleetEvent[]> {
+  const events: FleetEvent[] = [];
+  for await (const item of items) if (item.type === 'event') events.push(parseFleetEvent(item));
+  return events;
+}
