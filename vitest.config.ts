@@ -14,7 +14,7 @@ const together = [
   'packages/client/src/!(open-events).test.ts',
   'packages/web/src/**/!(app|clock|decisions|fleet-hub|header|polled).test.ts',
   'packages/server/src/!(server-place|server.few-resources|server.nasty).test.ts',
-  'packages/server/src/base/!(schedule).test.ts',
+  'packages/server/src/base/!(create-pace|schedule).test.ts',
   'packages/server/src/{agents,engines,environments,nodes,sessions,tools,views,webhooks}/**/*.test.ts',
   'packages/server/src/http/**/!(idle-streams).test.ts',
   'packages/server/src/store/!(slow-reader).test.ts',

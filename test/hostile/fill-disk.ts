@@ -6,6 +6,7 @@ import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { startVictim, type Victim } from './victim.ts';
 
 const FULL_BYTES = 16 * 1_024;
+const SPARE = 'spare';
 
 /** What the server said that it has. */
 interface Acknowledged {
@@ -49,11 +50,13 @@ export async function fillDisk(rounds: number): Promise<void> {
   }
 }
 
-/** Its workspace takes all that is left. */
+/** The agent's workspace takes all that is left, except what `SPARE` gives back. */
 async function fillByAgent({ attacker }: Victim, disk: SmallDisk): Promise<string> {
-  const command = 'head -c 100000000 /dev/zero > fill; head -c 1000000 /dev/zero > more';
+  const command = `head -c 600000 /dev/zero > ${SPARE}; head -c 100000000 /dev/zero > fill; head -c 1000000 /dev/zero > more`;
   const id = await startSession(attacker, { turns: [[{ call: 'bash', input: { command } }], [{ say: 'done' }]] });
   await expect.poll(() => disk.freeBytes()).toBeLessThan(FULL_BYTES);
+  // Room for some requests: what they are promised has to survive the ones that find none.
+  rmSync(`${disk.directory}/workspaces/${id}/${SPARE}`);
   return id;
 }
 
@@ -84,6 +87,7 @@ async function workOnFullDisk(victim: Victim, disk: SmallDisk, known: Acknowledg
   }
   console.log(`${failures.length} of 90 requests failed with ${disk.freeBytes()} bytes free`);
   expect(failures.length).toBeGreaterThan(10);
+  expect([known.agents.size > 0, known.files.size > 0]).toEqual([true, true]);
   const untyped = failures.filter(({ status, message }) => status !== 507 || !message.includes('storage_full'));
   expect(untyped.map(({ message }) => message)).toEqual([]);
   // Reading needs no room.
@@ -125,10 +129,12 @@ async function expectKept(
     expect([id, answer.size_bytes]).toEqual([id, bytes]);
   }
   for (const [id, before] of history) {
+    // A message that was acknowledged while the log could not be written is taken up when the session has an owner again.
+    const countMessages = async () =>
+      (await readSession(canary, id)).events.filter(({ type }) => type === 'user.message').length;
+    await expect.poll(countMessages, { timeout: 60_000 }).toBe(known.messages.get(id));
     await becomesIdle(canary, id);
     const { events } = await readSession(canary, id);
     expect(events.slice(0, before.length)).toEqual(before);
-    const messages = events.filter(({ type }) => type === 'user.message');
-    expect([id, messages.length]).toEqual([id, known.messages.get(id)]);
   }
 }

@@ -28,7 +28,7 @@ async function tryOut(args: string[], env: Record<string, string> = {}) {
   const text = fake.stdout.text;
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(text)![0];
   const key = /^ +key +(\S+)/im.exec(text)?.[1] ?? '';
-  return { text, data, ...(await makeAgent(url, key)) };
+  return { text, warnings: fake.stderr.text, data, ...(await makeAgent(url, key)) };
 }
 
 async function makeAgent(url: string, key: string | undefined) {
@@ -53,6 +53,14 @@ describe('who may run programs', () => {
     const configured = await tryOut(['serve'], { FLEETLOOM_CONFIG: config });
     expect(configured.status).toBe(200);
     expect(configured.text).toContain('WITHOUT a sandbox');
+  }, 120_000);
+
+  it('[Y115] serve and start print a warning on standard error with --unsandboxed-bash, and none without it', async () => {
+    for (const command of [['serve'], ['start', '--no-demo', '--no-browser']]) {
+      expect((await tryOut(command)).warnings).toBe('');
+      const { warnings } = await tryOut([...command, '--unsandboxed-bash']);
+      expect(warnings).toMatch(/^fleetloom: --unsandboxed-bash: .*agents run commands as your user.*\n$/);
+    }
   }, 120_000);
 
   it('[Y111] start lets the workspace of its own user, says so in one line, and not with --no-programs', async () => {

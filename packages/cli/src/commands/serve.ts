@@ -71,6 +71,7 @@ type Server = Awaited<ReturnType<typeof startServer>>;
 export async function startHere(io: Io, options: ServeOptions, dataDirectory: string): Promise<Server> {
   const { env } = io;
   const database = toDatabase(options, env['FLEETLOOM_DATABASE']);
+  if (options.unsandboxedBash === true) io.stderr.write(UNSANDBOXED_BASH);
   try {
     return await startServer({
       dataDirectory,
@@ -109,6 +110,8 @@ export async function startHere(io: Io, options: ServeOptions, dataDirectory: st
   }
 }
 
+const UNSANDBOXED_BASH =
+  'fleetloom: --unsandboxed-bash: where bubblewrap does not work, agents run commands as your user, with your files and network.\n';
 const DEFAULT_PORT = 4280;
 
 /** The upstream is named as every client of it names it. A key of our own server has another name. */

@@ -13,6 +13,10 @@ export const limits = {
   patternStepsMax: 1_500_000,
   /** How long work that grows with a log or a list runs before sockets and timers are served. */
   loopSliceMs: 5,
+  /** Background work that no caller waits for: its slice, its rest as a multiple of the slice, and its longest rest. */
+  paceSliceMs: 1,
+  paceRestFactor: 4,
+  paceRestMsMax: 50,
   /** How much of the heap that V8 allows may be used before what needs much of it is refused. */
   heapShareMax: 0.7,
   /** What is left of that share when idle sessions are let go at once. */
@@ -40,6 +44,8 @@ export const limits = {
   logBatchEntriesMax: 4_096,
   /** Entries that are folded at a time: with what is made of them, that takes one or two milliseconds. */
   sliceEntriesMax: 256,
+  /** Entries that paced background work reads at a time. */
+  pacedEntriesMax: 64,
   /** The newest frames of one session that its readers share; who is further behind reads the store. */
   feedBytesMax: 256 * 1024,
   /** The same of all sessions together. */

@@ -1,3 +1,4 @@
+import { createPace } from '../base/create-pace.ts';
 import { limits } from '../base/limits.ts';
 import type { CheckpointRequest } from '../store/checkpointer.ts';
 import { bytesOf } from '../store/entries.ts';
@@ -42,7 +43,7 @@ async function hasEvents(
   bytesMin: number,
 ): Promise<boolean> {
   let bytes = 0;
-  for await (const entries of readBatches(store, sessionId, after, { skipsDeltas: true })) {
+  for await (const entries of readBatches(store, sessionId, after, { skipsDeltas: true, pace: createPace() })) {
     for (const entry of entries) bytes += entry.kind === 'frame' && entry.seq <= head ? bytesOf(entry) : 0;
     if (bytes >= bytesMin) return true;
     if (entries.at(-1)!.lastSeq >= head) return false;

@@ -1,7 +1,13 @@
+import type { Pace } from '../base/create-pace.ts';
 import { limits } from '../base/limits.ts';
 import { yieldToEventLoop } from '../base/yield-to-event-loop.ts';
 import type { Entry } from './frame.ts';
 import type { ReadRequest, Store } from './store.ts';
+
+export interface ReadBatchesOptions extends Pick<ReadRequest, 'skipsDeltas'> {
+  /** Paces a reader that no caller waits for. */
+  readonly pace?: Pace | undefined;
+}
 
 /**
  * The entries of a log behind a cursor in small batches, up to its end and including frames written in the meantime. A long log
@@ -11,15 +17,16 @@ export async function* readBatches(
   store: Pick<Store, 'read'>,
   sessionId: string,
   after = 0,
-  { skipsDeltas = false }: Pick<ReadRequest, 'skipsDeltas'> = {},
+  { skipsDeltas = false, pace }: ReadBatchesOptions = {},
 ): AsyncGenerator<readonly Entry[]> {
-  const { logBatchEntriesMax: entriesMax, logBatchBytesMax: bytesMax } = limits;
+  const { logBatchBytesMax: bytesMax } = limits;
+  const entriesMax = pace === undefined ? limits.logBatchEntriesMax : limits.pacedEntriesMax;
   for (let cursor = after; ; ) {
     const entries = await store.read({ sessionId, after: cursor, entriesMax, bytesMax, skipsDeltas });
     if (entries.length === 0) return;
     for (let at = 0; at < entries.length; at += limits.sliceEntriesMax) {
       yield entries.slice(at, at + limits.sliceEntriesMax);
-      await yieldToEventLoop();
+      await (pace ?? yieldToEventLoop)();
     }
     cursor = entries.at(-1)!.lastSeq;
   }

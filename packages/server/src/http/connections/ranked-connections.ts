@@ -12,14 +12,22 @@ export interface Ranked {
   readonly wasRead: boolean;
 }
 
-/** Connections by rank, and within a rank by age. Every operation takes constant time. */
+/**
+ * Connections by rank, and within a rank by age. Every operation takes constant time, except finding the oldest idle
+ * connection of a client with a key, which looks at all connections of such clients: they are only moved between `idle` and
+ * `busy`, with every request, so that costs nothing.
+ */
 export class RankedConnections<Item extends Ranked> {
+  readonly #unused = new Set<Item>();
+  readonly #idleStrangers = new Set<Item>();
+  readonly #busyStrangers = new Set<Item>();
+  readonly #proven = new Set<Item>();
   readonly #sets: Readonly<Record<Rank, Set<Item>>> = {
-    unused: new Set(),
-    idle_stranger: new Set(),
-    busy_stranger: new Set(),
-    idle: new Set(),
-    busy: new Set(),
+    unused: this.#unused,
+    idle_stranger: this.#idleStrangers,
+    busy_stranger: this.#busyStrangers,
+    idle: this.#proven,
+    busy: this.#proven,
   };
   #size = 0;
 
@@ -27,8 +35,8 @@ export class RankedConnections<Item extends Ranked> {
     return this.#size;
   }
 
-  of(rank: Rank): Iterable<Item> {
-    return this.#sets[rank];
+  of(rank: Rank): readonly Item[] {
+    return [...this.#sets[rank]].filter((item) => item.rank === rank);
   }
 
   add(item: Item): void {
@@ -36,9 +44,10 @@ export class RankedConnections<Item extends Ranked> {
     this.#size += 1;
   }
 
-  /** To the end of its new rank. */
+  /** The rank of the item has changed, and it is the youngest of its new rank. */
   move(item: Item, before: Rank): void {
-    if (this.#sets[before].delete(item)) this.#sets[item.rank].add(item);
+    const [from, to] = [this.#sets[before], this.#sets[item.rank]];
+    if (from !== to && from.delete(item)) to.add(item);
   }
 
   remove(item: Item): void {
@@ -47,12 +56,18 @@ export class RankedConnections<Item extends Ranked> {
 
   /** The one with the lowest rank, among those that have had their rank since then or longer. */
   findLeast(since: number): Item | undefined {
-    for (const rank of CLOSABLE) {
-      const [oldest] = this.#sets[rank];
-      if (oldest !== undefined && oldest.since <= since && oldest.wasRead) return oldest;
+    for (const strangers of [this.#unused, this.#idleStrangers, this.#busyStrangers]) {
+      const [oldest] = strangers;
+      if (oldest !== undefined && isOld(oldest, since)) return oldest;
     }
-    return undefined;
+    let least: Item | undefined;
+    for (const item of this.#proven) {
+      if (item.rank === 'idle' && isOld(item, since) && (least === undefined || item.since < least.since)) least = item;
+    }
+    return least;
   }
 }
 
-const CLOSABLE: readonly Rank[] = ['unused', 'idle_stranger', 'busy_stranger', 'idle'];
+function isOld({ since, wasRead }: Ranked, latest: number): boolean {
+  return since <= latest && wasRead;
+}

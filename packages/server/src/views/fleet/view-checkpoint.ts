@@ -16,8 +16,10 @@ export class AllViews {
   readonly #views: ReadonlyMap<GateMode, FleetView>;
 
   constructor(checkpoint?: Uint8Array) {
+    // Parsed once for all modes: a checkpoint may have megabytes.
+    const kept = checkpoint === undefined ? undefined : parse(checkpoint);
     // `includeThinking` changes the events and not the state of a view.
-    this.#views = new Map(MODES.map((gate) => [gate, new FleetView(toOptions(gate), toSavedView(checkpoint, gate))]));
+    this.#views = new Map(MODES.map((gate) => [gate, new FleetView(toOptions(gate), kept && toViewOf(kept, gate))]));
   }
 
   take(frame: SessionFrame): void {
@@ -39,10 +41,15 @@ export class AllViews {
 
 /** The saved view of one gate mode. */
 export function toSavedView(checkpoint: Uint8Array | undefined, gate: GateMode): SavedView | undefined {
-  if (checkpoint === undefined) return undefined;
-  const { buffer, byteOffset, byteLength } = checkpoint;
+  return checkpoint === undefined ? undefined : toViewOf(parse(checkpoint), gate);
+}
+
+function parse({ buffer, byteOffset, byteLength }: Uint8Array): Kept {
   // Only `AllViews.save` writes it.
-  const { view, masters } = JSON.parse(Buffer.from(buffer, byteOffset, byteLength).toString()) as Kept;
+  return JSON.parse(Buffer.from(buffer, byteOffset, byteLength).toString()) as Kept;
+}
+
+function toViewOf({ view, masters }: Kept, gate: GateMode): SavedView {
   if (view.run === null) return view;
   const ofMode = new Map((masters[gate] ?? []).map((stream) => [stream.id, stream]));
   return { ...view, run: { ...view.run, streams: view.run.streams.map((stream) => ofMode.get(stream.id) ?? stream) } };

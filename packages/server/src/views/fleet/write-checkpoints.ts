@@ -1,5 +1,5 @@
+import { createPace } from '../../base/create-pace.ts';
 import { limits } from '../../base/limits.ts';
-import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import { toSessionFrame } from '../../frames/frames.ts';
 import { bytesOf } from '../../store/entries.ts';
 import type { CheckpointRequest } from '../../store/checkpointer.ts';
@@ -25,9 +25,10 @@ export async function writeFleetCheckpoints(request: WriteCheckpoints): Promise<
   const start = await findFold(store, sessionId, head);
   if (head - start.seq < frames) return;
   const views = new AllViews(start.checkpoint);
+  const pace = createPace();
   if (start.checkpoint === undefined && start.seq > 0) views.take(await readFirst(store, sessionId));
   let [since, bytes, lastBytes] = [0, 0, start.checkpoint?.length ?? 0];
-  for await (const entries of readBatches(store, sessionId, start.seq)) {
+  for await (const entries of readBatches(store, sessionId, start.seq, { pace })) {
     for (const entry of entries) {
       if (entry.kind === 'pruned') views.skip();
       else views.take(toSessionFrame(entry.value));
@@ -40,7 +41,6 @@ export async function writeFleetCheckpoints(request: WriteCheckpoints): Promise<
       if (data.length <= limits.checkpointBytesMax)
         await store.checkpoints.put({ ...kept, dependsOnDeltas: true, replacesOlder: false });
       [since, bytes, lastBytes] = [0, 0, data.length];
-      await yieldToEventLoop();
     }
     if (signal.aborted || entries.at(-1)!.lastSeq >= head) return;
   }
