@@ -164,6 +164,10 @@ export interface ApprovalRequired extends StreamEventBase {
   readonly tool_use_id: string;
   readonly tool: string;
   readonly input: unknown;
+  /** `plan`: the input holds a plan, and allowing it makes the agent carry it out. Left out: a tool call. */
+  readonly kind?: string;
+  /** Why the program of the agent asks, in its own words. */
+  readonly reason?: string;
 }
 
 export interface ApprovalResolved extends StreamEventBase {
@@ -179,6 +183,8 @@ export interface ApprovalResolved extends StreamEventBase {
   readonly rule?: string;
   /** SHA-256 of the input, in hex, over its canonical JSON (RFC 8785). Left out where nobody answered, and by older logs. */
   readonly input_sha256?: string;
+  /** The input that the call runs with, where whoever allowed it changed it. */
+  readonly updated_input?: unknown;
 }
 
 /** The whole body of a delegated turn, once. */

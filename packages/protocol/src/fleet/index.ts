@@ -1,5 +1,5 @@
 /** Fleet streams: their events, and what they add up to. Runs in browsers. */
-export type { Approval } from './approval.ts';
+export { type Approval, planOf } from './approval.ts';
 export { CommandGate, type CommandStep } from './command-gate.ts';
 export type { AgentCommand, Command, ParallelCommand, RefusalReason, RefusedCommand } from './command-scanner.ts';
 export { encodeFleetEvent } from './encode-fleet-event.ts';

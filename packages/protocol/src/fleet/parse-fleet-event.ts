@@ -102,7 +102,7 @@ const shapeTables = {
   tool_start: { ...toolUse, input: 'value' },
   tool_call: { ...toolUse, ok: 'flag', duration_ms: 'number', error: 'textIfAny' },
   file: { ...stream, path: 'text', size: 'count', encoding: 'text', content: 'text' },
-  approval_required: { ...toolUse, input: 'value' },
+  approval_required: { ...toolUse, input: 'value', kind: 'textIfAny', reason: 'textIfAny' },
   approval_resolved: {
     ...toolUse,
     input: 'value',

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assertProperty, isLong, timeout } from '../../../../test/support/seed.ts';
+import { planOf, resolveApproval, toApproval } from './approval.ts';
 import type { FleetEvent, KnownFleetEvent } from './events.ts';
 import { createFleet, type Fleet, findSession, foldFleet } from './fleet.ts';
 import { layoutRun } from './layout-run.ts';
@@ -371,6 +372,19 @@ describe('text', () => {
 describe('approvals', () => {
   const asking = () => new Story().request().start(0).start(1, { parent: 0, agent: 'tester' }).ask(1, 'toolu_1');
 
+  it('[V140, V141] an approval says that it is about a plan, why it is asked for, and what its input was changed to', () => {
+    const input = { plan: '# Plan' };
+    const asked = { type: 'approval_required', tool: 'ExitPlanMode', tool_use_id: 'toolu_9', input } as const;
+    const place = { cursor: '1', seq: 1, ts: 1, stream_id: 0, depth: 0, agent: 'a', thread_id: null };
+    const plan = toApproval({ ...place, ...asked, kind: 'plan', reason: 'It is done.' }, NOWHERE);
+    expect([plan.kind, plan.reason, planOf(plan), plan.updatedInput]).toEqual(['plan', 'It is done.', '# Plan', null]);
+    expect(planOf(toApproval({ ...place, ...asked }, NOWHERE))).toBeNull();
+    expect(planOf({ kind: 'plan', input: {} })).toBeNull();
+    const updated_input = { plan: '# Other' };
+    const resolved = { ...place, ...asked, type: 'approval_resolved', result: 'allow', updated_input } as const;
+    expect(resolveApproval([plan], plan, resolved)).toMatchObject([{ input, updatedInput: updated_input }]);
+  });
+
   it('[F10] an approval is open with all that was asked, and its turn needs somebody', () => {
     const state = fold(asking());
     expect(slotOf(state, 1)).toMatchObject({ state: 'needs_approval', openApprovals: 1, since: at(4) });
@@ -378,6 +392,8 @@ describe('approvals', () => {
       {
         toolUseId: 'toolu_1',
         tool: 'Bash',
+        kind: 'tool',
+        reason: null,
         input: { command: 'rm -rf build' },
         sessionId: 'sesn_1',
         requestId: 'req_1',
@@ -392,6 +408,7 @@ describe('approvals', () => {
         by: null,
         rule: null,
         inputSha256: null,
+        updatedInput: null,
       },
     ]);
     expect(nowDoing(slotOf(state, 1))).toBe('needs approval: 1');
@@ -984,3 +1001,5 @@ const wildStories = fc
     }
     return story.events;
   });
+
+const NOWHERE = { sessionId: null, requestId: null };

@@ -1,6 +1,6 @@
 import type { AgentSnapshot, Networking } from '@fleetloom/protocol/managed-agents';
 import type { AssistantBlock, InputBlock, ResultBlock } from '../base/content.ts';
-import type { Json } from '../base/json.ts';
+import type { Json, JsonObject } from '../base/json.ts';
 import type { Usage } from './engine.ts';
 
 /**
@@ -55,7 +55,7 @@ export interface Program {
   setModel(model: string | null): void;
   /** How much the program does without asking, in its own words; what its definition wants asked for is asked for all the same. */
   setPermissionMode(mode: string): void;
-  /** Whether a call that is asked for may run. It may come before the program asks. */
+  /** Decides whether a call may run. The decision may come before the `ask`: it is then applied when the program asks. */
   answer(callId: string, decision: Decision): void;
   /** What a call gave that somebody outside runs: a custom tool, or a question. */
   giveResult(callId: string, result: { readonly content: readonly ResultBlock[]; readonly isError: boolean }): void;
@@ -74,9 +74,10 @@ export interface ProgramVitals {
 }
 
 export type Decision =
-  | { readonly type: 'allow' }
-  /** The model is told why. */
-  | { readonly type: 'deny'; readonly message: string };
+  /** With `updatedInput` the call runs with that input instead of its own. */
+  | { readonly type: 'allow'; readonly updatedInput?: JsonObject | undefined }
+  /** The model reads the message. With `isInterrupting` the turn that made the call ends as well. */
+  | { readonly type: 'deny'; readonly message: string; readonly isInterrupting?: boolean | undefined };
 
 /** What models are called that mean a program: `claude-code/default`, `claude-code/sonnet`. */
 export const PROGRAM_PREFIX = 'claude-code/';
@@ -101,6 +102,7 @@ export type ProgramEvent = { readonly key: string } & (
   /** It is whole. If its deltas do not add up to it, they are void. Blocks that did not grow before anybody come so too. */
   | { readonly type: 'block_ended'; readonly block: string; readonly content: AssistantBlock }
   | ProgramCall
+  | ProgramAsk
   | {
       readonly type: 'result';
       readonly callId: string;
@@ -181,7 +183,12 @@ export interface ProgramCall {
   /** How the program names the tool. */
   readonly name: string;
   readonly input: Json;
-  readonly tool: /** `deny`: its definition does not give the tool to the agent, and the program is told so. */
+  /**
+   * `permission` is what the definition of the agent wants, not what the program does: only an `ask` makes an approval, and
+   * only a call with the permission `ask`, or a question, has one. `deny`: the engine refuses the call, because the
+   * definition does not give the tool to the agent.
+   */
+  readonly tool:
     | { readonly kind: 'builtin'; readonly permission: 'allow' | 'ask' | 'deny' }
     | { readonly kind: 'agent' }
     | {
@@ -190,6 +197,21 @@ export interface ProgramCall {
         readonly serverName: string;
         readonly toolName: string;
       }
-    /** `toolName` is how its owner names it. */
-    | { readonly kind: 'custom'; readonly toolName: string };
+    /** `toolName` is how its owner names it. A question to people has a result once it was asked for. */
+    | { readonly kind: 'custom'; readonly toolName: string; readonly isQuestion?: boolean };
+}
+
+/**
+ * The program waits for a decision about a call that it has announced with `call`. A call that the program refuses on its own
+ * (by a rule, a mode or a hook) has a `result` and never an `ask`; neither has one that the engine answers by the definition.
+ */
+export interface ProgramAsk {
+  readonly type: 'ask';
+  readonly callId: string;
+  /** `tool` and `plan` wait for `answer`, `question` waits for `giveResult`. */
+  readonly kind: 'tool' | 'question' | 'plan';
+  /** Why the program asks, in its own words, if it says so. */
+  readonly reason: string | null;
+  /** What the program would run. It may differ from the input of the call: newer programs add the text of a plan. */
+  readonly input: Json;
 }

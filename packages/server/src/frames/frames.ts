@@ -97,6 +97,11 @@ export interface FramePayloads {
     rule?: string | null;
     /** Of the input that was decided about, as `canonicalSha256` has it. */
     input_sha256?: string;
+    /** With `allow`: the call runs with this input instead of the one that was decided about. */
+    updated_input?: JsonObject;
+    updated_input_sha256?: string;
+    /** With `deny`: the turn that made the call ends as well. */
+    interrupt?: true;
   };
   'user.custom_tool_result': {
     id: string;
@@ -122,7 +127,19 @@ export interface FramePayloads {
   };
   /** `called_as` is the name that the model knows it by; `name` is the server's. */
   'agent.mcp_tool_use': ToolUse & { mcp_server_name: string; called_as: string };
-  'agent.custom_tool_use': { id: string; call_id: string; name: string; input: Json };
+  'agent.custom_tool_use': { id: string; call_id: string; name: string; input: Json; approval?: 'on_request' };
+  /**
+   * The program waits for a decision about this call. Only calls with `approval: 'on_request'` need it; for all others the
+   * call itself is the request.
+   */
+  'approval.requested': {
+    tool_use_id: string;
+    kind: 'tool' | 'question' | 'plan';
+    /** In the words of the program. */
+    reason: string | null;
+    /** What is decided about, where it differs from the input of the call. */
+    input?: Json;
+  };
   /** The intent: it is durable before anything is done, so that nothing is done twice unseen. */
   'tool.started': {
     tool_use_id: string;
@@ -264,6 +281,11 @@ interface ToolUse {
   readonly name: string;
   readonly input: Json;
   readonly evaluated_permission: 'allow' | 'ask' | 'deny';
+  /**
+   * Calls of programs have it: the program may refuse the call on its own, and an approval exists only once an
+   * `approval.requested` follows. Without it `evaluated_permission: 'ask'` is the request, as in logs of older versions.
+   */
+  readonly approval?: 'on_request';
 }
 
 interface ToolResultPayload {
@@ -279,7 +301,8 @@ interface ToolResultPayload {
   readonly closed_by?: AskClosedBy;
 }
 
-export type AskClosedBy = 'cancel' | 'archive' | 'limit' | 'error';
+/** `not_requested`: the program never asked, because it refused the call on its own or the call was stopped before. */
+export type AskClosedBy = 'cancel' | 'archive' | 'limit' | 'error' | 'not_requested';
 
 interface Letter {
   readonly id: string;

@@ -17,7 +17,7 @@ export function giveResult(draft: Draft, thread: ThreadState, call: Call, answer
     is_interrupted: stop !== undefined,
     duration_ms: 'since' in call.progress ? draft.now - call.progress.since : 0,
     closes_ask: closesAsk,
-    ...(closesAsk === null || stop?.by === undefined ? {} : { closed_by: stop.by }),
+    ...(closesAsk === null ? {} : toClosing(call, stop)),
   };
   if (call.kind === 'mcp') draft.event(thread, 'agent.mcp_tool_result', { mcp_tool_use_id: call.id, ...result });
   else draft.event(thread, 'agent.tool_result', { tool_use_id: call.id, ...result });
@@ -32,8 +32,14 @@ interface Stop {
   readonly by: AskClosedBy | undefined;
 }
 
-/** Only one that is stopped gets a result from us while somebody outside is still to answer. */
-function openAskOf({ id, progress }: Call): string | null {
+/** Only a call that is stopped, or that a program refused on its own, has a result while it could still be answered. */
+function openAskOf({ id, kind, progress }: Call): string | null {
+  if (progress.type === 'proposed') return kind === 'custom' ? resultAskId(id) : id;
   if (progress.type === 'asking') return id;
   return progress.type === 'outside' ? resultAskId(id) : null;
+}
+
+function toClosing({ progress }: Call, stop: Stop | undefined): { readonly closed_by?: AskClosedBy } {
+  if (progress.type === 'proposed') return { closed_by: 'not_requested' };
+  return stop?.by === undefined ? {} : { closed_by: stop.by };
 }

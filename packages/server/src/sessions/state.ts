@@ -139,6 +139,8 @@ export interface Call {
   /** Of the MCP server that has it: another one may have a tool of the same name. */
   readonly serverName: string | null;
   readonly isAsked: boolean;
+  /** Of a program: whether the program has asked for it. */
+  readonly isRequested: boolean;
   /** Written in the text: the model is told the result as text, too. */
   readonly isCommand: boolean;
   readonly runsAt: 'server' | 'worker' | 'client';
@@ -155,6 +157,8 @@ export interface Answer {
 }
 
 export type Progress =
+  /** Of a program, which may yet ask for it, run it or refuse it on its own. It can be answered before the program asks. */
+  | { readonly type: 'proposed' }
   /** Somebody has to say whether it may run. */
   | { readonly type: 'asking' }
   | { readonly type: 'due' }

@@ -1,7 +1,7 @@
 import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
 import { type AgentEvent, type StreamJsonMessage, Translator } from '@fleetloom/protocol/stream-json';
 import type { Usage } from '../engine.ts';
-import { MAIN, type ProgramEvent, type ProgramOptions } from '../program.ts';
+import { MAIN, type ProgramAsk, type ProgramEvent, type ProgramOptions } from '../program.ts';
 import type { Asks } from './asks.ts';
 import { GrowingBlocks } from './blocks.ts';
 import { Requests } from './requests.ts';
@@ -9,7 +9,7 @@ import type { GatewayEvent } from './gateway/events.ts';
 import { TappedAgents } from './tapped-agents.ts';
 import { Threads } from './threads.ts';
 import { toResultBlocks } from './to-content.ts';
-import { type CallTool, QUESTION_TOOL } from './tool-policy.ts';
+import { type CallTool, PLAN_TOOLS, QUESTION_TOOL } from './tool-policy.ts';
 import type { ToolServer } from './tool-server.ts';
 import { toTurnOutcome } from './to-turn-outcome.ts';
 import { Turns } from './turns.ts';
@@ -298,7 +298,11 @@ export class ProgramTranslator {
     }
     this.#call(thread, callId, toolName, input);
     this.#endUntold(key);
-    this.#options.asks.take(request, callId, this.#toolOf(thread, toolName));
+    if (!this.#options.asks.take(request, callId, this.#toolOf(thread, toolName))) return;
+    const reason = text(record(request.request)?.['decision_reason']) ?? null;
+    // The call may stand under another name of the same agent.
+    const owner = this.#key(this.#calls.get(callId) ?? thread);
+    this.#emit({ type: 'ask', key: owner, callId, kind: toAskKind(toolName), reason, input: toJson(input) });
   }
 
   #raw(thread: string, kind: string, value: unknown): void {
@@ -346,6 +350,11 @@ function threadOf(line: StreamJsonMessage, events: readonly AgentEvent[]): strin
 
 function blockOf({ message_id: id = '', block }: { message_id?: string; block: number }): string {
   return `${id} ${block}`;
+}
+
+function toAskKind(toolName: string): ProgramAsk['kind'] {
+  if (toolName === QUESTION_TOOL) return 'question';
+  return PLAN_TOOLS.has(toolName) ? 'plan' : 'tool';
 }
 
 function toRetry(key: string, line: Record<string, unknown>): ProgramEvent {

@@ -4,8 +4,15 @@ import { limits } from '../../base/limits.ts';
 import type { Cancel } from '../../base/schedule.ts';
 import type { Usage } from '../../engines/engine.ts';
 import { toEndedProgram } from '../../engines/no-program.ts';
-import type { Program, ProgramEngine, ProgramEvent, ProgramOptions, ProgramVitals } from '../../engines/program.ts';
-import type { NewSessionFrame } from '../../frames/frames.ts';
+import type {
+  Decision,
+  Program,
+  ProgramEngine,
+  ProgramEvent,
+  ProgramOptions,
+  ProgramVitals,
+} from '../../engines/program.ts';
+import type { FramePayloads, NewSessionFrame } from '../../frames/frames.ts';
 import { toSystemNote } from '../fold-thread.ts';
 import { primaryOf, type SessionState } from '../state.ts';
 import { findThread } from './find-thread.ts';
@@ -217,9 +224,7 @@ export class ProgramDriver {
       else program.stopThread(thread.programKey);
     } else if (type === 'user.tool_confirmation') {
       const call = thread.calls.get(payload.tool_use_id);
-      const message = payload.deny_message ?? 'The user refused this call.';
-      const decision = payload.result === 'allow' ? { type: 'allow' as const } : { type: 'deny' as const, message };
-      if (call !== undefined) program.answer(call.callId, decision);
+      if (call !== undefined) program.answer(call.callId, toDecision(payload));
     } else if (type === 'user.custom_tool_result') {
       const call = thread.calls.get(payload.custom_tool_use_id);
       const { content, is_error: isError } = payload;
@@ -252,6 +257,12 @@ function toKnown({ threads }: SessionState): ProgramOptions['known'] {
   return [...threads.values()].flatMap(({ programKey: key, programCall: callId }) =>
     key === null || callId === null ? [] : [{ key, callId }],
   );
+}
+
+function toDecision(decided: FramePayloads['user.tool_confirmation']): Decision {
+  if (decided.result === 'allow') return { type: 'allow', updatedInput: decided.updated_input };
+  const message = decided.deny_message ?? 'The user refused this call.';
+  return { type: 'deny', message, isInterrupting: decided.interrupt === true };
 }
 
 function isWaking({ type }: ProgramEvent): boolean {

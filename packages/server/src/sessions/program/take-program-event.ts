@@ -6,7 +6,7 @@ import { primaryOf, type ThreadState } from '../state.ts';
 import { toTotals } from '../take-answer.ts';
 import { findCall, findThread } from './find-thread.ts';
 import { loseProgram } from './lose-program.ts';
-import { takeProgramCall } from './take-program-call.ts';
+import { takeAsk, takeProgramCall } from './take-program-call.ts';
 import { takeThreadEnd, takeTurnEnd } from './take-program-end.ts';
 import { takeThread, takeThreadAgain } from './take-program-thread.ts';
 
@@ -74,6 +74,8 @@ function takeInTurn(draft: Draft, thread: ThreadState, taken: TakenEvent): void 
       return takeBlock(draft, thread, event.content, id);
     case 'call':
       return takeProgramCall(draft, thread, event);
+    case 'ask':
+      return takeAsk(draft, thread, findCall(thread, event.callId), event);
     case 'result': {
       const call = findCall(thread, event.callId);
       if (call === undefined || call.progress.type === 'done') return;

@@ -60,6 +60,41 @@ describe('the fleet view', () => {
     expect([told && 'rule' in told, told && 'input_sha256' in told]).toEqual([false, false]);
   });
 
+  it('[V140] an approval is required when the program asks, about what it shows then, and never for a call that it refuses', () => {
+    const { take } = openView();
+    const use = { kind: 'builtin', evaluated_permission: 'ask', approval: 'on_request', input: {} } as const;
+    const refused = { content: [{ type: 'text', text: 'no' }], is_error: true, is_interrupted: false } as const;
+    expect(take('agent.tool_use', { ...use, id: 'sevt_1', name: 'ExitPlanMode' })).toEqual([]);
+    const input = { plan: '# Plan' };
+    expect(
+      take('approval.requested', { tool_use_id: 'sevt_1', kind: 'plan', reason: 'It is done.', input }),
+    ).toMatchObject([{ type: 'approval_required', tool_use_id: 'sevt_1', input, kind: 'plan', reason: 'It is done.' }]);
+    const decided = { tool_use_id: 'sevt_1', result: 'allow', deny_message: null } as const;
+    expect(take('user.tool_confirmation', decided)).toMatchObject([
+      { type: 'approval_resolved', input },
+      { type: 'tool_start', input },
+    ]);
+
+    expect(take('agent.tool_use', { ...use, id: 'sevt_2', name: 'Bash' })).toEqual([]);
+    const closing = { closes_ask: 'sevt_2', closed_by: 'not_requested' } as const;
+    const ended = take('agent.tool_result', { tool_use_id: 'sevt_2', ...refused, ...closing });
+    expect(ended).toMatchObject([{ type: 'tool_call', tool_use_id: 'sevt_2', ok: false, error: 'no' }]);
+  });
+
+  it('[V141] a call that is allowed with another input starts with that one, and the answer has both', () => {
+    const { take } = openView();
+    const input = { file_path: 'a', content: 'one' };
+    const updated_input = { file_path: 'a', content: 'two' };
+    take('agent.tool_use', { id: 'sevt_1', name: 'write', input, kind: 'builtin', evaluated_permission: 'ask' });
+    const decided = { tool_use_id: 'sevt_1', result: 'allow', deny_message: null, updated_input } as const;
+    expect(take('user.tool_confirmation', decided)).toMatchObject([
+      { type: 'approval_resolved', input, updated_input },
+      { type: 'tool_start', input: updated_input },
+    ]);
+    const result = { tool_use_id: 'sevt_1', content: [], is_error: false, is_interrupted: false };
+    expect(take('agent.tool_result', result)).toMatchObject([{ type: 'tool_call' }, { type: 'file', content: 'two' }]);
+  });
+
   it('[V64] the cursors of a frame are its number, and behind it how many came before', () => {
     const { take } = openView();
     take('session.error', { error: { type: 'unknown_error', message: 'x' }, retry: 'exhausted' });

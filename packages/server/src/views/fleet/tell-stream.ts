@@ -61,11 +61,22 @@ const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
   },
   'agent.mcp_tool_use': (use, context) =>
     startCall({ ...use, name: `${use.mcp_server_name}: ${use.name}` }, use.evaluated_permission, context),
+  'approval.requested': ({ tool_use_id, kind, reason, input: shown }, { stream }) => {
+    const call = stream.calls.get(tool_use_id);
+    if (call === undefined || kind === 'question') return [];
+    const { name: tool, input } = { ...call, ...(shown === undefined ? {} : { input: shown }) };
+    stream.calls.set(tool_use_id, { ...call, input });
+    const more = { ...(kind === 'plan' ? { kind } : {}), ...(reason === null ? {} : { reason }) };
+    return [{ type: 'approval_required', tool, tool_use_id, input, ...more }];
+  },
   'agent.custom_tool_use': (use, context) => startCall(use, 'allow', context),
-  'user.tool_confirmation': ({ tool_use_id, result, by = 'client', rule, input_sha256 }, { stream }) => {
+  'user.tool_confirmation': (decided, { stream }) => {
+    const { tool_use_id, result, by = 'client', rule, input_sha256, updated_input } = decided;
     const call = stream.calls.get(tool_use_id);
     if (call === undefined) return [];
     const { name: tool, input } = call;
+    const run = updated_input ?? input;
+    stream.calls.set(tool_use_id, { ...call, input: run });
     const resolved: Told = {
       type: 'approval_resolved',
       tool_use_id,
@@ -75,8 +86,9 @@ const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
       by,
       ...(typeof rule === 'string' ? { rule } : {}),
       ...(input_sha256 === undefined ? {} : { input_sha256 }),
+      ...(updated_input === undefined ? {} : { updated_input }),
     };
-    return result === 'deny' ? [resolved] : [resolved, { type: 'tool_start', tool, tool_use_id, input }];
+    return result === 'deny' ? [resolved] : [resolved, { type: 'tool_start', tool, tool_use_id, input: run }];
   },
   'user.custom_tool_result': ({ custom_tool_use_id: id, ...result }, context) => endCall({ ...result, id }, context),
   'user.tool_result': ({ tool_use_id: id, ...result }, context) => endCall({ ...result, id }, context),
@@ -141,6 +153,7 @@ interface Use {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
+  readonly approval?: 'on_request';
 }
 
 /** A command is called what its author wrote. */
@@ -150,12 +163,13 @@ function withCommand(use: FramePayloads['agent.tool_use']): Use {
 }
 
 function startCall(
-  { id: tool_use_id, name: tool, input }: Use,
+  { id: tool_use_id, name: tool, input, approval }: Use,
   permission: 'allow' | 'ask' | 'deny',
   { stream, time: since }: StreamContext,
 ): Told[] {
   stream.calls.set(tool_use_id, { name: tool, input, since });
   if (permission === 'deny') return [];
+  if (permission === 'ask' && approval === 'on_request') return [];
   return [{ type: permission === 'ask' ? 'approval_required' : 'tool_start', tool, tool_use_id, input }];
 }
 
@@ -205,7 +219,7 @@ function withdrawn(
   { id: tool_use_id, closes_ask: ask, closed_by: by }: Ended,
   { name: tool, input }: StreamCall,
 ): Told[] {
-  if (ask !== tool_use_id) return [];
+  if (ask !== tool_use_id || by === 'not_requested') return [];
   return [
     { type: 'approval_resolved', tool_use_id, tool, input, result: 'withdrawn', ...(by === undefined ? {} : { by }) },
   ];
