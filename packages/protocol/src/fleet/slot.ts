@@ -175,10 +175,8 @@ export function foldSlot(slot: Slot, event: StreamEvent, textCharsMax: number): 
     }
     case 'context_compacted':
       return { ...touch(slot, event), context: null };
-    case 'settings_loaded': {
-      const { settings, instructions, hooks, agents, skills, rules } = event;
-      return { ...touch(slot, event), settings: { settings, instructions, hooks, agents, skills, rules } };
-    }
+    case 'settings_loaded':
+      return { ...touch(slot, event), settings: event };
     case 'text': {
       // Nearly all events are these: one copy of the slot, not one for each step.
       const { ts, delta } = event;

@@ -141,7 +141,7 @@ describe('the consumer rule', () => {
       skills: ['x'],
     };
     story.say('settings_loaded', 0, some);
-    expect(slotOf(fold(story), 0).settings).toEqual(some);
+    expect(slotOf(fold(story), 0).settings).toMatchObject(some);
     expect(describeSettings(some)).toBe('project settings: CLAUDE.md, 2 hooks, 1 skill');
     expect(describeSettings(none)).toBe('user settings: nothing found');
   });
