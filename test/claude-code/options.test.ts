@@ -76,9 +76,9 @@ await describeWithClaudeCode(
           const retried = frames.flatMap((frame) =>
             frame.type === 'session.error' ? [texts.get(frame.threadId)] : [],
           );
-          expect(retried.toSorted()).toEqual(['alpha is done.', 'alpha is done.', 'beta is done.']);
+          expect(sorted(retried)).toEqual(['alpha is done.', 'alpha is done.', 'beta is done.']);
           const retries = fleet.flatMap((event) => (event.type === 'request_retrying' ? [event.attempt] : []));
-          expect(retries.toSorted()).toEqual([2, 2, 3]);
+          expect(sorted(retries)).toEqual(['2', '2', '3']);
         });
       }, 120_000);
     }
@@ -127,16 +127,16 @@ await describeWithClaudeCode(
         ];
         const { fleet } = await runWithFleet(server, session, `Go. ${script(calls, [{ say: 'Done.' }])}`);
         const started = fleet.flatMap((event) => (event.type === 'stream_start' && event.depth > 0 ? [event] : []));
-        expect(started.map(({ agent, title }) => [agent, title]).toSorted()).toEqual([
-          ['general-purpose', 'Count the tests'],
-          ['general-purpose', 'Read the docs'],
-          ['worker', undefined],
+        expect(sorted(started.map(({ agent, title }) => `${agent}: ${title}`))).toEqual([
+          'general-purpose: Count the tests',
+          'general-purpose: Read the docs',
+          'worker: undefined',
         ]);
         const threads = await server.threads(session);
         const named = threads.flatMap(({ agent, parent_thread_id: parent }) =>
           parent !== null && 'description' in agent && agent.name === 'general-purpose' ? [agent.description] : [],
         );
-        expect(named.toSorted()).toEqual(['Count the tests', 'Read the docs']);
+        expect(sorted(named)).toEqual(['Count the tests', 'Read the docs']);
       });
     }, 120_000);
 
@@ -326,6 +326,10 @@ async function serveScripted() {
 const ALLOW = JSON.stringify({
   hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'allow', permissionDecisionReason: 'mine' },
 });
+
+function sorted(items: readonly unknown[]): string[] {
+  return items.map(String).toSorted();
+}
 
 function retrying(type: string): object {
   return { type, retry_status: { type: 'retrying' } };

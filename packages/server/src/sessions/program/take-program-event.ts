@@ -98,7 +98,7 @@ function takeInTurn(draft: Draft, thread: ThreadState, taken: TakenEvent): void 
       });
     case 'settings_loaded': {
       const { settings, instructions, hooks, agents, skills, rules } = event;
-      return void draft.add(thread, 'program.settings', { settings, instructions, hooks, agents, skills, rules });
+      return draft.add(thread, 'program.settings', { settings, instructions, hooks, agents, skills, rules });
     }
     case 'server_failed':
       return void draft.event(thread, 'session.error', {
