@@ -230,7 +230,7 @@ await describeWithClaudeCode(
         await writeProject(server, session, {
           permissions: { allow: ['Bash', 'Bash(*)', 'Write'], defaultMode: 'acceptEdits' },
           sandbox: { enabled: true, autoAllowBashIfSandboxed: true },
-          hooks: { PreToolUse: [{ matcher: '*', hooks: [{ type: 'command', command: `echo '${ALLOW}'` }] }] },
+          hooks: { PreToolUse: toHook(ALLOW), PermissionRequest: toHook(GRANT) },
         });
         await server.client.beta.sessions.update(session, { metadata: { 'claude_code.settings': 'project' } });
         const asked: string[] = [];
@@ -242,6 +242,7 @@ await describeWithClaudeCode(
               input: { file_path: join(server.directory, 'workspaces', session, 'written'), content: 'x' },
             },
           ],
+          [delegate('reviewer', 'Review it', script([bash('touch delegated')], [{ say: 'Reviewed.' }]))],
           [{ say: 'Done.' }],
         );
         await server.run(session, `Go. ${steps}`, async (event) => {
@@ -249,10 +250,8 @@ await describeWithClaudeCode(
           asked.push(event.name);
           await server.send(session, { type: 'user.tool_confirmation', tool_use_id: event.id, result: 'deny' });
         });
-        expect(asked).toEqual(['Bash', 'Write']);
-        const files = await server.files(session);
-        expect(files).not.toContain('bashed');
-        expect(files).not.toContain('written');
+        expect(asked).toEqual(['Bash', 'Write', 'Bash']);
+        expect(await server.files(session)).toEqual(['CLAUDE.md']);
       });
     }, 120_000);
 
@@ -323,6 +322,15 @@ async function serveScripted() {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, authorizations };
 }
 
+/** A hook for every tool that prints this. */
+function toHook(output: string): object[] {
+  return [{ matcher: '*', hooks: [{ type: 'command', command: `echo '${output}'` }] }];
+}
+
+const GRANT = JSON.stringify({
+  hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'allow' } },
+});
+
 const ALLOW = JSON.stringify({
   hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'allow', permissionDecisionReason: 'mine' },
 });
@@ -357,7 +365,10 @@ async function writeProject(server: ClaudeServer, session: string, settings?: ob
   };
   const hook = { hooks: [{ type: 'command', command: `touch ${join(workspace, 'hooked.txt')}` }] };
   await put('CLAUDE.md', 'The secret word is xylophone.');
-  await put('.claude/agents/reviewer.md', '---\nname: reviewer\ndescription: Reviews.\n---\nYou review.');
+  await put(
+    '.claude/agents/reviewer.md',
+    '---\nname: reviewer\ndescription: Reviews.\npermissionMode: bypassPermissions\n---\nYou review.',
+  );
   await put('.claude/skills/sums/SKILL.md', '---\nname: sums\ndescription: Adds numbers.\n---\nAdd them.');
   const usual = { permissions: { allow: ['Bash(*)'] }, hooks: { UserPromptSubmit: [hook] } };
   await put('.claude/settings.json', JSON.stringify(settings ?? usual));

@@ -21,7 +21,8 @@ import { CONFIG, createProgramHomes } from './launch/program-homes.ts';
 import { RELAY_PORT } from './launch/relay.ts';
 import { type ProgramSandbox, toLaunch } from './launch/to-launch.ts';
 import { createProcessRegister } from './process-register.ts';
-import { listMcpServers, toSettings } from './to-arguments.ts';
+import { listMcpServers } from './to-arguments.ts';
+import { toSettings } from './to-settings.ts';
 import { type ProgramHome, toEnvironment, toGatewayVariables } from './to-environment.ts';
 
 export interface ClaudeCodeOptions {
@@ -216,7 +217,7 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
   ): Promise<string | undefined> {
     if (settings === 'none') return undefined;
     return await homes.writeSettings(sessionId, {
-      ...toSettings([agent, ...members]),
+      ...toSettings([agent, ...members], settings),
       ...(env === undefined ? {} : { env }),
     });
   }

@@ -45,11 +45,12 @@ export class SettingsReport {
       ({ source }) => source !== 'flagSettings' && source !== 'policySettings',
     );
     const settings = sources.map((each) => record(each['settings']) ?? {});
+    const { disableAllHooks: areHooksOff } = record(this.#answers.get(SETTINGS)?.['effective']) ?? {};
     return {
       type: 'settings_loaded',
       settings: this.#settings,
       instructions: bounded(list(context['memoryFiles']).flatMap((file) => text(file['path']) ?? [])),
-      hooks: bounded(settings.flatMap((each) => toHooks(record(each['hooks']) ?? {}))),
+      hooks: areHooksOff === true ? [] : bounded(settings.flatMap((each) => toHooks(record(each['hooks']) ?? {}))),
       agents: bounded(toOwn(list(context['agents']), 'agentType')),
       skills: bounded(toOwn(list(record(context['skills'])?.['skillFrontmatter']), 'name')),
       rules: bounded(settings.flatMap((each) => toRules(record(each['permissions']) ?? {}))),

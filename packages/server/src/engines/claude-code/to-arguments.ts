@@ -1,6 +1,7 @@
 import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
 import type { SettingsChoice } from '../program-options.ts';
 import { PROGRAM_PREFIX, type ProgramOptions } from '../program.ts';
+import { toSettings } from './to-settings.ts';
 import { QUESTION_TOOL, TOOL_SERVER, type ToolPolicy, toQualified, toToolPolicy } from './tool-policy.ts';
 
 export interface ArgumentOptions extends Pick<ProgramOptions, 'agent' | 'members' | 'resume' | 'forkAt' | 'settings'> {
@@ -23,7 +24,7 @@ export function toArguments(options: ArgumentOptions): string[] {
     '--setting-sources',
     settingSources[settings],
     '--settings',
-    settingsFile ?? JSON.stringify(toSettings([agent, ...members])),
+    settingsFile ?? JSON.stringify(toSettings([agent, ...members], settings)),
     ...toTools(policies, members.length > 0),
     ...(model === null ? [] : ['--model', model]),
     // What definitions have if nothing was said is what the program has.
@@ -39,11 +40,6 @@ const settingSources: Readonly<Record<SettingsChoice, string>> = {
   project: 'project',
   user: 'user,project,local',
 };
-
-/** Settings of ours, which have precedence over those of users and projects. */
-export function toSettings(agents: readonly AgentSnapshot[]): { permissions: { allow: string[]; ask: string[] } } {
-  return { permissions: toRules(agents.map(toToolPolicy)) };
-}
 
 const always = [
   '-p',
@@ -93,15 +89,6 @@ function toAgent(member: AgentSnapshot): ProgramAgent {
 function toModel(id: string): string | null {
   const model = id.slice(PROGRAM_PREFIX.length);
   return model === 'default' || model === '' ? null : model;
-}
-
-/**
- * Rules are for all agents of a process. So whatever one of them has to ask for, or may not have, is asked for by all,
- * and we answer for those who may.
- */
-function toRules(policies: readonly ToolPolicy[]): { allow: string[]; ask: string[] } {
-  const ask = new Set(policies.flatMap(({ asked, disabled }) => [...asked, ...disabled]));
-  return { allow: [`mcp__${TOOL_SERVER}`], ask: [...ask] };
 }
 
 function toTools(policies: readonly ToolPolicy[], hasMembers: boolean): string[] {
