@@ -17,6 +17,7 @@ export type StreamEvent =
   | RequestAdmitted
   | RequestRetrying
   | ContextCompacted
+  | SettingsLoaded
   | TextDelta
   | TextRetract
   | ThinkingDelta
@@ -68,6 +69,8 @@ export interface StreamStart extends StreamEventBase {
   readonly type: 'stream_start';
   readonly parent_stream_id: number | null;
   readonly child_index: number | null;
+  /** What a sub-agent of a program was started for, where its name says only of which kind it is: show it instead of `agent`. */
+  readonly title?: string;
   /** The beginning of what it was asked. */
   readonly task: string;
   readonly model: string;
@@ -115,6 +118,24 @@ export interface RequestRetrying extends StreamEventBase {
 /** What the agent remembers was summed up, because its window was nearly full. */
 export interface ContextCompacted extends StreamEventBase {
   readonly type: 'context_compacted';
+}
+
+/** Before the first model request of a program: what it has loaded beside the agent's definition. */
+export interface SettingsLoaded extends StreamEventBase, LoadedSettings {
+  readonly type: 'settings_loaded';
+}
+
+export interface LoadedSettings {
+  /** `project` or `user`, as the session was configured. */
+  readonly settings: string;
+  /** Paths of the files with instructions, such as CLAUDE.md. */
+  readonly instructions: readonly string[];
+  /** Each as `<event>: <command>`. */
+  readonly hooks: readonly string[];
+  readonly agents: readonly string[];
+  readonly skills: readonly string[];
+  /** Permission rules, each as `allow <rule>`, `ask <rule>` or `deny <rule>`. */
+  readonly rules: readonly string[];
 }
 
 export interface TextDelta extends StreamEventBase {

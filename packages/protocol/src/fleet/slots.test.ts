@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assertProperty, isLong, timeout } from '../../../../test/support/seed.ts';
 import { planOf, resolveApproval, toApproval } from './approval.ts';
+import { describeSettings } from './describe-settings.ts';
 import type { FleetEvent, KnownFleetEvent } from './events.ts';
 import { createFleet, type Fleet, findSession, foldFleet } from './fleet.ts';
 import { layoutRun } from './layout-run.ts';
@@ -114,6 +115,36 @@ describe('the consumer rule', () => {
       `running between ${at(15)} | working`,
       `failed between ${at(16)} | the model said no`,
     ]);
+  });
+
+  it('[F61] a slot has the title of its start, if there is one', () => {
+    const story = new Story().request().start(0);
+    story.say('stream_start', 1, {
+      parent_stream_id: 0,
+      child_index: null,
+      title: 'Read the docs',
+      task: 'x',
+      model: 'm',
+    });
+    const slots = fold(story);
+    expect([slotOf(slots, 0).title, slotOf(slots, 1).title]).toEqual([null, 'Read the docs']);
+  });
+
+  it('[F62] a slot keeps which settings were loaded, and they are described in one line', () => {
+    const story = new Story().request().start(0);
+    expect(slotOf(fold(story), 0).settings).toBeNull();
+    const none = { settings: 'user', instructions: [], hooks: [], agents: [], skills: [], rules: [] };
+    const some = {
+      ...none,
+      settings: 'project',
+      instructions: ['/w/CLAUDE.md'],
+      hooks: ['Stop: a', 'Stop: b'],
+      skills: ['x'],
+    };
+    story.say('settings_loaded', 0, some);
+    expect(slotOf(fold(story), 0).settings).toMatchObject(some);
+    expect(describeSettings(some)).toBe('project settings: CLAUDE.md, 2 hooks, 1 skill');
+    expect(describeSettings(none)).toBe('user settings: nothing found');
   });
 
   it('[F50] a slot tells what its request waits for and until when, and nothing once that is over', () => {

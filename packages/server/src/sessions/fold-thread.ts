@@ -23,7 +23,7 @@ import {
 export function toThread(
   made: Pick<
     ThreadState,
-    'id' | 'parentId' | 'depth' | 'agentName' | 'member' | 'programKey' | 'programCall' | 'joinedBy'
+    'id' | 'parentId' | 'depth' | 'agentName' | 'title' | 'member' | 'programKey' | 'programCall' | 'joinedBy'
   > & {
     time: number;
     hasTextCommands: boolean;
@@ -34,6 +34,7 @@ export function toThread(
     parentId: made.parentId,
     depth: made.depth,
     agentName: made.agentName,
+    title: made.title,
     member: made.member,
     programKey: made.programKey,
     programCall: made.programCall,

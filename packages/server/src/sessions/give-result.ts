@@ -1,6 +1,7 @@
 import { resultAskId } from './ask-id.ts';
 import type { AskClosedBy } from '../frames/frames.ts';
 import { toKeepableAnswer } from './content-size.ts';
+import type { WrittenFile } from '../engines/program.ts';
 import type { Draft } from './draft.ts';
 import { type Answer, type Call, type ThreadState, textAnswer } from './state.ts';
 
@@ -8,7 +9,7 @@ import { type Answer, type Call, type ThreadState, textAnswer } from './state.ts
 const interruption = 'Tool execution was interrupted before completion. Please retry.';
 
 /** Writes what a call gave. Results that clients bring are frames of their own. */
-export function giveResult(draft: Draft, thread: ThreadState, call: Call, answer: Answer, stop?: Stop): void {
+export function giveResult(draft: Draft, thread: ThreadState, call: Call, answer: CallAnswer, stop?: Stop): void {
   const closesAsk = openAskOf(call);
   const { content, isError } = toKeepableAnswer(answer);
   const result = {
@@ -20,7 +21,14 @@ export function giveResult(draft: Draft, thread: ThreadState, call: Call, answer
     ...(closesAsk === null ? {} : toClosing(call, stop)),
   };
   if (call.kind === 'mcp') draft.event(thread, 'agent.mcp_tool_result', { mcp_tool_use_id: call.id, ...result });
-  else draft.event(thread, 'agent.tool_result', { tool_use_id: call.id, ...result });
+  else draft.event(thread, 'agent.tool_result', { tool_use_id: call.id, ...result, ...fileOf(answer) });
+}
+
+/** `file`: what a call of a program's tool has written. */
+type CallAnswer = Answer & { readonly file?: WrittenFile | undefined };
+
+function fileOf({ isError, file }: CallAnswer): { file?: WrittenFile } {
+  return isError || file === undefined ? {} : { file };
 }
 
 /** It was stopped: what it had done by then is not known. */

@@ -7,6 +7,7 @@ import { Asks } from './asks.ts';
 import { EventQueue } from './event-queue.ts';
 import type { GatewayEvent } from './gateway/events.ts';
 import type { GatewaySession } from './gateway/gateway.ts';
+import { HeldPrompts } from './held-prompts.ts';
 import type { ProgramLaunch } from './launch/to-launch.ts';
 import { type ProcessOptions, ProgramProcess } from './process.ts';
 import { ProgramTranslator } from './program-translator.ts';
@@ -18,6 +19,8 @@ import { ToolServer } from './tool-server.ts';
 export interface ClaudeProgramOptions extends ProgramOptions, Pick<ProcessOptions, 'register' | 'schedule'> {
   /** Agents of agents have lines too. */
   readonly hearsNested: boolean;
+  /** A file with the settings that have precedence; without one they are on the command line. */
+  readonly settingsFile?: string | undefined;
   /** How to start the program with these arguments. */
   readonly toLaunch: (args: readonly string[]) => ProgramLaunch;
   /** Its way to the endpoint, on which its agents are listened to, if there is one. */
@@ -70,11 +73,18 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
   const sink: LineSink = {
     bytes: isTooMuch,
     message: (line) => {
+      if (prompts.takeReport(line)) return;
       for (const event of translator.take(line)) events.push(event);
     },
     // A line that cannot be read is lost, and the next one is read as if nothing had happened.
     issue: () => {},
   };
+  const prompts = new HeldPrompts({
+    settings: options.settings ?? 'none',
+    write,
+    schedule: options.schedule,
+    onLoaded: (loaded) => queue.push([{ key: MAIN, ...loaded }], 0),
+  });
   let cancelPatience: Cancel | undefined;
   /** A turn that was announced by its nature has to come soon, or it does not come. */
   const watchExpected = () => {
@@ -114,6 +124,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
     },
     onExit: (exit) => {
       cancelPatience?.();
+      prompts.close();
       gateway?.session.close();
       reader.readEnd(sink);
       events.push({ type: 'exited', key: MAIN, ...exit });
@@ -133,6 +144,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
       ...(tools.isEmpty ? {} : { sdkMcpServers: [TOOL_SERVER] }),
     }),
   );
+  prompts.begin();
 
   return {
     pid: program.pid,
@@ -140,7 +152,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
     events: queue,
     say: (content) => {
       translator.said();
-      write(createMessage.user(toWireBlocks(content)));
+      prompts.write(createMessage.user(toWireBlocks(content)));
     },
     interrupt: () => write(createMessage.interrupt()),
     stopThread: (key) => write(createMessage.stopTask(translator.taskOf(key))),

@@ -40,6 +40,8 @@ export function createTestPrograms({ isDeaf = false } = {}): TestPrograms {
       return program;
     },
     whyUnavailable: async () => null,
+    describe: async () => ({ version: null, isSandboxed: true, permissionModes: [], depths: [], settings: [] }),
+    copyConversation: async () => true,
     forget: async () => {},
     listKept: async () => [],
     reap: async () => 0,

@@ -138,6 +138,44 @@ describe('the fleet view', () => {
     expect(take('session.error', { retry: 'retrying', retry_at: null, error: away })).toEqual([]);
   });
 
+  it('[V150] a retry of a program has its own number of attempts, or none', () => {
+    const { take } = openView();
+    const error = { type: 'model_overloaded_error', message: '529 overloaded' } as const;
+    const retry = (attempts: number | null) => ({
+      error,
+      retry: 'retrying' as const,
+      retry_at: null,
+      program_retry: { at: 9, attempts_max: attempts },
+    });
+    expect(take('session.error', retry(11))).toMatchObject([
+      { type: 'request_retrying', attempt: 2, attempts_max: 11 },
+    ]);
+    const [unknown] = take('session.error', retry(null));
+    expect(unknown).toMatchObject({ type: 'request_retrying', attempt: 3, retry_at: 9 });
+    expect(unknown).not.toHaveProperty('attempts_max');
+  });
+
+  it('[V151] an edited file is shown with the content that the log has, as long as the run has room for it', () => {
+    const { take } = openView();
+    const edit = (id: string, content: string) => {
+      const use = {
+        id,
+        call_id: id,
+        name: 'Edit',
+        input: { file_path: '/w/a' },
+        evaluated_permission: 'allow' as const,
+      };
+      take('agent.tool_use', { ...use, kind: 'builtin', runs_at: 'server' });
+      const result = { content: [], is_error: false, is_interrupted: false, duration_ms: 1, closes_ask: null };
+      return take('agent.tool_result', { id, tool_use_id: id, ...result, file: { path: '/w/a', content } });
+    };
+    expect(edit('one', 'né')).toMatchObject([
+      { type: 'tool_call' },
+      { type: 'file', path: '/w/a', size: 3, content: 'né' },
+    ]);
+    expect(edit('two', 'x'.repeat(limits.runFilesBytesMax))).toMatchObject([{ type: 'tool_call' }]);
+  });
+
   it('[V66] a turn that does not end well tells why before its end, once', () => {
     const { take } = openView();
     expect(take('turn.ended', { ok: false, stop_reason: 'refusal', error: 'the model refused' })).toMatchObject([

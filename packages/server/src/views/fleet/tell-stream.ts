@@ -29,6 +29,7 @@ const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
   ],
   'delta.admitted': () => [{ type: 'request_admitted' }],
   'agent.thread_context_compacted': () => [{ type: 'context_compacted' }],
+  'program.settings': (loaded) => [{ type: 'settings_loaded', ...loaded }],
   'delta.text': ({ id, text }, { stream }) => {
     addGrowth(stream, id, text);
     return toVisible(stream, stream.gate.text(text));
@@ -107,9 +108,10 @@ const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
     stream.usage = used;
     return isError ? [] : toVisible(stream, stream.gate.end('ok', notRun));
   },
-  'session.error': ({ error, retry, retry_at: at }, { stream, run }) => {
-    // One without a time is about a tool that could not be offered: the request goes on without it.
-    if (retry === 'retrying') return at === null ? [] : [toRetrying(stream, error, at)];
+  'session.error': ({ error, retry, retry_at: at, program_retry: again }, { stream, run }) => {
+    const attempt = again ?? (at === null ? null : { at, attempts_max: limits.requestRetriesMax + 1 });
+    // Without an attempt to come it is about a tool that could not be offered: the request is made without it.
+    if (retry === 'retrying') return attempt === null ? [] : [toRetrying(stream, error, attempt)];
     stream.isErrorTold = true;
     if (stream.depth === 0) run.errorCode = error.type;
     return [{ type: 'error', message: error.message, code: error.type }];
@@ -125,7 +127,11 @@ const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
 };
 
 /** A restart of ours says nothing about the endpoint, so it uses up no attempt. */
-function toRetrying(stream: FleetStream, { type: code, reason, message }: SessionError, retryAt: number): Told {
+function toRetrying(
+  stream: FleetStream,
+  { type: code, reason, message }: SessionError,
+  { at: retryAt, attempts_max: attemptsMax }: NonNullable<FramePayloads['session.error']['program_retry']>,
+): Told {
   if (reason !== 'restarted') stream.failures++;
   return {
     type: 'request_retrying',
@@ -133,7 +139,7 @@ function toRetrying(stream: FleetStream, { type: code, reason, message }: Sessio
     ...(reason === undefined ? {} : { reason }),
     message,
     attempt: stream.failures + 1,
-    attempts_max: limits.requestRetriesMax + 1,
+    ...(attemptsMax === null ? {} : { attempts_max: attemptsMax }),
     retry_at: retryAt,
   };
 }
@@ -193,6 +199,7 @@ interface Ended {
   readonly duration_ms?: number;
   readonly closes_ask?: string | null;
   readonly closed_by?: string;
+  readonly file?: { readonly path: string; readonly content: string };
 }
 
 function endCall(ended: Ended, { stream, run, time }: StreamContext): Told[] {
@@ -211,7 +218,7 @@ function endCall(ended: Ended, { stream, run, time }: StreamContext): Told[] {
     duration_ms,
     ...(isError ? { error } : {}),
   };
-  return isError ? [...withdrawn(ended, call), told] : [told, ...fileOf(run, call)];
+  return isError ? [...withdrawn(ended, call), told] : [told, ...fileOf(run, call, ended.file)];
 }
 
 /** Nobody has to answer any more. An ask for a result has another id than the call, and was never told. */
