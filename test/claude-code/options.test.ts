@@ -144,7 +144,10 @@ await describeWithClaudeCode(
       await withClaudeServer(path, async (server) => {
         const session = await server.createSession();
         const metadata = (value: string) => ({ metadata: { 'claude_code.permission_mode': value } });
-        const refused = { status: 400, message: expect.stringMatching(/yolo.*default, acceptEdits, plan, dontAsk/) };
+        const refused = {
+          status: 400,
+          message: expect.stringMatching(/yolo.*default, acceptEdits, plan, dontAsk, auto/),
+        };
         await expect(server.client.beta.sessions.update(session, metadata('yolo'))).rejects.toMatchObject(refused);
         await expect(server.client.beta.sessions.update(session, metadata('bypassPermissions'))).rejects.toThrow(/400/);
         const { agent, environment_id } = await server.client.beta.sessions.retrieve(session);
@@ -152,6 +155,26 @@ await describeWithClaudeCode(
           server.client.beta.sessions.create({ agent: agent.id, environment_id, ...metadata(value) });
         await expect(create('yolo')).rejects.toMatchObject(refused);
         expect((await create('plan')).metadata).toEqual(metadata('plan').metadata);
+      });
+    }, 120_000);
+
+    it('[J305] in a mode that asks less, what the definition says is `always_ask` is asked for', async () => {
+      await withClaudeServer(path, async (server) => {
+        const session = await server.createSession({ tools: [toolset('always_ask')] });
+        const turn = (name: string) => [[bash(`touch ${name}`)], [{ say: `${name} is done.` }]];
+        const prompts = [`Go. ${script(...turn('one'), ...turn('two'))}`, 'And now?'];
+        for (const [at, mode] of ['acceptEdits', 'auto'].entries()) {
+          await server.client.beta.sessions.update(session, { metadata: { 'claude_code.permission_mode': mode } });
+          let asks = 0;
+          await server.run(session, prompts[at]!, async (event) => {
+            if (event.type !== 'session.status_idle' || event.stop_reason.type !== 'requires_action') return;
+            asks += 1;
+            const [id] = event.stop_reason.event_ids;
+            await server.send(session, { type: 'user.tool_confirmation', tool_use_id: id, result: 'deny' });
+          });
+          expect([mode, asks]).toEqual([mode, 1]);
+        }
+        expect(await server.files(session)).toEqual([]);
       });
     }, 120_000);
 

@@ -29,8 +29,8 @@ export interface Capabilities {
   readonly spawnDepthMax: number;
   readonly canLimitSpawnDepth: boolean;
   /**
-   * Permission modes that a running session can be put into. `bypassPermissions` and `auto` exist too, but the program refuses them unless
-   * it was started with flags that would let it ignore the agent's definition.
+   * Permission modes that a running session can be put into. The program has `bypassPermissions` too, but refuses it unless it was
+   * started with a flag that would let it ignore the agent's definition.
    */
   readonly permissionModes: readonly string[];
   /** Sub-agents at the same time; null: no limit was met. */
@@ -56,7 +56,7 @@ export function capabilitiesOf(version: string, told: readonly string[] = []): C
     costGoesOnAfterResume: isNew,
     spawnDepthMax: isNew ? 3 : 5,
     canLimitSpawnDepth: isNew,
-    permissionModes: ['default', 'acceptEdits', 'plan', 'dontAsk', ...(isNew ? ['manual'] : [])],
+    permissionModes: ['default', 'acceptEdits', 'plan', 'dontAsk', 'auto', ...(isNew ? ['manual'] : [])],
     subagentsMax: isNew ? 20 : null,
     drainsAtExit: isNew,
   };
