@@ -62,27 +62,30 @@ describe('JSON', () => {
     expect((await post('/v1/agents', depth.replace('[', '[[').replace(']', ']]'))).status).toBe(400);
   });
 
-  it('[W92] a key has at most 128 MiB of bodies under way, and the server goes on', async () => {
-    const sockets: Socket[] = [];
-    const rest = 4;
-    for (let count = 0; count < 4; count++) {
-      const socket = await begin(`content-length: ${32 * MIB}`);
-      sockets.push(socket);
-      await send(socket, Buffer.alloc(32 * MIB - rest, 'x'));
-    }
-    await wait(500);
-    // All but a few bytes of four bodies are there; so the fifth has no room.
-    const fifth = await begin(`content-length: ${MIB}`);
-    const answered = once(fifth, 'data') as Promise<[Buffer]>;
-    await send(fifth, Buffer.alloc(MIB, 'x'));
-    expect((await answered)[0].toString()).toMatch(
-      /^HTTP\/1\.1 429 [\s\S]*bodies of this key have more than 134217728/,
-    );
-    for (const socket of [...sockets, fifth]) socket.destroy();
-    await expect.poll(async () => (await post('/v1/agents', '{}')).status).toBe(400);
-    await expect.poll(async () => (await post('/v1/agents', Buffer.alloc(2 * MIB, ' '))).status).toBe(400);
-    expect([limits.bodiesPerKeyBytesMax, limits.bodiesBytesMax]).toEqual([134_217_728, 536_870_912]);
-  });
+  it.each(['/v1/agents', '/scripted/v1/messages'])(
+    '[W92] a key has at most 128 MiB of bodies under way to %s, and the server goes on',
+    async (path) => {
+      const sockets: Socket[] = [];
+      const rest = 4;
+      for (let count = 0; count < 4; count++) {
+        const socket = await begin(`content-length: ${32 * MIB}`, path);
+        sockets.push(socket);
+        await send(socket, Buffer.alloc(32 * MIB - rest, 'x'));
+      }
+      await wait(500);
+      // All but a few bytes of four bodies are there; so the fifth has no room.
+      const fifth = await begin(`content-length: ${MIB}`, path);
+      const answered = once(fifth, 'data') as Promise<[Buffer]>;
+      await send(fifth, Buffer.alloc(MIB, 'x'));
+      expect((await answered)[0].toString()).toMatch(
+        /^HTTP\/1\.1 429 [\s\S]*bodies of this key have more than 134217728/,
+      );
+      for (const socket of [...sockets, fifth]) socket.destroy();
+      await expect.poll(async () => (await post('/v1/agents', '{}')).status).toBe(400);
+      await expect.poll(async () => (await post('/v1/agents', Buffer.alloc(2 * MIB, ' '))).status).toBe(400);
+      expect([limits.bodiesPerKeyBytesMax, limits.bodiesBytesMax]).toEqual([134_217_728, 536_870_912]);
+    },
+  );
 
   it('[W94] a body in chunks of one byte takes no more memory than its bytes, and does not hold the event loop', async () => {
     const options = { grownMibMax: 96, stallMsMax: 100 };
@@ -132,12 +135,12 @@ async function post(path: string, body: string | Buffer, type = 'application/jso
 }
 
 /** A request whose body is still to come. */
-async function begin(header: string): Promise<Socket> {
+async function begin(header: string, path = '/v1/agents'): Promise<Socket> {
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname).on('error', () => {});
   await once(socket, 'connect');
   socket.write(
-    `POST /v1/agents HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${server.firstKey}\r\n` +
+    `POST ${path} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${server.firstKey}\r\n` +
       `content-type: application/json\r\n${header}\r\n\r\n`,
   );
   return socket;

@@ -4,8 +4,9 @@ import type { Upstream } from './engines/claude-code/gateway/upstream.ts';
 import { findInvalidOption } from './engines/program-options.ts';
 import { createNoProgramEngine, toEndedProgram } from './engines/no-program.ts';
 import { PROGRAM_PREFIX, type ProgramEngine } from './engines/program.ts';
-import { createScriptedHandler } from './engines/scripted/http/handler.ts';
+import { createScriptedHandler, type ScriptedHandler } from './engines/scripted/http/handler.ts';
 import type { ScriptedModel } from './engines/scripted/model.ts';
+import { holdBody } from './http/request/held-bodies.ts';
 import { createProgramNetwork, LOGIN_HOSTS } from './program-network.ts';
 import type { Store } from './store/store.ts';
 import { findProgram } from './tools/find-program.ts';
@@ -144,8 +145,17 @@ function createEngine(
 }
 
 function toUpstream(models: OpenProgramsOptions['options']['models'], model: ScriptedModel): Upstream {
-  if (models === undefined) return { type: 'handler', handle: createScriptedHandler({ model }) };
+  if (models === undefined) return { type: 'handler', handle: toBoundedHandler(createScriptedHandler({ model })) };
   return { type: 'endpoint', baseURL: models.baseURL ?? ANTHROPIC, credential: models.credential };
+}
+
+/** Bodies of all programs together are bounded like those of one key. */
+function toBoundedHandler(handle: ScriptedHandler): Extract<Upstream, { type: 'handler' }>['handle'] {
+  return (request, response) => {
+    const held = holdBody('programs');
+    response.once('close', () => held.release());
+    handle(request, response, held);
+  };
 }
 
 function toLoginUpstream(

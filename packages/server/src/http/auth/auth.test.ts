@@ -180,6 +180,20 @@ describe('keys in files', () => {
       expect(await keys.revoke('../../etc/passwd')).toBe(false);
     }));
 
+  it('[H28] requests that arrive at the same time all see a key that was revoked or added', () =>
+    withDirectory(async (directory) => {
+      const clock = createManualClock();
+      const { keys } = await openKeyStore({ directory, clock });
+      const elsewhere = (await openKeyStore({ directory })).keys;
+      const findTen = (secret: string) => Promise.all(Array.from({ length: 10 }, () => keys.find(secret)));
+      const { secret, key } = await elsewhere.create({ kind: 'api', name: 'late' });
+      clock.advance(limits.apiKeysCheckMs);
+      expect((await findTen(secret)).map((found) => found?.id)).toEqual(Array.from({ length: 10 }, () => key.id));
+      await elsewhere.revoke(key.id);
+      clock.advance(limits.apiKeysCheckMs);
+      expect(await findTen(secret)).toEqual(Array.from({ length: 10 }, () => undefined));
+    }));
+
   it('[H29] files that are no keys are reported and passed over, and what others can read is closed to them', () =>
     withDirectory(async (directory) => {
       const { firstSecret } = await openKeyStore({ directory });

@@ -61,6 +61,8 @@ export async function openKeyStore(
   /** What was read. A key never changes under its name, so their names say everything. */
   let loadedNames = '';
   let checkedAt = Number.NEGATIVE_INFINITY;
+  /** A look that is under way. */
+  let looking: Promise<void> | undefined;
   /** Since when it is not possible to look, and why. */
   let failing: { readonly since: number; readonly error: unknown } | undefined;
   await load();
@@ -116,19 +118,23 @@ export async function openKeyStore(
 
   /** Looks whether another process has added or removed a key, but not at every request. */
   async function refresh(): Promise<void> {
-    const now = clock.steady();
-    if (now - checkedAt >= limits.apiKeysCheckMs) {
-      checkedAt = now;
-      try {
-        if ((await shelf.names()).join() !== loadedNames) await load();
-        failing = undefined;
-      } catch (error) {
-        if (!isOutOfResources(error)) throw error;
-        failing ??= { since: now, error };
-      }
-    }
+    // Every request that arrives during the look waits for it: the keys known before may include a revoked one.
+    if (clock.steady() - checkedAt >= limits.apiKeysCheckMs)
+      await (looking ??= look().finally(() => (looking = undefined)));
     // A machine without free descriptors must not lock out every key holder, and a revoked key must not work for long.
-    if (failing !== undefined && now - failing.since >= limits.apiKeysStaleMs) throw failing.error;
+    if (failing !== undefined && clock.steady() - failing.since >= limits.apiKeysStaleMs) throw failing.error;
+  }
+
+  async function look(): Promise<void> {
+    const startedAt = clock.steady();
+    try {
+      if ((await shelf.names()).join() !== loadedNames) await load();
+      failing = undefined;
+    } catch (error) {
+      if (!isOutOfResources(error)) throw error;
+      failing ??= { since: startedAt, error };
+    }
+    checkedAt = startedAt;
   }
 
   async function load(): Promise<void> {

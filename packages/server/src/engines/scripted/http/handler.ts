@@ -5,7 +5,7 @@ import { limits } from '../limits.ts';
 import type { ScriptedModel } from '../model.ts';
 import { answerMessages } from './answer-messages.ts';
 import { listModels, readModel } from './models.ts';
-import { readBody } from './read-body.ts';
+import { type BodyRoom, readBody } from './read-body.ts';
 import { type HttpProblem, sendJson, sendProblem, sendRefusal } from './send-json.ts';
 
 export interface ScriptedHandlerOptions {
@@ -20,16 +20,16 @@ export interface ScriptedHandlerOptions {
   onMishap?: ((error: Error) => void) | undefined;
 }
 
-/** Answers one request of Node's server as the Messages API would. */
-export type ScriptedHandler = (request: IncomingMessage, response: ServerResponse) => void;
+/** Answers one request of Node's server as the Messages API would. `room` bounds what bodies under way hold in memory. */
+export type ScriptedHandler = (request: IncomingMessage, response: ServerResponse, room?: BodyRoom) => void;
 
 export function createScriptedHandler(options: ScriptedHandlerOptions): ScriptedHandler {
   const { model, basePath = '', bodyBytesMax = limits.bodyBytesMax, lingerMs = limits.lingerMs } = options;
   const { onMishap = (error) => process.emitWarning(error) } = options;
-  return (request, response) => {
+  return (request, response, room) => {
     // A client that goes away in the middle of a write; the `close` that follows ends its answer.
     response.on('error', () => response.destroy());
-    answer(request, response).catch((error: unknown) => {
+    answer(request, response, room).catch((error: unknown) => {
       // What the model refuses is the caller's.
       if (isRefusal(error)) return sendRefusal(response, error.failure);
       onMishap(toError(error));
@@ -37,7 +37,7 @@ export function createScriptedHandler(options: ScriptedHandlerOptions): Scripted
     });
   };
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function answer(request: IncomingMessage, response: ServerResponse, room?: BodyRoom): Promise<void> {
     const asked = readTarget(request, basePath);
     const route = asked === undefined ? undefined : findRoute(asked.path);
     if (asked === undefined || route === undefined) return sendProblem(response, notFound(request));
@@ -46,9 +46,15 @@ export function createScriptedHandler(options: ScriptedHandlerOptions): Scripted
     if (route.type === 'models') return await listModels(model, asked.query, response);
     if (route.type === 'model') return await readModel(model, route.id, response);
 
-    const body = await readBody(request, bodyBytesMax);
+    const body = await readBody(request, bodyBytesMax, room);
     if (body.type === 'gone') return;
-    if (body.type === 'too_large') return refuseBody(request, response);
+    if (body.type === 'too_large') {
+      const message = `Request exceeds the maximum size of ${bodyBytesMax} bytes`;
+      return refuseBody(request, response, { status: 413, message });
+    }
+    if (body.type === 'no_room') {
+      return refuseBody(request, response, { status: 429, message: body.reason, headers: { 'retry-after': '1' } });
+    }
     if (body.type === 'too_complex') {
       return sendProblem(response, {
         status: 400,
@@ -64,8 +70,8 @@ export function createScriptedHandler(options: ScriptedHandlerOptions): Scripted
   }
 
   /** The rest is read and thrown away: who is still sending when the connection closes never reads why. */
-  function refuseBody(request: IncomingMessage, response: ServerResponse): void {
-    sendProblem(response, { status: 413, message: `Request exceeds the maximum size of ${bodyBytesMax} bytes` });
+  function refuseBody(request: IncomingMessage, response: ServerResponse, problem: HttpProblem): void {
+    sendProblem(response, problem);
     request.resume();
     const patience = setTimeout(() => request.destroy(), lingerMs);
     request.on('close', () => clearTimeout(patience));
