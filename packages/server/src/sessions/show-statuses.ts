@@ -19,6 +19,15 @@ export function showStatuses(draft: Draft): void {
   showSession(draft);
 }
 
+/**
+ * Announces once more that the session is idle. A client that has sent an answer waits for the next status, and an answer that
+ * was not applied changes none.
+ */
+export function showIdleAgain(draft: Draft): void {
+  const { status, stop } = draft.state;
+  if (status === 'idle') announceIdle(draft, stop);
+}
+
 function showThread(draft: Draft, thread: ThreadState): void {
   const now = activityOf(draft, thread);
   const who = { session_thread_id: thread.id, agent_name: thread.agentName };
@@ -104,6 +113,11 @@ function showSession(draft: Draft): void {
 function rest(draft: Draft, stop: Stopped): void {
   const { state } = draft;
   if ([...state.threads.values()].every(({ turn }) => turn === null)) endRun(draft);
+  announceIdle(draft, stop);
+}
+
+function announceIdle(draft: Draft, stop: Stopped): void {
+  const { state } = draft;
   // While it was running its time went on, so the clock is read as if it stopped now.
   const { totalMs, since } = state.active;
   const activeMs = totalMs + (since === null ? 0 : draft.now - since);
