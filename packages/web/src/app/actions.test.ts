@@ -16,7 +16,8 @@ it('[Z356] a coordinator whose last turn failed is continued with one message; o
   ];
   vi.stubGlobal('location', new URL('http://here/'));
   vi.stubGlobal('fetch', async (url: URL | string, init: RequestInit = {}) => {
-    asked.push({ url: String(url), body: init.body === undefined ? null : (JSON.parse(String(init.body)) as unknown) });
+    const body: unknown = typeof init.body === 'string' ? JSON.parse(init.body) : null;
+    asked.push({ url: String(url), body });
     return Response.json(init.method === 'POST' ? { data: [] } : { data: events, next_page: null });
   });
   const { canContinue, continueSession } = await import('./actions.ts');
