@@ -21,11 +21,13 @@ await describeWithClaudeCode('sessions of the real program that are idle for lon
       const working = await server.createSession();
       const sleeping = await server.createSession();
       // At least 60 s later, at a full minute.
-      const noop = version === '2.1.197' ? {} : { noop: false };
-      const nap = { delaySeconds: 90, reason: 'Look again', prompt: '/loop look', ...noop };
+      const hasWakeUps = version !== '2.1.197';
+      const nap = { delaySeconds: 90, reason: 'Look again', prompt: '/loop look', noop: false };
       const naps = script([{ call: 'ScheduleWakeup', input: nap }], [{ say: 'Asleep.' }], [{ say: 'Awake.' }]);
-      await server.say(sleeping, `Go. ${naps}`);
-      await waitForEnd(server, sleeping, 'Asleep.');
+      if (hasWakeUps) {
+        await server.say(sleeping, `Go. ${naps}`);
+        await waitForEnd(server, sleeping, 'Asleep.');
+      }
       const question = {
         question: 'Which one?',
         header: 'One',
@@ -51,7 +53,7 @@ await describeWithClaudeCode('sessions of the real program that are idle for lon
       await waitForEnd(server, working, 'Under way.');
 
       await new Promise((resolve) => setTimeout(resolve, longMs));
-      expect(await server.programs()).toHaveLength(5);
+      expect(await server.programs()).toHaveLength(hasWakeUps ? 5 : 4);
       await server.send(asking, { type: 'user.tool_confirmation', tool_use_id: asks[0], result: 'allow' });
       const content = [{ type: 'text', text: 'a' }];
       await server.send(questioning, { type: 'user.custom_tool_result', custom_tool_use_id: asks[1], content });
@@ -61,8 +63,10 @@ await describeWithClaudeCode('sessions of the real program that are idle for lon
       await waitForEnd(server, questioning, 'Questioned.');
       await waitForEnd(server, calling, 'Called.');
       await waitForEnd(server, working, 'Worked.');
-      await waitForEnd(server, sleeping, 'Awake.', 180_000);
-      expect(await workOf(server, sleeping)).toEqual(['started wake_up', 'ended completed']);
+      if (hasWakeUps) {
+        await waitForEnd(server, sleeping, 'Awake.', 180_000);
+        expect(await workOf(server, sleeping)).toEqual(['started wake_up', 'ended completed']);
+      }
       expect(await server.files(asking)).toEqual(['done']);
       expect(await server.files(working)).toEqual(['go', 'over']);
       expect(await workOf(server, working)).toEqual(['started command', 'ended completed']);
