@@ -70,10 +70,14 @@ function asksOf(draft: Draft, thread: ThreadState): string[] | undefined {
   return joinAsks(open.map((call) => asksOfCall(draft, call)));
 }
 
-/** A program goes on by itself, unless everything that it has begun waits for somebody. */
+/**
+ * A program goes on by itself, unless everything that it has begun waits for somebody. It asks about calls that change
+ * something one after the other, so calls that it has not asked about yet wait behind the one that it has.
+ */
 function asksOfProgram(draft: Draft, thread: ThreadState, startId: string | null): string[] | undefined {
   if (startId !== null) return undefined;
-  const asks = joinAsks(openCallsOf(thread).map((call) => asksOfCall(draft, call)));
+  const begun = openCallsOf(thread).filter(({ progress }) => progress.type !== 'proposed');
+  const asks = joinAsks(begun.map((call) => asksOfCall(draft, call)));
   return asks !== undefined && asks.length > 0 ? asks : undefined;
 }
 

@@ -15,6 +15,7 @@ import {
   workspaceId,
 } from '../suite/fleet.suite.ts';
 import {
+  asks,
   begins,
   calls,
   callsAgent,
@@ -23,6 +24,7 @@ import {
   ends,
   gives,
   opens,
+  proposes,
   says,
   type TestProgram,
   turnBegins,
@@ -188,4 +190,18 @@ it('[R334] background work that ends with its program is logged with the reason:
     reason: 'program_work_lost',
     message: 'the background command "does b1" ended with the program: the program is gone: it was ended by SIGKILL',
   });
+});
+
+it('[R339] a thread is requires_action when its program asks about one call and not yet about the others', async () => {
+  const { fleet, programs } = await openKept();
+  const id = await begin(fleet, programs.wait(), proposes('b1'), proposes('b2'), asks('b1'));
+  const program = await programs.wait();
+  const [first, ...others] = await fleet.asks(id);
+  expect(others).toEqual([]);
+  const { seq } = await fleet.rest(id);
+  await fleet.send(id, confirm(first!));
+  await vi.waitFor(() => expect(program.heard.at(-1)).toBe('allow b1'), 20_000);
+  program.tell(gives('b1'), asks('b2'));
+  await fleet.rest(id, seq);
+  expect(await fleet.asks(id)).toHaveLength(1);
 });
