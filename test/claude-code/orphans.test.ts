@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,11 +7,12 @@ import { beforeAll, afterAll, expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../../packages/server/src/server.suite.ts';
 import { noSandbox } from '../../packages/server/src/tools/sandbox/sandbox.suite.ts';
 import { buildProgram } from '../support/build-program.ts';
-import { claudeCodeEnvironment, describeWithClaudeCode, temporaryHome } from '../support/claude-code.ts';
+import { describeWithClaudeCode, temporaryHome } from '../support/claude-code.ts';
 import { repositoryRoot } from '../support/root.ts';
 import { bash, toolset } from './claude-server.ts';
 import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
 import { findProcesses } from './processes.ts';
+import { startHost } from './start-host.ts';
 
 const places = noSandbox === undefined ? ['sandboxed', 'unsandboxed'] : ['unsandboxed'];
 
@@ -28,7 +28,7 @@ await describeWithClaudeCode('a server in a process of its own', ({ path }) => {
       const home = await temporaryHome();
       const directory = await mkdtemp(join(tmpdir(), 'fleetloom-claude-host-'));
       onTestFinished(() => rm(directory, { recursive: true, force: true }));
-      const first = await startHost(path, directory, home, place);
+      const first = await startHost({ code, path, directory, home, place });
       const session = await startForever(first.port, directory);
       expect(findProcesses(directory).length).toBeGreaterThan(1);
       first.child.kill('SIGKILL');
@@ -38,7 +38,7 @@ await describeWithClaudeCode('a server in a process of its own', ({ path }) => {
         await vi.waitFor(() => expect(findProcesses(directory)).toEqual([]), { timeout: 30_000 });
       else expect(findProcesses(directory).length).toBeGreaterThan(1);
 
-      const second = await startHost(path, directory, home, place);
+      const second = await startHost({ code, path, directory, home, place });
       await vi.waitFor(() => expect(findProcesses(directory)).toEqual([]), { timeout: 30_000 });
       const next = connect(`http://127.0.0.1:${second.port}`);
       const isOver = async () => (await next.beta.sessions.retrieve(session)).status;
@@ -55,7 +55,7 @@ await describeWithClaudeCode('a server in a process of its own', ({ path }) => {
       const home = await temporaryHome();
       const directory = await mkdtemp(join(tmpdir(), 'fleetloom-claude-host-'));
       onTestFinished(() => rm(directory, { recursive: true, force: true }));
-      const { child, port } = await startHost(path, directory, home, place);
+      const { child, port } = await startHost({ code, path, directory, home, place });
       await startForever(port, directory);
       child.kill('SIGTERM');
       const [exitCode] = (await once(child, 'exit')) as [number | null];
@@ -66,16 +66,6 @@ await describeWithClaudeCode('a server in a process of its own', ({ path }) => {
     180_000,
   );
 });
-
-async function startHost(path: string, directory: string, home: string, place: string) {
-  const environment = JSON.stringify(claudeCodeEnvironment(home));
-  const child: ChildProcess = spawn(process.execPath, [join(code, 'host.mjs'), directory, path, environment, place], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const [said] = (await once(child.stdout!, 'data')) as [Buffer];
-  return { child, port: Number(said.toString()) };
-}
 
 /** A session in the middle of a tool that never ends. */
 async function startForever(port: number, directory: string) {

@@ -66,6 +66,15 @@ export function addServerCommands(program: Command, io: Io, done: (code: number)
       done(await send(io, session, text, options));
     });
 
+  connected(program.command('continue'))
+    .description('go on with a session whose last turn failed, e.g. because the server was restarted')
+    .argument('<session>')
+    .addHelpText('after', CONTINUE_EXAMPLES + SERVER_EXIT_CODE_HELP)
+    .action(async (session: string, options: object) => {
+      const { continueSession } = await import('./commands/continue.ts');
+      done(await continueSession(io, session, options));
+    });
+
   for (const [name, answer] of [['approve', 'allow'] as const, ['deny', 'deny'] as const]) {
     const command = connected(program.command(name))
       .description(
@@ -262,6 +271,11 @@ Examples:
   $ fleetloom send sesn_01… "Look at the tests too"
   $ fleetloom send sesn_01… --interrupt "Stop, and begin with the tests"
   $ fleetloom send sesn_01… --interrupt --thread sthr_01…
+`;
+
+const CONTINUE_EXAMPLES = `
+Examples:
+  $ fleetloom continue sesn_01…
 `;
 
 function toAnswerExamples(name: string): string {

@@ -1,4 +1,12 @@
-import { openEvents, type OpenEventsOptions, readEvents, ResponseError, ServerClock } from '@fleetloom/client';
+import {
+  openEvents,
+  type OpenEventsOptions,
+  readEvents,
+  ResponseError,
+  ServerClock,
+  toContinueMessage,
+} from '@fleetloom/client';
+import type { SessionEvent } from '@fleetloom/protocol/managed-agents';
 import type { SseDecoder, SseDecoderOptions, SseItem } from '@fleetloom/protocol/sse';
 import { expectTypeOf } from 'vitest';
 
@@ -41,3 +49,5 @@ export function tells(error: unknown): number {
 expectTypeOf<ServerClock['sawAnswer']>().parameters.toEqualTypeOf<[string | null, number, number]>();
 expectTypeOf<ServerClock['sawEvent']>().parameters.toEqualTypeOf<[number, number]>();
 expectTypeOf(new ServerClock().toServerTime(Date.now())).toEqualTypeOf<number>();
+
+expectTypeOf(toContinueMessage).toEqualTypeOf<(events: readonly SessionEvent[]) => string>();

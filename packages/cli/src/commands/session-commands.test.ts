@@ -158,6 +158,26 @@ describe('fleetloom send', () => {
   });
 });
 
+describe('fleetloom continue', () => {
+  it('[Y125] a session whose last turn failed is continued with one message, and its id is printed', async () => {
+    const failed = await server.begin(script([{ fail: { status: 400 } }], [{ say: 'went on' }]));
+    expect(await server.ended(failed.requestId)).toBe('failed');
+    const { code, stdout, stderr } = await fleet('continue', failed.sessionId);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^sevt_\w+\n$/);
+    await expect
+      .poll(async () => (await fleet('export', failed.sessionId)).stdout)
+      .toContain('Continue where you left off');
+  });
+
+  it('[Y125] a session whose last turn did not fail is left alone', async () => {
+    const { sessionId, requestId } = await server.begin('hello');
+    await server.ended(requestId);
+    expect(await fleet('continue', sessionId)).toMatchObject({ code: 4, stdout: '' });
+    expect((await fleet('export', sessionId)).stdout).not.toContain('Continue where you left off');
+  });
+});
+
 describe('fleetloom approve and deny', () => {
   it('[Y16] without ids nothing is answered: what is open is told, with what it would do', async () => {
     const { sessionId, requestId, ids } = await beginAsking('rm -rf build', 'echo two');

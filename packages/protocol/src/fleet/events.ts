@@ -198,7 +198,7 @@ export interface ApprovalResolved extends StreamEventBase {
   readonly input: unknown;
   /** `allow` or `deny`; `withdrawn` where nobody has to answer any more. */
   readonly result?: string;
-  /** Who answered: the name of a key, `client` where nobody has one; or what withdrew it: `cancel`, `archive`, `limit`, `error`. */
+  /** Who answered: the name of a key, `client` where nobody has one; or what withdrew it, as `closed_by` in the log: `cancel`, `restart` … */
   readonly by?: string;
   /** What was allowed for good and gave this answer. Left out: somebody decided this one, or nobody had to. */
   readonly rule?: string;

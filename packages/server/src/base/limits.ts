@@ -478,6 +478,11 @@ export const limits = {
   hostTickMs: 2_000,
   /** A session that nobody needs for so long is let go; its log stays. */
   hostIdleMs: 60_000,
+  /**
+   * Programs that are kept although their session has been idle for `hostIdleMs`, because an approval is open or something
+   * runs in the background. Each takes about 200 MB of memory. With one more, the one that was idle longest is ended.
+   */
+  idleProgramsMax: 50,
   /** Sessions without an owner that are taken at a time. */
   orphansTakenMax: 100,
   /** How long a run can be asked for by its id. */
@@ -681,6 +686,10 @@ export const limits = {
   programExpectMs: 10_000,
   /** How long a program may take to stop what it was told to stop. */
   programStopMs: 15_000,
+  /** How long after its time a wake-up of a program may still come: programs look once a minute, and turns come first. */
+  wakeUpGraceMs: 3 * 60_000,
+  /** How long a repeated wake-up of a program keeps it: after that time the program ends it, too. */
+  wakeUpDaysMs: 7 * 24 * 60 * 60_000,
 
   // Webhooks.
   /** Addresses that one server tells of its sessions. */

@@ -168,6 +168,7 @@ export type ProgramLife =
       /** The last message of the main agent, as the program names it: with that the conversation can be forked here. */
       readonly message?: string | undefined;
     }
+  | ProgramWork
   /** One of its MCP servers cannot be used; it goes on without. */
   | {
       readonly type: 'server_failed';
@@ -182,6 +183,26 @@ export type ProgramLife =
       readonly isWanted: boolean;
       /** Set if it was never begun, because this server does not begin it. */
       readonly refusal?: ProgramRefusal | undefined;
+    };
+
+/**
+ * Work of the program that belongs to no turn and ends with its process, so that the program has to be kept until it is
+ * done: a shell command in the background, a turn that it will begin at a time. Sub-agents are threads instead.
+ */
+export type ProgramWork =
+  /** A second one with the same id replaces the first. */
+  | {
+      readonly type: 'work_started';
+      readonly workId: string;
+      readonly kind: 'command' | 'wake_up' | 'task';
+      readonly description: string;
+      /** When it is over at the latest; null: `work_ended` follows. */
+      readonly until: number | null;
+    }
+  | {
+      readonly type: 'work_ended';
+      readonly workId: string;
+      readonly outcome: 'completed' | 'failed' | 'stopped';
     };
 
 /** `programs_not_allowed`: not in this workspace. `program_unavailable`: not on this machine, or not with this environment. */

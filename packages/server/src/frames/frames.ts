@@ -67,6 +67,23 @@ export interface FramePayloads {
     skills: readonly string[];
     rules: readonly string[];
   };
+  /**
+   * The program has something under way that belongs to no turn: a background command, or a scheduled wake-up. As long as
+   * it is under way the program is kept, because its process does it.
+   */
+  'program.work_started': {
+    work_id: string;
+    kind: ProgramWorkKind;
+    description: string;
+    /** Of a wake-up: when it no longer keeps the program, whether it was seen to fire or not. */
+    until: number | null;
+  };
+  'program.work_ended': {
+    work_id: string;
+    /** `lost`: it ended with the program that did it, for the reason given. */
+    outcome: ProgramWorkOutcome;
+    reason: string | null;
+  };
   'session.thread_status_running': ThreadStatus;
   'session.thread_status_idle': ThreadStatus & { stop_reason: StopReason; stop_details: StopDetails | null };
   'session.thread_status_rescheduled': ThreadStatus;
@@ -123,6 +140,7 @@ export interface FramePayloads {
     updated_input_sha256?: string;
     /** With `deny`: the turn that made the call ends as well. */
     interrupt?: true;
+    not_applied?: NotApplied;
   };
   'user.custom_tool_result': {
     id: string;
@@ -132,8 +150,15 @@ export interface FramePayloads {
     /** Who gave it, and for which input: as with a confirmation. There are no rules for results. */
     by?: string;
     input_sha256?: string;
+    not_applied?: NotApplied;
   };
-  'user.tool_result': { id: string; tool_use_id: string; content: readonly ResultBlock[]; is_error: boolean };
+  'user.tool_result': {
+    id: string;
+    tool_use_id: string;
+    content: readonly ResultBlock[];
+    is_error: boolean;
+    not_applied?: NotApplied;
+  };
 
   'agent.message': { id: string; content: readonly TextBlock[] };
   /** `block` is what the model has to be given back. */
@@ -326,8 +351,23 @@ interface ToolResultPayload {
   readonly closed_by?: AskClosedBy;
 }
 
-/** `not_requested`: the program never asked, because it refused the call on its own or the call was stopped before. */
-export type AskClosedBy = 'cancel' | 'archive' | 'limit' | 'error' | 'not_requested';
+/**
+ * `not_requested`: the program never asked, because it refused the call on its own or the call was stopped before.
+ * `restart`: the process that ran the program ended. `release`: this server keeps so many idle programs and no more. `error`:
+ * the program ended on its own, or the turn failed.
+ */
+export type AskClosedBy = 'cancel' | 'archive' | 'limit' | 'error' | 'not_requested' | 'restart' | 'release';
+
+/**
+ * Why an answer that the server had accepted changed nothing: the call no longer waited when the session took the answer up.
+ * `call_ended`: the call had its result, or its turn had ended. `session_ended`: the session had ended.
+ */
+export type NotApplied = 'call_ended' | 'session_ended';
+
+/** `command`: a shell command in the background. `wake_up`: a turn that the program will begin at a time. */
+export type ProgramWorkKind = 'command' | 'wake_up' | 'task';
+
+export type ProgramWorkOutcome = 'completed' | 'failed' | 'stopped' | 'lost';
 
 interface Letter {
   readonly id: string;

@@ -1,6 +1,6 @@
 import type { AgentSnapshot, SessionAgent } from '@fleetloom/protocol/managed-agents';
 import type { JsonObject } from '../base/json.ts';
-import type { Budget, StopDetails, StopReason, UsageTotals } from './frames.ts';
+import type { AskClosedBy, Budget, StopDetails, StopReason, UsageTotals } from './frames.ts';
 
 /** What the record of a session says beside its columns. */
 export interface SessionData {
@@ -54,4 +54,11 @@ export interface Stopped {
 export interface Stopwatch {
   readonly totalMs: number;
   readonly since: number | null;
+}
+
+/** What the record of an approval says once it was withdrawn without an answer. */
+export interface WithdrawnData {
+  readonly interrupted: true;
+  /** Left out: the call ended on its own. */
+  readonly closed_by?: AskClosedBy;
 }

@@ -14,7 +14,7 @@ import { RequestSigns } from './request-signs.ts';
 import { type RequestRunner, runRequest } from './run-request.ts';
 import { runTool, type ToolRunner } from './run-tool.ts';
 import { createSessionClock } from './session-clock.ts';
-import { type SessionState, type ThreadState, threadOf } from './state.ts';
+import { type SessionState, type ThreadState, threadOf, workUnderWay } from './state.ts';
 import { toChanges } from './to-changes.ts';
 import { toThreadHealth } from './to-thread-health.ts';
 
@@ -32,6 +32,12 @@ export interface ActorOptions {
   readonly onLost: (error: unknown) => void;
   /** Whether this process may still believe that the session is its own. */
   readonly isOwner?: (() => boolean) | undefined;
+}
+
+interface Recovery {
+  readonly hasLostWorkspace?: boolean | undefined;
+  /** Why this process gave the session up before, if it did. */
+  readonly cause?: string | undefined;
 }
 
 /**
@@ -91,6 +97,23 @@ export class SessionActor {
   }
 
   /**
+   * Whether the program of the session has something under way although the session may be idle: a turn that waits for an
+   * answer, a background command, a wake-up. Only its process can go on with it, so the session must not be released.
+   * Sessions of model engines have everything in the log.
+   */
+  get hasOpenProgram(): boolean {
+    if (this.#driver === null || this.state.status === 'terminated') return false;
+    const hasTurn = [...this.state.threads.values()].some(({ turn }) => turn !== null);
+    return hasTurn || workUnderWay(this.state, this.#sources.clock.now()).length > 0;
+  }
+
+  /** Ends the program although it has something under way. What is lost is logged with the reason. */
+  async releaseProgram(message: string): Promise<void> {
+    await this.dispatch({ type: 'release_program', message });
+    if (!this.#isLost) await this.#driver?.close();
+  }
+
+  /**
    * Something happened. It is durable when this resolves, and what follows from it has begun; or the session is lost,
    * and nothing was written.
    */
@@ -109,12 +132,12 @@ export class SessionActor {
   }
 
   /** After the state was read from the log: ends what its last owner left open, and waits on for what it waited for. */
-  async recover({ hasLostWorkspace = false } = {}): Promise<void> {
+  async recover({ hasLostWorkspace = false, cause }: Recovery = {}): Promise<void> {
     for (const { id, turn } of this.state.threads.values()) {
       if (turn?.phase.type === 'waiting') this.#wait(id, turn.phase.at);
     }
     this.#watchTime();
-    await this.dispatch(hasLostWorkspace ? { type: 'workspace_lost' } : { type: 'recover' });
+    await this.dispatch(hasLostWorkspace ? { type: 'workspace_lost' } : { type: 'recover', cause });
   }
 
   /** Whether a tool runs: what it does cannot be repeated. */

@@ -134,7 +134,7 @@ it('[R124] a child is archived while it asks: its call is closed, and who waits 
     'lead tool_result error',
     'lead model_request_start',
   ]);
-  await expect(fleet.send(id, confirm(use!))).rejects.toMatchObject({ code: 'already_answered' });
+  await expect(fleet.send(id, confirm(use!))).rejects.toMatchObject({ code: 'approval_withdrawn' });
   expect((await fleet.payloads(id, 'turn.ended')).at(-1)).toMatchObject({ ok: true });
 });
 

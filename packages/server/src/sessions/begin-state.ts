@@ -33,6 +33,7 @@ export function beginState(sessionId: string, frame: NewSessionFrame): SessionSt
     conversation: null,
     conversationAt: null,
     isConversationForked: false,
+    work: {},
     run: null,
     newestRun: null,
     usage: noUsage,

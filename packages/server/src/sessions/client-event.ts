@@ -50,4 +50,6 @@ export type ClientEvent =
 export interface ClientInput {
   readonly id: string;
   readonly event: ClientEvent;
+  /** Of an answer: the thread of the call. */
+  readonly threadId?: string | null | undefined;
 }

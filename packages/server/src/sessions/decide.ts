@@ -10,6 +10,7 @@ import type { FramePayloads } from '../frames/frames.ts';
 import { giveInterruption, giveResult } from './give-result.ts';
 import { interrupt } from './interrupt.ts';
 import { type TakenEvent, takeProgramEvent } from './program/take-program-event.ts';
+import { loseProgram } from './program/lose-program.ts';
 import { loseWorkspace } from './lose-workspace.ts';
 import { recover } from './recover.ts';
 import { settle } from './settle.ts';
@@ -17,7 +18,7 @@ import { primaryOf, type SessionState, type ThreadState, threadOf } from './stat
 import { type Answered, takeAnswer } from './take-answer.ts';
 import { type Summarised, takeSummary } from './take-summary.ts';
 import { type Failed, loseSession, takeFailure } from './take-failure.ts';
-import { takeInputs } from './take-inputs.ts';
+import { takeInputs, takeInputsAfterEnd } from './take-inputs.ts';
 
 /** Everything that can happen to a session from outside. What it makes of it is frames. */
 export type Command =
@@ -48,7 +49,13 @@ export type Command =
   /** What it came to cannot be written, and would come again. */
   | { readonly type: 'unwritable'; readonly message: string }
   /** The first thing after a session was read from its log. */
-  | { readonly type: 'recover' }
+  | {
+      readonly type: 'recover';
+      /** Why this process gave the session up before; null: another process owned it. */
+      readonly cause?: string | null | undefined;
+    }
+  /** The program is ended although it has something under way. */
+  | { readonly type: 'release_program'; readonly message: string }
   /** The same where the disk with its workspace is gone. */
   | { readonly type: 'workspace_lost' };
 
@@ -61,15 +68,16 @@ export type Happening = Exclude<Command, { type: 'inputs' }>;
  */
 export function decide(state: SessionState, command: Command, sources: Sources): Draft {
   const draft = new Draft(state, sources);
-  // Nothing happens to a session that is over; what was still on its way is lost with it.
-  if (state.status === 'terminated') return archiveEnded(draft, command);
+  // Nothing happens to a session that has ended, except that it is archived and that late answers are logged.
+  if (state.status === 'terminated') return takeAfterEnd(draft, command);
   if (command.type === 'inputs') takeInputs(draft, command.inputs);
   else settleAfter(draft, command);
   return draft;
 }
 
-function archiveEnded(draft: Draft, { type }: Command): Draft {
-  if (type === 'archive' && !draft.state.isArchived) {
+function takeAfterEnd(draft: Draft, command: Command): Draft {
+  if (command.type === 'inputs') takeInputsAfterEnd(draft, command.inputs);
+  if (command.type === 'archive' && !draft.state.isArchived) {
     draft.event(null, 'session.status_terminated', { is_archived: true });
   }
   return draft;
@@ -116,7 +124,9 @@ function apply(draft: Draft, command: Happening): void {
     case 'unwritable':
       return loseSession(draft, primaryOf(draft.state), { type: 'unknown_error', message: command.message });
     case 'recover':
-      return recover(draft);
+      return recover(draft, command.cause);
+    case 'release_program':
+      return loseProgram(draft, { message: command.message, reason: 'program_released', by: 'release' });
     case 'workspace_lost':
       return loseWorkspace(draft);
   }

@@ -76,14 +76,14 @@ it('[R272] the result of a custom tool says who gave it and for which input; wha
   ]);
 });
 
-it('[R273] an ask that was withdrawn leaves no decision, and an answer that comes too late leaves none either', async () => {
+it('[R273] a withdrawn approval is closed by a result that says what withdrew it, and an answer that comes too late is logged as not applied', async () => {
   const fleet = await openFleet({ tools: { bash: asking } });
   const id = await fleet.begin(solo, { turns: [[{ call: 'bash' }], [{ say: 'Done.' }]] });
   const { seq } = await fleet.rest(id);
   const [ask] = await fleet.asks(id);
   await fleet.send(id, { type: 'user.interrupt', session_thread_id: null }, { ...confirm(ask!), by: 'ann' });
   await fleet.rest(id, seq);
-  expect(await fleet.payloads(id, 'user.tool_confirmation')).toEqual([]);
+  expect(await fleet.payloads(id, 'user.tool_confirmation')).toMatchObject([{ by: 'ann', not_applied: 'call_ended' }]);
   expect(await fleet.payloads(id, 'agent.tool_result')).toMatchObject([{ closes_ask: ask, closed_by: 'cancel' }]);
 });
 

@@ -2,6 +2,7 @@ import type { Draft } from './draft.ts';
 import { endRun } from './end-run.ts';
 import { terminate } from './end-turn.ts';
 import type { TurnEnd } from '../frames/frames.ts';
+import { loseWork } from './program/lose-work.ts';
 import { primaryOf } from './state.ts';
 
 export interface SessionEnd {
@@ -17,6 +18,7 @@ export function endSession(draft: Draft, { end, error, isArchived }: SessionEnd)
     if (thread.status === 'terminated') continue;
     terminate(draft, thread, { end, error, isReported: false, isArchived: false });
   }
+  loseWork(draft, error);
   endRun(draft);
   draft.event(null, 'session.status_terminated', { is_archived: isArchived });
 }

@@ -1,3 +1,4 @@
+import { INTERRUPTED, NOT_CARRIED_OUT } from '@fleetloom/protocol/text';
 import { resultAskId } from './ask-id.ts';
 import type { AskClosedBy } from '../frames/frames.ts';
 import { toKeepableAnswer } from './content-size.ts';
@@ -6,7 +7,13 @@ import type { Draft } from './draft.ts';
 import { type Answer, type Call, type ThreadState, textAnswer } from './state.ts';
 
 /** The words of the wire for a call that was stopped. */
-const interruption = 'Tool execution was interrupted before completion. Please retry.';
+const interruption = INTERRUPTED;
+
+/** What withdrew an approval of a program, where the person who reads it cannot know. */
+const withdrawn: Partial<Record<AskClosedBy, string>> = {
+  restart: `${NOT_CARRIED_OUT}: the server restarted while the call waited for an answer.`,
+  release: `${NOT_CARRIED_OUT}: the server ended its idle program while the call waited for an answer.`,
+};
 
 /** Writes what a call gave. Results that clients bring are frames of their own. */
 export function giveResult(draft: Draft, thread: ThreadState, call: Call, answer: CallAnswer, stop?: Stop): void {
@@ -33,7 +40,8 @@ function fileOf({ isError, file }: CallAnswer): { file?: WrittenFile } {
 
 /** It was stopped: what it had done by then is not known. */
 export function giveInterruption(draft: Draft, thread: ThreadState, call: Call, by?: AskClosedBy): void {
-  giveResult(draft, thread, call, textAnswer(interruption, true), { by });
+  const text = by === undefined || openAskOf(call) === null ? undefined : withdrawn[by];
+  giveResult(draft, thread, call, textAnswer(text ?? interruption, true), { by });
 }
 
 interface Stop {

@@ -145,9 +145,9 @@ onEachStore((openStore) => {
       'session usage',
       'session status_idle end_turn',
     ]);
-    await expect(fleet.send(id, confirm(bash!))).rejects.toMatchObject({ code: 'already_answered' });
+    await expect(fleet.send(id, confirm(bash!))).rejects.toMatchObject({ code: 'approval_withdrawn' });
     const late = { type: 'user.custom_tool_result' as const, custom_tool_use_id: form!, content: [], is_error: false };
-    await expect(fleet.send(id, late)).rejects.toMatchObject({ code: 'already_answered' });
+    await expect(fleet.send(id, late)).rejects.toMatchObject({ code: 'approval_withdrawn' });
     const { items } = await fleet.store.approvals.list({ workspaceId, sessionId: id, isPending: true, limit: 10 });
     expect(items).toEqual([]);
     await fleet.send(id, message('And now?'));

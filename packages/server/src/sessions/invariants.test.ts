@@ -286,7 +286,7 @@ it('[I10] every number that bounds sessions, and processes that share them, has 
     (section) => [...section.exec(text)![1]!.matchAll(/^ {2}(\w+): /gm)].map(([, name]) => name!),
   );
   for (const each of names) expect(each.length).toBeGreaterThan(15);
-  const tests = ['./', './owner/', '../', '../nodes/', '../http/'].flatMap((folder) =>
+  const tests = ['./', './owner/', './program/', '../', '../nodes/', '../http/'].flatMap((folder) =>
     readdirSync(new URL(folder, import.meta.url))
       .filter((name) => name.endsWith('.test.ts') && name !== 'invariants.test.ts')
       .map((name) => read(`${folder}${name}`)),

@@ -1,6 +1,7 @@
 import type { Draft } from './draft.ts';
 import { closeTurn, failTurn } from './end-turn.ts';
 import { closeOpen } from './program/lose-program.ts';
+import { loseWork } from './program/lose-work.ts';
 import { isProgram, primaryOf, type Stopped, WORKSPACE_LOST } from './state.ts';
 
 /**
@@ -18,6 +19,7 @@ export function loseWorkspace(draft: Draft): void {
     // Nobody is told: a report would begin the next turn of whoever delegated it.
     closeTurn(draft, child, { end: 'error', error: message, stop, isReported: false });
   }
+  loseWork(draft, message);
   if (primary.turn === null) {
     draft.event(primary, 'session.error', { error, retry: 'exhausted', retry_at: null });
     return;

@@ -90,10 +90,10 @@ export async function openSession(
   if (state === undefined) throw sessionError('session_not_found', `there is no session ${sessionId}`);
   const toolbox = parts.openToolbox(sessionId, state.created.environment);
   const actor = createActor(parts, { state, fence: acquired.fence, lease, toolbox, ...events });
-  const { unwritable } = events;
+  const { unwritable, lostBecause: cause } = events;
   // Whoever went on with it would come to the same, and pay for it again.
   if (unwritable !== undefined) await actor.dispatch({ type: 'unwritable', message: unwritable });
-  else await actor.recover({ hasLostWorkspace: home === 'lost' });
+  else await actor.recover({ hasLostWorkspace: home === 'lost', cause });
   if (home === 'lost' && !actor.isLost) await shared?.homes?.leave(sessionId);
   return { actor, lease, toolbox };
 }
@@ -131,6 +131,8 @@ async function keepLease<Result>(
 export interface OpenedEvents {
   /** Why what this session last came to could not be written, if that was so. */
   readonly unwritable?: string | undefined;
+  /** Why this process lost the session when it last owned it, if no other process has owned it since. */
+  readonly lostBecause?: string | undefined;
   /** It belongs to somebody else now, or cannot be written any more. */
   readonly onLost: (error: unknown) => void;
   /** Something went wrong that nobody waits for. */
@@ -139,7 +141,7 @@ export interface OpenedEvents {
   readonly onElsewhere: () => void;
 }
 
-interface Ownership extends Omit<OpenedEvents, 'onElsewhere'> {
+interface Ownership extends Omit<OpenedEvents, 'onElsewhere' | 'lostBecause'> {
   readonly state: SessionState;
   readonly fence: number;
   readonly lease: LeaseBelief;

@@ -1,7 +1,7 @@
 import type { Draft } from './draft.ts';
 import { dropRequest } from './drop-request.ts';
 import { giveInterruption } from './give-result.ts';
-import { loseProgram } from './program/lose-program.ts';
+import { loseProgram, type ProgramLoss } from './program/lose-program.ts';
 import { isProgram, openCallsOf, type ThreadState } from './state.ts';
 
 /**
@@ -9,8 +9,8 @@ import { isProgram, openCallsOf, type ThreadState } from './state.ts';
  * had started may have done anything, so it is not run again: the model is told, and decides. What waits for somebody
  * outside still waits.
  */
-export function recover(draft: Draft): void {
-  if (isProgram(draft.state)) return loseProgram(draft, isReadOnly(draft) ? unfollowed : restarted);
+export function recover(draft: Draft, cause: string | null = null): void {
+  if (isProgram(draft.state)) return loseProgram(draft, toLoss(draft, cause));
   for (const thread of draft.state.threads.values()) recoverThread(draft, thread);
 }
 
@@ -26,6 +26,13 @@ function recoverThread(draft: Draft, thread: ThreadState): void {
   for (const call of openCallsOf(thread)) if (call.progress.type === 'running') giveInterruption(draft, thread, call);
 }
 
+/** `cause`: why this process gave the session up; null: another process owned it until now. */
+function toLoss(draft: Draft, cause: string | null): ProgramLoss {
+  if (isReadOnly(draft)) return { message: unfollowed };
+  if (cause === null) return { message: restarted, by: 'restart' };
+  return { message: `the server had to close the session (${cause}): send a message to go on` };
+}
+
 function isReadOnly({ state }: Draft): boolean {
   return state.created.is_read_only === true;
 }
@@ -34,4 +41,4 @@ function isReadOnly({ state }: Draft): boolean {
 const unfollowed = 'nobody follows it any more';
 
 /** The program went with the server. What its agents know is on disk, and the next message finds it there. */
-const restarted = 'the server was restarted during this turn: send a message to go on';
+const restarted = 'the server was restarted: send a message to go on';

@@ -8,7 +8,8 @@ import { commitOne, type SubmitChange } from '../store/write.ts';
 import { resultAskId } from './ask-id.ts';
 import type { ClientEvent, ClientInput } from './client-event.ts';
 import { findProblem } from './content-size.ts';
-import type { SessionData } from '../frames/record-data.ts';
+import type { AskClosedBy } from '../frames/frames.ts';
+import type { SessionData, WithdrawnData } from '../frames/record-data.ts';
 import { sessionError } from './session-errors.ts';
 import { toWorkChange } from './to-work-change.ts';
 
@@ -59,12 +60,23 @@ export async function sendEvents(request: SendRequest): Promise<readonly Sent[]>
   // Whoever ran its tools may have left when it went idle.
   if (dataOf(session).environment_type === 'self_hosted') changes.push(toWorkChange(ids, time));
   if (request.toKey !== undefined) changes.push({ type: 'put_key', key: request.toKey(sent) });
-  await commitOne(store, { type: 'submit', sessionId: session.id, changes }).catch((error: unknown) => {
-    if (isStoreError(error, 'already_resolved')) throw sessionError('already_answered', 'a call was already answered');
+  await commitOne(store, { type: 'submit', sessionId: session.id, changes }).catch(async (error: unknown) => {
+    if (isStoreError(error, 'already_resolved')) throw await explainResolved(request, error);
     if (isStoreError(error, 'archived')) throw sessionError('session_archived', `${session.id} is archived`);
     throw error;
   });
   return sent;
+}
+
+/** An approval was answered or withdrawn between the check and the write: the second check finds out which. */
+async function explainResolved(request: SendRequest, error: unknown): Promise<unknown> {
+  try {
+    for (const [index, event] of request.events.entries()) await findAsk(request, event, index);
+  } catch (refusal) {
+    return refusal;
+  }
+  // Two events of this request answer the same call.
+  return sessionError('already_answered', `a call is answered twice: ${String(error)}`);
 }
 
 function checkOpen({ id, archivedAt, status }: SessionRecord): void {
@@ -96,9 +108,7 @@ async function findAsk(request: SendRequest, event: ClientEvent, index: number):
     const problem = findInputProblem(session);
     if (problem !== null) throw sessionError('input_not_changeable', `events[${index}]: ${problem}`);
   }
-  if (ask.resolution !== null) {
-    throw sessionError('already_answered', `events[${index}]: ${wanted.toolUseId} was already answered`);
-  }
+  if (ask.resolution !== null) throw toRefusal(ask, `events[${index}]: ${wanted.toolUseId}`);
   const claimed = claimedThreads?.get(index);
   if (claimed !== undefined && claimed !== ask.threadId) {
     throw sessionError('wrong_thread', `events[${index}]: ${wanted.toolUseId} does not belong to ${claimed}`);
@@ -111,6 +121,27 @@ function findInputProblem(session: SessionRecord): string | null {
   if (dataOf(session).environment_type !== 'self_hosted') return null;
   return 'updated_input is not possible in a self-hosted environment, where a worker runs the call as it was made';
 }
+
+/** Why an approval takes no answer any more. */
+function toRefusal({ resolution }: ApprovalRecord, place: string): Error {
+  // Only sessions and this file write it.
+  const data = (resolution?.data ?? {}) as Partial<WithdrawnData>;
+  if (data.interrupted !== true) return sessionError('already_answered', `${place} was already answered`);
+  if (data.closed_by === 'not_requested') {
+    return sessionError('already_answered', `${place} was decided by the program, which did not ask`);
+  }
+  const why = data.closed_by === undefined ? 'the call ended' : withdrawals[data.closed_by];
+  return sessionError('approval_withdrawn', `${place} was withdrawn because ${why}`);
+}
+
+const withdrawals: Record<Exclude<AskClosedBy, 'not_requested'>, string> = {
+  cancel: 'the call was interrupted',
+  archive: 'its thread or session was archived',
+  limit: 'the budget was used up',
+  error: 'its turn failed',
+  restart: 'the server restarted',
+  release: 'the server ended its idle program',
+};
 
 interface Wanted {
   readonly toolUseId: string;

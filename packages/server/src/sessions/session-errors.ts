@@ -22,6 +22,7 @@ export const codes = {
   thread_is_primary: 'archive the session instead',
   unknown_tool_use: 'answer an id that a tool use event of this session has',
   already_answered: 'answer each call once',
+  approval_withdrawn: 'send a message: the agent goes on, and asks again if it still wants to make the call',
   wrong_answer: 'answer a confirmation with user.tool_confirmation, a custom tool with user.custom_tool_result',
   wrong_thread: 'leave session_thread_id out: the id of the tool use says where it belongs',
   input_not_changeable: 'allow the call as it is, or deny it and say in deny_message what to do instead',

@@ -93,6 +93,13 @@ export const sessionHandlers: FrameHandlers = {
     state.conversationAt = message;
     state.isConversationForked = conversation !== null;
   },
+  'program.work_started': (state, { work_id: id, kind, description, until }, { time: since }) => {
+    state.work = { ...state.work, [id]: { kind, description, since, until } };
+  },
+  'program.work_ended': (state, { work_id: id }) => {
+    const { [id]: _, ...others } = state.work;
+    state.work = others;
+  },
   'run.started': (state, { agent_name, message }, { turn, time }) => {
     state.newestRun = { id: turn!.run, started_at: time, ended_at: null, state: 'running', agent_name, message };
     state.run = { id: turn!.run, nextStreamId: 0, outcome: null };

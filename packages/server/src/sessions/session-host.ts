@@ -7,6 +7,8 @@ import { type Schedule, systemSchedule } from '../base/schedule.ts';
 import { isStoreError } from '../store/store-errors.ts';
 import type { SessionActor } from './actor.ts';
 import { leaseMsOf, type OpenedSession, openSession, type SessionParts } from './open-session.ts';
+import { OpenPrograms } from './program/open-programs.ts';
+import { isProgram } from './state.ts';
 import { carryOut } from './owner/carry-out.ts';
 import type { CommandOutcome } from './owner/command-outcome.ts';
 import type { SessionCommand } from './owner/session-command.ts';
@@ -17,6 +19,8 @@ export interface HostOptions extends Omit<SessionParts, 'schedule'> {
   readonly schedule?: Schedule;
   /** Told of what nobody asked for: a session that was lost, a log that cannot be read. */
   readonly onProblem?: (sessionId: string, error: unknown) => void;
+  /** Whether idle sessions are to be released at once. By default the heap of this process decides. */
+  readonly isHeapShort?: (() => boolean) | undefined;
 }
 
 interface Hosted extends OpenedSession {
@@ -36,6 +40,11 @@ export class SessionHost {
   readonly #taking = new Map<string, Promise<boolean>>();
   /** Sessions that came to something that no log can take, until they are ended for it. */
   readonly #unwritable = new Map<string, string>();
+  /** Why sessions were lost that this process owned, until it opens them again. */
+  readonly #lostBecause = new Map<string, string>();
+  readonly #openPrograms: OpenPrograms;
+  /** Sessions whose program is being ended because too many are kept. */
+  readonly #releasing = new Set<string>();
   #unsubscribe: () => void = () => {};
   #cancelTick: () => void = () => {};
   #cancelWatch: () => void = () => {};
@@ -48,6 +57,7 @@ export class SessionHost {
 
   constructor(options: HostOptions) {
     this.#options = { schedule: systemSchedule, ...options };
+    this.#openPrograms = new OpenPrograms(options.store.documents);
   }
 
   /** Picks up whatever others have left: what waits to be done, and what a crash has interrupted. */
@@ -58,6 +68,7 @@ export class SessionHost {
         else if (type === 'deleted') this.#forgetDeleted(sessionId);
       }
     });
+    await this.#openPrograms.load();
     await this.#adopt();
     this.#renewLater();
     this.#tick();
@@ -226,6 +237,8 @@ export class SessionHost {
   async #claim(sessionId: string): Promise<Hosted | undefined> {
     const onProblem = (error: unknown) => this.#problem(sessionId, error);
     const onLost = (error: unknown) => {
+      // A session that another process took is recovered there, and that process cannot know why.
+      if (!isStoreError(error, 'stale_owner')) this.#lostBecause.set(sessionId, String(error));
       if (isStoreError(error, 'frame_too_large')) this.#unwritable.set(sessionId, error.message);
       this.#forget(sessionId);
       onProblem(error);
@@ -235,10 +248,25 @@ export class SessionHost {
       this.#elsewhere.delete(sessionId);
       this.#elsewhere.set(sessionId, this.#options.clock.steady() + limits.elsewhereMs);
     };
-    const opened = await openSession(this.#options, sessionId, { onLost, onProblem, onElsewhere, unwritable });
+    const lostBecause = this.#lostBecause.get(sessionId);
+    const events = { onLost, onProblem, onElsewhere, unwritable, lostBecause };
+    const opened = await openSession(this.#options, sessionId, events);
     if (opened === undefined) return undefined;
     this.#unwritable.delete(sessionId);
-    return { ...opened, usedAt: this.#options.clock.steady() };
+    this.#lostBecause.delete(sessionId);
+    const hosted = { ...opened, usedAt: this.#options.clock.steady() };
+    if (isHeldByProgram(opened.actor)) await this.#mark(sessionId, hosted);
+    return hosted;
+  }
+
+  /** Before its program starts: a program that the next process would not hear of must not run. */
+  async #mark(sessionId: string, hosted: Hosted): Promise<void> {
+    try {
+      await this.#openPrograms.add(sessionId);
+    } catch (error) {
+      await this.#end(sessionId, hosted);
+      throw error;
+    }
   }
 
   /** Now and then: sessions that rest are let go, and those that nobody owns are taken. */
@@ -300,13 +328,33 @@ export class SessionHost {
 
   /** Nobody waits for their ends: a program may take seconds, a tool may hang, and others have to be looked after. */
   #letGo(): void {
-    const latest = this.#options.clock.steady() - (isHeapShort() ? 0 : limits.hostIdleMs);
+    const { clock, isHeapShort: isShort = isHeapShort } = this.#options;
+    const now = clock.steady();
+    const latest = now - (isShort() ? 0 : limits.hostIdleMs);
+    const kept: [string, Hosted][] = [];
     for (const [sessionId, hosted] of this.#ready) {
-      if (hosted.actor.isBusy) hosted.usedAt = this.#options.clock.steady();
-      if (hosted.usedAt > latest || this.#taking.has(sessionId)) continue;
+      if (hosted.actor.isBusy) hosted.usedAt = now;
+      if (hosted.usedAt > latest || this.#taking.has(sessionId) || this.#releasing.has(sessionId)) continue;
+      if (hosted.actor.hasOpenProgram) {
+        if (hosted.usedAt <= now - limits.hostIdleMs) kept.push([sessionId, hosted]);
+        continue;
+      }
       this.#hosted.delete(sessionId);
       this.#ready.delete(sessionId);
       this.#watch(sessionId, this.#end(sessionId, hosted));
+    }
+    this.#boundPrograms(kept);
+  }
+
+  /** Too many programs are kept idle: those that were idle longest are ended, and their logs say why. */
+  #boundPrograms(kept: readonly [string, Hosted][]): void {
+    const tooMany = kept.length - limits.idleProgramsMax;
+    if (tooMany <= 0) return;
+    const oldest = kept.toSorted(([, a], [, b]) => a.usedAt - b.usedAt).slice(0, tooMany);
+    for (const [sessionId, { actor }] of oldest) {
+      this.#releasing.add(sessionId);
+      const released = actor.releaseProgram(RELEASED).finally(() => this.#releasing.delete(sessionId));
+      this.#watch(sessionId, released);
     }
   }
 
@@ -324,6 +372,7 @@ export class SessionHost {
   /** Where several look at once, each takes its share, by chance. What nobody has taken is there again at the next look. */
   async #adopt(): Promise<void> {
     const { store, shared, random } = this.#options;
+    await this.#adoptOpenPrograms();
     if (shared === undefined) {
       const orphans = await store.leases.findOrphans(limits.orphansTakenMax);
       for (const sessionId of orphans) this.#watch(sessionId, this.#adoptOne(sessionId));
@@ -336,6 +385,26 @@ export class SessionHost {
     for (const sessionId of shuffle(orphans, random).slice(0, share)) {
       this.#watch(sessionId, this.#adoptOne(sessionId));
     }
+  }
+
+  /**
+   * Sessions that another process left idle while their program had something under way. No list of orphans has them, and
+   * until they are recovered their approvals look open.
+   */
+  async #adoptOpenPrograms(): Promise<void> {
+    if (this.#options.shared !== undefined && this.#ticks % limits.sharedPollTicks === 0)
+      await this.#openPrograms.load();
+    for (const sessionId of this.#openPrograms.left) {
+      if (this.#hosted.has(sessionId)) this.#openPrograms.left.delete(sessionId);
+      else if (!this.#elsewhere.has(sessionId)) this.#watch(sessionId, this.#adoptProgram(sessionId));
+    }
+  }
+
+  async #adoptProgram(sessionId: string): Promise<void> {
+    const { store } = this.#options;
+    const isThere = (await store.heads([sessionId])).has(sessionId);
+    if (!isThere) return this.#openPrograms.remove(sessionId);
+    if ((await store.leases.findOwner(sessionId)) === undefined) await this.#adoptOne(sessionId);
   }
 
   /** Those that wait for their node must not keep the others from being found; now and then they are asked about again. */
@@ -369,14 +438,18 @@ export class SessionHost {
   #forgetDeleted(sessionId: string): void {
     this.#unwritable.delete(sessionId);
     this.#elsewhere.delete(sessionId);
+    this.#lostBecause.delete(sessionId);
     this.#forget(sessionId);
   }
 
   async #end(sessionId: string, { actor, toolbox }: Hosted): Promise<void> {
+    // What is under way now is lost. The mark stays, so that the next process recovers the session and logs the loss.
+    const isLeftOpen = actor.hasOpenProgram;
     actor.drop();
     try {
       await actor.ended();
       await toolbox.close();
+      if (isHeldByProgram(actor) && !isLeftOpen) await this.#openPrograms.remove(sessionId);
     } finally {
       await this.#options.store.leases.release({ sessionId, fence: actor.fence });
     }
@@ -404,6 +477,15 @@ export class SessionHost {
   #tell(sessionId: string, error: unknown): void {
     if (!this.#isClosed) this.#options.onProblem?.(sessionId, error);
   }
+}
+
+const RELEASED =
+  `this server keeps at most ${limits.idleProgramsMax} idle programs, and the program of this session was idle longest: ` +
+  'send a message to go on';
+
+/** Whether a program runs the session here. Sessions that were imported are only shown. */
+function isHeldByProgram({ state }: SessionActor): boolean {
+  return isProgram(state) && state.created.is_read_only !== true;
 }
 
 function tickMsOf({ shared }: HostOptions): number {

@@ -19,6 +19,15 @@ export function showStatuses(draft: Draft): void {
   showSession(draft);
 }
 
+/**
+ * Announces once more that the session is idle. A client that has sent an answer waits for the next status, and an answer that
+ * was not applied changes none.
+ */
+export function showIdleAgain(draft: Draft): void {
+  const { status, stop } = draft.state;
+  if (status === 'idle') announceIdle(draft, stop);
+}
+
 function showThread(draft: Draft, thread: ThreadState): void {
   const now = activityOf(draft, thread);
   const who = { session_thread_id: thread.id, agent_name: thread.agentName };
@@ -61,10 +70,14 @@ function asksOf(draft: Draft, thread: ThreadState): string[] | undefined {
   return joinAsks(open.map((call) => asksOfCall(draft, call)));
 }
 
-/** A program goes on by itself, unless everything that it has begun waits for somebody. */
+/**
+ * A program goes on by itself, unless everything that it has begun waits for somebody. It asks about calls that change
+ * something one after the other, so calls that it has not asked about yet wait behind the one that it has.
+ */
 function asksOfProgram(draft: Draft, thread: ThreadState, startId: string | null): string[] | undefined {
   if (startId !== null) return undefined;
-  const asks = joinAsks(openCallsOf(thread).map((call) => asksOfCall(draft, call)));
+  const begun = openCallsOf(thread).filter(({ progress }) => progress.type !== 'proposed');
+  const asks = joinAsks(begun.map((call) => asksOfCall(draft, call)));
   return asks !== undefined && asks.length > 0 ? asks : undefined;
 }
 
@@ -104,6 +117,11 @@ function showSession(draft: Draft): void {
 function rest(draft: Draft, stop: Stopped): void {
   const { state } = draft;
   if ([...state.threads.values()].every(({ turn }) => turn === null)) endRun(draft);
+  announceIdle(draft, stop);
+}
+
+function announceIdle(draft: Draft, stop: Stopped): void {
+  const { state } = draft;
   // While it was running its time went on, so the clock is read as if it stopped now.
   const { totalMs, since } = state.active;
   const activeMs = totalMs + (since === null ? 0 : draft.now - since);

@@ -5,7 +5,15 @@ import type { RunRecord, Stopped } from '../frames/record-data.ts';
 import type { Status } from '../store/records.ts';
 import type { Turn } from '../store/frame.ts';
 import type { SeenCommands } from './seen-commands.ts';
-import type { Budget, RequestPurpose, SessionCreated, StopDetails, TurnEnd, UsageTotals } from '../frames/frames.ts';
+import type {
+  Budget,
+  ProgramWorkKind,
+  RequestPurpose,
+  SessionCreated,
+  StopDetails,
+  TurnEnd,
+  UsageTotals,
+} from '../frames/frames.ts';
 
 /**
  * What a session is, folded from its log. Only `evolve` changes it, so that whoever reads the same frames knows the same.
@@ -28,6 +36,8 @@ export interface SessionState {
   conversationAt: string | null;
   /** The conversation is that of the session that this one was forked from: the program has to make it its own. */
   isConversationForked: boolean;
+  /** What that program has under way outside of turns, by its id. */
+  work: Record<string, ProgramWork>;
   run: Run | null;
   /** The one that goes on, or the last one that did. */
   newestRun: RunRecord | null;
@@ -38,6 +48,14 @@ export interface SessionState {
   createdAt: number;
   /** When the last frame was written. */
   updatedAt: number;
+}
+
+export interface ProgramWork {
+  readonly kind: ProgramWorkKind;
+  readonly description: string;
+  readonly since: number;
+  /** When it no longer counts as under way; null: when the program reports its end. */
+  readonly until: number | null;
 }
 
 export interface Run {
@@ -194,6 +212,11 @@ export const endTurn: Stopped = { reason: { type: 'end_turn' }, details: null };
 /** Whether a program runs the whole session: the name of the agent's model says so. */
 export function isProgram({ agent }: Pick<SessionState, 'agent'>): boolean {
   return agent.model.id.startsWith(PROGRAM_PREFIX);
+}
+
+/** Work outside of turns that is under way at a time. */
+export function workUnderWay({ work }: Pick<SessionState, 'work'>, now: number): [id: string, work: ProgramWork][] {
+  return Object.entries(work).filter(([, { until }]) => until === null || until > now);
 }
 
 export function primaryOf(state: SessionState): ThreadState {

@@ -1,14 +1,17 @@
 import { canonicalSha256 } from '../base/canonical-sha256.ts';
 import { toRefusal } from './advance.ts';
+import type { NotApplied } from '../frames/frames.ts';
 import type { ClientEvent, ClientInput } from './client-event.ts';
 import type { Draft } from './draft.ts';
 import { giveResult } from './give-result.ts';
 import { interrupt, isStoppable } from './interrupt.ts';
 import { settle } from './settle.ts';
+import { showIdleAgain } from './show-statuses.ts';
 import {
   type Call,
   childrenOf,
   isProgram,
+  primaryOf,
   type SessionState,
   type ThreadState,
   threadOf,
@@ -18,7 +21,8 @@ import {
 /** Everything that clients have sent, in the order in which it came. */
 export function takeInputs(draft: Draft, inputs: readonly ClientInput[]): void {
   let fresh: Waiting[] = [];
-  for (const { id, event } of inputs) {
+  for (const input of inputs) {
+    const { id, event } = input;
     if (event.type === 'user.message' && isForChild(draft.state, event)) steer(draft, id, event);
     else if (event.type === 'user.message') fresh.push({ type: 'user.message', id, content: event.content });
     else if (event.type === 'system.message') fresh.push({ type: 'system.message', id, content: event.content });
@@ -27,9 +31,20 @@ export function takeInputs(draft: Draft, inputs: readonly ClientInput[]): void {
       settle(draft, fresh);
       fresh = [];
       takeInterrupt(draft, id, event);
-    } else takeAnswer(draft, id, event);
+    } else takeAnswer(draft, { ...input, event });
   }
   settle(draft, fresh);
+  const late = draft.frames.findLastIndex(({ payload }) => 'not_applied' in payload);
+  const status = draft.frames.findLastIndex(({ type }) => type.startsWith('session.status_'));
+  if (late > status) showIdleAgain(draft);
+}
+
+/** The session has ended. Answers that the server had accepted by then are logged all the same; nothing else is. */
+export function takeInputsAfterEnd(draft: Draft, inputs: readonly ClientInput[]): void {
+  for (const input of inputs) {
+    const { event } = input;
+    if (isAnswer(event)) logAnswer(draft, { ...input, event }, { not_applied: 'session_ended' });
+  }
 }
 
 type MessageEvent = Extract<ClientEvent, { type: 'user.message' }>;
@@ -73,34 +88,47 @@ type AnswerEvent = Extract<
   { type: 'user.tool_confirmation' | 'user.custom_tool_result' | 'user.tool_result' }
 >;
 
-/** An answer to a call that no longer waits comes too late: it was interrupted in the meantime. */
-function takeAnswer(draft: Draft, id: string, event: AnswerEvent): void {
-  const toolUseId = event.type === 'user.custom_tool_result' ? event.custom_tool_use_id : event.tool_use_id;
-  const found = findCall(draft.state, toolUseId);
+interface AnswerInput extends ClientInput {
+  readonly event: AnswerEvent;
+}
+
+function isAnswer(event: ClientEvent): event is AnswerEvent {
+  const { type } = event;
+  return type === 'user.tool_confirmation' || type === 'user.custom_tool_result' || type === 'user.tool_result';
+}
+
+/**
+ * The sender of an answer was told that it was accepted, so it is always logged. If the call no longer waits, because it was
+ * interrupted or its program ended in the meantime, the answer says so and changes nothing.
+ */
+function takeAnswer(draft: Draft, input: AnswerInput): void {
+  const { event } = input;
+  const call = findCall(draft.state, toolUseIdOf(event))?.call;
   const awaited = event.type === 'user.tool_confirmation' ? 'asking' : 'outside';
-  if (found === undefined || !['proposed', awaited].includes(found.call.progress.type)) return;
-  const { thread, call } = found;
+  const isAwaited = call !== undefined && ['proposed', awaited].includes(call.progress.type);
+  logAnswer(draft, input, isAwaited ? {} : { not_applied: 'call_ended' });
+}
+
+function logAnswer(draft: Draft, { id, event, threadId }: AnswerInput, outcome: { not_applied?: NotApplied }): void {
+  const found = findCall(draft.state, toolUseIdOf(event));
+  const thread = found?.thread ?? draft.state.threads.get(threadId ?? '') ?? primaryOf(draft.state);
+  const decided = {
+    ...(event.type !== 'user.tool_result' && event.by !== undefined ? { by: event.by } : {}),
+    ...(found === undefined ? {} : { input_sha256: canonicalSha256(found.call.input) }),
+    ...outcome,
+  };
   if (event.type === 'user.tool_confirmation') {
-    const { result, deny_message, rule = null, interrupt: isInterrupting = false } = event;
-    draft.add(thread, event.type, {
-      id,
-      tool_use_id: toolUseId,
-      result,
-      deny_message,
-      ...senderOf(event),
-      rule,
-      input_sha256: canonicalSha256(call.input),
-      ...toUpdatedInput(event),
-      ...(isInterrupting ? { interrupt: true } : {}),
-    });
-    if (isInterrupting && !isProgram(draft.state)) endRefusedTurn(draft, thread, call, deny_message);
+    const { tool_use_id, result, deny_message, rule = null, interrupt: isInterrupting = false } = event;
+    const extension = { ...toUpdatedInput(event), ...(isInterrupting ? { interrupt: true as const } : {}) };
+    draft.add(thread, event.type, { id, tool_use_id, result, deny_message, rule, ...decided, ...extension });
+    const endsTurn = isInterrupting && outcome.not_applied === undefined && !isProgram(draft.state);
+    if (endsTurn && found !== undefined) endRefusedTurn(draft, thread, found.call, deny_message);
   } else if (event.type === 'user.custom_tool_result') {
-    const { content, is_error } = event;
-    const decided = { ...senderOf(event), input_sha256: canonicalSha256(call.input) };
-    draft.add(thread, event.type, { id, custom_tool_use_id: toolUseId, content, is_error, ...decided });
+    const { custom_tool_use_id, content, is_error } = event;
+    draft.add(thread, event.type, { id, custom_tool_use_id, content, is_error, ...decided });
   } else {
-    const { content, is_error } = event;
-    draft.add(thread, event.type, { id, tool_use_id: toolUseId, content, is_error });
+    const { tool_use_id, content, is_error } = event;
+    draft.add(thread, event.type, { id, tool_use_id, content, is_error, ...outcome });
   }
 }
 
@@ -116,8 +144,8 @@ function endRefusedTurn(draft: Draft, thread: ThreadState, call: Call, message: 
   interrupt(draft, [thread], 'cancel');
 }
 
-function senderOf({ by }: { readonly by?: string }): { readonly by?: string } {
-  return by === undefined ? {} : { by };
+function toolUseIdOf(event: AnswerEvent): string {
+  return event.type === 'user.custom_tool_result' ? event.custom_tool_use_id : event.tool_use_id;
 }
 
 /** Ids of events are unique in a session, so the id alone says which thread it belongs to. */

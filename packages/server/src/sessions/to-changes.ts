@@ -3,7 +3,8 @@ import { runKey } from '../frames/run-key.ts';
 import type { Change } from '../store/write.ts';
 import { resultAskId } from './ask-id.ts';
 import type { Draft } from './draft.ts';
-import type { NewSessionFrame } from '../frames/frames.ts';
+import type { AskClosedBy, NewSessionFrame } from '../frames/frames.ts';
+import type { WithdrawnData } from '../frames/record-data.ts';
 import { toSessionData, toThreadData } from './record-data.ts';
 import { type SessionState, type ThreadState, threadOf } from './state.ts';
 
@@ -106,7 +107,7 @@ function toAskChanges({ threads }: SessionState, frame: NewSessionFrame): Change
       return open(resultAskId(payload.id), toAsk('result', 'custom', payload));
     case 'user.tool_confirmation': {
       const call = threads.get(threadId!)?.calls.get(payload.tool_use_id);
-      if (payload.result === 'deny' || call?.runsAt !== 'worker') return [];
+      if (payload.not_applied !== undefined || payload.result === 'deny' || call?.runsAt !== 'worker') return [];
       return open(
         resultAskId(call.id),
         toAsk('result', 'builtin', { id: call.id, name: call.name, input: call.input }),
@@ -114,7 +115,7 @@ function toAskChanges({ threads }: SessionState, frame: NewSessionFrame): Change
     }
     case 'agent.tool_result':
     case 'agent.mcp_tool_result':
-      return payload.closes_ask ? [toClosing(payload.closes_ask, time)] : [];
+      return payload.closes_ask ? [toClosing(payload.closes_ask, payload.closed_by, time)] : [];
     default:
       return [];
   }
@@ -129,6 +130,8 @@ function toAsk(
   return { expects, kind, tool_use_id: id, name, input };
 }
 
-function toClosing(approvalId: string, time: number): Change {
-  return { type: 'close_approval', approvalId, time, data: { interrupted: true } };
+/** `closed_by` is left out where the call ended without an answer: the program went on without it. */
+function toClosing(approvalId: string, closedBy: AskClosedBy | undefined, time: number): Change {
+  const data: WithdrawnData = { interrupted: true, ...(closedBy === undefined ? {} : { closed_by: closedBy }) };
+  return { type: 'close_approval', approvalId, time, data };
 }

@@ -74,17 +74,19 @@ export const turnHandlers: FrameHandlers = {
     thread.history.push({ role: 'user', content: toSystemNote(content) });
   }),
   'approval.requested': onThread((thread, requested) => requestApproval(thread, requested)),
-  'user.tool_confirmation': onThread((thread, { tool_use_id: id, result, deny_message: message, updated_input }) => {
+  'user.tool_confirmation': onThread((thread, decided) => {
+    const { tool_use_id: id, result, deny_message: message, updated_input, not_applied } = decided;
+    if (not_applied !== undefined) return;
     const call = thread.calls.get(id)!;
     const progress: Progress =
       result === 'deny' ? { type: 'refused', message } : { type: call.runsAt === 'server' ? 'due' : 'outside' };
     thread.calls.set(id, { ...call, input: updated_input ?? call.input, progress });
   }),
-  'user.custom_tool_result': onThread((thread, { custom_tool_use_id: id, content, is_error: isError }) => {
-    finishCall(thread, id, { content, isError });
+  'user.custom_tool_result': onThread((thread, { custom_tool_use_id: id, content, is_error: isError, not_applied }) => {
+    if (not_applied === undefined) finishCall(thread, id, { content, isError });
   }),
-  'user.tool_result': onThread((thread, { tool_use_id: id, content, is_error: isError }) => {
-    finishCall(thread, id, { content, isError });
+  'user.tool_result': onThread((thread, { tool_use_id: id, content, is_error: isError, not_applied }) => {
+    if (not_applied === undefined) finishCall(thread, id, { content, isError });
   }),
 
   'agent.message': onThread((thread, { content }) => {

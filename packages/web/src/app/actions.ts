@@ -1,3 +1,5 @@
+import { toContinueMessage } from '@fleetloom/client';
+import type { SessionEvent } from '@fleetloom/protocol/managed-agents';
 import { api } from '../connection/api.ts';
 import type { ShownRow } from '../model/summary.ts';
 import { fleet, ui } from './stores.ts';
@@ -29,6 +31,28 @@ export function interruptRow(row: ShownRow, isWithChildren: boolean): void {
   const threadIds = [row, ...below].flatMap(({ threadId }) => threadId ?? []);
   const what = below.length === 0 ? row.agent : `${row.agent} and ${below.length} below it`;
   ui.set({ dialog: { type: 'interrupt', sessionId: row.sessionId, threadIds, what } });
+}
+
+/** Whether the last turn of a session failed, so that it can be continued. Only coordinators can be written to. */
+export function canContinue({ level, state }: Pick<ShownRow, 'level' | 'state'>): boolean {
+  return level === 0 && state === 'error' && !fleet.replay.isOn;
+}
+
+/** One message after which the agent goes on. It names the calls that were not carried out. */
+export async function continueSession(sessionId: string): Promise<void> {
+  if (isPast()) return;
+  try {
+    const events: SessionEvent[] = [];
+    for await (const event of api.list<SessionEvent>(`v1/sessions/${sessionId}/events?order=desc&limit=100`)) {
+      events.push(event);
+      if (event.type === 'user.message') break;
+    }
+    const text = toContinueMessage(events.toReversed());
+    await api.send(sessionId, { type: 'user.message', content: [{ type: 'text', text }] });
+    ui.say('Continued.');
+  } catch (error) {
+    ui.fail(error);
+  }
 }
 
 export function openThread(row: Pick<ShownRow, 'sessionId' | 'threadId'>): void {

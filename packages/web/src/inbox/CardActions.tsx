@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import { interruptRow, openThread } from '../app/actions.ts';
+import { canContinue, continueSession, interruptRow, openThread } from '../app/actions.ts';
 import { plural } from '../model/format.ts';
 import { type InboxItem, isAsk } from '../model/inbox-items.ts';
 import { approve, approveAlike, approveChecked, countAlike, countGrave, deny, give } from './answer.ts';
@@ -57,6 +57,11 @@ export function CardActions({ item }: { item: InboxItem }) {
       {item.kind === 'answer' && (
         <button type="button" className="primary" onClick={() => inbox.setMode('answer')}>
           Answer … <kbd>r</kbd>
+        </button>
+      )}
+      {item.kind === 'error' && canContinue(item.row) && (
+        <button type="button" className="primary" onClick={() => void continueSession(item.session.id)}>
+          Continue
         </button>
       )}
       {!isAsk(item) && (

@@ -30,18 +30,24 @@ export function Decision({ sessionId, eventId }: { sessionId: string; eventId: s
 }
 
 export function Facts({ facts }: { facts: DecisionFacts }) {
-  const { verdict, at, by, rule, inputSha256, updatedInput } = facts;
-  const isOlder = inputSha256 === null;
+  const { verdict, at, by, rule, inputSha256, updatedInput, isLate } = facts;
+  const isOlder = inputSha256 === null && isLate !== true;
   return (
     <dl className="trace">
       <dt>{verdict} by</dt>
       <dd>{by === null ? NOT_KEPT : cleanText(by)}</dd>
       <dt>at</dt>
       <dd>{new Date(at).toISOString()}</dd>
+      {isLate === true && (
+        <>
+          <dt>applied</dt>
+          <dd>no: the call no longer waited for it</dd>
+        </>
+      )}
       <dt>by the rule</dt>
       <dd>{rule !== null ? cleanText(rule) : isOlder ? NOT_KEPT : 'none: it was decided by itself'}</dd>
       <dt>SHA-256 of the input</dt>
-      <dd>{isOlder ? NOT_KEPT : <CopyLine text={inputSha256} />}</dd>
+      <dd>{inputSha256 === null ? NOT_KEPT : <CopyLine text={inputSha256} />}</dd>
       {updatedInput !== undefined && (
         <>
           <dt>changed to</dt>

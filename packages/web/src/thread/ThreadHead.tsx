@@ -1,5 +1,5 @@
 import { describeSettings, type LoadedSettings } from '@fleetloom/protocol/fleet';
-import { interruptRow, writeTo } from '../app/actions.ts';
+import { canContinue, continueSession, interruptRow, writeTo } from '../app/actions.ts';
 import { Glyph } from '../app/Glyph.tsx';
 import { fleet, ui } from '../app/stores.ts';
 import { toRowCells } from '../fleet/row-cells.ts';
@@ -42,6 +42,11 @@ export function ThreadHead({ row }: { row: ShownRow }) {
             }}
           >
             Answer <kbd>n</kbd>
+          </button>
+        )}
+        {canContinue(row) && (
+          <button type="button" className="primary" onClick={() => void continueSession(row.sessionId)}>
+            Continue
           </button>
         )}
         {!isPast && (

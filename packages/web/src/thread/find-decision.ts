@@ -10,6 +10,8 @@ export interface DecisionFacts {
   readonly inputSha256: string | null;
   /** The input that the call ran with, as JSON, where whoever allowed it changed it. */
   readonly updatedInput?: string;
+  /** Whether it came too late and changed nothing. */
+  readonly isLate?: true;
 }
 
 /** The event by which somebody decided about a call: a confirmation, or the result of a custom tool. */
@@ -34,7 +36,8 @@ function toFacts(line: string): DecisionFacts {
   const { result, by = null, rule = null, input_sha256: inputSha256 = null } = payload;
   const verdict = type === 'user.custom_tool_result' ? 'answered' : result === 'allow' ? 'approved' : 'denied';
   const changed = payload.updated_input === undefined ? {} : { updatedInput: JSON.stringify(payload.updated_input) };
-  return { verdict, at: time, by, rule, inputSha256, ...changed };
+  const late = payload.not_applied === undefined ? {} : { isLate: true as const };
+  return { verdict, at: time, by, rule, inputSha256, ...changed, ...late };
 }
 
 interface LogLine {
@@ -46,5 +49,6 @@ interface LogLine {
     readonly rule?: string | null;
     readonly input_sha256?: string;
     readonly updated_input?: unknown;
+    readonly not_applied?: string;
   };
 }

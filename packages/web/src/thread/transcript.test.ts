@@ -68,3 +68,17 @@ it('[Z23] what other threads ask through the coordinator is not its own, and a r
   ]);
   expect(blocks.map((block) => block.type === 'call' && block.tool)).toEqual(['m: x']);
 });
+
+it('[Z355] an answer that comes after the result of its call changes neither the result nor the decision', () => {
+  const [asked, called] = toBlocks([
+    event({ id: 'c1', type: 'agent.tool_use', name: 'bash', input: {}, evaluated_permission: 'ask' }),
+    event({ type: 'agent.tool_result', tool_use_id: 'c1', content: text('not carried out'), is_error: true }),
+    event({ type: 'user.tool_confirmation', tool_use_id: 'c1', result: 'allow' }),
+    event({ id: 'c2', type: 'agent.custom_tool_use', name: 'form', input: {} }),
+    event({ type: 'agent.tool_result', tool_use_id: 'c2', content: text('interrupted'), is_error: true }),
+    event({ type: 'user.custom_tool_result', custom_tool_use_id: 'c2', content: text('late') }),
+  ]);
+  expect(asked).toMatchObject({ verdict: null, result: { text: 'not carried out' } });
+  expect(called).toMatchObject({ result: { text: 'interrupted', isError: true } });
+  expect([asked!.events.length, called!.events.length]).toEqual([3, 3]);
+});

@@ -111,7 +111,8 @@ export function toBlocks(events: readonly SessionEvent[]): readonly Block[] {
         change(event.tool_use_id, 'call', (block) => ({
           ...block,
           events: [...block.events, event],
-          verdict: { result: event.result, message: event.deny_message ?? '' },
+          // A decision about a call that has its result came too late, and was not applied.
+          verdict: block.result === null ? { result: event.result, message: event.deny_message ?? '' } : block.verdict,
         }));
         break;
       case 'agent.tool_result':
@@ -122,7 +123,7 @@ export function toBlocks(events: readonly SessionEvent[]): readonly Block[] {
         change(callOf(event), 'call', (block) => ({
           ...block,
           events: [...block.events, event],
-          result: { text: textOf(event.content ?? []), isError, ms: base.at - block.at },
+          result: block.result ?? { text: textOf(event.content ?? []), isError, ms: base.at - block.at },
         }));
         break;
       }

@@ -4,6 +4,7 @@ import type { Usage } from '../engine.ts';
 import { MAIN, type ProgramAsk, type ProgramEvent, type ProgramOptions } from '../program.ts';
 import type { Asks } from './asks.ts';
 import { GrowingBlocks } from './blocks.ts';
+import { PendingWork } from './pending-work.ts';
 import { Requests } from './requests.ts';
 import type { GatewayEvent } from './gateway/events.ts';
 import { SubagentRetries, toRetry } from './subagent-retries.ts';
@@ -48,6 +49,7 @@ export class ProgramTranslator {
   readonly #requests: Requests;
   readonly #tapped: TappedAgents;
   readonly #retries = new SubagentRetries();
+  readonly #work = new PendingWork();
   /** Calls without a result, and whose they are. */
   readonly #calls = new Map<string, string>();
   readonly #questions = new Set<string>();
@@ -111,6 +113,7 @@ export class ProgramTranslator {
     for (const event of events) this.#event(event, line);
     if (thread === MAIN && line.type === 'assistant') this.#lastMessage = text(line['uuid']) ?? this.#lastMessage;
     if (thread !== undefined) this.#finish(line, thread);
+    this.#emit(...this.#work.take(line));
     return this.#takeOut();
   }
 

@@ -23,10 +23,10 @@ export function toBatches(records: readonly InputRecord[]): readonly Batch[] {
     if (inputs.length > 0) batches.push({ type: 'inputs', inputs });
     inputs = [];
   };
-  for (const { id, data } of records) {
+  for (const { id, threadId, data } of records) {
     if (data['command'] === undefined) {
       // Only `send` and `askOwner` write inputs, so their forms are known.
-      inputs.push({ id, event: data['event'] } as unknown as ClientInput);
+      inputs.push({ id, event: data['event'] as unknown as ClientInput['event'], threadId });
       continue;
     }
     flush();

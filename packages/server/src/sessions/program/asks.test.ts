@@ -109,7 +109,8 @@ it('[J222] a question waits for its result when the program asks it, and can be 
   program.tell(refuses('q3'), asks('q1', 'main', { kind: 'question' }));
   await fleet.until(id, ({ type }) => type === 'approval.requested');
   const [one, two, three] = await fleet.payloads(id, 'agent.custom_tool_use');
-  expect((await fleet.state(id)).status).toBe('running');
+  await fleet.rest(id);
+  expect(await fleet.asks(id)).toEqual([one!.id]);
   await fleet.send(id, customResult(two!.id, 'Early.'));
   const { seq } = await fleet.rest(id);
   expect(await fleet.asks(id)).toEqual([one!.id]);

@@ -6,13 +6,14 @@ import type { Cancel } from '../../base/schedule.ts';
 import type { Usage } from '../../engines/engine.ts';
 import { type StartOptions, startOptionsOf } from '../../engines/program-options.ts';
 import { toEndedProgram } from '../../engines/no-program.ts';
-import type {
-  Decision,
-  Program,
-  ProgramEngine,
-  ProgramEvent,
-  ProgramOptions,
-  ProgramVitals,
+import {
+  type Decision,
+  MAIN,
+  type Program,
+  type ProgramEngine,
+  type ProgramEvent,
+  type ProgramOptions,
+  type ProgramVitals,
 } from '../../engines/program.ts';
 import type { FramePayloads, NewSessionFrame } from '../../frames/frames.ts';
 import { toSystemNote } from '../fold-thread.ts';
@@ -94,6 +95,14 @@ export class ProgramDriver {
     await this.#reading;
   }
 
+  /** Ends the program. A later message starts another one with the same conversation. */
+  async close(): Promise<void> {
+    const program = this.#program;
+    if (program === undefined) return this.#giveUpStart();
+    this.#forget(true);
+    await program.close();
+  }
+
   async #say(content: readonly InputBlock[]): Promise<void> {
     this.#isHushed = false;
     this.#opening ??= this.#open();
@@ -110,9 +119,9 @@ export class ProgramDriver {
     const { state } = this.#options;
     const isAtWork = [...state.threads.values()].some(({ turn }) => turn !== null);
     if (isAtWork || this.#program === undefined) return;
-    const program = this.#program;
-    this.#forget(true);
-    inBackground(program.close(), reportAsWarning);
+    const reason = 'the definition of the agent was changed, which starts the program again with the next message';
+    inBackground(this.#options.dispatch([{ event: { type: 'work_lost', key: MAIN, reason } }]), reportAsWarning);
+    inBackground(this.close(), reportAsWarning);
   }
 
   async #open(): Promise<Program> {
@@ -229,6 +238,7 @@ export class ProgramDriver {
 
   #perform(frame: NewSessionFrame): void {
     const { type, payload, threadId } = frame;
+    if ('not_applied' in payload && payload.not_applied !== undefined) return;
     const thread = threadId === null ? undefined : this.#options.state.threads.get(threadId);
     const program = this.#program;
     if (thread === undefined) return;

@@ -386,7 +386,7 @@ it('[J187] an ask that the program withdraws is closed by itself, the others sta
   expect((await fleet.payloads(id, 'session.status_idle')).at(-1)).toMatchObject({
     stop_reason: { type: 'requires_action', event_ids: [second] },
   });
-  await expect(fleet.send(id, confirm(first!))).rejects.toThrow(/already answered/);
+  await expect(fleet.send(id, confirm(first!))).rejects.toThrow(/was withdrawn because the call was interrupted/);
   await fleet.send(id, confirm(second!));
   await vi.waitFor(() => expect(program.heard).toEqual(['say Go.', 'allow b2']), 20_000);
   program.tell(gives('b2'), turnEnds);

@@ -6,17 +6,26 @@ import { primaryOf, type ThreadState } from '../state.ts';
 import { toTotals } from '../take-answer.ts';
 import { findCall, findThread } from './find-thread.ts';
 import { loseProgram } from './lose-program.ts';
+import { loseWork } from './lose-work.ts';
 import { takeAsk, takeProgramCall } from './take-program-call.ts';
 import { takeThreadEnd, takeTurnEnd } from './take-program-end.ts';
+import { takeProgramWork } from './take-program-work.ts';
 import { takeThread, takeThreadAgain } from './take-program-thread.ts';
 
 /** What a program told, and what was added on the way. */
 export interface TakenEvent {
-  readonly event: Exclude<ProgramEvent, { type: 'block_started' | 'block_delta' }>;
+  readonly event: Exclude<ProgramEvent, { type: 'block_started' | 'block_delta' }> | WorkLost;
   /** Of a block: the id that it was given while it grew. */
   readonly id?: string | undefined;
   /** Of a request: what it cost; null if the price is not known. */
   readonly costNanoUsd?: number | null | undefined;
+}
+
+/** The program is ended while no turn is open: only its work outside of turns is lost. */
+export interface WorkLost {
+  readonly type: 'work_lost';
+  readonly key: string;
+  readonly reason: string;
 }
 
 /** Writes down what a program has done. What comes behind the end of a turn is dropped: it was told as interrupted. */
@@ -41,8 +50,13 @@ export function takeProgramEvent(draft: Draft, taken: TakenEvent): void {
     case 'thread_ended':
       return takeThreadEnd(draft, event);
     case 'exited':
-      if (event.refusal !== undefined) return loseProgram(draft, event.message, event.refusal);
-      return loseProgram(draft, `the program is gone: ${event.message}`);
+      if (event.refusal !== undefined) return loseProgram(draft, { message: event.message, reason: event.refusal });
+      return loseProgram(draft, { message: `the program is gone: ${event.message}` });
+    case 'work_started':
+    case 'work_ended':
+      return takeProgramWork(draft, event);
+    case 'work_lost':
+      return loseWork(draft, event.reason);
     default: {
       const thread = findThread(state, event.key);
       if (thread !== undefined && thread.turn !== null) takeInTurn(draft, thread, taken);
@@ -79,7 +93,9 @@ function takeInTurn(draft: Draft, thread: ThreadState, taken: TakenEvent): void 
     case 'result': {
       const call = findCall(thread, event.callId);
       if (call === undefined || call.progress.type === 'done') return;
-      const stop = thread.turn!.stopping === null ? undefined : ({ by: 'cancel' } as const);
+      // A call that still waits for its result from outside was ended by the program, e.g. because it was aborted there.
+      const ended = call.progress.type === 'outside' ? { by: undefined } : undefined;
+      const stop = thread.turn!.stopping === null ? ended : ({ by: 'cancel' } as const);
       const { content, isError, file } = event;
       return giveResult(draft, thread, call, { content, isError, file }, stop);
     }

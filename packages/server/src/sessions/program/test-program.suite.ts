@@ -146,6 +146,10 @@ export const asks = (callId: string, key = MAIN, more: Partial<ProgramAsk> = {})
   input: {},
   ...more,
 });
+export const callsCustom = (callId: string): ProgramEvent => ({
+  ...toCall(callId, { kind: 'custom', toolName: 'form' }),
+  key: MAIN,
+});
 export const callsAgent = (callId: string): ProgramEvent => ({ ...toCall(callId, { kind: 'agent' }), key: MAIN });
 export const gives = (callId: string, key = MAIN): ProgramEvent => ({
   type: 'result',
@@ -168,6 +172,24 @@ export const leaves = (key: string, status: 'completed' | 'failed' | 'stopped' =
   key,
   status,
   error: null,
+});
+export const works = (
+  workId: string,
+  kind: 'command' | 'wake_up' = 'command',
+  until: number | null = null,
+): ProgramEvent => ({
+  type: 'work_started',
+  key: MAIN,
+  workId,
+  kind,
+  description: `does ${workId}`,
+  until,
+});
+export const worked = (workId: string): ProgramEvent => ({
+  type: 'work_ended',
+  key: MAIN,
+  workId,
+  outcome: 'completed',
 });
 export const turnBegins: ProgramEvent = { type: 'turn_started', key: MAIN };
 export const turnEnds: ProgramEvent = { type: 'turn_ended', key: MAIN, outcome: { type: 'done' }, isMoreToCome: false };

@@ -22,7 +22,8 @@ export function findLogProblems(frames: readonly SessionFrame[]): string[] {
     if (frame.time < time) complain(`is ${time - frame.time} ms before the one before it`);
     // A session that had ended can still be put away.
     const isPutAway = frame.type === 'session.status_terminated' && frame.payload.is_archived;
-    if (isOver && !isPutAway) complain('comes after the end of the session');
+    const isLateAnswer = 'not_applied' in frame.payload && frame.payload.not_applied === 'session_ended';
+    if (isOver && !isPutAway && !isLateAnswer) complain('comes after the end of the session');
     turns.take(frame, complain);
     requests.take(frame, complain);
     tools.take(frame, complain);

@@ -19,6 +19,8 @@ export class LogTools {
   readonly #calls = new Map<string, KnownCall>();
 
   take({ type, payload, threadId }: SessionFrame, complain: Complain): void {
+    // An answer that came too late changes nothing.
+    if ('not_applied' in payload && payload.not_applied !== undefined) return;
     switch (type) {
       case 'agent.tool_use':
         return this.#add(payload.id, complain, {

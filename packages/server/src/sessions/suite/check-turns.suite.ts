@@ -109,7 +109,8 @@ export class LogTurns {
   ): void {
     // What had ended by itself can still be put away.
     const isPutAway = type === 'session.thread_status_terminated' && payload.is_archived;
-    const isAllowed = type === 'user.interrupt' || isPutAway;
+    const isLateAnswer = 'not_applied' in payload && payload.not_applied !== undefined;
+    const isAllowed = type === 'user.interrupt' || isPutAway || isLateAnswer;
     if (thread?.status === 'terminated' && !isAllowed) complain('its thread has ended for good');
     if (type === 'run.started' || type === 'run.ended') return;
     const key = turn === null ? null : toKey(turn.run, turn.streamId);

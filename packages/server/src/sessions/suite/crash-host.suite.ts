@@ -111,11 +111,13 @@ async function answer(asks: readonly ApprovalRecord[]): Promise<void> {
   for (const ask of asks) {
     await send(ask.sessionId, [toAnswer(ask)]).catch(async (error: unknown) => {
       // An answer that the killed process had accepted was applied between the look and this one.
-      const isAnswered = error instanceof FleetloomError && error.code === 'already_answered';
+      const isAnswered = error instanceof FleetloomError && ANSWERED.has(error.code);
       if (!isAnswered || (await listAsks(ask.sessionId)).some(({ id }) => id === ask.id)) throw error;
     });
   }
 }
+
+const ANSWERED = new Set(['already_answered', 'approval_withdrawn']);
 
 function toAnswer({ data }: ApprovalRecord): ClientEvent {
   const id = toolUseIdOf(data);

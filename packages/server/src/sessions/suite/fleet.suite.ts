@@ -17,6 +17,7 @@ import type { ToolContext, ToolResult } from '../../tools/tool.ts';
 import type { ClientEvent } from '../client-event.ts';
 import { type FramePayloads, type FrameType, type SessionFrame, toSessionFrame } from '../../frames/frames.ts';
 import type { SessionParts } from '../open-session.ts';
+import { OPEN_PROGRAM } from '../program/open-programs.ts';
 import { readState } from '../read-state.ts';
 import type { CreateSession } from '../create-session.ts';
 import { createSessions, type Sessions } from '../sessions.ts';
@@ -52,6 +53,7 @@ export interface FleetOptions {
   readonly owner?: string;
   readonly shared?: SessionParts['shared'];
   readonly ownerWaitMs?: number;
+  readonly isHeapShort?: () => boolean;
   readonly onThreadEnd?: (threadId: string) => void;
   /** Instead of the tools above. */
   readonly openToolbox?: () => Toolbox;
@@ -91,6 +93,7 @@ export async function openFleet(options: FleetOptions = {}) {
     owner,
     shared: options.shared,
     ownerWaitMs: options.ownerWaitMs,
+    isHeapShort: options.isHeapShort,
     onProblem: (_, error) => problems.push(error),
     ...(options.schedule === undefined ? {} : { schedule: options.schedule }),
   });
@@ -120,12 +123,14 @@ async function checkSessions(store: Store): Promise<void> {
 
 /** Another process finds what the first one would have left behind, had it been killed behind a frame. */
 export async function crash(
-  { store: { writes }, options }: Fleet,
+  { store: { writes, documents }, options }: Fleet,
   isLast: (frame: SessionFrame) => boolean,
   more: FleetOptions = {},
 ): Promise<Fleet> {
   const store = createMemoryStore({ clock: options.clock ?? systemClock });
   await writeUntil(store, writes, isLast);
+  const { items } = await documents.list({ kind: OPEN_PROGRAM, limit: 100 });
+  for (const { kind, id, data } of items) await store.documents.put({ kind, id, data });
   return openFleet({ ...options, ...more, store, owner: 'restarted' });
 }
 

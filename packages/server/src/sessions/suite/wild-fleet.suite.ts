@@ -1,5 +1,6 @@
 import type { RandomText } from '../../../../../bench/random-text.ts';
 import { createIds } from '../../base/ids.ts';
+import type { ProgramEngine } from '../../engines/program.ts';
 import type { FrameType } from '../../frames/frames.ts';
 import { createLog, type SessionLog } from '../../store/log.ts';
 import type { Schedule } from '../../base/schedule.ts';
@@ -17,6 +18,8 @@ export interface WildFleetOptions {
   readonly random: RandomText;
   readonly store: Store;
   readonly time: VirtualTime;
+  /** Runs sessions whose agent is a program. */
+  readonly programs?: ProgramEngine | undefined;
 }
 
 /** Sessions with a wild model and wild tools on a store, whose process can be stopped, killed and started again. */
@@ -35,12 +38,14 @@ export class WildFleet {
   readonly #engine;
   readonly #ids;
   readonly #windowTokens: number;
+  readonly #programs: ProgramEngine | undefined;
   #host!: { readonly sessions: Sessions; readonly log: SessionLog; isDead: boolean };
   #calls = 0;
   #commits = 0;
   #checked = -1;
 
-  constructor({ random, store, time }: WildFleetOptions) {
+  constructor({ random, store, time, programs }: WildFleetOptions) {
+    this.#programs = programs;
     this.random = random;
     this.store = store;
     this.time = time;
@@ -87,6 +92,7 @@ export class WildFleet {
       store,
       log,
       engine: this.#engine,
+      programs: this.#programs,
       models: { costNanoUsd: () => 1 + random.below(9), windowTokens: () => this.#windowTokens },
       openToolbox: () => createWildToolbox(toolbox),
       openWorkspace: async () => '/nowhere',

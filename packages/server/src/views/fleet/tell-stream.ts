@@ -72,9 +72,10 @@ const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
   },
   'agent.custom_tool_use': (use, context) => startCall(use, 'allow', context),
   'user.tool_confirmation': (decided, { stream }) => {
-    const { tool_use_id, result, by = 'client', rule, input_sha256, updated_input } = decided;
+    const { tool_use_id, result, by = 'client', rule, input_sha256, updated_input, not_applied } = decided;
     const call = stream.calls.get(tool_use_id);
-    if (call === undefined) return [];
+    // Readers were told that the approval was withdrawn; a decision that came too late does not resolve it again.
+    if (call === undefined || not_applied !== undefined) return [];
     const { name: tool, input } = call;
     const run = updated_input ?? input;
     stream.calls.set(tool_use_id, { ...call, input: run });
@@ -91,8 +92,10 @@ const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
     };
     return result === 'deny' ? [resolved] : [resolved, { type: 'tool_start', tool, tool_use_id, input: run }];
   },
-  'user.custom_tool_result': ({ custom_tool_use_id: id, ...result }, context) => endCall({ ...result, id }, context),
-  'user.tool_result': ({ tool_use_id: id, ...result }, context) => endCall({ ...result, id }, context),
+  'user.custom_tool_result': ({ custom_tool_use_id: id, not_applied, ...result }, context) =>
+    not_applied === undefined ? endCall({ ...result, id }, context) : [],
+  'user.tool_result': ({ tool_use_id: id, not_applied, ...result }, context) =>
+    not_applied === undefined ? endCall({ ...result, id }, context) : [],
   'agent.tool_result': ({ tool_use_id: id, ...result }, context) => endCall({ ...result, id }, context),
   'agent.mcp_tool_result': ({ mcp_tool_use_id: id, ...result }, context) => endCall({ ...result, id }, context),
 
