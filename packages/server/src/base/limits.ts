@@ -637,6 +637,8 @@ export const limits = {
   // Sessions that are imported.
   /** How long a session that is followed belongs to who follows it, without a word from there. */
   importLeaseMs: 60_000,
+  /** Sessions that clients follow and of which the server knows what their threads do. */
+  importsFollowedMax: 1_000,
   /** Frames that are written at a time. */
   importFramesMax: 1_000,
   /** How long it is known what was imported: ten years. */
@@ -667,6 +669,14 @@ export const limits = {
   /** How long a program that is closed may take to end by itself, and after it was told to. */
   programEndMs: 5_000,
   programTermMs: 3_000,
+  /** How much of one sub-agent's transcript is read, and how many transcripts and calls of a session are known at a time. */
+  transcriptBytesMax: 256 * 1024 * 1024,
+  transcriptFilesMax: 10_000,
+  /** How long the server waits for the transcript of a sub-agent, and how often it looks. */
+  transcriptWaitMs: 5_000,
+  transcriptPollMs: 25,
+  /** A transcript that was not written to for this long is complete, whatever its last record is. */
+  transcriptQuietMs: 500,
   /** How long a turn is waited for that a program should begin by itself. */
   programExpectMs: 10_000,
   /** How long a program may take to stop what it was told to stop. */

@@ -111,6 +111,8 @@ export type ProgramEvent = { readonly key: string } & (
   | { readonly type: 'ask_withdrawn'; readonly callId: string }
   /** A request failed, and the program tries again by itself. */
   | { readonly type: 'retry'; readonly message: string; readonly status: number | null }
+  /** Part of what the sub-agent did is not known. The message is for people. */
+  | { readonly type: 'transcript_missing'; readonly message: string }
   | { readonly type: 'compacted' }
 );
 

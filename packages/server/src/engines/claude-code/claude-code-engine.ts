@@ -18,7 +18,9 @@ import { RELAY_PORT } from './launch/relay.ts';
 import { type ProgramSandbox, toLaunch } from './launch/to-launch.ts';
 import { createProcessRegister } from './process-register.ts';
 import { listMcpServers } from './to-arguments.ts';
-import { type ProgramHome, toEnvironment, toGatewayVariables } from './to-environment.ts';
+import { configOf, type ProgramHome, toEnvironment, toGatewayVariables } from './to-environment.ts';
+import { measureTranscripts } from './transcript/measure-transcripts.ts';
+import { createOperatorTranscripts } from './transcript/operator-transcripts.ts';
 
 export interface ClaudeCodeOptions {
   /** The data directory: running programs, what each session's program keeps, and sockets are below it. */
@@ -63,6 +65,7 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
   const findLogin = () => findOperatorLogin(environment, usesOwnLogin);
   const register = createProcessRegister(join(directory, 'programs'));
   const homes = createProgramHomes(join(directory, 'program-homes'));
+  const operatorTranscripts = createOperatorTranscripts(join(directory, 'program-conversations'));
   const sockets = openSocketDirectory(join(directory, 'program-sockets'));
   const open = new Map<Program, string>();
   /** What cannot pass through the gateway because of the variables that this server and the program have. */
@@ -95,9 +98,9 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
     forget: async (sessionId) => {
       const own = [...open].filter(([, id]) => id === sessionId).map(([program]) => program);
       await Promise.all(own.map((program) => program.close()));
-      await homes.remove(sessionId);
+      await Promise.all([homes.remove(sessionId), operatorTranscripts.remove(sessionId)]);
     },
-    listKept: () => homes.list(),
+    listKept: async () => [...new Set([...(await homes.list()), ...(await operatorTranscripts.list())])],
     reap: async () => {
       await sockets.clear();
       return await register.reap();
@@ -111,6 +114,8 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
     sandbox: ProgramSandbox | null,
   ): Promise<Program> {
     const home = await openHome(asked.sessionId);
+    const projects = join(configOf(home, environment), 'projects');
+    const sizes = asked.resume === null ? new Map<string, number>() : await measureTranscripts(projects, asked.resume);
     const way = await openWayOnce();
     const passage = way === null ? undefined : await openPassage(way, asked);
     if (closing !== undefined) {
@@ -127,6 +132,11 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
         ...asked,
         hearsNested: supports.forwardsNestedText,
         toLaunch: (args) => toLaunch({ ...about, args }),
+        transcripts: { projects, sizes },
+        onConversation: (conversation) => {
+          if (home.type === 'own') return;
+          inBackground(operatorTranscripts.add(asked.sessionId, conversation, projects), onProblem);
+        },
         register,
         schedule,
         gateway: passage,

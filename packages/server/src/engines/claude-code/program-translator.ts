@@ -1,5 +1,6 @@
 import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
 import { type AgentEvent, type StreamJsonMessage, Translator } from '@fleetloom/protocol/stream-json';
+import { limits } from '../../base/limits.ts';
 import type { Usage } from '../engine.ts';
 import { MAIN, type ProgramEvent, type ProgramOptions } from '../program.ts';
 import type { Asks } from './asks.ts';
@@ -135,6 +136,13 @@ export class ProgramTranslator {
     if (key === null || (parentAgentId !== null && !this.#options.hearsNested)) return [];
     this.#emit(...this.#tapped.take(key, event, { isOpened: this.#threads.isOpened(key), isFull }));
     return this.#takeOut();
+  }
+
+  /** The transcript of a sub-agent, which holds what the program did not print of it, did not come. */
+  missTranscript(taskId: string): ProgramEvent[] {
+    const seconds = limits.transcriptWaitMs / 1_000;
+    const message = `Claude Code did not write the transcript of sub-agent ${taskId} within ${seconds} s. Its text and tool calls are not in this log.`;
+    return [{ type: 'transcript_missing', key: taskId, message }];
   }
 
   #takeOut(): ProgramEvent[] {
