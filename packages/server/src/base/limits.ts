@@ -675,6 +675,8 @@ export const limits = {
   /** How long the server waits for the transcript of a sub-agent, and how often it looks. */
   transcriptWaitMs: 5_000,
   transcriptPollMs: 25,
+  /** How long a permission request waits for the line that lists its agent, if a workflow runs. */
+  workflowAgentMs: 3_000,
   /** A transcript that was not written to for this long is complete, whatever its last record is. */
   transcriptQuietMs: 500,
   /** How long a turn is waited for that a program should begin by itself. */

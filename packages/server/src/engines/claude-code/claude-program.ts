@@ -16,6 +16,7 @@ import { TOOL_SERVER } from './tool-policy.ts';
 import { ToolServer } from './tool-server.ts';
 import { LineOrder } from './transcript/line-order.ts';
 import { SilentAgents, type SilentAgentsOptions } from './transcript/silent-agents.ts';
+import { Workflows } from './transcript/workflows.ts';
 
 export interface ClaudeProgramOptions extends ProgramOptions, Pick<ProcessOptions, 'register' | 'schedule'> {
   /** Agents of agents have lines too. */
@@ -94,10 +95,19 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
       pace();
     },
   });
+  const workflows = new Workflows({
+    schedule: options.schedule,
+    onLate: (request) => {
+      lines.push(request);
+      flush(0);
+    },
+  });
   const pace = () => (lines.isHeld || queue.isFull ? program.pause() : program.resume());
   const sink: LineSink = {
     bytes: isOversizedLine,
-    message: (line) => lines.push(line),
+    message: (line) => {
+      for (const each of workflows.expand(line)) lines.push(each);
+    },
     // A line that cannot be read is lost, and the next one is read as if nothing had happened.
     issue: () => {},
   };
@@ -141,6 +151,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
     onExit: (exit) => {
       gateway?.session.close();
       silent.stop();
+      workflows.close();
       reader.readEnd(sink);
       lines.end(
         () => silent.rest(),
@@ -175,7 +186,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
       write(createMessage.user(toWireBlocks(content)));
     },
     interrupt: () => write(createMessage.interrupt()),
-    stopThread: (key) => write(createMessage.stopTask(translator.taskOf(key))),
+    stopThread: (key) => write(createMessage.stopTask(workflows.taskOf(translator.taskOf(key)))),
     setModel: (model) => write(createMessage.setModel(model ?? 'default')),
     setPermissionMode: (mode) => write(createMessage.setPermissionMode(mode)),
     answer: (callId, decision) => asks.give(callId, decision),

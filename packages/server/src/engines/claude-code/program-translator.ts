@@ -176,8 +176,10 @@ export class ProgramTranslator {
         if (event.late !== true) this.#emit(...this.#threads.start(thread, event.run, text(line['prompt']) ?? null));
         return;
       case 'thread_status':
-        if (event.late !== true && event.status !== 'running') this.#threadEnded(thread, event.status, event.error);
-        return;
+        if (event.late === true || event.status === 'running') return;
+        this.#threadEnded(thread, event.status, event.error);
+        // The report of an agent of a workflow goes to the workflow.
+        return line['is_workflow_agent'] === true ? undefined : this.#expectTurn(thread);
       case 'text_delta':
       case 'thinking_delta': {
         const error = event.type === 'text_delta' ? event.error : undefined;
@@ -269,6 +271,10 @@ export class ProgramTranslator {
     this.#threads.end(thread);
     this.#tapped.forget(key);
     this.#emit({ type: 'thread_ended', key, status, error: error ?? null });
+  }
+
+  /** Behind the end of an agent in the background the program begins a turn. */
+  #expectTurn(thread: string): void {
     // The call that waits for an agent in the foreground is still open.
     const isInForeground = this.#calls.has(this.#threads.callOf(thread) ?? '');
     if (!isInForeground && this.#turns.report()) this.#emit({ type: 'turn_expected', key: MAIN });

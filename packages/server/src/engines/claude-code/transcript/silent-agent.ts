@@ -5,13 +5,15 @@ import type { TranscriptFile } from './transcript-file.ts';
 /** A sub-agent that the program has announced, and what was read of its transcript. */
 export class SilentAgent {
   readonly taskId: string;
-  /** The call that the lines of the agent belong to: the one that started it. */
-  readonly callId: string;
+  /** The call that the lines of the agent belong to: the one that started it. Null for agents of workflows. */
+  readonly callId: string | null;
   readonly conversation: string;
   isOpen = true;
   /** The program prints lines of the agent, so that its transcript is not needed. */
   hasLines = false;
   file: TranscriptFile | undefined;
+  /** What the agent was given first. */
+  prompt: string | undefined;
   /** Lines that were read and not taken, because they report the end of an agent that still runs. */
   readonly held: StreamJsonMessage[] = [];
   /** Calls that the agent has made, and those of them without a result. */
@@ -19,7 +21,7 @@ export class SilentAgent {
   readonly #openCalls = new Set<string>();
   #stopReason: string | undefined;
 
-  constructor(taskId: string, callId: string, conversation: string) {
+  constructor(taskId: string, callId: string | null, conversation: string) {
     this.taskId = taskId;
     this.callId = callId;
     this.conversation = conversation;
@@ -44,6 +46,7 @@ export class SilentAgent {
 
   /** Keeps the next record of the transcript as the line that the program would have printed for it. */
   add(transcribed: StreamJsonMessage): void {
+    if (transcribed.type === 'user') this.prompt ??= promptOf(transcribed);
     const line = this.#toLine(transcribed);
     if (line === undefined) return;
     if (line.type === 'assistant') this.#stopReason = text(line.message?.['stop_reason']);
@@ -75,6 +78,13 @@ export class SilentAgent {
     const more = structured === undefined ? {} : { tool_use_result: structured };
     return { type, message: { role: 'user', content: results as never }, ...about, ...more };
   }
+}
+
+function promptOf(line: StreamJsonMessage): string | undefined {
+  const content = record(line.message)?.['content'];
+  if (typeof content === 'string') return content;
+  const texts = blocksOf(line).flatMap((block) => text(block['text']) ?? []);
+  return texts.length === 0 ? undefined : texts.join('\n');
 }
 
 /** The content blocks of a line. */

@@ -22,6 +22,8 @@ export interface Recovered {
 }
 
 type Wanted =
+  /** Its first record, which has the prompt. */
+  | { readonly type: 'prompt' }
   /** What is there now. */
   | { readonly type: 'now' }
   /** The transcript up to this call. */
@@ -52,6 +54,7 @@ export class SilentAgents {
     const request = record(line['request']);
     const agent = this.#find(line.type === 'control_request' ? request?.['agent_id'] : line['task_id']);
     if (agent === undefined || !this.#isSilent(agent)) return undefined;
+    if (line.subtype === 'task_started') return agent.callId === null ? this.#begin(agent, line) : undefined;
     if (line.type === 'control_request') {
       const callId = text(request?.['tool_use_id']);
       if (request?.['subtype'] !== 'can_use_tool' || callId === undefined) return undefined;
@@ -62,6 +65,15 @@ export class SilentAgents {
     const status = endOf(line);
     if (status === undefined) return undefined;
     return this.#recover(agent, { type: 'end', isCompleted: status === 'completed' });
+  }
+
+  /** The lines of a workflow have only the beginning of the prompt of each agent. */
+  async #begin(agent: SilentAgent, line: StreamJsonMessage): Promise<Recovered> {
+    const { lines, missing } = await this.#recover(agent, { type: 'prompt' });
+    // The agent has a thread from this line on, and what it has done by now follows with the next one.
+    agent.held.unshift(...lines);
+    line['prompt'] = agent.prompt ?? line['prompt'];
+    return { lines: [], missing };
   }
 
   /** What there is of agents that have not ended: the turn is over, or the program. */
@@ -91,13 +103,13 @@ export class SilentAgents {
 
   #started(line: StreamJsonMessage): void {
     const taskId = text(line['task_id']);
-    const callId = text(line['tool_use_id']);
-    if (taskId === undefined || callId === undefined || line['task_type'] !== 'local_agent') return;
+    const callId = text(line['tool_use_id']) ?? null;
+    if (taskId === undefined || line['task_type'] !== 'local_agent') return;
     const known = this.#agents.get(taskId);
     if (known !== undefined) return known.restart();
     const agent = new SilentAgent(taskId, callId, text(line.session_id) ?? '');
     this.#agents.set(taskId, agent);
-    this.#byCall.set(callId, agent);
+    if (callId !== null) this.#byCall.set(callId, agent);
     forgetOldest(this.#agents);
     forgetOldest(this.#byCall);
   }
@@ -113,7 +125,7 @@ export class SilentAgents {
 
   /** The lines of an agent of the main agent are printed, if only later. */
   #isSilent({ isOpen, hasLines, callId }: SilentAgent): boolean {
-    return isOpen && !hasLines && this.#calls.get(callId) !== true;
+    return isOpen && !hasLines && (callId === null || this.#calls.get(callId) !== true);
   }
 
   async #recoverAll(agents: readonly SilentAgent[]): Promise<Recovered> {
@@ -129,7 +141,7 @@ export class SilentAgents {
     for (let attempt = 0; ; attempt++) {
       const isLast = attempt >= attempts || this.#isStopped;
       if (wanted.type !== 'now') await this.#readParent(agent, lines);
-      const isDue = wanted.type === 'now' ? this.#calls.has(agent.callId) : isLast || this.#isParentKnown(agent);
+      const isDue = wanted.type === 'now' ? this.#isMade(agent) : isLast || this.#isParentKnown(agent);
       if (isDue) lines.push(...(await this.#read(agent, wanted.type !== 'now')));
       if (isLast || this.#isThere(agent, wanted)) break;
       await new Promise<void>((resolve) => this.#options.schedule(resolve, limits.transcriptPollMs));
@@ -141,6 +153,7 @@ export class SilentAgents {
 
   #isThere(agent: SilentAgent, wanted: Wanted): boolean {
     if (wanted.type === 'now') return true;
+    if (wanted.type === 'prompt') return agent.prompt !== undefined;
     if (wanted.type === 'call') return this.#calls.has(wanted.callId);
     // An agent that was stopped before it began has no transcript.
     if (agent.file === undefined) return !wanted.isCompleted;
@@ -155,7 +168,12 @@ export class SilentAgents {
   }
 
   #isParentKnown(agent: SilentAgent): boolean {
-    return this.#calls.has(agent.callId) || this.#othersOf(agent).length === 0;
+    return this.#isMade(agent) || this.#othersOf(agent).length === 0;
+  }
+
+  /** Agents of workflows have no call that could be waited for. */
+  #isMade({ callId }: SilentAgent): boolean {
+    return callId === null || this.#calls.has(callId);
   }
 
   #othersOf(agent: SilentAgent): SilentAgent[] {
