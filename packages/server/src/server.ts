@@ -249,6 +249,7 @@ async function start(
     onProblem: (_, error) => onProblem(error),
   });
 
+  const imports = createImports({ store, log, ids, models: modelFacts });
   const feeds = createEventFeeds({ store, log, catchUp, clock, ids, onMishap: onProblem });
   const fleetFeeds = createFleetFeeds({ store, log, clock, onLong, onMishap: onProblem });
   const findCrew = createCrewFinder({ store, agents, environments, ids, defaultAgent: options.defaultAgent });
@@ -291,7 +292,7 @@ async function start(
       ...createThreadRoutes({ store, sessions, clock, feeds }),
       ...createExportRoutes({ store }),
       ...createImportRoutes({
-        imports: createImports({ store, log, ids, models: modelFacts }),
+        imports,
         environments,
         clock,
         ids,
@@ -302,6 +303,7 @@ async function start(
         findHealth: createHealthFinder({
           leases: store.leases,
           own: (sessionId) => sessions.health(sessionId),
+          imported: (sessionId) => imports.health(sessionId),
           nodes: place.healthNodes,
         }),
         node: place.node,

@@ -8,7 +8,7 @@ import { SilentAgents } from './silent-agents.ts';
 
 it('[J278] the transcript of an agent that has completed is waited for 5 s, looked for every 25 ms, and then missing', async () => {
   const { agents, looks } = await follow();
-  agents.before(started('a2', 'c2'));
+  await agents.before(started('a2', 'c2'));
   expect(await agents.before(ended('a2', 'completed'))).toEqual({ lines: [], missing: ['a2'] });
   const { transcriptWaitMs, transcriptPollMs, transcriptQuietMs } = limits;
   expect([transcriptWaitMs, transcriptPollMs, transcriptQuietMs]).toEqual([5_000, 25, 500]);
@@ -19,14 +19,14 @@ it('[J278] the transcript of an agent that has completed is waited for 5 s, look
 
 it('[J278] of an agent that was stopped before it wrote anything no transcript is waited for', async () => {
   const { agents, looks } = await follow();
-  agents.before(started('a2', 'c2'));
+  await agents.before(started('a2', 'c2'));
   expect(await agents.before(ended('a2', 'killed'))).toEqual({ lines: [], missing: [] });
   expect(looks()).toBe(0);
 });
 
 it('[J278] a program that has ended writes no more: what is there is taken at once', async () => {
   const { agents, write, looks } = await follow();
-  agents.before(started('a2', 'c2'));
+  await agents.before(started('a2', 'c2'));
   await write('a2', answer('m1', { type: 'text', text: 'Half' }, null));
   agents.stop();
   const recovered = await agents.rest();
@@ -38,19 +38,19 @@ it('[J278] a program that has ended writes no more: what is there is taken at on
 it('[J275] an agent whose lines are printed, or that the main agent has started, is not read', async () => {
   const { agents, write } = await follow();
   await write('a1', answer('m1', { type: 'text', text: 'Printed' }, 'end_turn'));
-  agents.before(printed(null, 'c1'));
-  agents.before(started('a1', 'c1'));
+  await agents.before(printed(null, 'c1'));
+  await agents.before(started('a1', 'c1'));
   expect(agents.before(ended('a1', 'completed'))).toBeUndefined();
-  agents.before(printed('c1', 'c2'));
-  agents.before(started('a2', 'c2'));
-  agents.before(printed('c2', 'c3'));
+  await agents.before(printed('c1', 'c2'));
+  await agents.before(started('a2', 'c2'));
+  await agents.before(printed('c2', 'c3'));
   expect(agents.before(ended('a2', 'completed'))).toBeUndefined();
   expect(agents.rest()).toBeUndefined();
 });
 
 it('[J275] a transcript gives answers, and results of calls of its own agent, under the name of that agent only', async () => {
   const { agents, write } = await follow();
-  agents.before(started('a2', 'c2'));
+  await agents.before(started('a2', 'c2'));
   await write('a2', { type: 'user', uuid: 'u0', message: { role: 'user', content: 'Go.' } });
   await write('a2', { type: 'control_request', request: { subtype: 'can_use_tool' } });
   await write('a2', { ...answer('m1', call('c9'), 'tool_use'), parent_tool_use_id: null, agent_id: 'main' });
@@ -68,9 +68,9 @@ it('[J275] a transcript gives answers, and results of calls of its own agent, un
 
 it('[J275] the report of an agent waits for the end of that agent, which may be silent too', async () => {
   const { agents, write } = await follow();
-  agents.before(printed('c1', 'c2'));
-  agents.before(started('a2', 'c2'));
-  agents.before(started('a3', 'c3'));
+  await agents.before(printed('c1', 'c2'));
+  await agents.before(started('a2', 'c2'));
+  await agents.before(started('a3', 'c3'));
   await write('a2', answer('m1', call('c3'), 'tool_use'));
   await write('a2', result('c3'));
   await write('a3', answer('m2', { type: 'text', text: 'Below' }, 'end_turn'));

@@ -78,7 +78,9 @@ function open() {
 }
 
 function words(lines: readonly StreamJsonMessage[]): string[] {
-  return lines.map((line) => (line.type === 'system' ? `${line.subtype} ${line['task_id']}` : `${line['request_id']}`));
+  return lines.map((line) =>
+    line.type === 'system' ? `${line.subtype} ${String(line['task_id'])}` : String(line['request_id']),
+  );
 }
 
 function started(): StreamJsonMessage {
