@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync as runProgram } from 'node:child_process';
 import { appendFile, mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ it('[J279] links, pipes and folders in the place of a transcript are not read', 
   await mkdir(folder, { recursive: true });
   await symlink(join(outside, 'agent-a1.jsonl'), join(folder, 'agent-a1.jsonl'));
   await symlink(outside, join(folder, 'linked'));
-  execFileSync('mkfifo', [join(folder, 'agent-a2.jsonl')]);
+  runProgram('mkfifo', [join(folder, 'agent-a2.jsonl')]);
   await mkdir(join(folder, 'agent-a3.jsonl'));
   await writeFile(join(folder, 'agent-a4.jsonl'), '{"type":"own"}\n');
   expect(await findTranscripts(root, 'c1')).toEqual([{ agentId: 'a4', path: join(folder, 'agent-a4.jsonl') }]);
