@@ -677,8 +677,12 @@ export const limits = {
   transcriptPollMs: 25,
   /** How long a permission request waits for the line that lists its agent, if a workflow runs. */
   workflowAgentMs: 3_000,
-  /** A transcript that was not written to for this long is complete, whatever its last record is. */
-  transcriptQuietMs: 500,
+  /**
+   * A transcript of an agent that has completed, or was stopped, is complete when it was not written to for this long,
+   * whatever its last record is.
+   */
+  transcriptQuietMs: 2_000,
+  transcriptStoppedMs: 500,
   /** How long a turn is waited for that a program should begin by itself. */
   programExpectMs: 10_000,
   /** How long a program may take to stop what it was told to stop. */

@@ -32,6 +32,11 @@ export class SilentAgent {
     return this.#openCalls.size === 0 && this.#stopReason !== undefined && this.#stopReason !== 'tool_use';
   }
 
+  /** A call has no result yet, so that more will be written. */
+  get isCalling(): boolean {
+    return this.#openCalls.size > 0;
+  }
+
   /** A further run begins. */
   restart(): void {
     this.isOpen = true;

@@ -10,8 +10,8 @@ it('[J278] the transcript of an agent that has completed is waited for 5 s, look
   const { agents, looks } = await follow();
   await agents.before(started('a2', 'c2'));
   expect(await agents.before(ended('a2', 'completed'))).toEqual({ lines: [], missing: ['a2'] });
-  const { transcriptWaitMs, transcriptPollMs, transcriptQuietMs } = limits;
-  expect([transcriptWaitMs, transcriptPollMs, transcriptQuietMs]).toEqual([5_000, 25, 500]);
+  const { transcriptWaitMs, transcriptPollMs } = limits;
+  expect([transcriptWaitMs, transcriptPollMs]).toEqual([5_000, 25]);
   expect(looks()).toBe(transcriptWaitMs / transcriptPollMs);
   // The end is said twice.
   expect(agents.before(ended('a2', 'completed'))).toBeUndefined();
@@ -33,6 +33,37 @@ it('[J278] a program that has ended writes no more: what is there is taken at on
   expect(recovered?.lines).toHaveLength(1);
   expect(await agents.before(ended('a2', 'completed'))).toMatchObject({ lines: [], missing: [] });
   expect(looks()).toBe(0);
+});
+
+it('[J278] a transcript without an end is complete when it was quiet for 2 s, of agents that were stopped for 0.5 s together', async () => {
+  const { agents, write } = await follow(limits.transcriptPollMs);
+  await agents.before(printed('c1', 'c2'));
+  for (const id of ['a1', 'a2', 'a3']) {
+    await agents.before(started(id, 'c2'));
+    await write(id, answer('m1', { type: 'text', text: 'Half' }, null));
+  }
+  const { transcriptQuietMs, transcriptStoppedMs } = limits;
+  expect([transcriptQuietMs, transcriptStoppedMs]).toEqual([2_000, 500]);
+  const took = async (line: StreamJsonMessage) => {
+    const startedAt = Date.now();
+    expect((await agents.before(line))?.lines).toHaveLength(1);
+    return Date.now() - startedAt;
+  };
+  // The clocks of files are coarser than ours.
+  expect(await took(ended('a1', 'killed'))).toBeGreaterThanOrEqual(transcriptStoppedMs - 20);
+  expect(await took(ended('a2', 'killed'))).toBeLessThan(transcriptStoppedMs);
+  expect(await took(ended('a3', 'completed'))).toBeGreaterThanOrEqual(transcriptQuietMs - 20);
+});
+
+it('[J278] a transcript in which a call has no result is not complete, however quiet it is', async () => {
+  const { agents, write, looks } = await follow();
+  await agents.before(started('a2', 'c2'));
+  await write('a2', answer('m1', call('c9'), 'tool_use'));
+  const ending = agents.before(ended('a2', 'completed'));
+  await expect.poll(looks).toBeGreaterThan(1);
+  await write('a2', result('c9'));
+  await write('a2', answer('m2', { type: 'text', text: 'Done.' }, 'end_turn'));
+  expect((await ending)?.lines.map(({ type }) => type)).toEqual(['assistant', 'user', 'assistant']);
 });
 
 it('[J275] an agent whose lines are printed, or that the main agent has started, is not read', async () => {
@@ -81,15 +112,15 @@ it('[J275] the report of an agent waits for the end of that agent, which may be 
   expect(second?.lines.map(({ agent_id: id, type }) => `${id} ${type}`)).toEqual(['a2 user', 'a2 assistant']);
 });
 
-/** A directory of transcripts, and waits that are over at once. */
-async function follow() {
+/** A directory of transcripts, and waits that are over at once, or after so long. */
+async function follow(pollMs = 0) {
   const projects = await mkdtemp(join(tmpdir(), 'fleetloom-silent-'));
   onTestFinished(() => rm(projects, { recursive: true, force: true }));
   const folder = join(projects, '-work', 'conversation', 'subagents');
   let looks = 0;
   const schedule = (run: () => void) => {
     looks++;
-    setImmediate(run);
+    setTimeout(run, pollMs);
     return () => {};
   };
   return {

@@ -5,6 +5,7 @@ import { record, text } from '../values.ts';
 import { findTranscripts } from './find-transcripts.ts';
 import { blocksOf, SilentAgent } from './silent-agent.ts';
 import { TranscriptFile } from './transcript-file.ts';
+import { isThere, type Wanted } from './wanted.ts';
 
 export interface SilentAgentsOptions {
   /** The directory `projects` of the program's configuration. */
@@ -21,16 +22,6 @@ export interface Recovered {
   readonly missing: readonly string[];
 }
 
-type Wanted =
-  /** Its first record, which has the prompt. */
-  | { readonly type: 'prompt' }
-  /** What is there now. */
-  | { readonly type: 'now' }
-  /** The transcript up to this call. */
-  | { readonly type: 'call'; readonly callId: string }
-  /** All of the transcript: the agent has ended. */
-  | { readonly type: 'end'; readonly isCompleted: boolean };
-
 /**
  * Sub-agents whose lines the program does not print: 2.1.197 prints none of agents of agents. What they said and did is read
  * from their transcripts when they make progress, when they need an approval and when they end.
@@ -42,6 +33,8 @@ export class SilentAgents {
   /** Calls that are known, and whether the main agent made them. */
   readonly #calls = new Map<string, boolean>();
   #isStopped = false;
+  /** When the last agents were stopped. */
+  #stoppedAt = 0;
 
   constructor(options: SilentAgentsOptions) {
     this.#options = options;
@@ -137,13 +130,14 @@ export class SilentAgents {
   /** The program writes transcripts with a delay, so that one may have to be read several times. */
   async #recover(agent: SilentAgent, wanted: Wanted): Promise<Recovered> {
     const lines: StreamJsonMessage[] = [];
+    const since = wanted.type === 'end' && !wanted.isCompleted ? this.#beginStop() : Date.now();
     const attempts = wanted.type === 'now' ? 0 : limits.transcriptWaitMs / limits.transcriptPollMs;
     for (let attempt = 0; ; attempt++) {
       const isLast = attempt >= attempts || this.#isStopped;
       if (wanted.type !== 'now') await this.#readParent(agent, lines);
       const isDue = wanted.type === 'now' ? this.#isMade(agent) : isLast || this.#isParentKnown(agent);
       if (isDue) lines.push(...(await this.#read(agent, wanted.type !== 'now')));
-      if (isLast || this.#isThere(agent, wanted)) break;
+      if (isLast || isThere(agent, wanted, { since, hasCall: (callId) => this.#calls.has(callId) })) break;
       await new Promise<void>((resolve) => this.#options.schedule(resolve, limits.transcriptPollMs));
     }
     if (wanted.type === 'end') agent.isOpen = false;
@@ -151,14 +145,10 @@ export class SilentAgents {
     return { lines, missing: isMissing ? [agent.taskId] : [] };
   }
 
-  #isThere(agent: SilentAgent, wanted: Wanted): boolean {
-    if (wanted.type === 'now') return true;
-    if (wanted.type === 'prompt') return agent.prompt !== undefined;
-    if (wanted.type === 'call') return this.#calls.has(wanted.callId);
-    // An agent that was stopped before it began has no transcript.
-    if (agent.file === undefined) return !wanted.isCompleted;
-    if (wanted.isCompleted && agent.isFinished) return true;
-    return Date.now() - agent.file.changedAt >= limits.transcriptQuietMs;
+  /** Agents that are stopped together are waited for together. */
+  #beginStop(): number {
+    if (Date.now() - this.#stoppedAt > 2 * limits.transcriptStoppedMs) this.#stoppedAt = Date.now();
+    return this.#stoppedAt;
   }
 
   /** The agent that started this one may be silent too, and then only its transcript has the call that did. */

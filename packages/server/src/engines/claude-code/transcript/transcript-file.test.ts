@@ -1,9 +1,9 @@
-import { execFileSync as runProgram } from 'node:child_process';
 import { appendFile, mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { limits } from '../../../base/limits.ts';
+import { runProgram } from '../../../tools/toolbox.suite.ts';
 import { findTranscripts } from './find-transcripts.ts';
 import { TranscriptFile } from './transcript-file.ts';
 
