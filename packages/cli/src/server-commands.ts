@@ -74,7 +74,12 @@ export function addServerCommands(program: Command, io: Io, done: (code: number)
       .argument('<session>')
       .argument('[tool_use_id...]', 'which calls')
       .option('--all', 'all that wait');
-    if (answer === 'deny') command.option('--message <text>', 'what to tell the agent');
+    if (answer === 'deny') {
+      command.option('--message <text>', 'the reason, which the agent reads');
+      command.option('--interrupt', 'also end the turn that made the call');
+    } else {
+      command.option('--input <json>', 'run one call with this input instead of its own; @file reads it from a file');
+    }
     command
       .addHelpText('after', toAnswerExamples(name) + SERVER_EXIT_CODE_HELP)
       .action(async (session: string, ids: string[], options: object) => {
@@ -268,7 +273,7 @@ Examples:
 `;
 
 function toAnswerExamples(name: string): string {
-  const reason = name === 'deny' ? ' --message "Not on this machine"' : '';
+  const reason = name === 'deny' ? ' --message "Not on this machine"' : ` --input '{"command":"npm test"}'`;
   return `
 Examples:
   $ fleetloom ${name} sesn_01…

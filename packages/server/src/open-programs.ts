@@ -1,6 +1,7 @@
 import { FleetloomError } from './base/errors.ts';
 import { createClaudeCodeEngine } from './engines/claude-code/claude-code-engine.ts';
 import type { Upstream } from './engines/claude-code/gateway/upstream.ts';
+import { findInvalidOption } from './engines/program-options.ts';
 import { createNoProgramEngine, toEndedProgram } from './engines/no-program.ts';
 import { PROGRAM_PREFIX, type ProgramEngine } from './engines/program.ts';
 import { createScriptedHandler } from './engines/scripted/http/handler.ts';
@@ -20,6 +21,11 @@ export interface ClaudeCodeChoice {
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** Names of further variables that reach it, and every command that it runs. */
   readonly passedVariables?: readonly string[] | undefined;
+  /**
+   * Where a program with its own login sends its model requests. By default `ANTHROPIC_BASE_URL` of its environment, as for a program that
+   * the operator starts.
+   */
+  readonly loginBaseURL?: string | undefined;
   /** It uses whatever login it has itself, instead of the key of this server or, without one, the scripted model. */
   readonly usesOwnLogin?: boolean | undefined;
   /** Runs it on the whole machine as the user of this process, instead of in a sandbox. */
@@ -47,7 +53,11 @@ export interface OpenedPrograms {
   readonly checkModel: (workspaceId: string, model: string) => void;
   /** Throws where that is so, or where no session could begin with it. */
   readonly checkSession: (workspaceId: string, model: string) => Promise<void>;
+  /** Throws where a session with the model cannot have an option that its metadata, or a change of it, names. */
+  readonly checkOptions: CheckOptions;
 }
+
+type CheckOptions = (model: string, metadata: Readonly<Record<string, string | null>>) => Promise<void>;
 
 /** The programs that run whole sessions, for the workspaces that the operator names. */
 export function openPrograms(parts: OpenProgramsOptions): OpenedPrograms {
@@ -77,6 +87,11 @@ export function openPrograms(parts: OpenProgramsOptions): OpenedPrograms {
       if (problem === null) return;
       const advice = 'choose another model, or ask the operator of this server';
       throw new FleetloomError({ code: 'program_unavailable', kind: 'caller', problem, advice });
+    },
+    checkOptions: async (model, metadata) => {
+      if (!isProgram(model)) return;
+      const invalid = findInvalidOption(metadata, await engine.describe());
+      if (invalid !== null) throw new FleetloomError({ code: 'program_option_invalid', kind: 'caller', ...invalid });
     },
   };
 
@@ -111,7 +126,7 @@ function toRefusal(model: string, workspaceId?: string): { problem: string; advi
 
 function createEngine(
   { options, scripted, onProblem, openSandbox = openSandboxOnce() }: OpenProgramsOptions,
-  { usesOwnLogin = false, isUnsandboxed = false, ...choice }: ClaudeCodeChoice,
+  { usesOwnLogin = false, isUnsandboxed = false, loginBaseURL, ...choice }: ClaudeCodeChoice,
 ): ProgramEngine {
   const { models, dataDirectory, allowedPrivateHosts } = options;
   const loginHosts = usesOwnLogin ? LOGIN_HOSTS : [];
@@ -121,21 +136,32 @@ function createEngine(
     usesOwnLogin,
     sandbox: isUnsandboxed ? 'none' : openSandbox,
     openNetwork: (networking) => createProgramNetwork({ networking, allowedPrivateHosts, loginHosts }),
-    upstream: toUpstream(models, usesOwnLogin, scripted),
+    upstream: usesOwnLogin
+      ? toLoginUpstream(loginBaseURL ?? models?.baseURL, choice.environment)
+      : toUpstream(models, scripted),
     onProblem,
   });
 }
 
-function toUpstream(
-  models: OpenProgramsOptions['options']['models'],
-  usesOwnLogin: boolean,
-  model: ScriptedModel,
-): Upstream {
-  const baseURL = models?.baseURL ?? 'https://api.anthropic.com';
-  const credential = usesOwnLogin ? 'program' : models?.credential;
-  if (credential !== undefined) return { type: 'endpoint', baseURL, credential };
-  return { type: 'handler', handle: createScriptedHandler({ model }) };
+function toUpstream(models: OpenProgramsOptions['options']['models'], model: ScriptedModel): Upstream {
+  if (models === undefined) return { type: 'handler', handle: createScriptedHandler({ model }) };
+  return { type: 'endpoint', baseURL: models.baseURL ?? ANTHROPIC, credential: models.credential };
 }
+
+function toLoginUpstream(
+  given: string | undefined,
+  environment: ClaudeCodeChoice['environment'] = process.env,
+): Upstream {
+  const baseURL = given || environment['ANTHROPIC_BASE_URL'] || ANTHROPIC;
+  if (!URL.canParse(baseURL) || !/^https?:$/.test(new URL(baseURL).protocol)) {
+    const problem = `${JSON.stringify(baseURL)} is not the URL of an endpoint for --claude-login`;
+    const advice = 'set ANTHROPIC_BASE_URL or --model-base-url to an http or https URL, or leave both out';
+    throw new FleetloomError({ code: 'invalid_base_url', kind: 'caller', problem, advice });
+  }
+  return { type: 'endpoint', baseURL, credential: 'program' };
+}
+
+const ANTHROPIC = 'https://api.anthropic.com';
 
 /** Looked for when it is first needed. One that is not there may be installed by the next time. */
 function openSandboxOnce(): () => Promise<SandboxState> {

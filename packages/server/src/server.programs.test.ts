@@ -78,6 +78,54 @@ describe('workspaces that may run programs', () => {
   });
 });
 
+describe('what is told of a program', () => {
+  it('[A57] its version, where it runs and the values of its options, where the workspace may use it', async () => {
+    const read = async ({ url, key }: { url: string; key: string }, id: string) => {
+      const response = await fetch(`${url}/v1/programs/${id}`, { headers: { authorization: `Bearer ${key}` } });
+      return [response.status, await response.json()] as const;
+    };
+    const choice = choose();
+    await withServer(
+      async (test) => {
+        const [status, program] = await read(test, 'claude-code');
+        expect(status).toBe(200);
+        expect(program).toMatchObject({
+          type: 'program',
+          id: 'claude-code',
+          version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+          is_sandboxed: choice.isUnsandboxed !== true,
+          permission_modes: expect.arrayContaining(['default', 'plan']),
+          settings: expect.arrayContaining(['none', 'project']),
+        });
+        expect((await read(test, 'other'))[0]).toBe(404);
+      },
+      { claudeCode: choice },
+    );
+    await withServer(async (test) => expect((await read(test, 'claude-code'))[0]).toBe(403));
+  });
+});
+
+describe('the endpoint of a program with its own login', () => {
+  it('[J316] a base URL that is not an http or https URL keeps the server from starting', async () => {
+    const open = (choice: ClaudeCodeChoice) =>
+      openPrograms({
+        options: { dataDirectory: '/nowhere', claudeCode: { usesOwnLogin: true, ...choice } },
+        store: createMemoryStore(),
+        scripted: createScriptedModel(),
+        onProblem: () => {},
+      });
+    const refused = {
+      code: 'invalid_base_url',
+      message: expect.stringMatching(/ANTHROPIC_BASE_URL or --model-base-url/),
+    };
+    for (const value of ['localhost:4000', 'nothing', 'ftp://example.com']) {
+      expect(() => open({ environment: { ANTHROPIC_BASE_URL: value } })).toThrow(expect.objectContaining(refused));
+      expect(() => open({ loginBaseURL: value, environment: {} })).toThrow(expect.objectContaining(refused));
+    }
+    await open({ environment: { ANTHROPIC_BASE_URL: '' } }).engine.close();
+  });
+});
+
 describe('a machine without a sandbox', () => {
   it('[J202] a session on a program is refused with the reason and what to install; with the flag it is not', async () => {
     const opened = openWithout({});

@@ -39,6 +39,7 @@ import { createFileRoutes } from './http/routes/files.ts';
 import { createHealthRoutes } from './http/routes/health.ts';
 import { createMetricsRoutes } from './http/routes/metrics.ts';
 import { createModelRoutes } from './http/routes/models.ts';
+import { createProgramRoutes } from './http/routes/programs.ts';
 import { createOrchestrateRoutes } from './http/routes/orchestrate.ts';
 import { createRequestRoutes } from './http/routes/requests.ts';
 import { createFleetRoutes } from './http/routes/fleet.ts';
@@ -219,7 +220,8 @@ async function start(
     metrics.measureEngine(showFiles(options.engine ?? createEngine(options, scripted, governor), files, onProblem)),
     (opened) => opened.close(),
   );
-  const { engine: ownPrograms, checkModel, checkSession } = openPrograms({ options, store, scripted, onProblem });
+  const opened = openPrograms({ options, store, scripted, onProblem });
+  const { engine: ownPrograms, checkModel, checkSession, checkOptions } = opened;
   const programs = lifetime.add(showFilesToPrograms(ownPrograms, files, onProblem), (opened) => opened.close());
   const agents = createAgents({ store, clock, ids, checkModel });
   const environments = createEnvironments({ store, clock, ids });
@@ -250,6 +252,9 @@ async function start(
   });
 
   const imports = createImports({ store, log, ids, models: modelFacts });
+  const discardFork = async (sessionId: string) => {
+    await Promise.all([place.forget(sessionId), programs.forget(sessionId)]);
+  };
   const feeds = createEventFeeds({ store, log, catchUp, clock, ids, onMishap: onProblem });
   const fleetFeeds = createFleetFeeds({ store, log, clock, onLong, onMishap: onProblem });
   const findCrew = createCrewFinder({ store, agents, environments, ids, defaultAgent: options.defaultAgent });
@@ -284,8 +289,10 @@ async function start(
         resources,
         discard: place.forget,
         checkModel: checkSession,
+        checkOptions,
       }),
-      ...createForkRoutes({ store, sessions, clock, ids, resources, discard: place.forget }),
+      ...createForkRoutes({ store, sessions, clock, ids, resources, discard: discardFork }),
+      ...createProgramRoutes({ engine: programs, checkModel }),
       ...createEventRoutes({ store, log, sessions, catchUp, feeds, files }),
       ...createResourceRoutes({ store, resources }),
       ...createFileRoutes({ files, outputs, clock }),

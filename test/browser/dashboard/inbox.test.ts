@@ -42,7 +42,7 @@ it('[Z32] what is approved runs, what is denied does not and its agent reads why
   await page.keyboard.press('k');
   const denied = await nameOf();
   await card.getByRole('button', { name: 'Deny' }).click();
-  await page.getByLabel('Why not?').fill('notes are forbidden');
+  await page.getByLabel('Reason (sent to the agent)').fill('notes are forbidden');
   await page.keyboard.press('Enter');
   await list.nth(3).waitFor({ state: 'detached' });
 

@@ -2,6 +2,7 @@ import type { Agent, AgentCreateParams } from '@fleetloom/protocol/managed-agent
 import type { ServerApi } from '../connection/server-api.ts';
 import { UsageError } from '../usage-error.ts';
 import type { AgentFile } from './agent-file.ts';
+import { mustAskFirst, withAskFirst } from './ask-first.ts';
 
 /**
  * Makes the agents of a directory known to the server, and gives the id of the one that coordinates. One that is there
@@ -17,10 +18,12 @@ export async function saveAgents(
 ): Promise<string> {
   const members = membersOf(coordinator, agents);
   const known = await listKnown(api);
+  const isAsking = await mustAskFirst(api, agents, defaultModel);
   const save = async (agent: AgentFile, roster: readonly string[]): Promise<string> => {
     const before = known.get(agent.name);
     const path = before === undefined ? '/v1/agents' : `/v1/agents/${before}`;
-    return (await api.post<Agent>(path, toParams(agent, roster, defaultModel))).id;
+    const saved = isAsking ? withAskFirst(agent, defaultModel) : agent;
+    return (await api.post<Agent>(path, toParams(saved, roster, defaultModel))).id;
   };
   const ids = new Map<AgentFile, string>();
   for (const agent of agents) if (agent !== coordinator) ids.set(agent, await save(agent, []));
@@ -46,6 +49,7 @@ export async function saveAllAgents(
   defaultModel: string,
 ): Promise<readonly SavedAgent[]> {
   const known = await listKnown(api);
+  const isAsking = await mustAskFirst(api, agents, defaultModel);
   const saved = new Map<AgentFile, SavedAgent>();
   // Whom a roster names has to be there before.
   const ordered = [
@@ -57,7 +61,8 @@ export async function saveAllAgents(
     const before = known.get(agent.name);
     const path = before === undefined ? '/v1/agents' : `/v1/agents/${before}`;
     const ids = roster.flatMap((member) => saved.get(member)?.id ?? []);
-    const { id, version } = await api.post<Agent>(path, toParams(agent, ids, defaultModel));
+    const asking = isAsking ? withAskFirst(agent, defaultModel) : agent;
+    const { id, version } = await api.post<Agent>(path, toParams(asking, ids, defaultModel));
     saved.set(agent, { agent, id, version });
   }
   return agents.flatMap((agent) => saved.get(agent) ?? []);

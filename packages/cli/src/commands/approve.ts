@@ -1,4 +1,5 @@
-import { type Approval, createSlots, foldSlots, openApprovals } from '@fleetloom/protocol/fleet';
+import { readFile } from 'node:fs/promises';
+import { type Approval, createSlots, foldSlots, openApprovals, planOf } from '@fleetloom/protocol/fleet';
 import { CommandError } from '../command-error.ts';
 import { type Connection, type ConnectionOptions, toConnection } from '../connection/connection.ts';
 import { openFleet } from '../connection/open-fleet.ts';
@@ -6,7 +7,7 @@ import { createServerApi } from '../connection/server-api.ts';
 import { exitCode } from '../exit-code.ts';
 import { toInputLine } from '../fleet/draw-threads.ts';
 import type { Io } from '../io.ts';
-import { cleanInputLine, cleanLine } from '../terminal/clean-text.ts';
+import { cleanInput, cleanInputLine, cleanLine } from '../terminal/clean-text.ts';
 import { formatPlural } from '../terminal/format.ts';
 import { UsageError } from '../usage-error.ts';
 import { writeText } from '../write-text.ts';
@@ -14,6 +15,10 @@ import { writeText } from '../write-text.ts';
 export interface ApproveOptions extends ConnectionOptions {
   all?: boolean;
   message?: string;
+  /** Of `deny`: the turns that made the calls end as well. */
+  interrupt?: boolean;
+  /** Of `approve`, for one call: the input that it runs with, as JSON or as `@file`. */
+  input?: string;
 }
 
 export type Answer = 'allow' | 'deny';
@@ -31,23 +36,30 @@ export async function approve(
 ): Promise<number> {
   if (ids.length > 0 && options.all === true)
     throw new UsageError('--all and ids exclude each other.', 'Leave one out.');
+  const updatedInput = options.input === undefined ? undefined : await readInput(options.input);
   const connection = toConnection(io.env, options);
   const api = createServerApi(connection);
   const path = `/v1/sessions/${encodeURIComponent(session)}`;
   await api.get(path);
   const open = await findOpen(connection, session);
-  if (ids.length === 0 && options.all !== true) return tellOpen(io, result, session, open);
-  const chosen = options.all === true ? open : ids.map((id) => choose(open, id));
+  const isOnly = updatedInput !== undefined && open.length === 1;
+  if (ids.length === 0 && options.all !== true && !isOnly) return tellOpen(io, result, session, open);
+  const chosen = options.all === true || ids.length === 0 ? open : ids.map((id) => choose(open, id));
+  if (updatedInput !== undefined && chosen.length > 1) {
+    throw new UsageError(`--input is for one call, and ${chosen.length} are chosen.`, 'Name one call.');
+  }
   if (chosen.length === 0) {
     io.stderr.write(`Nothing waits for an answer in ${session}.\n`);
     return exitCode.ok;
   }
-  const { message } = options;
+  const { message, interrupt = false } = options;
   const events = chosen.map(({ toolUseId }) => ({
     type: 'user.tool_confirmation',
     tool_use_id: toolUseId,
     result,
     ...(message === undefined ? {} : { deny_message: message }),
+    ...(interrupt ? { interrupt } : {}),
+    ...(updatedInput === undefined ? {} : { updated_input: updatedInput }),
   }));
   await api.post(`${path}/events`, { events });
   for (const each of chosen) io.stderr.write(`${result === 'allow' ? 'approved' : 'denied'}  ${describe(each)}\n`);
@@ -75,12 +87,49 @@ function tellOpen(io: Io, result: Answer, session: string, open: readonly Approv
     io.stderr.write(`Nothing waits for an answer in ${session}.\n`);
     return exitCode.ok;
   }
-  for (const each of open) io.stderr.write(`${each.toolUseId}  ${describe(each)}\n`);
+  for (const each of open) io.stderr.write(`${each.toolUseId}  ${describe(each)}\n${toPlanText(each)}`);
   const word = result === 'allow' ? 'approve' : 'deny';
   const waits = `${formatPlural(open.length, 'call')} ${open.length === 1 ? 'waits' : 'wait'} for an answer.`;
   throw new UsageError(waits, `Name them, or: fleetloom ${word} ${session} --all`);
 }
 
-function describe({ agent, tool, input }: Approval): string {
-  return cleanInputLine(`${agent}  ${tool}: ${toInputLine(input)}`);
+function describe(approval: Approval): string {
+  const { agent, tool, input } = approval;
+  const what = planOf(approval) === null ? toInputLine(input) : 'a plan';
+  return cleanInputLine(`${agent}  ${tool}: ${what}`);
+}
+
+/** The plan below its call, indented; nothing for other calls. */
+function toPlanText(approval: Approval): string {
+  const plan = planOf(approval);
+  if (plan === null) return '';
+  return cleanInput(plan)
+    .split('\n')
+    .map((line) => `    ${line}\n`)
+    .join('');
+}
+
+async function readInput(given: string): Promise<object> {
+  const text = given.startsWith('@') ? await readInputFile(given.slice(1)) : given;
+  const value = parseJson(text);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  const fix = `Pass the whole input of the call, e.g. --input '{"command":"ls"}', or a file: --input @input.json`;
+  throw new UsageError('--input is not a JSON object.', fix);
+}
+
+async function readInputFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`--input: ${cleanLine(problem)}.`, 'Name a file that can be read.');
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

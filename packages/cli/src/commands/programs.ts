@@ -13,6 +13,8 @@ export interface ProgramOptions {
   claude?: string;
   /** It uses its own login. */
   claudeLogin?: boolean;
+  /** The endpoint for its model requests then, instead of `ANTHROPIC_BASE_URL`. */
+  modelBaseUrl?: string;
 }
 
 /** What the server is to know of it. */
@@ -21,6 +23,7 @@ export function toClaudeCode(options: ProgramOptions) {
     workspaces: toProgramNames(options).map(toWorkspaceId),
     program: options.claude,
     usesOwnLogin: options.claudeLogin,
+    loginBaseURL: options.modelBaseUrl,
     passedVariables: toNames(options.programEnv).map(toVariableName),
     isUnsandboxed: options.unsandboxedPrograms,
   };

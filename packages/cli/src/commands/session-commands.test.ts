@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Session, SessionThread } from '@fleetloom/protocol/managed-agents';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { FakeTerminal } from '../../test-support/fake-terminal.ts';
 import { delegate, script, startTestServer, type TestServer } from '../../test-support/fleet-server.ts';
 import { begin, call } from '../../test-support/live-io.ts';
@@ -204,6 +207,49 @@ describe('fleetloom approve and deny', () => {
     expect((await fleet('approve', sessionId, '--message', 'x')).code).toBe(2);
     await fleet('deny', sessionId, '--all');
     await server.ended(requestId);
+  });
+});
+
+describe('what a decision can say beside yes and no', () => {
+  it('[Y120] `approve --input` runs one call with that input, from the command line or from a file', async () => {
+    const { sessionId, requestId, ids } = await beginAsking('echo one', 'echo two');
+    const input = JSON.stringify({ command: 'echo changed' });
+    const refused: readonly (readonly [readonly string[], string])[] = [
+      [['--all', '--input', input], '--input is for one call, and 2 are chosen.'],
+      [['--input', input], '2 calls wait for an answer.'],
+      [[ids[0] ?? '', '--input', '[1]'], '--input is not a JSON object.'],
+      [[ids[0] ?? '', '--input', '{'], '--input is not a JSON object.'],
+      [[ids[0] ?? '', '--input', '@/nowhere.json'], 'no such file'],
+    ];
+    for (const [args, problem] of refused) {
+      const { code, stderr } = await fleet('approve', sessionId, ...args);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(problem)]);
+    }
+    expect((await fleet('approve', sessionId, ids[0] ?? '', '--input', input)).code).toBe(0);
+    const directory = mkdtempSync(join(tmpdir(), 'fleetloom-input-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const file = join(directory, 'input.json');
+    writeFileSync(file, JSON.stringify({ command: 'echo from a file' }));
+    // One call waits now, so that it need not be named.
+    await expect.poll(async () => (await fleet('approve', sessionId)).stderr).toContain('1 call waits');
+    expect((await fleet('approve', sessionId, '--input', `@${file}`)).code).toBe(0);
+    expect(await server.ended(requestId)).toBe('completed');
+    const { stdout } = await fleet('export', sessionId);
+    expect(stdout.match(/"updated_input":\{[^}]*\}/g)).toEqual([
+      '"updated_input":{"command":"echo changed"}',
+      '"updated_input":{"command":"echo from a file"}',
+    ]);
+    expect((await fleet('deny', sessionId, '--input', '{}')).code).toBe(2);
+  });
+
+  it('[Y121] `deny --interrupt` ends the turn that made the call', async () => {
+    const { sessionId, requestId, ids } = await beginAsking('echo one');
+    expect((await fleet('deny', sessionId, ...ids, '--interrupt', '--message', 'Stop.')).code).toBe(0);
+    expect(await server.ended(requestId)).toBe('completed');
+    const { stdout } = await fleet('export', sessionId);
+    expect(stdout).toMatch(/"type":"user.tool_confirmation".*"deny_message":"Stop\.".*"interrupt":true/);
+    expect(stdout).toMatch(/"type":"turn.ended".*"stop_reason":"cancelled"/);
+    expect((await fleet('approve', sessionId, '--interrupt')).code).toBe(2);
   });
 });
 

@@ -3,6 +3,7 @@ import { type ConnectionOptions, toConnection } from '../connection/connection.t
 import { createServerApi } from '../connection/server-api.ts';
 import { exitCode } from '../exit-code.ts';
 import { toThreadCells } from '../fleet/session-cells.ts';
+import { toThreadLabel } from '../fleet/thread-label.ts';
 import type { Io } from '../io.ts';
 import { toJsonText } from '../json-text.ts';
 import { printTable } from '../terminal/print-table.ts';
@@ -22,7 +23,7 @@ export async function threads(io: Io, session: string, options: ThreadsOptions):
     for (const thread of all) await writeText(io.stdout, `${toJsonText(io.stdout, thread)}\n`);
     return exitCode.ok;
   }
-  const rows = inTree(all).map(({ thread, depth }) => toThreadCells(thread, depth));
+  const rows = inTree(all).map(({ thread, depth }) => toThreadCells(thread, depth, toThreadLabel(thread, all)));
   await printTable(io, ['THREAD', 'STATUS', 'AGENT', 'MODEL', 'ACTIVE', 'TOKENS', 'COST'], rows);
   return exitCode.ok;
 }

@@ -19,6 +19,7 @@ function found(version: string, isNew: boolean): FoundProgram {
     costGoesOnAfterResume: isNew,
     spawnDepthMax: isNew ? 3 : 5,
     canLimitSpawnDepth: isNew,
+    permissionModes: ['default'],
     subagentsMax: isNew ? 20 : null,
     drainsAtExit: isNew,
   };

@@ -1,6 +1,18 @@
 import { cleanInput } from '../terminal/clean-text.ts';
 import { wrapText } from '../terminal/text-width.ts';
 
+/** What is decided about, whole: of a plan its text first, then whatever else the program sent with it. */
+export function toApprovalLines(
+  { plan, input }: { readonly plan: string | null; readonly input: unknown },
+  width: number,
+  linesMax: number,
+): string[] {
+  if (plan === null || typeof input !== 'object' || input === null) return toInputLines(input, width, linesMax);
+  const rest = Object.fromEntries(Object.entries(input).filter(([name]) => name !== 'plan'));
+  const lines = toTextLines(plan, width, linesMax);
+  return Object.keys(rest).length === 0 ? lines : [...lines, '', ...toInputLines(rest, width, linesMax)];
+}
+
 /** A command as it is typed, several texts with their names, anything else as JSON. */
 export function toInputLines(input: unknown, width: number, linesMax: number): string[] {
   const values = typeof input === 'object' && input !== null ? Object.entries(input) : [];
@@ -8,6 +20,10 @@ export function toInputLines(input: unknown, width: number, linesMax: number): s
   const text = isText
     ? values.map(([name, value]) => (values.length === 1 ? String(value) : `${name}: ${String(value)}`)).join('\n')
     : (JSON.stringify(input, null, 2) ?? '');
+  return toTextLines(text, width, linesMax);
+}
+
+function toTextLines(text: string, width: number, linesMax: number): string[] {
   const lines = wrapText(cleanInput(text), width, linesMax + 1);
   if (lines.length <= linesMax) return lines;
   return [...lines.slice(0, linesMax), `(only its beginning is shown: ${text.length} characters in all)`];

@@ -7,11 +7,15 @@ export function toSessionCells(session: Session, nowMs: number): string[] {
   return [id, status, agent.name, formatDuration(nowMs - Date.parse(createdAt)), toCost(usage), title ?? ''];
 }
 
-/** The same of a thread; `depth` says how far to indent. */
-export function toThreadCells({ id, status, agent, stats, usage }: SessionThread, depth: number): string[] {
+/** The same of a thread; `depth` says how far to indent, and `label` is what to call its agent. */
+export function toThreadCells(
+  { id, status, agent, stats, usage }: SessionThread,
+  depth: number,
+  label: string,
+): string[] {
   const active = stats === null ? '' : formatDuration(stats.active_seconds * 1000);
   const tokens = usage === null ? '' : formatCount(usage.input_tokens + usage.output_tokens);
-  return [id, status, `${'  '.repeat(depth)}${agent.name}`, agent.model.id, active, tokens, toCost(usage)];
+  return [id, status, `${'  '.repeat(depth)}${label}`, agent.model.id, active, tokens, toCost(usage)];
 }
 
 /** Empty where a price is not known: that is not the same as nothing. */

@@ -5,6 +5,7 @@ export interface ThreadRow {
   /** Stays the same as long as the thread is known. */
   readonly key: string;
   readonly threadId: string | null;
+  /** Its title, or the name of its agent. */
   readonly agent: string;
   /** Of each level above: whether another branch follows there. The last one is its own. Empty for the coordinator. */
   readonly branches: readonly boolean[];
@@ -91,7 +92,8 @@ function toRows(thread: Gathered, branches: readonly boolean[]): ThreadRow[] {
   const { key, slot, turns, usage, approvals, context, children } = thread;
   const below = children.map((child, index) => toRows(child, [...branches, index < children.length - 1]));
   const usageBelow = below.reduce((sum, [first]) => (first === undefined ? sum : plus(sum, first.usageBelow)), usage);
-  const { threadId, agent } = slot;
+  const { threadId, title, agent: name } = slot;
+  const agent = title ?? name;
   const rows = below.flat();
   const row = { key, threadId, agent, branches, slot, turns, usage, usageBelow, approvals, context };
   return [{ ...row, rowsBelow: rows.length }, ...rows];

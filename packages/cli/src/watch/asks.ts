@@ -1,3 +1,4 @@
+import { planOf } from '@fleetloom/protocol/fleet';
 import type { ThreadRow } from '../fleet/thread-rows.ts';
 import type { CustomTools } from './session-facts.ts';
 
@@ -8,6 +9,8 @@ export interface Ask {
   readonly tool: string;
   /** Whole, because who decides must see all of it. */
   readonly input: unknown;
+  /** The text of the plan that is to be approved; null where it is something else. */
+  readonly plan: string | null;
   readonly agent: string;
   /** Of the row that it belongs to. */
   readonly key: string;
@@ -51,8 +54,9 @@ function asksOf(
   customTools: CustomTools,
 ): Ask[] {
   const { key, agent, threadId, approvals, slot } = row;
-  const approvalAsks = approvals.map(({ toolUseId, tool, input, askedAt }): Ask => {
-    return { type: 'approval', toolUseId, tool, input, agent, key, path, askedAt };
+  const approvalAsks = approvals.map((approval): Ask => {
+    const { toolUseId, tool, input, askedAt } = approval;
+    return { type: 'approval', toolUseId, tool, input, plan: planOf(approval), agent, key, path, askedAt };
   });
   // The fleet stream does not tell who is to run a tool; the agent's definition does.
   const custom = threadId === null ? undefined : customTools.get(threadId);
@@ -60,7 +64,8 @@ function asksOf(
   const resultAsks = waiting.flatMap(({ toolUseId, tool, state }): Ask[] => {
     const call = state === 'running' && custom?.has(tool) === true ? calls.get(toolUseId) : undefined;
     if (call === undefined) return [];
-    return [{ type: 'result', toolUseId, tool, input: call.input, agent, key, path, askedAt: call.startedAt }];
+    const { input, startedAt: askedAt } = call;
+    return [{ type: 'result', toolUseId, tool, input, plan: null, agent, key, path, askedAt }];
   });
   return [...approvalAsks, ...resultAsks];
 }

@@ -1,4 +1,4 @@
-import { toInputLines } from '../fleet/input-lines.ts';
+import { toApprovalLines } from '../fleet/input-lines.ts';
 import { limits } from '../limits.ts';
 import { cleanInputLine, cleanLine } from '../terminal/clean-text.ts';
 import { type Row, span } from '../terminal/row.ts';
@@ -7,7 +7,7 @@ import type { WatchDrawing } from './draw-watch.ts';
 
 /** What an agent asks for, with as much of the input as there is room for; that there is more is always said. */
 export function drawAsk(ask: Ask, { glyphs, width, isPast }: WatchDrawing, room: number): Row[] {
-  const lines = toInputLines(ask.input, width - 4, limits.inputRowsMax);
+  const lines = toApprovalLines(ask, width - 4, limits.inputRowsMax);
   const space = Math.max(1, room - 1);
   const shown = lines.length <= space ? lines : lines.slice(0, space - 1);
   const rest = lines.length - shown.length;
@@ -21,7 +21,8 @@ export function drawAsk(ask: Ask, { glyphs, width, isPast }: WatchDrawing, room:
   ];
 }
 
-export function drawWhat({ type, agent, tool }: Ask, sign: string): Row['left'] {
-  const asks = type === 'approval' ? 'asks for' : 'waits for the result of';
+export function drawWhat({ type, agent, tool, plan }: Ask, sign: string): Row['left'] {
+  const approves = plan === null ? 'asks for' : 'has a plan to approve:';
+  const asks = type === 'approval' ? approves : 'waits for the result of';
   return [span(`${sign} ${cleanLine(agent)} ${asks} `, 'attention'), span(cleanInputLine(tool), 'bold')];
 }

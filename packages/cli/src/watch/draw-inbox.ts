@@ -1,6 +1,6 @@
 import { cutTextStart } from '@fleetloom/protocol/fleet';
 import { toColumn, toInputLine } from '../fleet/draw-threads.ts';
-import { toInputLines } from '../fleet/input-lines.ts';
+import { toApprovalLines } from '../fleet/input-lines.ts';
 import { limits } from '../limits.ts';
 import { cleanInputLine, cleanLine, cleanText } from '../terminal/clean-text.ts';
 import { formatAge, formatPlural } from '../terminal/format.ts';
@@ -73,7 +73,7 @@ function drawCard(model: WatchModel, ask: Ask, drawing: WatchDrawing, room: numb
     ...(ask.path.length > 1 ? [{ left: [span(`   ${path}`, 'dim')], right: [] }] : []),
     ...drawReason(model, ask, drawing),
   ];
-  const lines = toInputLines(ask.input, width - 4, limits.inputPageRowsMax);
+  const lines = toApprovalLines(ask, width - 4, limits.inputPageRowsMax);
   const space = Math.max(1, room - head.length);
   if (lines.length <= space) {
     model.scroll = 0;

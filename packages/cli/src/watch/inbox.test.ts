@@ -152,7 +152,8 @@ describe('the inbox', () => {
 
 describe('a pattern that is approved', () => {
   const ask = (tool: string, input: unknown): Ask => {
-    return { type: 'approval', toolUseId: 't', tool, input, agent: 'a', key: 'k', path: ['a'], askedAt: 0 };
+    const who = { agent: 'a', key: 'k', path: ['a'], askedAt: 0 };
+    return { type: 'approval', toolUseId: 't', tool, input, plan: null, ...who };
   };
   const bash = (command: string) => ask('bash', { command });
 
@@ -197,6 +198,18 @@ describe('a pattern that is approved', () => {
       { events: [answer('sevt_1', { result: 'deny', deny_message: 'no' })] },
       { events: [answer('sevt_4', { result: 'allow', rule })] },
     ]);
+  });
+
+  it('[Y122] a plan is shown as its text, line by line, with everything else that the program sent', () => {
+    const input = {
+      plan: '# Plan\n\n1. Read it\n2. Fix\u202e it',
+      allowedPrompts: [{ tool: 'Bash', prompt: 'run tests' }],
+    };
+    const plan = { type: 'approval_required', tool: 'ExitPlanMode', tool_use_id: 'sevt_1', kind: 'plan', input };
+    const { screen } = open(new FleetEvents().start().open(0, 'lead', null, 'L').on(0, plan));
+    expect(screen()).toMatch(/lead has a plan to approve: ExitPlanMode/);
+    expect(screen()).toMatch(/ # Plan *\n *\n *1\. Read it *\n *2\. Fix⟦RLO⟧ it/);
+    expect(screen()).toContain('"prompt": "run tests"');
   });
 
   it('[Y34] the end of a line in a rule is seen, and fields that do not count are told', () => {

@@ -1,4 +1,4 @@
-import type { FleetEvent } from '@fleetloom/protocol/fleet';
+import { describeSettings, type FleetEvent } from '@fleetloom/protocol/fleet';
 import { limits } from '../limits.ts';
 
 /** What a thread was given, thought, said and did, in its order. */
@@ -61,6 +61,8 @@ export class Transcript {
           text: `attempt ${event.attempt} follows: ${event.message}`,
           isFailure: false,
         });
+      case 'settings_loaded':
+        return this.#add({ type: 'note', text: describeSettings(event), isFailure: false });
       case 'context_compacted':
         return this.#add({ type: 'note', text: 'what was said before was summed up', isFailure: false });
       case 'error':

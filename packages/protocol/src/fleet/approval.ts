@@ -5,6 +5,10 @@ import { limits } from './limits.ts';
 export interface Approval {
   readonly toolUseId: string;
   readonly tool: string;
+  /** `plan`: the input holds a plan. */
+  readonly kind: 'tool' | 'plan';
+  /** Why the program of the agent asks, in its own words; null where it does not say. */
+  readonly reason: string | null;
   /** Whole, because who decides must see all of it. */
   readonly input: unknown;
   readonly sessionId: string | null;
@@ -23,6 +27,8 @@ export interface Approval {
   readonly rule: string | null;
   /** Of the input that was decided about; null where the stream does not tell. */
   readonly inputSha256: string | null;
+  /** The input that the call ran with, where whoever allowed it changed it; null where the call ran as it was shown. */
+  readonly updatedInput: unknown;
 }
 
 /** Where an approval is asked for. */
@@ -35,6 +41,8 @@ export function toApproval(event: ApprovalRequired, { sessionId, requestId }: Ap
   return {
     toolUseId: event.tool_use_id,
     tool: event.tool,
+    kind: event.kind === 'plan' ? 'plan' : 'tool',
+    reason: event.reason ?? null,
     input: event.input,
     sessionId,
     requestId,
@@ -49,7 +57,14 @@ export function toApproval(event: ApprovalRequired, { sessionId, requestId }: Ap
     by: null,
     rule: null,
     inputSha256: null,
+    updatedInput: null,
   };
+}
+
+/** The text of the plan that an approval is about; null where it is about something else, or the program sent no text. */
+export function planOf({ kind, input }: Pick<Approval, 'kind' | 'input'>): string | null {
+  if (kind !== 'plan' || typeof input !== 'object' || input === null || !('plan' in input)) return null;
+  return typeof input.plan === 'string' && input.plan !== '' ? input.plan : null;
 }
 
 export function findOpen(approvals: readonly Approval[], toolUseId: string): Approval | undefined {
@@ -65,7 +80,8 @@ export function resolveApproval(
   const [result, by] = [event.result ?? null, event.by ?? null];
   const [rule, inputSha256] = [event.rule ?? null, event.input_sha256 ?? null];
   const state = result === 'withdrawn' ? 'withdrawn' : 'resolved';
-  const resolved: Approval = { ...answered, state, resolvedAt, result, by, rule, inputSha256 };
+  const updatedInput = event.updated_input ?? null;
+  const resolved: Approval = { ...answered, state, resolvedAt, result, by, rule, inputSha256, updatedInput };
   return keepNewest(approvals.map((approval) => (approval === answered ? resolved : approval)));
 }
 

@@ -17,6 +17,7 @@ export type StreamEvent =
   | RequestAdmitted
   | RequestRetrying
   | ContextCompacted
+  | SettingsLoaded
   | TextDelta
   | TextRetract
   | ThinkingDelta
@@ -68,6 +69,8 @@ export interface StreamStart extends StreamEventBase {
   readonly type: 'stream_start';
   readonly parent_stream_id: number | null;
   readonly child_index: number | null;
+  /** What a sub-agent of a program was started for, where its name says only of which kind it is: show it instead of `agent`. */
+  readonly title?: string;
   /** The beginning of what it was asked. */
   readonly task: string;
   readonly model: string;
@@ -117,6 +120,24 @@ export interface ContextCompacted extends StreamEventBase {
   readonly type: 'context_compacted';
 }
 
+/** Before the first model request of a program: what it has loaded beside the agent's definition. */
+export interface SettingsLoaded extends StreamEventBase, LoadedSettings {
+  readonly type: 'settings_loaded';
+}
+
+export interface LoadedSettings {
+  /** `project` or `user`, as the session was configured. */
+  readonly settings: string;
+  /** Paths of the files with instructions, such as CLAUDE.md. */
+  readonly instructions: readonly string[];
+  /** Each as `<event>: <command>`. */
+  readonly hooks: readonly string[];
+  readonly agents: readonly string[];
+  readonly skills: readonly string[];
+  /** Permission rules, each as `allow <rule>`, `ask <rule>` or `deny <rule>`. */
+  readonly rules: readonly string[];
+}
+
 export interface TextDelta extends StreamEventBase {
   readonly type: 'text';
   readonly delta: string;
@@ -164,6 +185,10 @@ export interface ApprovalRequired extends StreamEventBase {
   readonly tool_use_id: string;
   readonly tool: string;
   readonly input: unknown;
+  /** `plan`: the input holds a plan, and allowing it makes the agent carry it out. Left out: a tool call. */
+  readonly kind?: string;
+  /** Why the program of the agent asks, in its own words. */
+  readonly reason?: string;
 }
 
 export interface ApprovalResolved extends StreamEventBase {
@@ -179,6 +204,8 @@ export interface ApprovalResolved extends StreamEventBase {
   readonly rule?: string;
   /** SHA-256 of the input, in hex, over its canonical JSON (RFC 8785). Left out where nobody answered, and by older logs. */
   readonly input_sha256?: string;
+  /** The input that the call runs with, where whoever allowed it changed it. */
+  readonly updated_input?: unknown;
 }
 
 /** The whole body of a delegated turn, once. */

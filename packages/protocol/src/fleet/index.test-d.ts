@@ -60,6 +60,7 @@ import {
   type Run,
   type RunError,
   type RunEvent,
+  type SettingsLoaded,
   type SessionHealth,
   type SessionSlots,
   type Slot,
@@ -115,6 +116,7 @@ expectTypeOf<StreamEvent>().toEqualTypeOf<
   | RequestAdmitted
   | RequestRetrying
   | ContextCompacted
+  | SettingsLoaded
   | TextDelta
   | TextRetract
   | ThinkingDelta
@@ -144,6 +146,8 @@ export function narrows(event: FleetEvent): string | number | boolean | undefine
     case 'request_admitted':
     case 'context_compacted':
       return event.stream_id;
+    case 'settings_loaded':
+      return event.settings;
     case 'request_retrying':
       return event.attempts_max ?? event.retry_at;
     case 'text':

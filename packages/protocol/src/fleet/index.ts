@@ -1,7 +1,8 @@
 /** Fleet streams: their events, and what they add up to. Runs in browsers. */
-export type { Approval } from './approval.ts';
+export { type Approval, planOf } from './approval.ts';
 export { CommandGate, type CommandStep } from './command-gate.ts';
 export type { AgentCommand, Command, ParallelCommand, RefusalReason, RefusedCommand } from './command-scanner.ts';
+export { describeSettings } from './describe-settings.ts';
 export { encodeFleetEvent } from './encode-fleet-event.ts';
 export { isRepeat } from './cursor.ts';
 export type {
@@ -16,6 +17,7 @@ export type {
   FleetEventBase,
   GapTold,
   KnownFleetEvent,
+  LoadedSettings,
   Over,
   RequestAdmitted,
   RequestQueued,
@@ -23,6 +25,7 @@ export type {
   RequestRetrying,
   RunError,
   RunEvent,
+  SettingsLoaded,
   StreamEnd,
   StreamError,
   StreamEvent,

@@ -54,6 +54,7 @@ const kinds = {
   number: { is: isNumber, name: 'a number' },
   count: { is: isCount, name: 'a whole number from 0' },
   flag: { is: (value) => typeof value === 'boolean', name: 'true or false' },
+  texts: { is: (value) => Array.isArray(value) && value.every(isText), name: 'a list of texts' },
   value: { is: (value) => value !== undefined, name: 'there', missing: null },
   textIfAny: { is: (value) => value === undefined || isText(value), name: 'text', missing: undefined },
   countIfAny: {
@@ -83,7 +84,7 @@ const fault = { message: 'text', code: 'text' } as const;
 /** One line per event, with the fields that its type in events.ts has; the base is read apart. */
 const shapeTables = {
   request_received: { ...run, agent: 'text', message: 'text' },
-  stream_start: { ...stream, ...place, task: 'text', model: 'text' },
+  stream_start: { ...stream, ...place, title: 'textIfAny', task: 'text', model: 'text' },
   agent_start: { ...stream, model: 'text', iteration: 'count' },
   request_queued: { ...stream, reason: 'text', ahead: 'count', until: 'numberIfAny' },
   request_admitted: stream,
@@ -96,13 +97,22 @@ const shapeTables = {
     retry_at: 'number',
   },
   context_compacted: stream,
+  settings_loaded: {
+    ...stream,
+    settings: 'text',
+    instructions: 'texts',
+    hooks: 'texts',
+    agents: 'texts',
+    skills: 'texts',
+    rules: 'texts',
+  },
   text: { ...stream, delta: 'text' },
   text_retract: { ...stream, from: 'count' },
   thinking: { ...stream, delta: 'text' },
   tool_start: { ...toolUse, input: 'value' },
   tool_call: { ...toolUse, ok: 'flag', duration_ms: 'number', error: 'textIfAny' },
   file: { ...stream, path: 'text', size: 'count', encoding: 'text', content: 'text' },
-  approval_required: { ...toolUse, input: 'value' },
+  approval_required: { ...toolUse, input: 'value', kind: 'textIfAny', reason: 'textIfAny' },
   approval_resolved: {
     ...toolUse,
     input: 'value',

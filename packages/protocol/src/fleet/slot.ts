@@ -1,4 +1,12 @@
-import type { StreamEvent, StreamEventBase, StreamStart, TokenUsage, ToolCall, ToolStart } from './events.ts';
+import type {
+  LoadedSettings,
+  StreamEvent,
+  StreamEventBase,
+  StreamStart,
+  TokenUsage,
+  ToolCall,
+  ToolStart,
+} from './events.ts';
 import { limits } from './limits.ts';
 import { appendText, emptyText, retractText, settleText, type TextTail } from './text-tail.ts';
 import { toLabel } from './to-label.ts';
@@ -11,6 +19,8 @@ export interface Slot {
   readonly childIndex: number | null;
   readonly depth: number;
   readonly agent: string;
+  /** What to call it instead of `agent`, if its start says so. */
+  readonly title: string | null;
   readonly threadId: string | null;
   readonly model: string | null;
   /** The beginning of what it was asked, null if its start was not seen. */
@@ -41,6 +51,8 @@ export interface Slot {
   readonly openChildren: number;
   /** Its own, without those it delegated to; `layoutRun` adds them up. */
   readonly usage: FleetUsage;
+  /** What its program has loaded beside the definition, if this turn has started the program. */
+  readonly settings: LoadedSettings | null;
   /** How full its newest answer left the window of its model. Null before one, and after the window was cleared. */
   readonly context: SlotContext | null;
   readonly stopReason: string | null;
@@ -109,6 +121,7 @@ export function openSlot(event: StreamEventBase): Slot {
     childIndex: null,
     depth: event.depth,
     agent: event.agent,
+    title: null,
     threadId: event.thread_id,
     model: null,
     task: null,
@@ -130,6 +143,7 @@ export function openSlot(event: StreamEventBase): Slot {
     openApprovals: 0,
     openChildren: 0,
     usage: noUsage,
+    settings: null,
     context: null,
     stopReason: null,
     error: null,
@@ -137,8 +151,8 @@ export function openSlot(event: StreamEventBase): Slot {
 }
 
 export function startSlot(event: StreamStart): Slot {
-  const { parent_stream_id: parentStreamId, child_index: childIndex, task, model, ts: startedAt } = event;
-  return { ...openSlot(event), parentStreamId, childIndex, task, model, startedAt };
+  const { parent_stream_id: parentStreamId, child_index: childIndex, title = null, task, model, ts: startedAt } = event;
+  return { ...openSlot(event), parentStreamId, childIndex, title, task, model, startedAt };
 }
 
 /** The slot after one more event of its own. Opening, approvals and children concern others too: run.ts has those. */
@@ -161,6 +175,8 @@ export function foldSlot(slot: Slot, event: StreamEvent, textCharsMax: number): 
     }
     case 'context_compacted':
       return { ...touch(slot, event), context: null };
+    case 'settings_loaded':
+      return { ...touch(slot, event), settings: event };
     case 'text': {
       // Nearly all events are these: one copy of the slot, not one for each step.
       const { ts, delta } = event;

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assertProperty, isLong, timeout } from '../../../../test/support/seed.ts';
+import { planOf, resolveApproval, toApproval } from './approval.ts';
+import { describeSettings } from './describe-settings.ts';
 import type { FleetEvent, KnownFleetEvent } from './events.ts';
 import { createFleet, type Fleet, findSession, foldFleet } from './fleet.ts';
 import { layoutRun } from './layout-run.ts';
@@ -113,6 +115,36 @@ describe('the consumer rule', () => {
       `running between ${at(15)} | working`,
       `failed between ${at(16)} | the model said no`,
     ]);
+  });
+
+  it('[F61] a slot has the title of its start, if there is one', () => {
+    const story = new Story().request().start(0);
+    story.say('stream_start', 1, {
+      parent_stream_id: 0,
+      child_index: null,
+      title: 'Read the docs',
+      task: 'x',
+      model: 'm',
+    });
+    const slots = fold(story);
+    expect([slotOf(slots, 0).title, slotOf(slots, 1).title]).toEqual([null, 'Read the docs']);
+  });
+
+  it('[F62] a slot keeps which settings were loaded, and they are described in one line', () => {
+    const story = new Story().request().start(0);
+    expect(slotOf(fold(story), 0).settings).toBeNull();
+    const none = { settings: 'user', instructions: [], hooks: [], agents: [], skills: [], rules: [] };
+    const some = {
+      ...none,
+      settings: 'project',
+      instructions: ['/w/CLAUDE.md'],
+      hooks: ['Stop: a', 'Stop: b'],
+      skills: ['x'],
+    };
+    story.say('settings_loaded', 0, some);
+    expect(slotOf(fold(story), 0).settings).toMatchObject(some);
+    expect(describeSettings(some)).toBe('project settings: CLAUDE.md, 2 hooks, 1 skill');
+    expect(describeSettings(none)).toBe('user settings: nothing found');
   });
 
   it('[F50] a slot tells what its request waits for and until when, and nothing once that is over', () => {
@@ -371,6 +403,19 @@ describe('text', () => {
 describe('approvals', () => {
   const asking = () => new Story().request().start(0).start(1, { parent: 0, agent: 'tester' }).ask(1, 'toolu_1');
 
+  it('[V140, V141] an approval says that it is about a plan, why it is asked for, and what its input was changed to', () => {
+    const input = { plan: '# Plan' };
+    const asked = { type: 'approval_required', tool: 'ExitPlanMode', tool_use_id: 'toolu_9', input } as const;
+    const place = { cursor: '1', seq: 1, ts: 1, stream_id: 0, depth: 0, agent: 'a', thread_id: null };
+    const plan = toApproval({ ...place, ...asked, kind: 'plan', reason: 'It is done.' }, NOWHERE);
+    expect([plan.kind, plan.reason, planOf(plan), plan.updatedInput]).toEqual(['plan', 'It is done.', '# Plan', null]);
+    expect(planOf(toApproval({ ...place, ...asked }, NOWHERE))).toBeNull();
+    expect(planOf({ kind: 'plan', input: {} })).toBeNull();
+    const updated_input = { plan: '# Other' };
+    const resolved = { ...place, ...asked, type: 'approval_resolved', result: 'allow', updated_input } as const;
+    expect(resolveApproval([plan], plan, resolved)).toMatchObject([{ input, updatedInput: updated_input }]);
+  });
+
   it('[F10] an approval is open with all that was asked, and its turn needs somebody', () => {
     const state = fold(asking());
     expect(slotOf(state, 1)).toMatchObject({ state: 'needs_approval', openApprovals: 1, since: at(4) });
@@ -378,6 +423,8 @@ describe('approvals', () => {
       {
         toolUseId: 'toolu_1',
         tool: 'Bash',
+        kind: 'tool',
+        reason: null,
         input: { command: 'rm -rf build' },
         sessionId: 'sesn_1',
         requestId: 'req_1',
@@ -392,6 +439,7 @@ describe('approvals', () => {
         by: null,
         rule: null,
         inputSha256: null,
+        updatedInput: null,
       },
     ]);
     expect(nowDoing(slotOf(state, 1))).toBe('needs approval: 1');
@@ -984,3 +1032,5 @@ const wildStories = fc
     }
     return story.events;
   });
+
+const NOWHERE = { sessionId: null, requestId: null };

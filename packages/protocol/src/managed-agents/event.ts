@@ -40,6 +40,10 @@ export interface UserToolConfirmationEventParams extends ThreadParams {
   readonly deny_message?: string | null;
   /** Ours: what was allowed for good and gives this answer. Left out or null: somebody decided this one. */
   readonly rule?: string | null;
+  /** Ours, only with `allow`: the call runs with this input instead of its own. */
+  readonly updated_input?: Readonly<Record<string, unknown>> | null;
+  /** Ours, only with `deny`: the turn that made the call ends as well. */
+  readonly interrupt?: boolean | null;
 }
 
 export interface UserCustomToolResultEventParams extends ThreadParams, ResultParams {

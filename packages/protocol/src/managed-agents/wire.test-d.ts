@@ -192,11 +192,11 @@ type TheirBlock = events.BetaManagedAgentsUserMessageEventParams['content'][numb
 expectTypeOf<Exclude<TheirBlock, { type: 'redacted' }>>().toExtend<wire.MessageBlock>();
 expectTypeOf<TheirBlock>().not.toExtend<wire.MessageBlock>();
 
-// Older clients name the thread of the call that they answer; 1.8.0 has no such key any more. The rule is ours.
+// Older clients name the thread of the call that they answer; 1.8.0 has no such key any more. The other keys are ours.
 type Confirmation = Extract<wire.ClientEventParams, { readonly type: 'user.tool_confirmation' }>;
 expectTypeOf<
   Exclude<keyof Confirmation, keyof events.BetaManagedAgentsUserToolConfirmationEventParams>
->().toEqualTypeOf<'session_thread_id' | 'rule'>();
+>().toEqualTypeOf<'session_thread_id' | 'rule' | 'updated_input' | 'interrupt'>();
 
 // Overrides may clear the skills with null too, as the documentation says; the SDK has only the empty list for it.
 expectTypeOf<null>().toExtend<wire.AgentWithOverridesParams['skills']>();

@@ -662,6 +662,16 @@ export const limits = {
   programWritesMax: 2,
   /** What a program was told and has not read. Then it has hung, and is ended. */
   programInputCharsMax: 64 * 1024 * 1024,
+  /** How long a prompt waits until the program has reported the settings it has loaded. Then the prompt is sent without the report. */
+  programSettingsMs: 10_000,
+  /** Entries of each kind in the report of loaded settings. */
+  programSettingsMax: 100,
+  /** How long a fork waits until the program has written the last message to its transcript. */
+  programTranscriptMs: 5_000,
+  /** The transcript of a program that is copied when its session is forked. A session with a longer one cannot be forked. */
+  programTranscriptBytesMax: 256 * 1024 * 1024,
+  /** A file that a program's agent has edited, in the log and on fleet streams. A larger one is left out. */
+  programFileBytesMax: 256 * 1024,
   /** What the gateway saw of a sub-agent before its lines have come so far. Then it is told block by block. */
   programTappedEventsMax: 10_000,
   /** The end of what a program complains about. */

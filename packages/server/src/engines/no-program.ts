@@ -5,6 +5,8 @@ export function createNoProgramEngine(message: string): ProgramEngine {
   return {
     open: async () => toEndedProgram(message, 'program_unavailable'),
     whyUnavailable: async () => message,
+    describe: async () => ({ version: null, isSandboxed: true, permissionModes: [], depths: [], settings: [] }),
+    copyConversation: async () => false,
     forget: async () => {},
     listKept: async () => [],
     reap: async () => 0,

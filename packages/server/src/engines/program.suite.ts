@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
 import { answersSuite, turnsSuite } from './program-suite/answers.suite.ts';
+import { asksSuite } from './program-suite/asks.suite.ts';
 import { failuresSuite } from './program-suite/failures.suite.ts';
 import { interruptsSuite } from './program-suite/interrupts.suite.ts';
 import { lifeSuite } from './program-suite/life.suite.ts';
@@ -14,6 +15,7 @@ export function programSuite(name: string, options: Omit<ProgramUnderTest, 'test
   describe(name, () => {
     const program = usePrograms(options);
     describe('answers', () => answersSuite(program));
+    describe('asks', () => asksSuite(program));
     describe('failures', () => failuresSuite(program));
     describe('interrupts', () => interruptsSuite(program));
     describe('what comes from outside', () => outsideSuite(program));

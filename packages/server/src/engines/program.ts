@@ -1,7 +1,8 @@
 import type { AgentSnapshot, Networking } from '@fleetloom/protocol/managed-agents';
 import type { AssistantBlock, InputBlock, ResultBlock } from '../base/content.ts';
-import type { Json } from '../base/json.ts';
+import type { Json, JsonObject } from '../base/json.ts';
 import type { Usage } from './engine.ts';
+import type { SettingsChoice } from './program-options.ts';
 
 /**
  * Who runs a whole session: a program that has its own loop, its own tools and its own sub-agents. Where an `Engine`
@@ -12,6 +13,19 @@ export interface ProgramEngine {
   open(options: ProgramOptions): Promise<Program>;
   /** Why no session could begin a program here, for people; null if nothing is known to be in the way. */
   whyUnavailable(): Promise<string | null>;
+  /** Which program there is, and what a session of it can be configured with. */
+  describe(): Promise<ProgramFacts>;
+  /**
+   * Makes what the program of one session knows of a conversation known to the program of another one. False if there is nothing that
+   * could be copied.
+   */
+  copyConversation(copied: {
+    readonly conversation: string;
+    /** The message that the other program continues from, as `turn_ended` names it. */
+    readonly message: string;
+    readonly from: SessionPlace;
+    readonly to: SessionPlace;
+  }): Promise<boolean>;
   /** The session is gone: what its program has kept of it is removed. */
   forget(sessionId: string): Promise<void>;
   /** Sessions of which something is kept. */
@@ -20,6 +34,23 @@ export interface ProgramEngine {
   reap(): Promise<number>;
   /** Ends all programs. Resolves when none of their processes is left. */
   close(): Promise<void>;
+}
+
+export interface SessionPlace {
+  readonly sessionId: string;
+  /** Its workspace. */
+  readonly directory: string;
+}
+
+export interface ProgramFacts {
+  /** Null if there is no program. */
+  readonly version: string | null;
+  readonly isSandboxed: boolean;
+  /** Permission modes that a session can be in. */
+  readonly permissionModes: readonly string[];
+  /** Depths of delegation that a session can be limited to. */
+  readonly depths: readonly number[];
+  readonly settings: readonly SettingsChoice[];
 }
 
 export interface ProgramOptions {
@@ -35,8 +66,12 @@ export interface ProgramOptions {
   readonly known: readonly { readonly key: string; readonly callId: string }[];
   /** How the program named the conversation that it is to go on with. */
   readonly resume: string | null;
+  /** Set if the conversation is that of another session: it is continued as a new one, from this message on. */
+  readonly forkAt?: string | undefined;
   /** What the environment of the session lets it reach: everything that is public, if it does not say. */
   readonly networking?: Networking | undefined;
+  /** Which settings it loads beside the definition; by default none. */
+  readonly settings?: SettingsChoice | undefined;
 }
 
 export interface Program {
@@ -55,7 +90,7 @@ export interface Program {
   setModel(model: string | null): void;
   /** How much the program does without asking, in its own words; what its definition wants asked for is asked for all the same. */
   setPermissionMode(mode: string): void;
-  /** Whether a call that is asked for may run. It may come before the program asks. */
+  /** Decides whether a call may run. The decision may come before the `ask`: it is then applied when the program asks. */
   answer(callId: string, decision: Decision): void;
   /** What a call gave that somebody outside runs: a custom tool, or a question. */
   giveResult(callId: string, result: { readonly content: readonly ResultBlock[]; readonly isError: boolean }): void;
@@ -74,9 +109,10 @@ export interface ProgramVitals {
 }
 
 export type Decision =
-  | { readonly type: 'allow' }
-  /** The model is told why. */
-  | { readonly type: 'deny'; readonly message: string };
+  /** With `updatedInput` the call runs with that input instead of its own. */
+  | { readonly type: 'allow'; readonly updatedInput?: JsonObject | undefined }
+  /** The model reads the message. With `isInterrupting` the turn that made the call ends as well. */
+  | { readonly type: 'deny'; readonly message: string; readonly isInterrupting?: boolean | undefined };
 
 /** What models are called that mean a program: `claude-code/default`, `claude-code/sonnet`. */
 export const PROGRAM_PREFIX = 'claude-code/';
@@ -101,16 +137,19 @@ export type ProgramEvent = { readonly key: string } & (
   /** It is whole. If its deltas do not add up to it, they are void. Blocks that did not grow before anybody come so too. */
   | { readonly type: 'block_ended'; readonly block: string; readonly content: AssistantBlock }
   | ProgramCall
+  | ProgramAsk
   | {
       readonly type: 'result';
       readonly callId: string;
       readonly content: readonly ResultBlock[];
       readonly isError: boolean;
+      /** The file as the call has left it, where the input of the call does not have its content. */
+      readonly file?: WrittenFile | undefined;
     }
   /** The program no longer wants to know whether the call may run. */
   | { readonly type: 'ask_withdrawn'; readonly callId: string }
-  /** A request failed, and the program tries again by itself. */
-  | { readonly type: 'retry'; readonly message: string; readonly status: number | null }
+  | ProgramRetry
+  | ProgramSettings
   /** Part of what the sub-agent did is not known. The message is for people. */
   | { readonly type: 'transcript_missing'; readonly message: string }
   | { readonly type: 'compacted' }
@@ -128,6 +167,8 @@ export type ProgramLife =
       readonly outcome: TurnOutcome;
       /** Something was said that the turn did not take up: another one follows. */
       readonly isMoreToCome: boolean;
+      /** The last message of the main agent, as the program names it: with that the conversation can be forked here. */
+      readonly message?: string | undefined;
     }
   /** One of its MCP servers cannot be used; it goes on without. */
   | {
@@ -168,6 +209,35 @@ export interface ThreadOpened {
   readonly callId: string | null;
 }
 
+/** A model request of the agent failed, and the program sends it again. One event for each attempt. */
+export interface ProgramRetry {
+  readonly type: 'retry';
+  readonly message: string;
+  /** The HTTP status; null if there was none. */
+  readonly status: number | null;
+  /** How long the program waits before it sends the request again. */
+  readonly delayMs: number;
+  /** How many retries the program makes at most; null if it does not report that. */
+  readonly retriesMax: number | null;
+}
+
+/** What the program has loaded beside the definitions. It comes before anything that is said to the program reaches it. */
+export interface ProgramSettings {
+  readonly type: 'settings_loaded';
+  readonly settings: Exclude<SettingsChoice, 'none'>;
+  /** Files with instructions for the model, by their paths. */
+  readonly instructions: readonly string[];
+  readonly hooks: readonly string[];
+  readonly agents: readonly string[];
+  readonly skills: readonly string[];
+  readonly rules: readonly string[];
+}
+
+export interface WrittenFile {
+  readonly path: string;
+  readonly content: string;
+}
+
 export interface RequestEnded {
   readonly type: 'request_ended';
   readonly model: string;
@@ -183,7 +253,12 @@ export interface ProgramCall {
   /** How the program names the tool. */
   readonly name: string;
   readonly input: Json;
-  readonly tool: /** `deny`: its definition does not give the tool to the agent, and the program is told so. */
+  /**
+   * `permission` is what the definition of the agent wants, not what the program does: only an `ask` makes an approval, and
+   * only a call with the permission `ask`, or a question, has one. `deny`: the engine refuses the call, because the
+   * definition does not give the tool to the agent.
+   */
+  readonly tool:
     | { readonly kind: 'builtin'; readonly permission: 'allow' | 'ask' | 'deny' }
     | { readonly kind: 'agent' }
     | {
@@ -192,6 +267,21 @@ export interface ProgramCall {
         readonly serverName: string;
         readonly toolName: string;
       }
-    /** `toolName` is how its owner names it. */
-    | { readonly kind: 'custom'; readonly toolName: string };
+    /** `toolName` is how its owner names it. A question to people has a result once it was asked for. */
+    | { readonly kind: 'custom'; readonly toolName: string; readonly isQuestion?: boolean };
+}
+
+/**
+ * The program waits for a decision about a call that it has announced with `call`. A call that the program refuses on its own
+ * (by a rule, a mode or a hook) has a `result` and never an `ask`; neither has one that the engine answers by the definition.
+ */
+export interface ProgramAsk {
+  readonly type: 'ask';
+  readonly callId: string;
+  /** `tool` and `plan` wait for `answer`, `question` waits for `giveResult`. */
+  readonly kind: 'tool' | 'question' | 'plan';
+  /** Why the program asks, in its own words, if it says so. */
+  readonly reason: string | null;
+  /** What the program would run. It may differ from the input of the call: newer programs add the text of a plan. */
+  readonly input: Json;
 }

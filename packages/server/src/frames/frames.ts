@@ -29,13 +29,17 @@ export interface FramePayloads {
     id: string;
     error: SessionError;
     retry: 'retrying' | 'exhausted' | 'terminal';
-    /** When the next attempt begins. */
+    /** When the server makes the next attempt. */
     retry_at: number | null;
+    /** When the program makes the next attempt, and how many it makes at most; null if it does not report that. */
+    program_retry?: { readonly at: number; readonly attempts_max: number | null };
   };
   'session.thread_created': {
     id: string;
     session_thread_id: string;
     agent_name: string;
+    /** What a sub-agent of one of the program's own kinds was started for: many of them have the same name. */
+    title?: string;
     /** An entry of the session's roster; null is the session's own agent, without its roster. */
     member: number | null;
     depth: number;
@@ -48,6 +52,21 @@ export interface FramePayloads {
   };
   /** The program that runs the session is there, and names the conversation so: with that it can go on later. */
   'program.opened': { conversation: string; version: string | null };
+  /** The last message of a turn of the main agent, as the program names it: with that the conversation can be forked here. */
+  'program.message': { message: string };
+  /** The session was forked: its program goes on with a copy of this conversation, up to this message; null: with none. */
+  'program.forked':
+    | { readonly conversation: string; readonly message: string }
+    | { readonly conversation: null; readonly message: null };
+  /** What the program has loaded beside the agent's definition, because the session's metadata says so. */
+  'program.settings': {
+    settings: 'project' | 'user';
+    instructions: readonly string[];
+    hooks: readonly string[];
+    agents: readonly string[];
+    skills: readonly string[];
+    rules: readonly string[];
+  };
   'session.thread_status_running': ThreadStatus;
   'session.thread_status_idle': ThreadStatus & { stop_reason: StopReason; stop_details: StopDetails | null };
   'session.thread_status_rescheduled': ThreadStatus;
@@ -65,6 +84,8 @@ export interface FramePayloads {
   };
   'turn.started': {
     agent_name: string;
+    /** That of the thread, if it has one. */
+    title?: string;
     model: string;
     parent_stream_id: number | null;
     child_index: number | null;
@@ -97,6 +118,11 @@ export interface FramePayloads {
     rule?: string | null;
     /** Of the input that was decided about, as `canonicalSha256` has it. */
     input_sha256?: string;
+    /** With `allow`: the call runs with this input instead of the one that was decided about. */
+    updated_input?: JsonObject;
+    updated_input_sha256?: string;
+    /** With `deny`: the turn that made the call ends as well. */
+    interrupt?: true;
   };
   'user.custom_tool_result': {
     id: string;
@@ -122,14 +148,30 @@ export interface FramePayloads {
   };
   /** `called_as` is the name that the model knows it by; `name` is the server's. */
   'agent.mcp_tool_use': ToolUse & { mcp_server_name: string; called_as: string };
-  'agent.custom_tool_use': { id: string; call_id: string; name: string; input: Json };
+  'agent.custom_tool_use': { id: string; call_id: string; name: string; input: Json; approval?: 'on_request' };
+  /**
+   * The program waits for a decision about this call. Only calls with `approval: 'on_request'` need it; for all others the
+   * call itself is the request.
+   */
+  'approval.requested': {
+    tool_use_id: string;
+    kind: 'tool' | 'question' | 'plan';
+    /** In the words of the program. */
+    reason: string | null;
+    /** What is decided about, where it differs from the input of the call. */
+    input?: Json;
+  };
   /** The intent: it is durable before anything is done, so that nothing is done twice unseen. */
   'tool.started': {
     tool_use_id: string;
     /** Tasks of `delegate` that found no agent, and why. */
     refusals?: readonly { readonly index: number; readonly reason: string }[];
   };
-  'agent.tool_result': ToolResultPayload & { tool_use_id: string };
+  'agent.tool_result': ToolResultPayload & {
+    tool_use_id: string;
+    /** The file as the call has left it, where the input of the call does not have its content. */
+    file?: { readonly path: string; readonly content: string };
+  };
   'agent.mcp_tool_result': ToolResultPayload & { mcp_tool_use_id: string };
   'agent.thread_message_sent': Letter & { to_session_thread_id: string; to_agent_name: string | null };
   'agent.thread_message_received': Letter & {
@@ -264,6 +306,11 @@ interface ToolUse {
   readonly name: string;
   readonly input: Json;
   readonly evaluated_permission: 'allow' | 'ask' | 'deny';
+  /**
+   * Calls of programs have it: the program may refuse the call on its own, and an approval exists only once an
+   * `approval.requested` follows. Without it `evaluated_permission: 'ask'` is the request, as in logs of older versions.
+   */
+  readonly approval?: 'on_request';
 }
 
 interface ToolResultPayload {
@@ -279,7 +326,8 @@ interface ToolResultPayload {
   readonly closed_by?: AskClosedBy;
 }
 
-export type AskClosedBy = 'cancel' | 'archive' | 'limit' | 'error';
+/** `not_requested`: the program never asked, because it refused the call on its own or the call was stopped before. */
+export type AskClosedBy = 'cancel' | 'archive' | 'limit' | 'error' | 'not_requested';
 
 interface Letter {
   readonly id: string;

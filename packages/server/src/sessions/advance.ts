@@ -10,7 +10,7 @@ import { giveInterruption, giveResult } from './give-result.ts';
 import type { RequestPurpose } from '../frames/frames.ts';
 import { advanceProgram } from './program/advance-program.ts';
 import { announceRunning } from './start-turn.ts';
-import { type Call, endTurn, type OpenTurn, openCallsOf, type ThreadState, textAnswer } from './state.ts';
+import { type Answer, type Call, endTurn, type OpenTurn, openCallsOf, type ThreadState, textAnswer } from './state.ts';
 import { toUsage } from './usage.ts';
 
 /** Takes the open turn of a thread as far as it goes without anything from outside. */
@@ -112,7 +112,8 @@ function finish(draft: Draft, thread: ThreadState, { answer }: OpenTurn): void {
   closeTurn(draft, thread, { end: isCut ? 'limit' : 'end_turn', error, stop: endTurn, isReported: true });
 }
 
-function toRefusal({ isAsked, name }: Call, message: string | null) {
+/** The result of a call that must not run. */
+export function toRefusal({ isAsked, name }: Call, message: string | null): Answer {
   if (!isAsked) return textAnswer(`The tool ${name} is not available.`, true);
   return textAnswer(message === null ? 'The user refused this call.' : `The user refused this call: ${message}`, true);
 }

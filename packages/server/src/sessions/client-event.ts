@@ -1,4 +1,5 @@
 import type { InputBlock, ResultBlock, TextBlock } from '../base/content.ts';
+import type { JsonObject } from '../base/json.ts';
 
 /** What a client sends to a session. The door has checked its form; what it refers to is checked when it is sent. */
 export type ClientEvent =
@@ -25,6 +26,10 @@ export type ClientEvent =
       readonly by?: string;
       /** What was allowed for good and says so; left out or null: somebody decided this one. */
       readonly rule?: string | null;
+      /** Only with `allow`: the input that the call runs with instead of its own. */
+      readonly updated_input?: JsonObject;
+      /** Only with `deny`: the turn that made the call ends as well. */
+      readonly interrupt?: boolean;
     }
   | {
       readonly type: 'user.custom_tool_result';

@@ -23,7 +23,7 @@ import {
 export function toThread(
   made: Pick<
     ThreadState,
-    'id' | 'parentId' | 'depth' | 'agentName' | 'member' | 'programKey' | 'programCall' | 'joinedBy'
+    'id' | 'parentId' | 'depth' | 'agentName' | 'title' | 'member' | 'programKey' | 'programCall' | 'joinedBy'
   > & {
     time: number;
     hasTextCommands: boolean;
@@ -34,6 +34,7 @@ export function toThread(
     parentId: made.parentId,
     depth: made.depth,
     agentName: made.agentName,
+    title: made.title,
     member: made.member,
     programKey: made.programKey,
     programCall: made.programCall,
@@ -86,7 +87,11 @@ export function hush(waiting: Waiting): Waiting {
 }
 
 type Use = Pick<FramePayloads['agent.tool_use'], 'id' | 'call_id' | 'name' | 'input' | 'evaluated_permission'> &
-  Pick<Call, 'kind' | 'runsAt'> & { readonly is_command?: true; readonly mcp_server_name?: string };
+  Pick<Call, 'kind' | 'runsAt'> & {
+    readonly is_command?: true;
+    readonly mcp_server_name?: string;
+    readonly approval?: 'on_request';
+  };
 
 export function addCall(thread: ThreadState, use: Use): void {
   const { id, call_id: callId, name, input, kind, runsAt, is_command: isCommand = false } = use;
@@ -99,6 +104,7 @@ export function addCall(thread: ThreadState, use: Use): void {
     kind,
     serverName: use.mcp_server_name ?? null,
     isAsked: use.evaluated_permission === 'ask',
+    isRequested: false,
     isCommand,
     runsAt,
     progress: firstProgress(use),
@@ -107,8 +113,19 @@ export function addCall(thread: ThreadState, use: Use): void {
   });
 }
 
-function firstProgress({ evaluated_permission: permission, runsAt }: Use): Progress {
+/** The program waits for a decision: about what is shown now, which may be more than the call had. */
+export function requestApproval(
+  thread: ThreadState,
+  { tool_use_id: id, input }: FramePayloads['approval.requested'],
+): void {
+  const call = thread.calls.get(id)!;
+  const progress: Progress = { type: call.kind === 'custom' ? 'outside' : 'asking' };
+  thread.calls.set(id, { ...call, input: input === undefined ? call.input : input, isRequested: true, progress });
+}
+
+function firstProgress({ evaluated_permission: permission, runsAt, approval }: Use): Progress {
   if (permission === 'deny') return { type: 'refused', message: null };
+  if (approval === 'on_request') return { type: 'proposed' };
   if (permission === 'ask') return { type: 'asking' };
   return { type: runsAt === 'server' ? 'due' : 'outside' };
 }

@@ -13,6 +13,7 @@ import { beginState } from './begin-state.ts';
 import { Draft, type Sources } from './draft.ts';
 import { cancelTurn } from './end-turn.ts';
 import { evolve } from './evolve.ts';
+import { forkConversation, type ForkConversationParts } from './program/fork-conversation.ts';
 import { closeOpen } from './program/lose-program.ts';
 import { toSessionData } from './record-data.ts';
 import { sessionError } from './session-errors.ts';
@@ -35,6 +36,8 @@ export interface ForkSession {
 }
 
 export interface ForkParts extends Sources {
+  /** Where sessions of programs are forked too. */
+  readonly program?: ForkConversationParts | undefined;
   readonly store: Pick<Store, 'read'>;
   readonly log: SessionLog;
 }
@@ -51,6 +54,7 @@ export async function forkSession(parts: ForkParts, request: ForkSession): Promi
   checkForkable(state, sourceId);
   const draft = new Draft(state, parts);
   stopAll(draft);
+  if (isProgram(state)) await forkConversation(draft, sourceId, parts.program);
   change(draft, request);
   settle(draft);
   const { agent, created, status } = state;
@@ -134,8 +138,10 @@ async function fold(id: string, [first, ...rest]: readonly NewSessionFrame[]): P
 }
 
 function checkForkable(state: SessionState, sourceId: string): void {
-  // What a program knows of a conversation is on its own disk.
-  if (isProgram(state)) throw sessionError('not_forkable', `${sourceId} is run by a program`);
+  // It happened elsewhere: no program here has its conversation.
+  if (isProgram(state) && state.created.is_read_only === true) {
+    throw sessionError('not_forkable', `${sourceId} was imported, and its program is not here`);
+  }
   if (state.status === 'terminated') throw sessionError('not_forkable', `${sourceId} had ended there`);
 }
 
@@ -148,11 +154,13 @@ function stopAll(draft: Draft): void {
   }
 }
 
-function change(draft: Draft, { title, agent }: ForkSession): void {
-  const changes = {
-    ...(title === undefined ? {} : { title }),
-    ...(agent === undefined ? {} : { agent: agent(draft.state.agent) }),
-  };
+function change(draft: Draft, { title, agent: toAgent, sourceId }: ForkSession): void {
+  const agent = toAgent?.(draft.state.agent);
+  // What one has said is not in the memory of the other.
+  if (agent !== undefined && isProgram({ agent }) !== isProgram(draft.state)) {
+    throw sessionError('not_forkable', `${sourceId} cannot change between a program and a model`);
+  }
+  const changes = { ...(title === undefined ? {} : { title }), ...(agent === undefined ? {} : { agent }) };
   if (Object.keys(changes).length > 0) draft.event(null, 'session.updated', changes);
 }
 

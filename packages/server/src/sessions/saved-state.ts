@@ -8,7 +8,7 @@ import type { Answer, Call, SessionState, ThreadState } from './state.ts';
  * The checkpoint kind of session states, with the version of their format. Increase the version whenever `evolve` folds a log
  * to a different state or `SessionState` changes: older checkpoints are then ignored, and states are folded from the log.
  */
-export const STATE_CHECKPOINT = 'session/1';
+export const STATE_CHECKPOINT = 'session/2';
 
 /**
  * A state as bytes: one line of JSON for the session, one per thread and one per message of a thread's history, so that it is

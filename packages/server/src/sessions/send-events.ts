@@ -92,6 +92,10 @@ async function findAsk(request: SendRequest, event: ClientEvent, index: number):
     const code = (ask ?? other) ? 'wrong_answer' : 'unknown_tool_use';
     throw sessionError(code, `events[${index}]: ${wanted.toolUseId} does not wait for ${event.type}`);
   }
+  if (event.type === 'user.tool_confirmation' && event.updated_input !== undefined) {
+    const problem = findInputProblem(session);
+    if (problem !== null) throw sessionError('input_not_changeable', `events[${index}]: ${problem}`);
+  }
   if (ask.resolution !== null) {
     throw sessionError('already_answered', `events[${index}]: ${wanted.toolUseId} was already answered`);
   }
@@ -100,6 +104,12 @@ async function findAsk(request: SendRequest, event: ClientEvent, index: number):
     throw sessionError('wrong_thread', `events[${index}]: ${wanted.toolUseId} does not belong to ${claimed}`);
   }
   return ask;
+}
+
+/** A worker runs the call that it reads on the wire, which has the input of the model. */
+function findInputProblem(session: SessionRecord): string | null {
+  if (dataOf(session).environment_type !== 'self_hosted') return null;
+  return 'updated_input is not possible in a self-hosted environment, where a worker runs the call as it was made';
 }
 
 interface Wanted {

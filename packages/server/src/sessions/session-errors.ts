@@ -24,6 +24,7 @@ export const codes = {
   already_answered: 'answer each call once',
   wrong_answer: 'answer a confirmation with user.tool_confirmation, a custom tool with user.custom_tool_result',
   wrong_thread: 'leave session_thread_id out: the id of the tool use says where it belongs',
+  input_not_changeable: 'allow the call as it is, or deny it and say in deny_message what to do instead',
   not_self_hosted: 'leave the result to the server, or use a self-hosted environment',
   event_too_large: 'put large content into a file and name it',
   not_forkable: 'fork an earlier event of a session of this server, or create a new session',

@@ -40,13 +40,24 @@ export const sessionHandlers: FrameHandlers = {
 
   'session.thread_created': (state, payload, { threadId: parentId, time }) => {
     const { session_thread_id: id, agent_name: agentName, member, depth, joined_by: join } = payload;
-    const programKey = payload.program_key ?? null;
-    const programCall = payload.program_call ?? null;
+    const { title = null, program_key: programKey = null, program_call: programCall = null } = payload;
     const joinedBy = join === null ? null : { toolUseId: join.tool_use_id, index: join.index };
     const hasTextCommands = state.created.text_commands ?? false;
     state.threads.set(
       id,
-      toThread({ id, parentId, depth, agentName, member, programKey, programCall, joinedBy, time, hasTextCommands }),
+      toThread({
+        id,
+        parentId,
+        depth,
+        agentName,
+        title,
+        member,
+        programKey,
+        programCall,
+        joinedBy,
+        time,
+        hasTextCommands,
+      }),
     );
     if (join !== null) threadOf(state, parentId!).calls.get(join.tool_use_id)?.children.set(join.index, id);
   },
@@ -72,6 +83,15 @@ export const sessionHandlers: FrameHandlers = {
 
   'program.opened': (state, { conversation }) => {
     state.conversation = conversation;
+    state.isConversationForked = false;
+  },
+  'program.message': (state, { message }) => {
+    state.conversationAt = message;
+  },
+  'program.forked': (state, { conversation, message }) => {
+    state.conversation = conversation;
+    state.conversationAt = message;
+    state.isConversationForked = conversation !== null;
   },
   'run.started': (state, { agent_name, message }, { turn, time }) => {
     state.newestRun = { id: turn!.run, started_at: time, ended_at: null, state: 'running', agent_name, message };

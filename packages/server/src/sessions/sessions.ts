@@ -66,7 +66,8 @@ export interface SessionsOptions extends HostOptions {
  * await sessions.start();
  */
 export function createSessions(options: SessionsOptions): Sessions {
-  const { store, log, clock, ids, models } = options;
+  const { store, log, clock, ids, models, programs, openWorkspace } = options;
+  const program = programs === undefined ? undefined : { programs, openWorkspace };
   const host = new SessionHost(options);
 
   return {
@@ -82,7 +83,7 @@ export function createSessions(options: SessionsOptions): Sessions {
 
     fork: async (request) => {
       await read(request.workspaceId, request.sourceId);
-      const { id, status } = await forkSession({ store, log, clock, ids, models }, request);
+      const { id, status } = await forkSession({ store, log, clock, ids, models, program }, request);
       // Something had been said at that moment and was not taken up yet.
       if (status !== 'idle') host.wake(id);
       return read(request.workspaceId, id);

@@ -23,6 +23,7 @@ export function startTurn(draft: Draft, thread: ThreadState, start: TurnStart): 
   const turn = { streamId: run.nextStreamId, depth: thread.depth, run: run.id };
   draft.addInTurn(thread, turn, 'turn.started', {
     agent_name: thread.agentName,
+    ...(thread.title === null ? {} : { title: thread.title }),
     model: agentOf(draft.state, thread).model.id,
     parent_stream_id: start.parentStreamId,
     child_index: start.childIndex,

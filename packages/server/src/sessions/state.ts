@@ -24,6 +24,10 @@ export interface SessionState {
   readonly threads: Map<string, ThreadState>;
   /** How the program that runs the session named the conversation; null as long as it has not begun. */
   conversation: string | null;
+  /** The last message of the last turn that has ended, as the program names it. */
+  conversationAt: string | null;
+  /** The conversation is that of the session that this one was forked from: the program has to make it its own. */
+  isConversationForked: boolean;
   run: Run | null;
   /** The one that goes on, or the last one that did. */
   newestRun: RunRecord | null;
@@ -54,6 +58,8 @@ export interface ThreadState {
   readonly parentId: string | null;
   readonly depth: number;
   readonly agentName: string;
+  /** What it was started for, if it is one of the program's own kinds of agents. */
+  readonly title: string | null;
   /** An entry of the session's members; null for the session's own agent. */
   readonly member: number | null;
   /** How the program that runs the session names it. */
@@ -139,6 +145,8 @@ export interface Call {
   /** Of the MCP server that has it: another one may have a tool of the same name. */
   readonly serverName: string | null;
   readonly isAsked: boolean;
+  /** Of a program: whether the program has asked for it. */
+  readonly isRequested: boolean;
   /** Written in the text: the model is told the result as text, too. */
   readonly isCommand: boolean;
   readonly runsAt: 'server' | 'worker' | 'client';
@@ -155,6 +163,8 @@ export interface Answer {
 }
 
 export type Progress =
+  /** Of a program, which may yet ask for it, run it or refuse it on its own. It can be answered before the program asks. */
+  | { readonly type: 'proposed' }
   /** Somebody has to say whether it may run. */
   | { readonly type: 'asking' }
   | { readonly type: 'due' }

@@ -1,9 +1,19 @@
 import { canonicalSha256 } from '../base/canonical-sha256.ts';
+import { toRefusal } from './advance.ts';
 import type { ClientEvent, ClientInput } from './client-event.ts';
 import type { Draft } from './draft.ts';
+import { giveResult } from './give-result.ts';
 import { interrupt, isStoppable } from './interrupt.ts';
 import { settle } from './settle.ts';
-import { type Call, childrenOf, type SessionState, type ThreadState, threadOf, type Waiting } from './state.ts';
+import {
+  type Call,
+  childrenOf,
+  isProgram,
+  type SessionState,
+  type ThreadState,
+  threadOf,
+  type Waiting,
+} from './state.ts';
 
 /** Everything that clients have sent, in the order in which it came. */
 export function takeInputs(draft: Draft, inputs: readonly ClientInput[]): void {
@@ -68,10 +78,10 @@ function takeAnswer(draft: Draft, id: string, event: AnswerEvent): void {
   const toolUseId = event.type === 'user.custom_tool_result' ? event.custom_tool_use_id : event.tool_use_id;
   const found = findCall(draft.state, toolUseId);
   const awaited = event.type === 'user.tool_confirmation' ? 'asking' : 'outside';
-  if (found === undefined || found.call.progress.type !== awaited) return;
+  if (found === undefined || !['proposed', awaited].includes(found.call.progress.type)) return;
   const { thread, call } = found;
   if (event.type === 'user.tool_confirmation') {
-    const { result, deny_message, rule = null } = event;
+    const { result, deny_message, rule = null, interrupt: isInterrupting = false } = event;
     draft.add(thread, event.type, {
       id,
       tool_use_id: toolUseId,
@@ -80,7 +90,10 @@ function takeAnswer(draft: Draft, id: string, event: AnswerEvent): void {
       ...senderOf(event),
       rule,
       input_sha256: canonicalSha256(call.input),
+      ...toUpdatedInput(event),
+      ...(isInterrupting ? { interrupt: true } : {}),
     });
+    if (isInterrupting && !isProgram(draft.state)) endRefusedTurn(draft, thread, call, deny_message);
   } else if (event.type === 'user.custom_tool_result') {
     const { content, is_error } = event;
     const decided = { ...senderOf(event), input_sha256: canonicalSha256(call.input) };
@@ -89,6 +102,18 @@ function takeAnswer(draft: Draft, id: string, event: AnswerEvent): void {
     const { content, is_error } = event;
     draft.add(thread, event.type, { id, tool_use_id: toolUseId, content, is_error });
   }
+}
+
+type Confirmation = Extract<ClientEvent, { type: 'user.tool_confirmation' }>;
+
+function toUpdatedInput({ updated_input }: Confirmation) {
+  return updated_input === undefined ? {} : { updated_input, updated_input_sha256: canonicalSha256(updated_input) };
+}
+
+/** The result is that of any refused call, so that the model reads the reason when the conversation goes on. */
+function endRefusedTurn(draft: Draft, thread: ThreadState, call: Call, message: string | null): void {
+  giveResult(draft, thread, call, toRefusal(call, message));
+  interrupt(draft, [thread], 'cancel');
 }
 
 function senderOf({ by }: { readonly by?: string }): { readonly by?: string } {

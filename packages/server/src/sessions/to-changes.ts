@@ -80,7 +80,10 @@ function toSessionChange(state: SessionState, now: number): Change {
   };
 }
 
-/** A call that waits for somebody outside is a record of its own: whoever looks for work finds it there. */
+/**
+ * A call that can be answered is a record of its own, so that an answer is checked without the log. A call of a program can
+ * be answered before the program asks: the answer is applied when it does.
+ */
 function toAskChanges({ threads }: SessionState, frame: NewSessionFrame): Change[] {
   const { type, payload, threadId, time } = frame;
   const open = (id: string, data: object): Change[] => [
@@ -93,6 +96,12 @@ function toAskChanges({ threads }: SessionState, frame: NewSessionFrame): Change
       return open(resultAskId(payload.id), toAsk('result', 'builtin', payload));
     case 'agent.mcp_tool_use':
       return payload.evaluated_permission === 'ask' ? open(payload.id, toAsk('confirmation', 'mcp', payload)) : [];
+    case 'approval.requested': {
+      const call = threads.get(threadId!)?.calls.get(payload.tool_use_id);
+      // Others have had their record since they were announced.
+      const isNew = call !== undefined && call.kind !== 'custom' && !call.isAsked;
+      return isNew ? open(call.id, toAsk('confirmation', call.kind, call)) : [];
+    }
     case 'agent.custom_tool_use':
       return open(resultAskId(payload.id), toAsk('result', 'custom', payload));
     case 'user.tool_confirmation': {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SessionAgent } from '@fleetloom/protocol/managed-agents';
 import type { JsonObject } from '../base/json.ts';
+import { startOptionsOf } from '../engines/program-options.ts';
 import type { Budget, FramePayloads } from '../frames/frames.ts';
 import { isReached } from './budget.ts';
 import { sessionError } from './session-errors.ts';
@@ -28,6 +29,12 @@ export function toUpdate(state: Updatable, request: SessionUpdate): Omit<FramePa
   if (change !== undefined && state.status !== 'idle') {
     throw sessionError('session_running', `the agent of ${state.id} cannot be changed while it is ${state.status}`);
   }
+  if (metadata !== undefined && state.status !== 'idle' && !isSameStart(metadata, state.metadata)) {
+    throw sessionError(
+      'session_running',
+      `the options that the program of ${state.id} starts with cannot be changed while it is ${state.status}`,
+    );
+  }
   if (budget !== undefined) checkBudget(state, budget);
   const agent = change?.(state.agent);
   return {
@@ -36,6 +43,10 @@ export function toUpdate(state: Updatable, request: SessionUpdate): Omit<FramePa
     ...(agent === undefined || isDeepStrictEqual(agent, state.agent) ? {} : { agent }),
     ...(budget === undefined || isDeepStrictEqual(budget, state.budget) ? {} : { budget }),
   };
+}
+
+function isSameStart(metadata: JsonObject, before: JsonObject): boolean {
+  return isDeepStrictEqual(startOptionsOf(metadata), startOptionsOf(before));
 }
 
 /** A budget can be changed or taken away, and only be there from the beginning. */

@@ -4,6 +4,7 @@ import {
   forgetDone,
   forgetTurn,
   hush,
+  requestApproval,
   see,
   takeFromInbox,
   tellResults,
@@ -13,7 +14,7 @@ import {
   withSender,
 } from './fold-thread.ts';
 import { type FrameHandlers, onThread } from './frame-handler.ts';
-import { isProgram, textAnswer, threadOf } from './state.ts';
+import { isProgram, type Progress, textAnswer, threadOf } from './state.ts';
 import { addUsage } from './usage.ts';
 
 const firstPhase = { type: 'due', purpose: 'turn' } as const;
@@ -72,10 +73,12 @@ export const turnHandlers: FrameHandlers = {
     takeFromInbox(thread, id);
     thread.history.push({ role: 'user', content: toSystemNote(content) });
   }),
-  'user.tool_confirmation': onThread((thread, { tool_use_id: id, result, deny_message: message }) => {
+  'approval.requested': onThread((thread, requested) => requestApproval(thread, requested)),
+  'user.tool_confirmation': onThread((thread, { tool_use_id: id, result, deny_message: message, updated_input }) => {
     const call = thread.calls.get(id)!;
-    if (result === 'deny') call.progress = { type: 'refused', message };
-    else call.progress = call.runsAt === 'server' ? { type: 'due' } : { type: 'outside' };
+    const progress: Progress =
+      result === 'deny' ? { type: 'refused', message } : { type: call.runsAt === 'server' ? 'due' : 'outside' };
+    thread.calls.set(id, { ...call, input: updated_input ?? call.input, progress });
   }),
   'user.custom_tool_result': onThread((thread, { custom_tool_use_id: id, content, is_error: isError }) => {
     finishCall(thread, id, { content, isError });

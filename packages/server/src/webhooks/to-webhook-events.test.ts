@@ -78,6 +78,19 @@ describe('what is told', () => {
     }
   });
 
+  it('[J222] a call that a program may still refuse is reported when the program asks, and not before', () => {
+    const approval = 'on_request';
+    for (const [type, payload] of [
+      ['agent.tool_use', { evaluated_permission: 'ask', approval }],
+      ['agent.mcp_tool_use', { evaluated_permission: 'ask', approval }],
+      ['agent.custom_tool_use', { approval }],
+    ] as const)
+      expect(isTold(toFrame(type, payload))).toBe(false);
+    const requested = toFrame('approval.requested', { tool_use_id: 'sevt_1', kind: 'plan', reason: null });
+    expect(toWebhookEvents(session, requested, 1).map(({ data }) => data.type)).toEqual(['session.requires_action']);
+    expect(mayBeTold(encodeFrame(requested).bytes)).toBe(true);
+  });
+
   it('[W61] nothing else is, and deltas need not be parsed to know it', () => {
     for (const type of ['session.usage', 'session.error', 'session.thread_status_running', 'run.ended', 'user.message'])
       expect(isTold(toFrame(type, {}))).toBe(false);

@@ -56,7 +56,7 @@ export function isTold(frame: NewSessionFrame): boolean {
 /** What every line of the log has in it that may be told. Most have not, and need not be parsed. */
 export function mayBeTold(bytes: Uint8Array): boolean {
   const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return line.includes('"session.') || line.includes('tool_use"');
+  return line.includes('"session.') || line.includes('tool_use"') || line.includes('"approval.requested"');
 }
 
 function toFacts({ type, payload }: NewSessionFrame): readonly WebhookFact[] {
@@ -83,12 +83,21 @@ function toFacts({ type, payload }: NewSessionFrame): readonly WebhookFact[] {
     // As soon as it waits: the session itself may go on for long, while other agents of it are at work.
     case 'agent.tool_use':
     case 'agent.mcp_tool_use':
-      return payload.evaluated_permission === 'ask' ? [{ type: 'session.requires_action' }] : [];
+      return payload.evaluated_permission === 'ask' && !isOnRequest(payload) ? requiresAction : [];
     case 'agent.custom_tool_use':
-      return [{ type: 'session.requires_action' }];
+      return isOnRequest(payload) ? [] : requiresAction;
+    case 'approval.requested':
+      return requiresAction;
     default:
       return [];
   }
+}
+
+const requiresAction = [{ type: 'session.requires_action' as const }];
+
+/** A program may refuse such a call on its own: it requires action only once the program asks. */
+function isOnRequest({ approval }: { readonly approval?: 'on_request' }): boolean {
+  return approval === 'on_request';
 }
 
 function toEvent(

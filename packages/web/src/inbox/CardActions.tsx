@@ -5,6 +5,7 @@ import { type InboxItem, isAsk } from '../model/inbox-items.ts';
 import { approve, approveAlike, approveChecked, countAlike, countGrave, deny, give } from './answer.ts';
 import { cleanText } from '../text/clean-text.ts';
 import { decisions, shownRuleOf } from './decisions.ts';
+import { EditInput } from './EditInput.tsx';
 import { inbox } from './inbox-state.ts';
 
 /** The ways to decide, or how far a decision is on its way. */
@@ -14,7 +15,7 @@ export function CardActions({ item }: { item: InboxItem }) {
     const words = { allow: 'Approved', deny: 'Denied', answer: 'Answered' };
     return (
       <footer className="card-actions">
-        <b>{words[decision.verdict]}</b>
+        <b>{decision.updatedInput === undefined ? words[decision.verdict] : 'Approved with changes'}</b>
         <span className="quiet">
           {decision.state === 'pending'
             ? 'goes out in a moment'
@@ -31,6 +32,7 @@ export function CardActions({ item }: { item: InboxItem }) {
     );
   }
   if (inbox.mode === 'deny' || inbox.mode === 'answer') return <Writing item={item} mode={inbox.mode} />;
+  if (inbox.mode === 'edit') return <EditInput item={item} />;
   if (inbox.mode === 'confirm' || inbox.mode === 'alike' || inbox.mode === 'batch')
     return <Confirm item={item} mode={inbox.mode} />;
   return (
@@ -40,6 +42,9 @@ export function CardActions({ item }: { item: InboxItem }) {
         <>
           <button type="button" className="primary" onClick={() => approve(item)}>
             Approve once <kbd>a</kbd>
+          </button>
+          <button type="button" onClick={() => inbox.setMode('edit')}>
+            Edit and allow … <kbd>e</kbd>
           </button>
           <button type="button" onClick={() => inbox.setMode('deny')}>
             Deny … <kbd>d</kbd>
@@ -84,9 +89,7 @@ function Writing({ item, mode }: { item: InboxItem; mode: 'deny' | 'answer' }) {
         send();
       }}
     >
-      <label htmlFor="card-text">
-        {mode === 'deny' ? 'Why not? The agent reads it and goes on without.' : 'What the tool gives back'}
-      </label>
+      <label htmlFor="card-text">{mode === 'deny' ? 'Reason (sent to the agent)' : 'Result of the tool'}</label>
       <textarea
         id="card-text"
         ref={field}
@@ -111,6 +114,11 @@ function Writing({ item, mode }: { item: InboxItem; mode: 'deny' | 'answer' }) {
         >
           {mode === 'deny' ? 'Deny' : 'Answer'} <kbd>⏎</kbd>
         </button>
+        {mode === 'deny' && (
+          <button type="button" className="danger" onClick={() => deny(item, text.trim(), true)}>
+            Deny and end the turn
+          </button>
+        )}
         <button type="button" onClick={() => inbox.setMode('read')}>
           Cancel <kbd>Esc</kbd>
         </button>

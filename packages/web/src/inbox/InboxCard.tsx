@@ -3,13 +3,16 @@ import { formatDuration, formatSpan, plural } from '../model/format.ts';
 import { type InboxItem, isAsk } from '../model/inbox-items.ts';
 import { riskHints } from '../model/risk-hints.ts';
 import { cleanLine, cleanText } from '../text/clean-text.ts';
+import { LongText } from '../text/LongText.tsx';
+import { Markdown } from '../text/Markdown.tsx';
 import { ToolInput } from '../text/ToolInput.tsx';
 import { CardActions } from './CardActions.tsx';
 import { looks } from './looks.ts';
 
 /** Everything that one needs to decide, and the ways to. */
 export function InboxCard({ item }: { item: InboxItem }) {
-  const { glyph, word, state } = looks[item.kind];
+  const { glyph, state } = looks[item.kind];
+  const word = item.plan === null ? looks[item.kind].word : 'plan';
   const hints = isAsk(item) ? riskHints(item.tool, item.input) : [];
   return (
     <article className="card" aria-label={`${word}: ${item.path.at(-1)}`}>
@@ -57,7 +60,7 @@ export function InboxCard({ item }: { item: InboxItem }) {
       )}
       {isAsk(item) ? (
         <>
-          <ToolInput input={item.input} />
+          {item.plan === null ? <ToolInput input={item.input} /> : <Plan plan={item.plan} input={item.input} />}
           {item.why !== '' && (
             <blockquote>
               <span className="quiet">it said: </span>
@@ -71,6 +74,20 @@ export function InboxCard({ item }: { item: InboxItem }) {
       <CardActions item={item} />
       <Story item={item} />
     </article>
+  );
+}
+
+/** The plan as a reader wants it, and below exactly what the program sent: Markdown can hide parts of its source. */
+function Plan({ plan, input }: { plan: string; input: unknown }) {
+  return (
+    <section className="plan" aria-label="Plan">
+      <Markdown text={plan} />
+      <details>
+        <summary>Source</summary>
+        <LongText text={plan} />
+        <LongText text={JSON.stringify(input, null, 2)} />
+      </details>
+    </section>
   );
 }
 

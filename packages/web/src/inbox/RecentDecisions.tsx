@@ -24,10 +24,14 @@ export function RecentDecisions() {
               </td>
               <td data-ink={one.result === 'allow' ? 'tool' : one.result === 'deny' ? 'error' : 'done'}>
                 {one.result === 'allow' ? '✓ approved' : one.result === 'deny' ? '✗ denied' : '■ withdrawn'}
+                {one.updatedInput !== null && ' with changes'}
               </td>
               <td>{cleanLine(one.agent)}</td>
               <td className="mono">
                 <div>{cleanLine(`${one.tool}: ${inputLabel(one.input)}`)}</div>
+                {one.updatedInput !== null && (
+                  <div className="quiet">changed to {cleanLine(inputLabel(one.updatedInput))}</div>
+                )}
                 {one.rule !== null && (
                   <div className="quiet" title={cleanText(one.rule)}>
                     by the rule {cleanLine(one.rule)}

@@ -1,7 +1,7 @@
 import { fleet, ui } from '../app/stores.ts';
 import type { InboxItem } from '../model/inbox-items.ts';
 import { riskHints } from '../model/risk-hints.ts';
-import { decisions, ruleOf } from './decisions.ts';
+import { decisions, type InputFields, ruleOf } from './decisions.ts';
 import { inbox } from './inbox-state.ts';
 
 /** Nobody answers in the past. */
@@ -18,9 +18,16 @@ export function approve(item: InboxItem, isConfirmed = false): void {
   goOn(item);
 }
 
-export function deny(item: InboxItem, why: string): void {
+/** Once, with an input that somebody has just written, so that nothing is asked for a second time. */
+export function approveEdited(item: InboxItem, updatedInput: InputFields): void {
   if (item.kind !== 'approval' || isPast()) return;
-  decisions.decide(item, 'deny', why);
+  decisions.decide(item, 'allow', '', { updatedInput });
+  goOn(item);
+}
+
+export function deny(item: InboxItem, why: string, isInterrupting = false): void {
+  if (item.kind !== 'approval' || isPast()) return;
+  decisions.decide(item, 'deny', why, { isInterrupting });
   goOn(item);
 }
 

@@ -7,6 +7,7 @@ import { sampleLog } from '../model/sample-log.suite.ts';
 import { SessionModel } from '../model/session-model.ts';
 import { toShownRows } from '../model/summary.ts';
 import { Decisions, shownRuleOf, toEvent } from './decisions.ts';
+import { toDraft, toEdited } from './edit-input.ts';
 
 const sent: unknown[] = [];
 let status = 200;
@@ -96,6 +97,35 @@ it('[Z320] each answer that a rule gives is sent with the rule as it was shown; 
   // One that is too long for the log is cut as it is shown.
   const long = shownRuleOf({ ...item, input: { command: 'x'.repeat(fleetLimits.ruleCharsMax) } });
   expect([long.length, long.endsWith('characters)')]).toEqual([fleetLimits.ruleCharsMax, true]);
+});
+
+it('[Z351, Z352] an edited input and an interrupt are sent with the decision', () => {
+  const item = askOf('sesn_1');
+  const confirmation = { type: 'user.tool_confirmation', tool_use_id: item.id };
+  const updatedInput = { command: 'ls' };
+  expect(toEvent({ item, verdict: 'allow', text: '', rule: null, updatedInput })).toEqual({
+    ...confirmation,
+    result: 'allow',
+    updated_input: updatedInput,
+  });
+  expect(toEvent({ item, verdict: 'deny', text: 'Stop.', rule: null, isInterrupting: true })).toEqual({
+    ...confirmation,
+    result: 'deny',
+    deny_message: 'Stop.',
+    interrupt: true,
+  });
+});
+
+it('[Z351] a command is edited as text, any other input as JSON; what is not an input says why', () => {
+  const bash = { command: 'rm -rf build', timeout: 5 };
+  expect([toDraft(bash), toDraft({ a: [1] })]).toEqual(['rm -rf build', '{\n  "a": [\n    1\n  ]\n}']);
+  expect(toEdited(bash, 'rm -r build')).toEqual({ type: 'input', input: { command: 'rm -r build', timeout: 5 } });
+  expect(toEdited({ a: [1] }, '{"a":[2]}')).toEqual({ type: 'input', input: { a: [2] } });
+  expect(toEdited(bash, toDraft(bash))).toEqual({ type: 'unchanged' });
+  expect(toEdited(bash, ' ')).toEqual({ type: 'problem', problem: 'The command is empty.' });
+  for (const text of ['[]', '"x"', 'null'])
+    expect(toEdited({}, text)).toEqual({ type: 'problem', problem: 'The input of a tool is a JSON object.' });
+  expect(toEdited({}, '{')).toMatchObject({ problem: expect.stringMatching(/^Not valid JSON: /) });
 });
 
 it('[Z32] an answer is the result of the tool', () => {

@@ -14,11 +14,17 @@ export interface Decision {
   readonly text: string;
   /** What was allowed alike and decided this; null: somebody looked at this one. */
   readonly rule: string | null;
+  /** Of an approval: the input that the call is to run with; undefined: its own. */
+  readonly updatedInput?: InputFields | undefined;
+  /** Of a denial: the turn that made the call ends as well. */
+  readonly isInterrupting?: boolean;
   state: 'pending' | 'sending' | 'sent' | 'failed';
   problem: string;
 }
 
-interface HowDecided {
+export type InputFields = Readonly<Record<string, unknown>>;
+
+interface HowDecided extends Pick<Decision, 'updatedInput' | 'isInterrupting'> {
   /** How long it can be taken back. */
   readonly waitMs?: number;
   readonly rule?: string | null;
@@ -40,11 +46,11 @@ export class Decisions {
     item: InboxItem,
     verdict: Verdict,
     text = '',
-    { waitMs = undoSetting.ms, rule = null }: HowDecided = {},
+    { waitMs = undoSetting.ms, rule = null, ...more }: HowDecided = {},
   ): void {
     const known = this.#all.get(item.id);
     if (known !== undefined && known.state !== 'failed') return;
-    const decision: Decision = { item, verdict, text, rule, state: 'pending', problem: '' };
+    const decision: Decision = { item, verdict, text, rule, ...more, state: 'pending', problem: '' };
     this.#all.set(item.id, decision);
     this.#timers.set(
       item.id,
@@ -111,7 +117,9 @@ export function toEvent({
   verdict,
   text,
   rule,
-}: Pick<Decision, 'item' | 'verdict' | 'text' | 'rule'>): ClientEventParams {
+  updatedInput,
+  isInterrupting = false,
+}: Omit<Decision, 'state' | 'problem'>): ClientEventParams {
   if (verdict === 'answer') {
     return { type: 'user.custom_tool_result', custom_tool_use_id: item.id, content: [{ type: 'text', text }] };
   }
@@ -121,5 +129,7 @@ export function toEvent({
     result: verdict,
     ...(verdict === 'deny' && text !== '' ? { deny_message: text } : {}),
     ...(rule === null ? {} : { rule }),
+    ...(updatedInput === undefined ? {} : { updated_input: updatedInput }),
+    ...(isInterrupting ? { interrupt: true } : {}),
   };
 }

@@ -8,7 +8,7 @@ class InboxState {
   selectedId: string | undefined;
   readonly checked = new Set<string>();
   /** What is being written or asked in the card. */
-  mode: 'read' | 'deny' | 'answer' | 'confirm' | 'alike' | 'batch' = 'read';
+  mode: 'read' | 'deny' | 'answer' | 'edit' | 'confirm' | 'alike' | 'batch' = 'read';
   readonly #dismissed = new Set<string>();
   #order: readonly string[] = [];
 

@@ -38,7 +38,7 @@ export const bindings: readonly {
       ['r', 'answer'],
       ['Space', 'choose several'],
       ['z', 'take back'],
-      ['e', 'seen'],
+      ['e', 'edit the input and allow; of errors: seen'],
     ],
   },
   {

@@ -71,7 +71,8 @@ export const inboxKeys: KeyMap = {
   z: () => decisions.undo(),
   e: () => {
     const item = inbox.selected();
-    if (item !== undefined && !isAsk(item)) inbox.dismiss(item.id);
+    if (item?.kind === 'approval') inbox.setMode('edit');
+    else if (item !== undefined && !isAsk(item)) inbox.dismiss(item.id);
   },
   x: () => {
     const row = inbox.selected()?.row;

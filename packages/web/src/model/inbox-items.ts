@@ -1,4 +1,4 @@
-import { type Approval, cutText, cutTextStart, type SessionSlots } from '@fleetloom/protocol/fleet';
+import { type Approval, cutText, cutTextStart, planOf, type SessionSlots } from '@fleetloom/protocol/fleet';
 import type { SessionModel } from './session-model.ts';
 import { stallReason } from './stall-reason.ts';
 import type { ShownRow } from './summary.ts';
@@ -13,6 +13,8 @@ export interface InboxItem {
   readonly path: readonly string[];
   readonly tool: string;
   readonly input: unknown;
+  /** The text of the plan that is to be approved; null where it is something else. */
+  readonly plan: string | null;
   /** What it said last, which is mostly why it wants it; or what is wrong. */
   readonly why: string;
   readonly since: number;
@@ -61,6 +63,7 @@ function toItems(row: ShownRow, byKey: ReadonlyMap<string, ShownRow>, now: numbe
     tool,
     // The label is the beginning of it, where the whole is known no more.
     input: row.session.customInputs.get(toolUseId) ?? label,
+    plan: null,
     why: lastSentence(row.slot.text.tail),
     since: startedAt ?? now,
   }));
@@ -73,6 +76,7 @@ function toItems(row: ShownRow, byKey: ReadonlyMap<string, ShownRow>, now: numbe
       kind: 'error',
       tool: '',
       input: null,
+      plan: null,
       why,
       since: row.slot.endedAt ?? now,
     });
@@ -86,6 +90,7 @@ function toItems(row: ShownRow, byKey: ReadonlyMap<string, ShownRow>, now: numbe
       kind: 'stall',
       tool: '',
       input: null,
+      plan: null,
       why,
       since: row.slot.lastAt ?? now,
     });
@@ -104,7 +109,8 @@ function toAsk(
     kind: 'approval',
     tool: approval.tool,
     input: approval.input,
-    why: lastSentence(row.slot.text.tail),
+    plan: planOf(approval),
+    why: approval.reason ?? lastSentence(row.slot.text.tail),
     since: approval.askedAt ?? 0,
   };
 }
@@ -134,6 +140,7 @@ function toBudgetItem(session: SessionModel, slots: SessionSlots, rows: readonly
     path,
     tool: '',
     input: null,
+    plan: null,
     why,
     since: slots.lastAt ?? 0,
     blocked: 1,

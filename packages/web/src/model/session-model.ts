@@ -105,7 +105,7 @@ export class SessionModel {
     above.enter(event.ts, parent.slot, this.customTools);
     if (event.type === 'stream_end') return;
     track.spawnedBy = { key: parent.key, at: event.ts };
-    track.mark(event.ts, 'spawn', `started by ${parent.slot.agent}`);
+    track.mark(event.ts, 'spawn', `started by ${parent.slot.title ?? parent.slot.agent}`);
   }
 
   /** The turn in the newest run that has it: an answer may belong to an earlier one. */

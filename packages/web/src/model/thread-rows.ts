@@ -2,6 +2,7 @@ import {
   type Approval,
   type FleetUsage,
   layoutRun,
+  type LoadedSettings,
   type Run,
   type SessionSlots,
   type Slot,
@@ -13,6 +14,7 @@ export interface ThreadRow {
   readonly key: string;
   readonly sessionId: string;
   readonly threadId: string | null;
+  /** Its title, or the name of its agent. */
   readonly agent: string;
   /** Which of several with the same name it is, from 1; 0 if it is the only one. */
   readonly ordinal: number;
@@ -30,6 +32,8 @@ export interface ThreadRow {
   readonly usage: FleetUsage;
   readonly usageBelow: FleetUsage;
   readonly approvals: readonly Approval[];
+  /** What its program has loaded beside the definition, when the program was last started. */
+  readonly settings: LoadedSettings | null;
 }
 
 /** The threads of a session, each once, in the order of the tree. Turns come and go; people think in threads. */
@@ -61,6 +65,7 @@ interface Gathered {
   errors: number;
   usage: FleetUsage;
   approvals: readonly Approval[];
+  settings: LoadedSettings | null;
 }
 
 function collect(runs: readonly Run[]): ReadonlyMap<string, Gathered> {
@@ -73,8 +78,9 @@ function collect(runs: readonly Run[]): ReadonlyMap<string, Gathered> {
       const errors = slot.toolsFailed + (slot.state === 'failed' && slot.stopReason !== 'cancelled' ? 1 : 0);
       if (known === undefined) {
         const parent = findParent(threads, run, index, slot);
-        const { usage } = slot;
-        const added: Gathered = { key, parent, children: [], slot, run: index, turns: 1, errors, usage, approvals };
+        const { usage, settings } = slot;
+        const about = { slot, run: index, turns: 1, errors, usage, approvals, settings };
+        const added: Gathered = { key, parent, children: [], ...about };
         parent?.children.push(added);
         threads.set(key, added);
         continue;
@@ -82,6 +88,7 @@ function collect(runs: readonly Run[]): ReadonlyMap<string, Gathered> {
       // Numbers begin anew with every run, and rows of one run stand in the order of the tree.
       if (known.run < index || known.slot.streamId < slot.streamId) Object.assign(known, { slot, run: index });
       known.turns += 1;
+      known.settings = slot.settings ?? known.settings;
       known.errors += errors;
       known.usage = plus(known.usage, slot.usage);
       known.approvals = [...known.approvals, ...approvals];
@@ -104,12 +111,13 @@ function toRows(
   branches: readonly boolean[],
   above: readonly string[],
 ): ThreadRow[] {
-  const { key, slot, turns, errors, usage, approvals, children } = thread;
+  const { key, slot, turns, errors, usage, approvals, settings, children } = thread;
   const below = children.map((child, index) =>
     toRows(child, sessionId, [...branches, index < children.length - 1], [...above, key]),
   );
   const usageBelow = below.reduce((sum, [first]) => (first === undefined ? sum : plus(sum, first.usageBelow)), usage);
-  const { threadId, agent } = slot;
+  const { threadId, title, agent: name } = slot;
+  const agent = title ?? name;
   const row = {
     key,
     sessionId,
@@ -126,6 +134,7 @@ function toRows(
     usage,
     usageBelow,
     approvals,
+    settings,
   };
   return [row, ...below.flat()];
 }

@@ -29,7 +29,8 @@ export function Decision({ sessionId, eventId }: { sessionId: string; eventId: s
   );
 }
 
-export function Facts({ facts: { verdict, at, by, rule, inputSha256 } }: { facts: DecisionFacts }) {
+export function Facts({ facts }: { facts: DecisionFacts }) {
+  const { verdict, at, by, rule, inputSha256, updatedInput } = facts;
   const isOlder = inputSha256 === null;
   return (
     <dl className="trace">
@@ -41,6 +42,12 @@ export function Facts({ facts: { verdict, at, by, rule, inputSha256 } }: { facts
       <dd>{rule !== null ? cleanText(rule) : isOlder ? NOT_KEPT : 'none: it was decided by itself'}</dd>
       <dt>SHA-256 of the input</dt>
       <dd>{isOlder ? NOT_KEPT : <CopyLine text={inputSha256} />}</dd>
+      {updatedInput !== undefined && (
+        <>
+          <dt>changed to</dt>
+          <dd>{cleanText(updatedInput)}</dd>
+        </>
+      )}
     </dl>
   );
 }

@@ -1,3 +1,4 @@
+import { describeSettings, type LoadedSettings } from '@fleetloom/protocol/fleet';
 import { interruptRow, writeTo } from '../app/actions.ts';
 import { Glyph } from '../app/Glyph.tsx';
 import { fleet, ui } from '../app/stores.ts';
@@ -5,6 +6,7 @@ import { toRowCells } from '../fleet/row-cells.ts';
 import { inbox } from '../inbox/inbox-state.ts';
 import { states } from '../model/states.ts';
 import type { ShownRow } from '../model/summary.ts';
+import { cleanLine } from '../text/clean-text.ts';
 import { threadPage } from './thread-page.ts';
 
 /** Who it is, how it is, what it took, and what can be done with it. */
@@ -12,6 +14,7 @@ export function ThreadHead({ row }: { row: ShownRow }) {
   const cells = toRowCells(row, fleet.now(), fleet.isLive);
   const isPast = fleet.replay.isOn;
   const isOpen = states[row.state].isOpen && !isPast;
+  const { settings: loaded } = row;
   const [asked] = isPast ? [] : row.approvals;
   return (
     <header className="thread-head">
@@ -26,6 +29,7 @@ export function ThreadHead({ row }: { row: ShownRow }) {
         {cells.model} · {cells.tokens} tokens · {cells.cost}
         {cells.costBelow !== '' && ` (Σ ${cells.costBelow})`}
         {cells.context >= 0 && ` · context ${cells.context} %`}
+        {loaded !== null && <span title={toSettingsLines(loaded)}> · {cleanLine(describeSettings(loaded))}</span>}
       </span>
       <span className="thread-actions">
         {asked !== undefined && (
@@ -61,4 +65,16 @@ export function ThreadHead({ row }: { row: ShownRow }) {
       </span>
     </header>
   );
+}
+
+/** Everything by name, one in a line. */
+function toSettingsLines({ instructions, hooks, agents, skills, rules }: LoadedSettings): string {
+  const named = (name: string, items: readonly string[]) => items.map((item) => cleanLine(`${name} ${item}`));
+  return [
+    ...named('instructions', instructions),
+    ...named('hook', hooks),
+    ...named('agent', agents),
+    ...named('skill', skills),
+    ...named('rule', rules),
+  ].join('\n');
 }

@@ -8,6 +8,8 @@ export interface DecisionFacts {
   readonly by: string | null;
   readonly rule: string | null;
   readonly inputSha256: string | null;
+  /** The input that the call ran with, as JSON, where whoever allowed it changed it. */
+  readonly updatedInput?: string;
 }
 
 /** The event by which somebody decided about a call: a confirmation, or the result of a custom tool. */
@@ -31,7 +33,8 @@ function toFacts(line: string): DecisionFacts {
   const { type, time, payload } = JSON.parse(line) as LogLine;
   const { result, by = null, rule = null, input_sha256: inputSha256 = null } = payload;
   const verdict = type === 'user.custom_tool_result' ? 'answered' : result === 'allow' ? 'approved' : 'denied';
-  return { verdict, at: time, by, rule, inputSha256 };
+  const changed = payload.updated_input === undefined ? {} : { updatedInput: JSON.stringify(payload.updated_input) };
+  return { verdict, at: time, by, rule, inputSha256, ...changed };
 }
 
 interface LogLine {
@@ -42,5 +45,6 @@ interface LogLine {
     readonly by?: string;
     readonly rule?: string | null;
     readonly input_sha256?: string;
+    readonly updated_input?: unknown;
   };
 }

@@ -15,14 +15,24 @@ export class Asks {
     this.#write = write;
   }
 
-  /** What the definition says is answered at once, the rest waits for somebody. */
-  take(request: PermissionRequest, callId: string, tool: CallTool): void {
-    if (tool.kind === 'denied') return this.#write(createMessage.deny(request, { message: tool.message }));
+  /**
+   * Answers the request at once where the definition decides it, or where the decision came first. Returns whether it waits
+   * for a decision.
+   */
+  take(request: PermissionRequest, callId: string, tool: CallTool): boolean {
+    const line = this.#toImmediateLine(request, callId, tool);
+    if (line === undefined) this.#pending.set(callId, request);
+    else this.#write(line);
+    return line === undefined;
+  }
+
+  #toImmediateLine(request: PermissionRequest, callId: string, tool: CallTool): string | undefined {
+    if (tool.kind === 'denied') return createMessage.deny(request, { message: tool.message });
     const isAsked = 'permission' in tool ? tool.permission === 'ask' : request.toolName === QUESTION_TOOL;
-    if (!isAsked) return this.#write(createMessage.approve(request));
-    this.#pending.set(callId, request);
+    if (!isAsked) return createMessage.approve(request);
     const answer = this.#answers.get(callId);
-    if (answer !== undefined) this.give(callId, answer);
+    this.#answers.delete(callId);
+    return answer === undefined ? undefined : toLine(request, answer);
   }
 
   /** A decision, or what somebody said to a question. */
@@ -49,9 +59,12 @@ export class Asks {
 
 function toLine(request: PermissionRequest, answer: Decision | CustomResult): string {
   if ('content' in answer) return toAnswerLine(request, answer);
-  return answer.type === 'allow'
-    ? createMessage.approve(request)
-    : createMessage.deny(request, { message: answer.message });
+  if (answer.type === 'allow') {
+    const { updatedInput } = answer;
+    return createMessage.approve(request, updatedInput === undefined ? {} : { updatedInput: { ...updatedInput } });
+  }
+  const { message, isInterrupting = false } = answer;
+  return createMessage.deny(request, { message, ...(isInterrupting ? { interrupt: true } : {}) });
 }
 
 /** Answers are kept in the input of the question. A text answers all of them, an object each by its own words. */

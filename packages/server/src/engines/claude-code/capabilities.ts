@@ -28,6 +28,11 @@ export interface Capabilities {
   /** How deep agents may start agents, and whether CLAUDE_CODE_MAX_SUBAGENT_SPAWN_DEPTH changes it. */
   readonly spawnDepthMax: number;
   readonly canLimitSpawnDepth: boolean;
+  /**
+   * Permission modes that a running session can be put into. The program has `bypassPermissions` too, but refuses it unless it was
+   * started with a flag that would let it ignore the agent's definition.
+   */
+  readonly permissionModes: readonly string[];
   /** Sub-agents at the same time; null: no limit was met. */
   readonly subagentsMax: number | null;
   /** Waits at its end until everything it said was read. Without it stdin stays open until the last result is here. */
@@ -51,6 +56,7 @@ export function capabilitiesOf(version: string, told: readonly string[] = []): C
     costGoesOnAfterResume: isNew,
     spawnDepthMax: isNew ? 3 : 5,
     canLimitSpawnDepth: isNew,
+    permissionModes: ['default', 'acceptEdits', 'plan', 'dontAsk', 'auto', ...(isNew ? ['manual'] : [])],
     subagentsMax: isNew ? 20 : null,
     drainsAtExit: isNew,
   };
@@ -59,6 +65,8 @@ export function capabilitiesOf(version: string, told: readonly string[] = []): C
 /** The oldest release that was tried. What came before differs in ways that nobody looked at. */
 export const OLDEST_VERSION = '2.1.197';
 const FIRST_NEW = '2.1.325';
+/** The newest release that was tried. */
+export const NEWEST_VERSION = FIRST_NEW;
 
 /** Below 0, 0 or above 0, as `sort` wants it. What follows the three numbers does not count. */
 export function compareVersions(a: string, b: string): number {

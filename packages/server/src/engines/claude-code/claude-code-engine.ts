@@ -1,9 +1,12 @@
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Networking } from '@fleetloom/protocol/managed-agents';
 import { inBackground } from '../../base/in-background.ts';
 import { type Schedule, systemSchedule } from '../../base/schedule.ts';
 import { toEndedProgram } from '../no-program.ts';
 import type { Program, ProgramEngine, ProgramOptions } from '../program.ts';
+import { settingsChoices } from '../program-options.ts';
+import { type Capabilities, capabilitiesOf, NEWEST_VERSION } from './capabilities.ts';
 import { openClaudeProgram, type ProgramGateway } from './claude-program.ts';
 import { type ClaudeProgram, type FoundProgram, findClaudeProgram } from './find-program.ts';
 import type { GatewayEvent } from './gateway/events.ts';
@@ -13,12 +16,14 @@ import { whyNoGateway } from './gateway/unusable.ts';
 import type { Upstream } from './gateway/upstream.ts';
 import { openSocketDirectory } from './launch/open-socket-directory.ts';
 import { findOperatorLogin } from './launch/operator-login.ts';
-import { createProgramHomes } from './launch/program-homes.ts';
+import { copyConversation } from './launch/copy-conversation.ts';
+import { CONFIG, createProgramHomes } from './launch/program-homes.ts';
 import { RELAY_PORT } from './launch/relay.ts';
 import { type ProgramSandbox, toLaunch } from './launch/to-launch.ts';
 import { createProcessRegister } from './process-register.ts';
 import { listMcpServers } from './to-arguments.ts';
-import { configOf, type ProgramHome, toEnvironment, toGatewayVariables } from './to-environment.ts';
+import { toSettings } from './to-settings.ts';
+import { type ProgramHome, toEnvironment, toGatewayVariables } from './to-environment.ts';
 import { measureTranscripts } from './transcript/measure-transcripts.ts';
 import { createOperatorTranscripts } from './transcript/operator-transcripts.ts';
 
@@ -95,6 +100,25 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
       const place = await findPlace();
       return place.type === 'unavailable' ? place.reason : null;
     },
+    describe: async () => {
+      const known = await find();
+      const { version, supports } = known.type === 'found' ? known.program : { version: null, supports: newest };
+      return {
+        version,
+        isSandboxed,
+        permissionModes: supports.permissionModes,
+        depths: toDepths(supports),
+        settings: isSandboxed ? settingsChoices.filter((choice) => choice !== 'user') : settingsChoices,
+      };
+    },
+    copyConversation: async ({ conversation, message, from, to }) => {
+      const [source, target] = await Promise.all([configOf(from.sessionId), configOf(to.sessionId)]);
+      const places = {
+        from: { config: source, directory: from.directory },
+        to: { config: target, directory: to.directory },
+      };
+      return await copyConversation({ conversation, message, ...places }, schedule);
+    },
     forget: async (sessionId) => {
       const own = [...open].filter(([, id]) => id === sessionId).map(([program]) => program);
       await Promise.all(own.map((program) => program.close()));
@@ -114,7 +138,7 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
     sandbox: ProgramSandbox | null,
   ): Promise<Program> {
     const home = await openHome(asked.sessionId);
-    const projects = join(configOf(home, environment), 'projects');
+    const projects = join(toConfig(home), 'projects');
     const sizes = asked.resume === null ? new Map<string, number>() : await measureTranscripts(projects, asked.resume);
     const way = await openWayOnce();
     const passage = way === null ? undefined : await openPassage(way, asked);
@@ -124,13 +148,16 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
     }
     const inherited = toEnvironment({ inherited: environment, passed, isSandboxed, home, depthMax: asked.depthMax });
     const login = findLogin();
-    const env = { ...inherited, ...login.variables, ...passage?.session.environment(inherited) };
+    const ours = passage?.session.environment(inherited);
+    const env = { ...inherited, ...login.variables, ...(await showUserSettings(asked, home)), ...ours };
+    const settingsFile = await writeSettings(asked, ours);
     const socketPath = passage?.session.socketPath ?? null;
     const about = { sandbox, path, env, directory: asked.directory, home, socketPath, loginFile: login.file };
     try {
       const opened = openClaudeProgram({
         ...asked,
         hearsNested: supports.forwardsNestedText,
+        settingsFile,
         toLaunch: (args) => toLaunch({ ...about, args }),
         transcripts: { projects, sizes },
         onConversation: (conversation) => {
@@ -167,6 +194,45 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
   async function openHome(sessionId: string): Promise<ProgramHome> {
     if (usesOwnLogin && !isSandboxed) return { type: 'operator' };
     return { type: 'own', path: await homes.open(sessionId) };
+  }
+
+  /** Where the program keeps its transcripts. */
+  async function configOf(sessionId: string): Promise<string> {
+    return toConfig(await openHome(sessionId));
+  }
+
+  function toConfig(home: ProgramHome): string {
+    return home.type === 'operator' ? operatorConfig() : join(home.path, CONFIG);
+  }
+
+  function operatorConfig(): string {
+    const { CLAUDE_CONFIG_DIR: config, HOME: directory = homedir() } = environment;
+    return config ?? join(directory, CONFIG);
+  }
+
+  /** The operator's settings are shown in the session's own directory, where its transcripts stay. Their hooks need the operator's HOME. */
+  async function showUserSettings(
+    { sessionId, settings }: ProgramOptions,
+    home: ProgramHome,
+  ): Promise<Readonly<Record<string, string>>> {
+    if (settings !== 'user' || home.type === 'operator') return {};
+    await homes.linkSettings(sessionId, operatorConfig());
+    return { HOME: environment['HOME'] ?? homedir() };
+  }
+
+  /**
+   * Settings of a user or project may set variables, and those would override the gateway's. Ours have precedence. They are in a file,
+   * because the secret of the gateway must not be on the command line.
+   */
+  async function writeSettings(
+    { sessionId, agent, members, settings = 'none' }: ProgramOptions,
+    env: Readonly<Record<string, string>> | undefined,
+  ): Promise<string | undefined> {
+    if (settings === 'none') return undefined;
+    return await homes.writeSettings(sessionId, {
+      ...toSettings([agent, ...members], settings),
+      ...(env === undefined ? {} : { env }),
+    });
   }
 
   async function openWayOnce(): Promise<Gateway | null> {
@@ -214,7 +280,8 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
   }
 
   /** Without a sandbox nobody could keep a program to some hosts: what cannot be held is not begun. */
-  function whyUnenforceable({ networking }: ProgramOptions): string | null {
+  function whyUnenforceable({ networking, settings }: ProgramOptions): string | null {
+    if (isSandboxed && settings === 'user') return 'a program in the sandbox does not see the settings of the operator';
     if (isSandboxed || networking?.type !== 'limited') return null;
     return 'without a sandbox it cannot be kept to the hosts that this environment allows: use one with unrestricted networking, or the sandbox';
   }
@@ -224,6 +291,14 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
     await (await gateway?.catch(() => null))?.close();
     await sockets.close();
   }
+}
+
+/** Where no program is found, what the newest known version supports is assumed. */
+const newest = capabilitiesOf(NEWEST_VERSION);
+
+/** A version without a limit always delegates as deep as it can: a smaller depth could not be kept. */
+function toDepths({ spawnDepthMax: max, canLimitSpawnDepth }: Capabilities): readonly number[] {
+  return canLimitSpawnDepth ? Array.from({ length: max }, (_, at) => at + 1) : [max];
 }
 
 const CLOSED = 'the engine is closed';

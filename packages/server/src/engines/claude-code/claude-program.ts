@@ -6,6 +6,7 @@ import { Asks } from './asks.ts';
 import { EventQueue } from './event-queue.ts';
 import type { GatewayEvent } from './gateway/events.ts';
 import type { GatewaySession } from './gateway/gateway.ts';
+import { HeldPrompts } from './held-prompts.ts';
 import type { ProgramLaunch } from './launch/to-launch.ts';
 import { isOversizedLine } from './oversized-line.ts';
 import { type ProcessOptions, ProgramProcess } from './process.ts';
@@ -21,6 +22,8 @@ import { Workflows } from './transcript/workflows.ts';
 export interface ClaudeProgramOptions extends ProgramOptions, Pick<ProcessOptions, 'register' | 'schedule'> {
   /** Agents of agents have lines too. */
   readonly hearsNested: boolean;
+  /** A file with the settings that have precedence; without one they are on the command line. */
+  readonly settingsFile?: string | undefined;
   /** How to start the program with these arguments. */
   readonly toLaunch: (args: readonly string[]) => ProgramLaunch;
   /** Where the program keeps the transcripts of sub-agents whose lines it does not print. */
@@ -106,11 +109,18 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
   const sink: LineSink = {
     bytes: isOversizedLine,
     message: (line) => {
+      if (prompts.takeReport(line)) return;
       for (const each of workflows.expand(line)) lines.push(each);
     },
     // A line that cannot be read is lost, and the next one is read as if nothing had happened.
     issue: () => {},
   };
+  const prompts = new HeldPrompts({
+    settings: options.settings ?? 'none',
+    write,
+    schedule: options.schedule,
+    onLoaded: (loaded) => queue.push([{ key: MAIN, ...loaded }], 0),
+  });
   let cancelPatience: Cancel | undefined;
   /** A turn that was announced by its nature has to come soon, or it does not come. */
   const watchExpected = () => {
@@ -149,6 +159,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
       flush(bytes.length);
     },
     onExit: (exit) => {
+      prompts.close();
       gateway?.session.close();
       silent.stop();
       workflows.close();
@@ -176,6 +187,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
       ...(tools.isEmpty ? {} : { sdkMcpServers: [TOOL_SERVER] }),
     }),
   );
+  prompts.begin();
 
   return {
     pid: program.pid,
@@ -183,7 +195,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
     events: queue,
     say: (content) => {
       translator.said();
-      write(createMessage.user(toWireBlocks(content)));
+      prompts.write(createMessage.user(toWireBlocks(content)));
     },
     interrupt: () => write(createMessage.interrupt()),
     stopThread: (key) => write(createMessage.stopTask(workflows.taskOf(translator.taskOf(key)))),

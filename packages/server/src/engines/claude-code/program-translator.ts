@@ -2,20 +2,22 @@ import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
 import { type AgentEvent, type StreamJsonMessage, Translator } from '@fleetloom/protocol/stream-json';
 import { limits } from '../../base/limits.ts';
 import type { Usage } from '../engine.ts';
-import { MAIN, type ProgramEvent, type ProgramOptions } from '../program.ts';
+import { MAIN, type ProgramAsk, type ProgramEvent, type ProgramOptions } from '../program.ts';
 import type { Asks } from './asks.ts';
 import { GrowingBlocks } from './blocks.ts';
 import { Requests } from './requests.ts';
 import type { GatewayEvent } from './gateway/events.ts';
+import { SubagentRetries, toRetry } from './subagent-retries.ts';
 import { TappedAgents } from './tapped-agents.ts';
 import { Threads } from './threads.ts';
 import { toResultBlocks } from './to-content.ts';
-import { type CallTool, QUESTION_TOOL } from './tool-policy.ts';
+import { type CallTool, PLAN_TOOLS, QUESTION_TOOL } from './tool-policy.ts';
+import { toEditedFile } from './to-edited-file.ts';
 import type { ToolServer } from './tool-server.ts';
 import { toTurnOutcome } from './to-turn-outcome.ts';
 import { Turns } from './turns.ts';
 import { noUsage } from './usage.ts';
-import { number, record, text, toJson } from './values.ts';
+import { record, text, toJson } from './values.ts';
 
 export interface ProgramTranslatorOptions {
   readonly agent: AgentSnapshot;
@@ -46,6 +48,7 @@ export class ProgramTranslator {
   readonly #blocks = new GrowingBlocks();
   readonly #requests: Requests;
   readonly #tapped: TappedAgents;
+  readonly #retries = new SubagentRetries();
   /** Calls without a result, and whose they are. */
   readonly #calls = new Map<string, string>();
   readonly #questions = new Set<string>();
@@ -53,6 +56,8 @@ export class ProgramTranslator {
   #conversation: string | undefined;
   /** What the program called the last thing that went wrong. */
   #error: string | undefined;
+  /** The last line of the main agent, as the transcript names it. */
+  #lastMessage: string | undefined;
   #out: ProgramEvent[] = [];
 
   constructor(options: ProgramTranslatorOptions) {
@@ -105,6 +110,7 @@ export class ProgramTranslator {
       }
     }
     for (const event of events) this.#event(event, line);
+    if (thread === MAIN && line.type === 'assistant') this.#lastMessage = text(line['uuid']) ?? this.#lastMessage;
     if (thread !== undefined) this.#finish(line, thread);
     return this.#takeOut();
   }
@@ -132,8 +138,10 @@ export class ProgramTranslator {
   /** The gateway saw something of a sub-agent. Of the main agent the lines tell as much. */
   takeTapped(event: GatewayEvent, isFull: boolean): ProgramEvent[] {
     const { agentId: key, parentAgentId } = event;
+    const retry = key === null ? null : this.#retries.takeTapped(event);
+    if (key !== null && retry !== null) this.#emit({ key, ...retry });
     // Of agents of agents no lines may come, and then nothing could be settled.
-    if (key === null || (parentAgentId !== null && !this.#options.hearsNested)) return [];
+    if (key === null || (parentAgentId !== null && !this.#options.hearsNested)) return this.#takeOut();
     this.#emit(...this.#tapped.take(key, event, { isOpened: this.#threads.isOpened(key), isFull }));
     return this.#takeOut();
   }
@@ -197,7 +205,7 @@ export class ProgramTranslator {
       case 'tool_use':
         return this.#call(thread, event.toolUseId, event.toolName, event.input);
       case 'tool_result':
-        return this.#result(thread, event);
+        return this.#result(thread, event, line['tool_use_result']);
       case 'permission_request':
         return this.#ask(thread, event);
       case 'permission_withdrawn': {
@@ -261,7 +269,8 @@ export class ProgramTranslator {
     this.#emit(...this.#blocks.endAll(MAIN));
     this.#emit(...this.#requests.endTurn(MAIN, toUsage(event.usage), outcome.type !== 'done'));
     const isMoreToCome = this.#turns.end({ isOwn: event.origin !== undefined, isDone: outcome.type === 'done' });
-    this.#emit({ type: 'turn_ended', key: MAIN, outcome, isMoreToCome });
+    const message = this.#lastMessage;
+    this.#emit({ type: 'turn_ended', key: MAIN, outcome, isMoreToCome, ...(message === undefined ? {} : { message }) });
   }
 
   #threadEnded(thread: string, status: 'completed' | 'failed' | 'stopped', error: string | undefined): void {
@@ -270,6 +279,7 @@ export class ProgramTranslator {
     this.#emit(...this.#requests.end(key, status !== 'completed'));
     this.#threads.end(thread);
     this.#tapped.forget(key);
+    this.#retries.ended(key);
     this.#emit({ type: 'thread_ended', key, status, error: error ?? null });
   }
 
@@ -290,7 +300,7 @@ export class ProgramTranslator {
     this.#emit({ type: 'call', key: this.#key(thread), callId, name, input: toJson(input), tool: shown });
   }
 
-  #result(thread: string, event: Extract<AgentEvent, { type: 'tool_result' }>): void {
+  #result(thread: string, event: Extract<AgentEvent, { type: 'tool_result' }>, structured: unknown): void {
     const { toolUseId: callId, content, isError } = event;
     const key = this.#key(thread);
     this.#calls.delete(callId);
@@ -299,7 +309,8 @@ export class ProgramTranslator {
     this.#options.tools.forget(callId);
     this.#tapped.returned(key, callId);
     this.#endUntold(key);
-    this.#emit({ type: 'result', key, callId, content: toResultBlocks(content), isError });
+    const file = isError ? undefined : toEditedFile(structured);
+    this.#emit({ type: 'result', key, callId, content: toResultBlocks(content), isError, ...(file && { file }) });
   }
 
   /** It may come before the line with its call, and for agents of agents that line may never come. */
@@ -312,7 +323,11 @@ export class ProgramTranslator {
     }
     this.#call(thread, callId, toolName, input);
     this.#endUntold(key);
-    this.#options.asks.take(request, callId, this.#toolOf(thread, toolName));
+    if (!this.#options.asks.take(request, callId, this.#toolOf(thread, toolName))) return;
+    const reason = text(record(request.request)?.['decision_reason']) ?? null;
+    // The call may stand under another name of the same agent.
+    const owner = this.#key(this.#calls.get(callId) ?? thread);
+    this.#emit({ type: 'ask', key: owner, callId, kind: toAskKind(toolName), reason, input: toJson(input) });
   }
 
   #raw(thread: string, kind: string, value: unknown): void {
@@ -326,7 +341,13 @@ export class ProgramTranslator {
     if (kind.startsWith('control_request')) return this.#options.onUnknownRequest(String(line['request_id']));
     if (kind === 'system/compact_boundary') return this.#emit({ type: 'compacted', key });
     if (kind === 'system/session_state_changed' && line['state'] === 'idle') return this.#emit(...this.giveUp());
-    if (kind === 'system/api_retry') return this.#emit(toRetry(key, line));
+    if (kind === 'system/api_retry') return this.#emit({ key, ...toRetry(line) });
+    if (kind === 'tool_progress') return this.#subagentRetry(line);
+  }
+
+  #subagentRetry(line: Record<string, unknown>): void {
+    const reported = this.#retries.takeLine(line);
+    if (reported !== null) this.#emit({ key: reported.key, ...reported.retry });
   }
 
   /** The agent does what it can only do behind a request. Where the gateway knows better, that is waited for. */
@@ -362,9 +383,9 @@ function blockOf({ message_id: id = '', block }: { message_id?: string; block: n
   return `${id} ${block}`;
 }
 
-function toRetry(key: string, line: Record<string, unknown>): ProgramEvent {
-  const message = text(line['error']) ?? 'the request failed';
-  return { type: 'retry', key, message, status: number(line['error_status']) ?? null };
+function toAskKind(toolName: string): ProgramAsk['kind'] {
+  if (toolName === QUESTION_TOOL) return 'question';
+  return PLAN_TOOLS.has(toolName) ? 'plan' : 'tool';
 }
 
 function toUsage(usage: Extract<AgentEvent, { type: 'turn_complete' }>['usage']): Usage {

@@ -1,31 +1,45 @@
 import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
+import type { SettingsChoice } from '../program-options.ts';
 import { PROGRAM_PREFIX, type ProgramOptions } from '../program.ts';
+import { toSettings } from './to-settings.ts';
 import { QUESTION_TOOL, TOOL_SERVER, type ToolPolicy, toQualified, toToolPolicy } from './tool-policy.ts';
 
-export interface ArgumentOptions extends Pick<ProgramOptions, 'agent' | 'members' | 'resume'> {
+export interface ArgumentOptions extends Pick<ProgramOptions, 'agent' | 'members' | 'resume' | 'forkAt' | 'settings'> {
+  /** A file with what `toSettings` gives, and more; without one it is on the command line. */
+  readonly settingsFile?: string | undefined;
   /** How the program reaches an MCP server, if not by the address that the definition names. */
   readonly mcpUrlOf?: ((serverName: string) => string) | undefined;
 }
 
 /** The command line that makes the program what the agent's definition says. */
 export function toArguments(options: ArgumentOptions): string[] {
-  const { agent, members, resume, mcpUrlOf } = options;
+  const { agent, members, resume, forkAt, settings = 'none', settingsFile, mcpUrlOf } = options;
   const policies = [agent, ...members].map(toToolPolicy);
   const model = toModel(agent.model.id);
   const servers = toMcpServers([agent, ...members], mcpUrlOf);
   const effort = agent.model.effort.type;
   return [
     ...always,
+    // By default none but ours: what users allow themselves is not what the definition allows.
+    '--setting-sources',
+    settingSources[settings],
     '--settings',
-    JSON.stringify({ permissions: toRules(policies) }),
+    settingsFile ?? JSON.stringify(toSettings([agent, ...members], settings)),
     ...toTools(policies, members.length > 0),
     ...(model === null ? [] : ['--model', model]),
     // What definitions have if nothing was said is what the program has.
     ...(effort === 'high' ? [] : ['--effort', effort]),
     ...(Object.keys(servers).length === 0 ? [] : ['--mcp-config', JSON.stringify({ mcpServers: servers })]),
     ...(resume === null ? [] : ['--resume', resume]),
+    ...(resume === null || forkAt === undefined ? [] : ['--fork-session', '--resume-session-at', forkAt]),
   ];
 }
+
+const settingSources: Readonly<Record<SettingsChoice, string>> = {
+  none: '',
+  project: 'project',
+  user: 'user,project,local',
+};
 
 const always = [
   '-p',
@@ -41,9 +55,7 @@ const always = [
   'stdio',
   '--permission-mode',
   'default',
-  // Nobody's settings but ours: what a user allows himself at his desk is not what the definition allows.
-  '--setting-sources',
-  '',
+  // MCP servers are those of the definitions, whatever settings are loaded.
   '--strict-mcp-config',
 ];
 
@@ -77,15 +89,6 @@ function toAgent(member: AgentSnapshot): ProgramAgent {
 function toModel(id: string): string | null {
   const model = id.slice(PROGRAM_PREFIX.length);
   return model === 'default' || model === '' ? null : model;
-}
-
-/**
- * Rules are for all agents of a process. So whatever one of them has to ask for, or may not have, is asked for by all,
- * and we answer for those who may.
- */
-function toRules(policies: readonly ToolPolicy[]): { allow: string[]; ask: string[] } {
-  const ask = new Set(policies.flatMap(({ asked, disabled }) => [...asked, ...disabled]));
-  return { allow: [`mcp__${TOOL_SERVER}`], ask: [...ask] };
 }
 
 function toTools(policies: readonly ToolPolicy[], hasMembers: boolean): string[] {

@@ -1,6 +1,3 @@
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-
 export interface EnvironmentOptions {
   /** What the server has. Almost nothing of it reaches the program: keys of models, clouds and databases are in it. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
@@ -30,12 +27,6 @@ export function toEnvironment(options: EnvironmentOptions): Record<string, strin
     // Only newer releases know it; in older ones agents of agents can be made, and are shown.
     CLAUDE_CODE_MAX_SUBAGENT_SPAWN_DEPTH: String(depthMax),
   };
-}
-
-/** The directory in which the program keeps its settings and transcripts. */
-export function configOf(home: ProgramHome, inherited: Readonly<Record<string, string | undefined>>): string {
-  if (home.type === 'own') return join(home.path, '.claude');
-  return inherited['CLAUDE_CONFIG_DIR'] ?? join(inherited['HOME'] ?? homedir(), '.claude');
 }
 
 /** What any program of this machine needs to run at all, for looking at one that is found. */

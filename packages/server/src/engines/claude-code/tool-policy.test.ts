@@ -25,7 +25,9 @@ it('[J11] the tools of the program are allowed, asked for or refused as the defi
   expect(toolOf('TodoWrite')).toEqual({ kind: 'builtin', permission: 'allow' });
   expect(toolOf('Agent')).toEqual({ kind: 'agent' });
   expect(toolOf('Task')).toEqual({ kind: 'agent' });
-  expect(toolOf('AskUserQuestion')).toEqual({ kind: 'custom', toolName: 'AskUserQuestion' });
+  expect(toolOf('AskUserQuestion')).toEqual({ kind: 'custom', toolName: 'AskUserQuestion', isQuestion: true });
+  for (const name of ['EnterPlanMode', 'ExitPlanMode'])
+    expect(toolOf(name)).toEqual({ kind: 'builtin', permission: 'ask' });
   expect([builtins, disabled, asked]).toEqual([undefined, ['Edit', 'NotebookEdit'], ['Bash']]);
 });
 

@@ -44,6 +44,9 @@ const AGENT_TOOLS = new Set(['Agent', 'Task']);
 /** It asks people, so its result comes from outside as that of a custom tool does. */
 export const QUESTION_TOOL = 'AskUserQuestion';
 
+/** They enter and leave plan mode. A plan is a person's to approve, whatever the definition allows unasked. */
+export const PLAN_TOOLS: ReadonlySet<string> = new Set(['EnterPlanMode', 'ExitPlanMode']);
+
 /** Reads the definition of an agent. */
 export function toToolPolicy({
   tools,
@@ -64,14 +67,15 @@ export function toToolPolicy({
     asked: namesOf(({ enabled, permission_policy: policy }) => enabled && policy.type !== 'always_allow'),
     toolOf: (name) => {
       if (AGENT_TOOLS.has(name)) return { kind: 'agent' };
-      if (name === QUESTION_TOOL) return { kind: 'custom', toolName: name };
+      if (name === QUESTION_TOOL) return { kind: 'custom', toolName: name, isQuestion: true };
+      if (PLAN_TOOLS.has(name)) return { kind: 'builtin', permission: 'ask' };
       const custom = customTools.find((tool) => toQualified(TOOL_SERVER, tool.name) === name);
       if (custom !== undefined) return { kind: 'custom', toolName: custom.name };
       const server = servers.find((each) => name.startsWith(toQualified(each.name, '')));
       if (server !== undefined) return toMcpTool(server.name, name, mcpToolsets);
       if (name.startsWith('mcp__')) return denied(name);
       const choice = choices.get(name);
-      // Lists of its own, plans and the like change nothing outside, so nothing is said about them.
+      // Its task lists and the like change nothing outside the program, so definitions do not mention them.
       if (choice === undefined) return { kind: 'builtin', permission: 'allow' };
       return choice.enabled ? { kind: 'builtin', permission: toPermission(choice) } : denied(name);
     },

@@ -1,4 +1,4 @@
-import type { ProgramEvent } from '../program.ts';
+import type { ProgramCall, ProgramEvent } from '../program.ts';
 
 /** What is wrong with the order of what was told, by the words of program.ts. */
 export function findDisorder(events: readonly ProgramEvent[]): string[] {
@@ -7,6 +7,7 @@ export function findDisorder(events: readonly ProgramEvent[]): string[] {
   const requests = new Set<string>();
   const growing = new Map<string, string>();
   const calls = new Map<string, string>();
+  const askable = new Set<string>();
   for (const [at, event] of events.entries()) {
     const complain = (problem: string) => problems.push(`${at} ${event.type} of ${event.key}: ${problem}`);
     if (event.type === 'thread_opened') known.add(event.key);
@@ -26,7 +27,15 @@ export function findDisorder(events: readonly ProgramEvent[]): string[] {
       if (!text.startsWith(growing.get(event.block) ?? '')) complain('is not what it grew to');
     }
     if (event.type === 'call') calls.set(event.callId, event.key);
+    if (event.type === 'call' && isAskable(event)) askable.add(event.callId);
+    if (event.type === 'ask' && calls.get(event.callId) !== event.key) complain('is not about a call of this agent');
+    if (event.type === 'ask' && !askable.delete(event.callId)) complain('is about a call without an approval');
     if (event.type === 'result' && calls.get(event.callId) !== event.key) complain('nobody called');
   }
   return problems;
+}
+
+/** Whether the program may ask for it, which it does at most once. */
+function isAskable({ tool }: ProgramCall): boolean {
+  return 'permission' in tool ? tool.permission === 'ask' : tool.kind === 'custom' && tool.isQuestion === true;
 }

@@ -18,7 +18,7 @@ import type { SessionResources } from '../files/session-resources.ts';
 import { toPageRequest, toWirePageBothWays, wirePage } from '../paging.ts';
 import { type AnyRoute, defineRoute } from '../route.ts';
 import { deletedSession, session, sessionCreateBody, sessionListQuery, sessionUpdateBody } from '../schemas/session.ts';
-import { headOf, readSession } from './read-session.ts';
+import { dataOf, headOf, readSession } from './read-session.ts';
 import { checkMountable } from './session-resources.ts';
 import { toClientEvents } from './to-client-events.ts';
 import { toSessionEnvironment } from './to-session-environment.ts';
@@ -36,13 +36,17 @@ export interface SessionRoutesOptions {
   readonly discard: (sessionId: string) => Promise<void>;
   /** Throws where a session of the workspace may not have the model, or could not begin with it. */
   readonly checkModel?: CheckModel | undefined;
+  /** Throws where a session with the model cannot have an option that its metadata, or a change of it, names. */
+  readonly checkOptions?: CheckOptions | undefined;
 }
 
 export type CheckModel = (workspaceId: string, model: string) => Promise<void>;
+export type CheckOptions = (model: string, metadata: Readonly<Record<string, string | null>>) => Promise<void>;
 
 /** `/v1/sessions`. */
 export function createSessionRoutes(options: SessionRoutesOptions): readonly AnyRoute[] {
-  const { store, sessions, environments, clock, catchUp, ids, files, resources, discard, checkModel } = options;
+  const { store, sessions, environments, clock, catchUp, ids, files, resources, discard, checkModel, checkOptions } =
+    options;
   const showWith = (record: SessionRecord, mounted: readonly FileResource[]) => ({
     ...toSession(record, clock.now()),
     resources: mounted,
@@ -70,6 +74,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
         await checkModel?.(workspaceId, agent.model.id);
         const environment = await environments.getForSession(workspaceId, body.environment_id);
         checkMetadata(body.metadata ?? {});
+        await checkOptions?.(agent.model.id, body.metadata ?? {});
         const sessionId = ids.next('sesn');
         const make = async () => {
           let mounted: readonly FileResource[] = [];
@@ -155,6 +160,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
         const { agent: change, metadata: patch, budget, title } = body;
         if (body.vault_ids !== undefined) throw noVaults();
         const record = await readSession(store, credential, params.session_id);
+        await checkOptions?.(dataOf(record).agent.model.id, patch ?? {});
         const updated = await sessions.update({
           workspaceId: credential.workspaceId,
           sessionId: record.id,

@@ -1,4 +1,5 @@
 import type { ClientEventParams } from '@fleetloom/protocol/managed-agents';
+import type { JsonObject } from '../../base/json.ts';
 import type { ClientEvent } from '../../sessions/index.ts';
 import { doorError } from '../door-error.ts';
 
@@ -49,8 +50,17 @@ function toClientEvent(place: string, event: ClientEventParams): ClientEvent {
     case 'user.interrupt':
       return { type: event.type, session_thread_id: event.session_thread_id || null };
     case 'user.tool_confirmation': {
-      const { type, tool_use_id, result, deny_message, rule } = event;
-      return { type, tool_use_id, result, deny_message: deny_message ?? null, rule: rule ?? null };
+      const { type, tool_use_id, result, deny_message, rule, updated_input, interrupt } = event;
+      return {
+        type,
+        tool_use_id,
+        result,
+        deny_message: deny_message ?? null,
+        rule: rule ?? null,
+        // The body was parsed from JSON, so that what it holds is JSON.
+        ...(updated_input == null ? {} : { updated_input: updated_input as JsonObject }),
+        ...(interrupt === true ? { interrupt } : {}),
+      };
     }
     case 'user.custom_tool_result': {
       const { type, custom_tool_use_id, content = [], is_error } = event;

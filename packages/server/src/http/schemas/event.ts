@@ -2,6 +2,7 @@ import { deltaTypes, eventTypes } from '@fleetloom/protocol/managed-agents';
 import { z } from 'zod';
 import { limits } from '../../base/limits.ts';
 import { createdBetween, pageQuery } from '../paging.ts';
+import { json } from './common.ts';
 import { messageBlock, resultBlock, textBlock } from './content.ts';
 
 const eventId = z.string().min(1).max(limits.pathIdCharsMax);
@@ -38,7 +39,17 @@ export const clientEventParams = z.discriminatedUnion('type', [
       result: z.enum(['allow', 'deny']),
       deny_message: z.string().nullable().exactOptional(),
       rule: z.string().min(1).max(limits.ruleCharsMax).nullable().exactOptional(),
+      updated_input: z.record(z.string(), json).nullable().exactOptional(),
+      interrupt: z.boolean().nullable().exactOptional(),
       ...ofThread,
+    })
+    .refine(({ result, updated_input: input }) => result === 'allow' || input === undefined || input === null, {
+      path: ['updated_input'],
+      message: 'is only for result allow',
+    })
+    .refine(({ result, interrupt }) => result === 'deny' || interrupt !== true, {
+      path: ['interrupt'],
+      message: 'is only for result deny',
     })
     .refine(({ result, deny_message: text }) => result === 'deny' || text === undefined || text === null, {
       path: ['deny_message'],

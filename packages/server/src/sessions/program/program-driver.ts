@@ -1,11 +1,20 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ignoringFailure, inBackground, reportAsWarning } from '../../base/in-background.ts';
 import type { InputBlock } from '../../base/content.ts';
 import { limits } from '../../base/limits.ts';
 import type { Cancel } from '../../base/schedule.ts';
 import type { Usage } from '../../engines/engine.ts';
+import { type StartOptions, startOptionsOf } from '../../engines/program-options.ts';
 import { toEndedProgram } from '../../engines/no-program.ts';
-import type { Program, ProgramEngine, ProgramEvent, ProgramOptions, ProgramVitals } from '../../engines/program.ts';
-import type { NewSessionFrame } from '../../frames/frames.ts';
+import type {
+  Decision,
+  Program,
+  ProgramEngine,
+  ProgramEvent,
+  ProgramOptions,
+  ProgramVitals,
+} from '../../engines/program.ts';
+import type { FramePayloads, NewSessionFrame } from '../../frames/frames.ts';
 import { toSystemNote } from '../fold-thread.ts';
 import { primaryOf, type SessionState } from '../state.ts';
 import { findThread } from './find-thread.ts';
@@ -30,6 +39,8 @@ export class ProgramDriver {
   readonly #deltas: ProgramDeltas;
   #opening: Promise<Program> | undefined;
   #program: Program | undefined;
+  /** What the program was started with, or will be. */
+  #startOptions: StartOptions;
   /** What it was told last of model and permissions. */
   #steering: Steering;
   #reading: Promise<void> = Promise.resolve();
@@ -48,6 +59,7 @@ export class ProgramDriver {
     this.#options = options;
     this.#deltas = new ProgramDeltas(options);
     this.#steering = unsteeredOf(options.state);
+    this.#startOptions = startOptionsOf(options.state.metadata);
   }
 
   /** Frames are durable: what they say is done. */
@@ -55,9 +67,10 @@ export class ProgramDriver {
     const said = frames.flatMap(toSaid);
     // A turn that was over before it began, because of the budget, is not the program's affair.
     if (said.length > 0 && primaryOf(this.#options.state).turn !== null) inBackground(this.#say(said), reportAsWarning);
-    if (frames.some(({ type, payload }) => type === 'session.updated' && payload.agent !== undefined)) this.#renew();
-    if (frames.some(({ type }) => type === 'session.updated') && this.#program !== undefined)
-      this.#steer(this.#program);
+    const updates = frames.filter((frame) => frame.type === 'session.updated');
+    if (updates.some(({ payload }) => payload.agent !== undefined)) this.#renew();
+    else if (updates.length > 0 && !this.#hasStartOptions()) this.#renew();
+    if (updates.length > 0 && this.#program !== undefined) this.#steer(this.#program);
     for (const frame of frames) this.#perform(frame);
   }
 
@@ -88,7 +101,11 @@ export class ProgramDriver {
     if (!this.#isDropped) program.say(content);
   }
 
-  /** Its definition has changed, which a program is given when it starts: the next message starts another one. */
+  #hasStartOptions(): boolean {
+    return isDeepStrictEqual(startOptionsOf(this.#options.state.metadata), this.#startOptions);
+  }
+
+  /** What the program was started with has changed, its definition or its options: the next message starts another one. */
   #renew(): void {
     const { state } = this.#options;
     const isAtWork = [...state.threads.values()].some(({ turn }) => turn !== null);
@@ -135,9 +152,14 @@ export class ProgramDriver {
     if (type === 'self_hosted') return toEndedProgram(ELSEWHERE, 'program_unavailable');
     const directory = await openWorkspace(sessionId);
     const resume = this.#isForgetful ? null : conversation;
-    const { members, depth_max: depthMax } = created;
+    const { members, depth_max: depthCreated } = created;
+    this.#startOptions = startOptionsOf(state.metadata);
+    const { depth, settings } = this.#startOptions;
     const known = resume === null ? [] : toKnown(state);
-    return await engine.open({ sessionId, directory, agent, members, depthMax, known, resume, networking });
+    const depthMax = depth ?? depthCreated;
+    const forkAt = state.isConversationForked ? (state.conversationAt ?? undefined) : undefined;
+    const about = { sessionId, directory, agent, members, networking };
+    return await engine.open({ ...about, depthMax, settings, known, resume, forkAt });
   }
 
   /** So many writes wait for the disk and no more, so that a program that says much does not fill the memory. */
@@ -217,9 +239,7 @@ export class ProgramDriver {
       else program.stopThread(thread.programKey);
     } else if (type === 'user.tool_confirmation') {
       const call = thread.calls.get(payload.tool_use_id);
-      const message = payload.deny_message ?? 'The user refused this call.';
-      const decision = payload.result === 'allow' ? { type: 'allow' as const } : { type: 'deny' as const, message };
-      if (call !== undefined) program.answer(call.callId, decision);
+      if (call !== undefined) program.answer(call.callId, toDecision(payload));
     } else if (type === 'user.custom_tool_result') {
       const call = thread.calls.get(payload.custom_tool_use_id);
       const { content, is_error: isError } = payload;
@@ -252,6 +272,12 @@ function toKnown({ threads }: SessionState): ProgramOptions['known'] {
   return [...threads.values()].flatMap(({ programKey: key, programCall: callId }) =>
     key === null || callId === null ? [] : [{ key, callId }],
   );
+}
+
+function toDecision(decided: FramePayloads['user.tool_confirmation']): Decision {
+  if (decided.result === 'allow') return { type: 'allow', updatedInput: decided.updated_input };
+  const message = decided.deny_message ?? 'The user refused this call.';
+  return { type: 'deny', message, isInterrupting: decided.interrupt === true };
 }
 
 function isWaking({ type }: ProgramEvent): boolean {

@@ -1,12 +1,11 @@
+import { programOptionKeys } from '../../engines/program-options.ts';
 import { PROGRAM_PREFIX, type Program } from '../../engines/program.ts';
 import type { SessionState } from '../state.ts';
 
 /**
- * What can be changed of a program while it runs. The wire lets a session's agent be changed only at rest and without its
- * model; its metadata can be changed at any time, so that is where people say it.
+ * What can be changed of a program while it runs. The wire allows changes of a session's agent only while the session is idle, and none
+ * of its model; metadata can be changed at any time, so these options are there.
  */
-const steeringKeys = { model: 'claude_code.model', permissionMode: 'claude_code.permission_mode' } as const;
-
 export interface Steering {
   /** Null: what the program takes by itself. */
   readonly model: string | null;
@@ -17,8 +16,8 @@ export interface Steering {
 export function steeringOf({ agent, metadata }: Pick<SessionState, 'agent' | 'metadata'>): Steering {
   const { model, permissionMode } = unsteeredOf({ agent });
   return {
-    model: toText(metadata[steeringKeys.model]) ?? model,
-    permissionMode: toText(metadata[steeringKeys.permissionMode]) ?? permissionMode,
+    model: toText(metadata[programOptionKeys.model]) ?? model,
+    permissionMode: toText(metadata[programOptionKeys.permissionMode]) ?? permissionMode,
   };
 }
 

@@ -1,16 +1,21 @@
-import type { ProgramCall } from '../../engines/program.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Json } from '../../base/json.ts';
+import type { ProgramAsk, ProgramCall } from '../../engines/program.ts';
 import type { Draft } from '../draft.ts';
+import { isObject } from '../is-object.ts';
 import { announceRunning } from '../start-turn.ts';
-import type { ThreadState } from '../state.ts';
+import type { Call, ThreadState } from '../state.ts';
 
 /**
- * A call of an agent of a program. The program runs it, so it is open until its result comes; what the definition wants
- * to be asked for is open as an ask until somebody answers.
+ * A call of an agent of a program. The program runs it, so it is open until its result arrives. A call that the definition
+ * wants asked for, and a question, is only proposed: the program may refuse it on its own, so that the approval begins when
+ * the program asks.
  */
 export function takeProgramCall(draft: Draft, thread: ThreadState, call: ProgramCall): void {
   const { callId: call_id, name, input, tool } = call;
   if (tool.kind === 'custom') {
-    draft.event(thread, 'agent.custom_tool_use', { call_id, name: tool.toolName, input });
+    const approval = tool.isQuestion === true ? onRequest : {};
+    draft.event(thread, 'agent.custom_tool_use', { call_id, name: tool.toolName, input, ...approval });
   } else if (tool.kind === 'mcp') {
     const id = draft.event(thread, 'agent.mcp_tool_use', {
       call_id,
@@ -19,11 +24,14 @@ export function takeProgramCall(draft: Draft, thread: ThreadState, call: Program
       input,
       mcp_server_name: tool.serverName,
       evaluated_permission: tool.permission,
+      ...(tool.permission === 'ask' ? onRequest : {}),
     });
     startCall(draft, thread, id, tool.permission);
   } else if (tool.kind === 'builtin') {
     const permission = { runs_at: 'server', evaluated_permission: tool.permission } as const;
-    const id = draft.event(thread, 'agent.tool_use', { call_id, name, input, kind: 'builtin', ...permission });
+    const approval = tool.permission === 'ask' ? onRequest : {};
+    const use = { call_id, name, input, kind: 'builtin' as const, ...permission, ...approval };
+    const id = draft.event(thread, 'agent.tool_use', use);
     startCall(draft, thread, id, tool.permission);
   } else {
     const permission = { runs_at: 'server', evaluated_permission: 'allow' } as const;
@@ -31,6 +39,29 @@ export function takeProgramCall(draft: Draft, thread: ThreadState, call: Program
     // It waits for the agent that it makes, and for whatever that one waits for.
     startCall(draft, thread, id, 'allow');
   }
+}
+
+const onRequest = { approval: 'on_request' } as const;
+
+/**
+ * The program asks. A decision that came before has been handed to the program, which does not ask then; a call that was
+ * announced as allowed may be asked for all the same.
+ */
+export function takeAsk(draft: Draft, thread: ThreadState, call: Call | undefined, ask: ProgramAsk): void {
+  if (call === undefined || call.isRequested || !isAskable(call)) return;
+  const { kind, reason } = ask;
+  const shown = kind === 'plan' ? toShownPlan(call.input, ask.input) : ask.input;
+  const input = isDeepStrictEqual(shown, call.input) ? {} : { input: shown };
+  draft.add(thread, 'approval.requested', { tool_use_id: call.id, kind, reason, ...input });
+}
+
+/** 2.1.325 asks without the plan if the model passed it in the call and wrote no plan file; it is what is decided about. */
+function toShownPlan(called: Json, asked: Json): Json {
+  return isObject(called) && isObject(asked) ? { ...called, ...asked } : asked;
+}
+
+function isAskable({ isAsked, progress }: Call): boolean {
+  return progress.type === 'proposed' || (progress.type === 'running' && !isAsked);
 }
 
 /** What nobody has to be asked for runs already. */

@@ -11,6 +11,7 @@ export function takeTurnEnd(draft: Draft, event: Extract<ProgramEvent, { type: '
   const primary = primaryOf(draft.state);
   const { turn } = primary;
   if (turn === null || event.isMoreToCome) return;
+  if (event.message !== undefined) draft.add(null, 'program.message', { message: event.message });
   endJoined(draft, primary);
   if (turn.stopping !== null || event.outcome.type === 'stopped') return cancelProgramTurn(draft, primary);
   closeOpen(draft, primary);

@@ -6,7 +6,7 @@ import { primaryOf, type ThreadState } from '../state.ts';
 import { toTotals } from '../take-answer.ts';
 import { findCall, findThread } from './find-thread.ts';
 import { loseProgram } from './lose-program.ts';
-import { takeProgramCall } from './take-program-call.ts';
+import { takeAsk, takeProgramCall } from './take-program-call.ts';
 import { takeThreadEnd, takeTurnEnd } from './take-program-end.ts';
 import { takeThread, takeThreadAgain } from './take-program-thread.ts';
 
@@ -74,11 +74,14 @@ function takeInTurn(draft: Draft, thread: ThreadState, taken: TakenEvent): void 
       return takeBlock(draft, thread, event.content, id);
     case 'call':
       return takeProgramCall(draft, thread, event);
+    case 'ask':
+      return takeAsk(draft, thread, findCall(thread, event.callId), event);
     case 'result': {
       const call = findCall(thread, event.callId);
       if (call === undefined || call.progress.type === 'done') return;
       const stop = thread.turn!.stopping === null ? undefined : ({ by: 'cancel' } as const);
-      return giveResult(draft, thread, call, { content: event.content, isError: event.isError }, stop);
+      const { content, isError, file } = event;
+      return giveResult(draft, thread, call, { content, isError, file }, stop);
     }
     case 'ask_withdrawn': {
       const call = findCall(thread, event.callId);
@@ -87,10 +90,18 @@ function takeInTurn(draft: Draft, thread: ThreadState, taken: TakenEvent): void 
     }
     case 'retry':
       return void draft.event(thread, 'session.error', {
-        error: { type: toErrorType(event.status), message: event.message },
+        error: { type: toErrorType(event.status), message: toFailure(event) },
         retry: 'retrying',
         retry_at: null,
+        program_retry: {
+          at: draft.now + event.delayMs,
+          attempts_max: event.retriesMax === null ? null : event.retriesMax + 1,
+        },
       });
+    case 'settings_loaded': {
+      const { settings, instructions, hooks, agents, skills, rules } = event;
+      return draft.add(thread, 'program.settings', { settings, instructions, hooks, agents, skills, rules });
+    }
     case 'server_failed':
       return void draft.event(thread, 'session.error', {
         error: {
@@ -152,6 +163,11 @@ function takeBlock(draft: Draft, thread: ThreadState, block: Block, id: string |
 function toServerProblem({ serverName, isLogin, reason }: Extract<ProgramEvent, { type: 'server_failed' }>): string {
   const problem = `the program ${isLogin ? 'is not let in by' : 'cannot reach'} ${serverName}`;
   return reason === null ? problem : `${problem}: ${reason}`;
+}
+
+/** As model engines report it: the HTTP status first. */
+function toFailure({ status, message }: Extract<ProgramEvent, { type: 'retry' }>): string {
+  return status === null || message.startsWith(String(status)) ? message : `${status} ${message}`;
 }
 
 function toErrorType(status: number | null) {

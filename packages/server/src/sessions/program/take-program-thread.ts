@@ -1,3 +1,5 @@
+import { cutText } from '@fleetloom/protocol/fleet';
+import { limits } from '../../base/limits.ts';
 import type { ProgramEvent } from '../../engines/program.ts';
 import type { Draft } from '../draft.ts';
 import { startTurn } from '../start-turn.ts';
@@ -13,10 +15,13 @@ export function takeThread(draft: Draft, event: Extract<ProgramEvent, { type: 't
   const parent = findThread(state, event.parentKey) ?? primaryOf(state);
   const call = findCall(parent, event.callId);
   const id = draft.nextThreadId();
+  const member = memberOf(state, agentName);
+  const title = member === null && description !== null ? cutText(description, limits.titleCharsMax) : '';
   draft.event(parent, 'session.thread_created', {
     session_thread_id: id,
     agent_name: agentName,
-    member: memberOf(state, agentName),
+    ...(title === '' ? {} : { title }),
+    member,
     depth: parent.depth + 1,
     joined_by: call?.progress.type === 'joining' ? { tool_use_id: call.id, index: 0 } : null,
     program_key: key,

@@ -1,7 +1,9 @@
 import { EventQueue } from '../../engines/claude-code/event-queue.ts';
 import {
+  type Decision,
   MAIN,
   type Program,
+  type ProgramAsk,
   type ProgramCall,
   type ProgramEngine,
   type ProgramEvent,
@@ -38,6 +40,8 @@ export function createTestPrograms({ isDeaf = false } = {}): TestPrograms {
       return program;
     },
     whyUnavailable: async () => null,
+    describe: async () => ({ version: null, isSandboxed: true, permissionModes: [], depths: [], settings: [] }),
+    copyConversation: async () => true,
     forget: async () => {},
     listKept: async () => [],
     reap: async () => 0,
@@ -68,7 +72,7 @@ function createTestProgram(options: ProgramOptions, isDeaf: boolean): { program:
     stopThread: (key) => void heard.push(`stop ${key}`),
     setModel: (model) => void heard.push(`model ${model}`),
     setPermissionMode: (mode) => void heard.push(`mode ${mode}`),
-    answer: (callId, decision) => void heard.push(`${decision.type} ${callId}`),
+    answer: (callId, decision) => void heard.push(toHeard(callId, decision)),
     giveResult: (callId) => void heard.push(`result ${callId}`),
     vitals: () => ({ pid: null, isAlive: !isGone, lastByteAt: null }),
     close: async () => {
@@ -78,8 +82,30 @@ function createTestProgram(options: ProgramOptions, isDeaf: boolean): { program:
   };
   return {
     program,
-    test: { options, heard, tell: (...events) => queue.push(events, 0), exit: (message) => exit(message, false) },
+    test: {
+      options,
+      heard,
+      tell: (...events) => queue.push(events.flatMap(withAsk), 0),
+      exit: (message) => exit(message, false),
+    },
   };
+}
+
+function toHeard(callId: string, decision: Decision): string {
+  const more =
+    decision.type === 'deny'
+      ? decision.isInterrupting === true && ' and interrupt'
+      : decision.updatedInput !== undefined && ` with ${JSON.stringify(decision.updatedInput)}`;
+  return `${decision.type} ${callId}${more || ''}`;
+}
+
+/** Calls that the program does not ask for right behind them. */
+const proposed = new WeakSet<ProgramEvent>();
+
+/** The program asks as soon as it has announced the call, unless the test says otherwise. */
+function withAsk(event: ProgramEvent): ProgramEvent[] {
+  const isAsked = event.type === 'call' && 'permission' in event.tool && event.tool.permission === 'ask';
+  return isAsked && !proposed.has(event) ? [event, asks(event.callId, event.key)] : [event];
 }
 
 const usage = { inputTokens: 10, outputTokens: 5, cacheReadTokens: 0, cacheWrite5mTokens: 0, cacheWrite1hTokens: 0 };
@@ -104,6 +130,21 @@ export const says = (text: string, key = MAIN): ProgramEvent => ({
 export const calls = (callId: string, permission: 'allow' | 'ask', key = MAIN): ProgramEvent => ({
   ...toCall(callId, { kind: 'builtin', permission }),
   key,
+});
+/** A call that the definition wants asked for, and that the program has not asked for yet. */
+export const proposes = (callId: string, key = MAIN): ProgramEvent => {
+  const call: ProgramEvent = { ...toCall(callId, { kind: 'builtin', permission: 'ask' }), key };
+  proposed.add(call);
+  return call;
+};
+export const asks = (callId: string, key = MAIN, more: Partial<ProgramAsk> = {}): ProgramEvent => ({
+  type: 'ask',
+  key,
+  callId,
+  kind: 'tool',
+  reason: null,
+  input: {},
+  ...more,
 });
 export const callsAgent = (callId: string): ProgramEvent => ({ ...toCall(callId, { kind: 'agent' }), key: MAIN });
 export const gives = (callId: string, key = MAIN): ProgramEvent => ({

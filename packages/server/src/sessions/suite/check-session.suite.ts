@@ -143,8 +143,10 @@ async function findAskProblems(store: Store, checked: CheckedSession, state: Ses
 
 function toExpectedAsks(state: SessionState): { id: string; threadId: string }[] {
   return [...state.threads.values()].flatMap((thread) =>
-    openCallsOf(thread).flatMap(({ id, progress }) => {
-      if (progress.type === 'asking') return [{ id, threadId: thread.id }];
+    openCallsOf(thread).flatMap(({ id, kind, progress }) => {
+      const isConfirmed = progress.type === 'asking' || (progress.type === 'proposed' && kind !== 'custom');
+      if (isConfirmed) return [{ id, threadId: thread.id }];
+      if (progress.type === 'proposed') return [{ id: resultAskId(id), threadId: thread.id }];
       return progress.type === 'outside' ? [{ id: resultAskId(id), threadId: thread.id }] : [];
     }),
   );

@@ -7,6 +7,9 @@ interface KnownCall {
   /** Those of the session itself are answered without being started. */
   readonly isOwn: boolean;
   permission: 'allow' | 'ask' | 'deny';
+  /** The program may refuse it on its own. */
+  readonly isProposed: boolean;
+  isRequested: boolean;
   isStarted: boolean;
   hasResult: boolean;
 }
@@ -22,15 +25,33 @@ export class LogTools {
           threadId: threadId!,
           runsAt: payload.runs_at,
           isOwn: payload.kind === 'session',
+          isProposed: payload.approval === 'on_request',
           permission: payload.evaluated_permission,
         });
       case 'agent.mcp_tool_use': {
         const permission = payload.evaluated_permission;
-        return this.#add(payload.id, complain, { threadId: threadId!, runsAt: 'server', isOwn: false, permission });
+        const isProposed = payload.approval === 'on_request';
+        return this.#add(payload.id, complain, {
+          threadId: threadId!,
+          runsAt: 'server',
+          isOwn: false,
+          isProposed,
+          permission,
+        });
       }
       case 'agent.custom_tool_use': {
         const call = { threadId: threadId!, runsAt: 'client', isOwn: false, permission: 'allow' } as const;
-        return this.#add(payload.id, complain, call);
+        return this.#add(payload.id, complain, { ...call, isProposed: payload.approval === 'on_request' });
+      }
+      case 'approval.requested': {
+        const call = this.#find(payload.tool_use_id, threadId, complain);
+        if (call === undefined) return;
+        if (!call.isProposed && !call.isStarted) complain('its approval was requested, and the call is the request');
+        if (call.isRequested) complain('its approval was requested before');
+        call.isRequested = true;
+        call.isStarted = false;
+        if (call.runsAt === 'server') call.permission = 'ask';
+        return;
       }
       case 'user.tool_confirmation': {
         const call = this.#find(payload.tool_use_id, threadId, complain);
@@ -71,9 +92,9 @@ export class LogTools {
     }
   }
 
-  #add(id: string, complain: Complain, call: Omit<KnownCall, 'isStarted' | 'hasResult'>): void {
+  #add(id: string, complain: Complain, call: Omit<KnownCall, 'isRequested' | 'isStarted' | 'hasResult'>): void {
     if (this.#calls.has(id)) complain(`${id} is there already`);
-    this.#calls.set(id, { ...call, isStarted: false, hasResult: false });
+    this.#calls.set(id, { ...call, isRequested: false, isStarted: false, hasResult: false });
   }
 
   #find(id: string, threadId: string | null, complain: Complain): KnownCall | undefined {
@@ -88,6 +109,8 @@ export class LogTools {
     const call = this.#find(id, threadId, complain);
     if (call === undefined) return;
     call.hasResult = true;
-    if (isRun && call.permission === 'allow' && !call.isOwn && !call.isStarted) complain(`${id} was never started`);
+    // A program may refuse a call that it has proposed without starting it.
+    const isDue = call.permission === 'allow' && !call.isOwn && !(call.isProposed && call.runsAt === 'client');
+    if (isRun && isDue && !call.isStarted) complain(`${id} was never started`);
   }
 }

@@ -97,12 +97,23 @@ export function toVisible(stream: FleetStream, outputs: readonly GateOutput[]): 
 }
 
 /** A file that an agent has written, as long as the run has not shown too much of them. */
-export function fileOf(run: FleetRun, { name, input }: StreamCall): Told[] {
-  if (name !== 'write' || typeof input !== 'object' || input === null) return [];
-  const { file_path: path, content } = input as { readonly file_path?: unknown; readonly content?: unknown };
-  if (typeof path !== 'string' || typeof content !== 'string') return [];
-  const size = Buffer.byteLength(content);
+export function fileOf(run: FleetRun, call: StreamCall, edited: WrittenFile | undefined): Told[] {
+  const file = edited ?? toWritten(call);
+  if (file === undefined) return [];
+  const size = Buffer.byteLength(file.content);
   run.filesBytes += size;
   if (run.filesBytes > limits.runFilesBytesMax) return [];
-  return [{ type: 'file', path, size, encoding: 'utf-8', content }];
+  return [{ type: 'file', path: file.path, size, encoding: 'utf-8', content: file.content }];
+}
+
+interface WrittenFile {
+  readonly path: string;
+  readonly content: string;
+}
+
+/** The `write` tool of the server, and `Write` of the claude program: the input has the path and the whole content. */
+function toWritten({ name, input }: StreamCall): WrittenFile | undefined {
+  if ((name !== 'write' && name !== 'Write') || typeof input !== 'object' || input === null) return undefined;
+  const { file_path: path, content } = input as { readonly file_path?: unknown; readonly content?: unknown };
+  return typeof path === 'string' && typeof content === 'string' ? { path, content } : undefined;
 }

@@ -60,6 +60,41 @@ describe('the fleet view', () => {
     expect([told && 'rule' in told, told && 'input_sha256' in told]).toEqual([false, false]);
   });
 
+  it('[V140] an approval is required when the program asks, about what it shows then, and never for a call that it refuses', () => {
+    const { take } = openView();
+    const use = { kind: 'builtin', evaluated_permission: 'ask', approval: 'on_request', input: {} } as const;
+    const refused = { content: [{ type: 'text', text: 'no' }], is_error: true, is_interrupted: false } as const;
+    expect(take('agent.tool_use', { ...use, id: 'sevt_1', name: 'ExitPlanMode' })).toEqual([]);
+    const input = { plan: '# Plan' };
+    expect(
+      take('approval.requested', { tool_use_id: 'sevt_1', kind: 'plan', reason: 'It is done.', input }),
+    ).toMatchObject([{ type: 'approval_required', tool_use_id: 'sevt_1', input, kind: 'plan', reason: 'It is done.' }]);
+    const decided = { tool_use_id: 'sevt_1', result: 'allow', deny_message: null } as const;
+    expect(take('user.tool_confirmation', decided)).toMatchObject([
+      { type: 'approval_resolved', input },
+      { type: 'tool_start', input },
+    ]);
+
+    expect(take('agent.tool_use', { ...use, id: 'sevt_2', name: 'Bash' })).toEqual([]);
+    const closing = { closes_ask: 'sevt_2', closed_by: 'not_requested' } as const;
+    const ended = take('agent.tool_result', { tool_use_id: 'sevt_2', ...refused, ...closing });
+    expect(ended).toMatchObject([{ type: 'tool_call', tool_use_id: 'sevt_2', ok: false, error: 'no' }]);
+  });
+
+  it('[V141] a call that is allowed with another input starts with that one, and the answer has both', () => {
+    const { take } = openView();
+    const input = { file_path: 'a', content: 'one' };
+    const updated_input = { file_path: 'a', content: 'two' };
+    take('agent.tool_use', { id: 'sevt_1', name: 'write', input, kind: 'builtin', evaluated_permission: 'ask' });
+    const decided = { tool_use_id: 'sevt_1', result: 'allow', deny_message: null, updated_input } as const;
+    expect(take('user.tool_confirmation', decided)).toMatchObject([
+      { type: 'approval_resolved', input, updated_input },
+      { type: 'tool_start', input: updated_input },
+    ]);
+    const result = { tool_use_id: 'sevt_1', content: [], is_error: false, is_interrupted: false };
+    expect(take('agent.tool_result', result)).toMatchObject([{ type: 'tool_call' }, { type: 'file', content: 'two' }]);
+  });
+
   it('[V64] the cursors of a frame are its number, and behind it how many came before', () => {
     const { take } = openView();
     take('session.error', { error: { type: 'unknown_error', message: 'x' }, retry: 'exhausted' });
@@ -101,6 +136,44 @@ describe('the fleet view', () => {
     // A tool server that is away: the request is made without it.
     const away = { type: 'mcp_connection_failed_error', message: 'x' } as const;
     expect(take('session.error', { retry: 'retrying', retry_at: null, error: away })).toEqual([]);
+  });
+
+  it('[V150] a retry of a program has its own number of attempts, or none', () => {
+    const { take } = openView();
+    const error = { type: 'model_overloaded_error', message: '529 overloaded' } as const;
+    const retry = (attempts: number | null) => ({
+      error,
+      retry: 'retrying' as const,
+      retry_at: null,
+      program_retry: { at: 9, attempts_max: attempts },
+    });
+    expect(take('session.error', retry(11))).toMatchObject([
+      { type: 'request_retrying', attempt: 2, attempts_max: 11 },
+    ]);
+    const [unknown] = take('session.error', retry(null));
+    expect(unknown).toMatchObject({ type: 'request_retrying', attempt: 3, retry_at: 9 });
+    expect(unknown).not.toHaveProperty('attempts_max');
+  });
+
+  it('[V151] an edited file is shown with the content that the log has, as long as the run has room for it', () => {
+    const { take } = openView();
+    const edit = (id: string, content: string) => {
+      const use = {
+        id,
+        call_id: id,
+        name: 'Edit',
+        input: { file_path: '/w/a' },
+        evaluated_permission: 'allow' as const,
+      };
+      take('agent.tool_use', { ...use, kind: 'builtin', runs_at: 'server' });
+      const result = { content: [], is_error: false, is_interrupted: false, duration_ms: 1, closes_ask: null };
+      return take('agent.tool_result', { id, tool_use_id: id, ...result, file: { path: '/w/a', content } });
+    };
+    expect(edit('one', 'né')).toMatchObject([
+      { type: 'tool_call' },
+      { type: 'file', path: '/w/a', size: 3, content: 'né' },
+    ]);
+    expect(edit('two', 'x'.repeat(limits.runFilesBytesMax))).toMatchObject([{ type: 'tool_call' }]);
   });
 
   it('[V66] a turn that does not end well tells why before its end, once', () => {

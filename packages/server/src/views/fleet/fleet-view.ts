@@ -98,8 +98,9 @@ export class FleetView {
     if (this.#run === undefined || turn === null) return NOTHING;
     const stream = openStream(turn, threadId ?? '', payload, this.#rules, this.#options.gate);
     this.#run.streams.set(stream.id, stream);
-    const { parent_stream_id, child_index, task, model } = payload;
-    return { told: [{ type: 'stream_start', parent_stream_id, child_index, task, model }], of: stream };
+    const { parent_stream_id, child_index, title, task, model } = payload;
+    const named = title === undefined ? {} : { title };
+    return { told: [{ type: 'stream_start', parent_stream_id, child_index, ...named, task, model }], of: stream };
   }
 }
 

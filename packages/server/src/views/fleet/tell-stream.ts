@@ -29,6 +29,7 @@ const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
   ],
   'delta.admitted': () => [{ type: 'request_admitted' }],
   'agent.thread_context_compacted': () => [{ type: 'context_compacted' }],
+  'program.settings': (loaded) => [{ type: 'settings_loaded', ...loaded }],
   'delta.text': ({ id, text }, { stream }) => {
     addGrowth(stream, id, text);
     return toVisible(stream, stream.gate.text(text));
@@ -61,11 +62,22 @@ const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
   },
   'agent.mcp_tool_use': (use, context) =>
     startCall({ ...use, name: `${use.mcp_server_name}: ${use.name}` }, use.evaluated_permission, context),
+  'approval.requested': ({ tool_use_id, kind, reason, input: shown }, { stream }) => {
+    const call = stream.calls.get(tool_use_id);
+    if (call === undefined || kind === 'question') return [];
+    const { name: tool, input } = { ...call, ...(shown === undefined ? {} : { input: shown }) };
+    stream.calls.set(tool_use_id, { ...call, input });
+    const more = { ...(kind === 'plan' ? { kind } : {}), ...(reason === null ? {} : { reason }) };
+    return [{ type: 'approval_required', tool, tool_use_id, input, ...more }];
+  },
   'agent.custom_tool_use': (use, context) => startCall(use, 'allow', context),
-  'user.tool_confirmation': ({ tool_use_id, result, by = 'client', rule, input_sha256 }, { stream }) => {
+  'user.tool_confirmation': (decided, { stream }) => {
+    const { tool_use_id, result, by = 'client', rule, input_sha256, updated_input } = decided;
     const call = stream.calls.get(tool_use_id);
     if (call === undefined) return [];
     const { name: tool, input } = call;
+    const run = updated_input ?? input;
+    stream.calls.set(tool_use_id, { ...call, input: run });
     const resolved: Told = {
       type: 'approval_resolved',
       tool_use_id,
@@ -75,8 +87,9 @@ const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
       by,
       ...(typeof rule === 'string' ? { rule } : {}),
       ...(input_sha256 === undefined ? {} : { input_sha256 }),
+      ...(updated_input === undefined ? {} : { updated_input }),
     };
-    return result === 'deny' ? [resolved] : [resolved, { type: 'tool_start', tool, tool_use_id, input }];
+    return result === 'deny' ? [resolved] : [resolved, { type: 'tool_start', tool, tool_use_id, input: run }];
   },
   'user.custom_tool_result': ({ custom_tool_use_id: id, ...result }, context) => endCall({ ...result, id }, context),
   'user.tool_result': ({ tool_use_id: id, ...result }, context) => endCall({ ...result, id }, context),
@@ -95,9 +108,10 @@ const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
     stream.usage = used;
     return isError ? [] : toVisible(stream, stream.gate.end('ok', notRun));
   },
-  'session.error': ({ error, retry, retry_at: at }, { stream, run }) => {
-    // One without a time is about a tool that could not be offered: the request goes on without it.
-    if (retry === 'retrying') return at === null ? [] : [toRetrying(stream, error, at)];
+  'session.error': ({ error, retry, retry_at: at, program_retry: again }, { stream, run }) => {
+    const attempt = again ?? (at === null ? null : { at, attempts_max: limits.requestRetriesMax + 1 });
+    // Without an attempt to come it is about a tool that could not be offered: the request is made without it.
+    if (retry === 'retrying') return attempt === null ? [] : [toRetrying(stream, error, attempt)];
     stream.isErrorTold = true;
     if (stream.depth === 0) run.errorCode = error.type;
     return [{ type: 'error', message: error.message, code: error.type }];
@@ -113,7 +127,11 @@ const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
 };
 
 /** A restart of ours says nothing about the endpoint, so it uses up no attempt. */
-function toRetrying(stream: FleetStream, { type: code, reason, message }: SessionError, retryAt: number): Told {
+function toRetrying(
+  stream: FleetStream,
+  { type: code, reason, message }: SessionError,
+  { at: retryAt, attempts_max: attemptsMax }: NonNullable<FramePayloads['session.error']['program_retry']>,
+): Told {
   if (reason !== 'restarted') stream.failures++;
   return {
     type: 'request_retrying',
@@ -121,7 +139,7 @@ function toRetrying(stream: FleetStream, { type: code, reason, message }: Sessio
     ...(reason === undefined ? {} : { reason }),
     message,
     attempt: stream.failures + 1,
-    attempts_max: limits.requestRetriesMax + 1,
+    ...(attemptsMax === null ? {} : { attempts_max: attemptsMax }),
     retry_at: retryAt,
   };
 }
@@ -141,6 +159,7 @@ interface Use {
   readonly id: string;
   readonly name: string;
   readonly input: unknown;
+  readonly approval?: 'on_request';
 }
 
 /** A command is called what its author wrote. */
@@ -150,12 +169,13 @@ function withCommand(use: FramePayloads['agent.tool_use']): Use {
 }
 
 function startCall(
-  { id: tool_use_id, name: tool, input }: Use,
+  { id: tool_use_id, name: tool, input, approval }: Use,
   permission: 'allow' | 'ask' | 'deny',
   { stream, time: since }: StreamContext,
 ): Told[] {
   stream.calls.set(tool_use_id, { name: tool, input, since });
   if (permission === 'deny') return [];
+  if (permission === 'ask' && approval === 'on_request') return [];
   return [{ type: permission === 'ask' ? 'approval_required' : 'tool_start', tool, tool_use_id, input }];
 }
 
@@ -179,6 +199,7 @@ interface Ended {
   readonly duration_ms?: number;
   readonly closes_ask?: string | null;
   readonly closed_by?: string;
+  readonly file?: { readonly path: string; readonly content: string };
 }
 
 function endCall(ended: Ended, { stream, run, time }: StreamContext): Told[] {
@@ -197,7 +218,7 @@ function endCall(ended: Ended, { stream, run, time }: StreamContext): Told[] {
     duration_ms,
     ...(isError ? { error } : {}),
   };
-  return isError ? [...withdrawn(ended, call), told] : [told, ...fileOf(run, call)];
+  return isError ? [...withdrawn(ended, call), told] : [told, ...fileOf(run, call, ended.file)];
 }
 
 /** Nobody has to answer any more. An ask for a result has another id than the call, and was never told. */
@@ -205,7 +226,7 @@ function withdrawn(
   { id: tool_use_id, closes_ask: ask, closed_by: by }: Ended,
   { name: tool, input }: StreamCall,
 ): Told[] {
-  if (ask !== tool_use_id) return [];
+  if (ask !== tool_use_id || by === 'not_requested') return [];
   return [
     { type: 'approval_resolved', tool_use_id, tool, input, result: 'withdrawn', ...(by === undefined ? {} : { by }) },
   ];

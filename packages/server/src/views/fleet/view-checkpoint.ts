@@ -7,7 +7,7 @@ import { FleetView, type SavedView } from './fleet-view.ts';
  * The checkpoint kind of fleet views, with the version of their format. Increase the version whenever a view folds a log to a
  * different state or its saved form changes: older checkpoints are then ignored, and views are folded from the log.
  */
-export const FLEET_CHECKPOINT = 'fleet/1';
+export const FLEET_CHECKPOINT = 'fleet/2';
 
 const MODES: readonly GateMode[] = ['strict', 'live', 'off'];
 
