@@ -43,7 +43,64 @@ await describeWithClaudeCode('sessions of the real program', ({ path }) => {
     const again = await call(['import', '--all', '--config', config], { env: server.env });
     expect(again.stdout).toContain(`${sessionId}  nothing new`);
   }, 120_000);
+
+  it('[Y134] the agents of a workflow are imported, with their names and texts', async () => {
+    const home = await temporaryHome();
+    const environment = { ANTHROPIC_BASE_URL: endpoint.origin, ANTHROPIC_API_KEY: 'any' };
+    const run = await startClaudeCode({ path, home, environment, prompt: workflowPrompt() });
+    await run.ended;
+    const imported = await call(['import', '--all', '--config', join(home, '.claude')], { env: server.env });
+    const sessionId = imported.stdout.split(' ')[0] ?? '';
+    const { data } = await server.get<{ data: { id: string; agent: { name: string }; status: string }[] }>(
+      `/v1/sessions/${sessionId}/threads`,
+    );
+    const texts: Record<string, string[]> = {};
+    for (const { id, agent } of data) texts[agent.name] = await messagesOf(sessionId, `/threads/${id}`);
+    expect(texts).toMatchObject({ alpha: ['Alpha looks.', 'Alpha report.'], beta: ['Beta report.'] });
+    expect(new Set(data.map(({ status }) => status))).toEqual(new Set(['idle']));
+  }, 120_000);
+
+  it('[Y132] a session after /clear is followed too', async () => {
+    const home = await temporaryHome();
+    const config = join(home, '.claude');
+    const environment = { ANTHROPIC_BASE_URL: endpoint.origin, ANTHROPIC_API_KEY: 'any' };
+    const first = toScript({ turns: [[{ say: 'Before.' }]] });
+    const run = await startClaudeCode({ path, home, environment, prompt: first, isKept: true });
+    const { fake, ended } = begin(['attach', await sessionFile(join(config, 'projects')), '--config', config], {
+      env: server.env,
+    });
+    await expect.poll(() => fake.stdout.text, WAIT).toMatch(/^sesn_\w+\n$/);
+    await expect.poll(() => run.lines.filter(({ type }) => type === 'result').length, WAIT).toBe(1);
+    run.say('/clear');
+    await expect.poll(() => run.lines.filter(({ type }) => type === 'result').length, WAIT).toBe(2);
+    run.say(toScript({ turns: [[{ say: 'After.' }]] }));
+    await expect.poll(() => fake.stdout.text, WAIT).toMatch(/^sesn_\w+\nsesn_\w+\n$/);
+    const [before, after] = fake.stdout.text.trim().split('\n');
+    await expect.poll(() => messagesOf(after ?? ''), WAIT).toEqual(['After.']);
+    expect(await messagesOf(before ?? '')).toEqual(['Before.']);
+    run.child.stdin?.end();
+    await run.ended;
+    fake.send('SIGINT');
+    expect(await ended).toBe(0);
+  }, 120_000);
 });
+
+function workflowPrompt(): string {
+  const bash = { call: 'Bash', input: { command: 'echo alpha', description: 'Does it' } };
+  const alpha = toScript({ turns: [[{ say: 'Alpha looks.' }, bash], [{ say: 'Alpha report.' }]] });
+  const beta = toScript({ turns: [[{ say: 'Beta report.' }]] });
+  const script = `export const meta = { name: 'two-looks', description: 'Two agents look' };
+return await parallel([
+  () => agent(${JSON.stringify(`Look. ${alpha}`)}, { label: 'alpha' }),
+  () => agent(${JSON.stringify(`Look. ${beta}`)}, { label: 'beta' }),
+]);
+`;
+  const launch = { call: 'Workflow', input: { script } };
+  // The program leaves after its first result, which must not come before the record of the whole workflow is written.
+  const command = 'until ls "$CLAUDE_CONFIG_DIR"/projects/*/*/workflows/wf_*.json; do sleep 0.1; done';
+  const wait = { call: 'Bash', input: { command, description: 'Waits' } };
+  return toScript({ turns: [[launch], [wait], [{ say: 'Done.' }]] });
+}
 
 const WAIT = { timeout: 60_000, interval: 100 };
 

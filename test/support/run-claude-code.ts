@@ -12,6 +12,8 @@ export interface RunOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly home?: string;
   readonly args?: readonly string[];
+  /** It stays after a result, for `say`. */
+  readonly isKept?: boolean;
 }
 
 /** A line of the program, as far as tests look at it. */
@@ -32,6 +34,8 @@ export interface ProgramRun {
   readonly folder: string;
   /** When it has left. */
   readonly ended: Promise<void>;
+  /** Sends a further prompt. */
+  readonly say: (prompt: string) => void;
 }
 
 /** Starts the real program on one prompt; it leaves after its first result. Killed after the test if it is still there. */
@@ -53,13 +57,16 @@ export async function startClaudeCode(options: RunOptions): Promise<ProgramRun> 
   createInterface({ input: child.stdout }).on('line', (text) => {
     const line = JSON.parse(text) as ProgramLine;
     lines.push(line);
-    if (line.type === 'result') child.stdin.end();
+    if (line.type === 'result' && options.isKept !== true) child.stdin.end();
   });
   const ended = once(child, 'close').then(() => undefined);
   const initialize = { subtype: 'initialize', forwardSubagentText: true };
   child.stdin.write(`${JSON.stringify({ type: 'control_request', request_id: 'start', request: initialize })}\n`);
-  child.stdin.write(`${JSON.stringify({ type: 'user', message: { role: 'user', content: options.prompt } })}\n`);
-  return { lines, child, home, folder, ended };
+  const say = (prompt: string) => {
+    child.stdin.write(`${JSON.stringify({ type: 'user', message: { role: 'user', content: prompt } })}\n`);
+  };
+  say(options.prompt);
+  return { lines, child, home, folder, ended, say };
 }
 
 /** With everything that it has started. */

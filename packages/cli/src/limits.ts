@@ -79,6 +79,8 @@ export const limits = {
   importCharsMax: 8 * 1024 * 1024,
   /** One line of a session file. With what waits to be sent it has to fit into one request, which has 32 MiB. */
   importLineBytesMax: 20 * 1024 * 1024,
+  /** Folders below `subagents` in which transcripts are looked for; workflows need two. */
+  importFoldersMax: 3,
   /** Time between two looks at files that are followed. */
   attachLookMs: 250,
   /** How long an agent that has nothing more to say is silent before its turn counts as over. */
@@ -88,4 +90,12 @@ export const limits = {
   attachPatienceMs: 120_000,
   /** How often the server is told that somebody still follows, when nothing happens. */
   attachAliveMs: 15_000,
+  /** How long a tool call may have no result before `attach` reports that it runs or waits for permission. */
+  attachCallMs: 10_000,
+  /** Time between two searches for sessions that have begun. */
+  attachFindMs: 1_000,
+  /** Sessions that one `attach` follows at a time. */
+  attachSessionsMax: 50,
+  /** How long a session file may be unchanged before `attach --all` counts its session as not running. */
+  attachRunningMs: 600_000,
 } as const;

@@ -154,6 +154,10 @@ export function addServerCommands(program: Command, io: Io, done: (code: number)
   connected(program.command('attach'))
     .description('follow a session of Claude Code that runs, without touching it, until Ctrl-C; prints its id here')
     .argument('[session]', 'its file, its id, or the directory where it is at work (default: the newest one here)')
+    .option(
+      '--all',
+      'follow all sessions that run on this machine, or in the directory given, also those that start later',
+    )
     .option('--config <directory>', 'where Claude Code keeps them (default CLAUDE_CONFIG_DIR, else ~/.claude)')
     .addHelpText('after', ATTACH_EXAMPLES + SERVER_EXIT_CODE_HELP)
     .action(async (session: string | undefined, options: object) => {
@@ -227,6 +231,10 @@ const ATTACH_EXAMPLES = `
 Examples:
   $ fleetloom attach
   $ fleetloom attach ~/projects/shop & fleetloom watch
+  $ fleetloom attach --all
+
+After /clear or a fork the new session is followed too. With --all, a session runs if its file changed within the last
+10 minutes; at most 50 are followed at a time.
 `;
 
 const AGENTS_EXAMPLES = `

@@ -251,6 +251,7 @@ async function start(
     onProblem: (_, error) => onProblem(error),
   });
 
+  const imports = createImports({ store, log, ids, models: modelFacts });
   const discardFork = async (sessionId: string) => {
     await Promise.all([place.forget(sessionId), programs.forget(sessionId)]);
   };
@@ -298,7 +299,7 @@ async function start(
       ...createThreadRoutes({ store, sessions, clock, feeds }),
       ...createExportRoutes({ store }),
       ...createImportRoutes({
-        imports: createImports({ store, log, ids, models: modelFacts }),
+        imports,
         environments,
         clock,
         ids,
@@ -309,6 +310,7 @@ async function start(
         findHealth: createHealthFinder({
           leases: store.leases,
           own: (sessionId) => sessions.health(sessionId),
+          imported: (sessionId) => imports.health(sessionId),
           nodes: place.healthNodes,
         }),
         node: place.node,

@@ -1,6 +1,6 @@
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { serve } from '../../../../test/support/http-server.ts';
 import { eventually, FakeIo } from '../../test-support/fake-io.ts';
@@ -43,8 +43,84 @@ it('[J147] a server that does not come back is tried now and then, and waited fo
   expect(state.refused).toBeLessThanOrEqual(limits.attachPatienceMs / limits.attachRetryMs + 2);
 }, 120_000);
 
+it('[Y130] a file that was replaced or truncated is followed from its beginning as another session', async () => {
+  const { io, bodies, pass, file, end } = await follow([said('Hi'), answered('Hello')]);
+  // A copy with the same beginning goes on where it was.
+  const copy = `${file}.copy`;
+  await writeFile(copy, toText([said('Hi'), answered('Hello'), said('More')]));
+  await rename(copy, file);
+  await pass(limits.attachLookMs);
+  expect(bodies.at(-1)).toMatchObject({ conversation: ID, is_end: false });
+  expect(typesOf(bodies.at(-1)!)).toEqual(['request_ended', 'turn_ended', 'said']);
+  await writeFile(file, toText([said('Other')]));
+  await pass(limits.attachLookMs);
+  expect(bodies.slice(-2)).toMatchObject([
+    { conversation: ID, is_end: true },
+    { conversation: `${ID}.2`, is_end: false },
+  ]);
+  expect(typesOf(bodies.at(-1)!)).toEqual(['said']);
+  expect(io.stderr.text).toContain('was replaced or truncated');
+  expect(io.stdout.text).toBe(`sesn_${ID}\nsesn_${ID}.2\n`);
+  await end();
+});
+
+it('[Y131] a tool call without a result for 10 s is reported once as running or waiting for permission', async () => {
+  const calls = [called('c1', 'Agent'), called('c2', 'Bash')];
+  const { io, pass, end } = await follow([said('Hi'), ...calls]);
+  await pass(limits.attachCallMs - limits.attachLookMs);
+  expect([io.stderr.text, limits.attachCallMs]).toEqual(['', 10_000]);
+  await pass(2 * limits.attachLookMs);
+  expect(io.stderr.text).toBe(
+    `sesn_${ID}: Bash has had no result for 10 s: it is running, or it waits for permission in its terminal.\n`,
+  );
+  await end();
+});
+
+it('[Y132] a new session that begins with /clear, and a fork, is followed too; those of other terminals are not', async () => {
+  const { bodies, pass, file, end } = await follow([{ ...said('Hi'), uuid: 'u1' }]);
+  const write = (n: number, ...lines: readonly object[]) =>
+    writeFile(join(dirname(file), `00000000-0000-4000-8000-00000000001${n}.jsonl`), toText(lines));
+  const caveat = { ...said('<local-command-caveat>x'), isMeta: true, uuid: 'u2' };
+  await write(1, { type: 'mode' }, caveat);
+  await write(2, { ...said('Something else'), uuid: 'u3' });
+  await write(3, { type: 'mode' }, { ...said('Hi'), uuid: 'u1' }, said('Forked'));
+  await pass(limits.attachFindMs);
+  expect(conversationsOf(bodies)).toEqual([ID, `${ID.slice(0, -2)}13`]);
+  // Its first records are written one after the other.
+  await write(1, { type: 'mode' }, caveat, said('<command-name>/clear</command-name>'), said('After'));
+  await pass(limits.attachFindMs);
+  expect(conversationsOf(bodies)).toEqual([ID, `${ID.slice(0, -2)}11`, `${ID.slice(0, -2)}13`]);
+  expect(limits.attachFindMs).toBe(1_000);
+  await end();
+});
+
+it('[Y133] --all follows every session that changed within 10 minutes, also those that begin later, at most 50', async () => {
+  const { io, bodies, pass, file, end } = await follow([said('Hi')], (folder) => ['--all', '--config', folder]);
+  expect(conversationsOf(bodies)).toEqual([ID]);
+  const now = () => io.timers.now() / 1_000;
+  const write = async (n: number, changedAt: number) => {
+    const path = join(dirname(file), `00000000-0000-4000-8000-0000000001${String(n).padStart(2, '0')}.jsonl`);
+    await writeFile(path, toText([said('Hi')]));
+    await utimes(path, changedAt, changedAt);
+  };
+  await write(0, now() - limits.attachRunningMs / 1_000);
+  await write(1, now());
+  await pass(limits.attachFindMs);
+  expect(conversationsOf(bodies)).toEqual([ID, '00000000-0000-4000-8000-000000000101']);
+  // What has not changed for so long does not run any more.
+  await utimes(file, now() - 601, now() - 601);
+  await pass(limits.attachFindMs);
+  expect(bodies.filter(({ is_end: isEnd }) => isEnd).map(({ conversation }) => conversation)).toEqual([ID]);
+  for (let n = 2; n < 52; n++) await write(n, now() + 5);
+  await pass(limits.attachFindMs);
+  expect(io.stderr.text).toBe('51 sessions are running; the 50 that changed last are followed.\n');
+  expect(new Set(bodies.map(({ conversation }) => conversation)).size).toBe(52);
+  expect([limits.attachSessionsMax, limits.attachRunningMs]).toEqual([50, 600_000]);
+  await end();
+}, 60_000);
+
 /** Follows a file with a clock that the test moves, and a server that only takes down what it is sent. */
-async function follow(lines: readonly object[]) {
+async function follow(lines: readonly object[], toArgs?: (config: string) => string[]) {
   const bodies: Body[] = [];
   const state = { isDown: false, refused: 0 };
   const server = await serve((request, response) => {
@@ -60,16 +136,19 @@ async function follow(lines: readonly object[]) {
       const body = JSON.parse(text) as Body;
       bodies.push(body);
       const taken = Object.fromEntries(body.steps.map(({ key, line }) => [key, line]));
-      response.end(JSON.stringify({ session_id: 'sesn_1', lines: taken, taken: body.steps.length }));
+      const sessionId = `sesn_${body.conversation}`;
+      response.end(JSON.stringify({ session_id: sessionId, lines: taken, taken: body.steps.length }));
     });
   });
   onTestFinished(() => server.close());
   const folder = await mkdtemp(join(tmpdir(), 'fleetloom-attach-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const file = join(folder, '00000000-0000-4000-8000-000000000009.jsonl');
-  await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const file = join(folder, 'projects', '-work', `${ID}.jsonl`);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, toText(lines));
   const io = new FakeIo({ input: '', env: { FLEETLOOM_URL: server.origin, FLEETLOOM_KEY: 'k' } });
-  const ended = runProgram(io, ['attach', file]);
+  await utimes(file, io.timers.now() / 1_000, io.timers.now() / 1_000);
+  const ended = runProgram(io, ['attach', ...(toArgs?.(folder) ?? [file])]);
   const isWaiting = () => io.timers.pending > 0;
   await eventually(isWaiting);
 
@@ -87,7 +166,19 @@ async function follow(lines: readonly object[]) {
   return { io, bodies, state, file, pass, ended, end };
 }
 
+const ID = '00000000-0000-4000-8000-000000000009';
+
+function toText(lines: readonly object[]): string {
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+function conversationsOf(bodies: readonly Body[]): string[] {
+  return [...new Set(bodies.map(({ conversation }) => conversation))].toSorted();
+}
+
 interface Body {
+  readonly conversation: string;
+  readonly is_end: boolean;
   readonly steps: readonly { readonly key: string; readonly line: number; readonly event: { readonly type: string } }[];
 }
 
@@ -97,6 +188,12 @@ function typesOf({ steps }: Body): string[] {
 
 function said(text: string) {
   return { type: 'user', timestamp: '2026-01-01T00:00:00Z', message: { role: 'user', content: text } };
+}
+
+function called(id: string, name: string) {
+  const content = [{ type: 'tool_use', id, name, input: {} }];
+  const message = { id: 'm1', model: 'x', content, stop_reason: 'tool_use', usage: {} };
+  return { type: 'assistant', timestamp: '2026-01-01T00:00:01Z', message };
 }
 
 function answered(text: string) {

@@ -1,81 +1,98 @@
-import { CommandError } from '../command-error.ts';
 import { type ConnectionOptions, toConnection } from '../connection/connection.ts';
 import { createServerApi } from '../connection/server-api.ts';
 import { exitCode } from '../exit-code.ts';
-import { findSessions } from '../import/find-sessions.ts';
-import { SessionReader } from '../import/session-reader.ts';
-import { StepSender } from '../import/step-sender.ts';
+import { findRunning } from '../import/find-running.ts';
+import { findSessions, type FindSessionsOptions } from '../import/find-sessions.ts';
+import { SuccessorFinder } from '../import/successor-finder.ts';
+import { Follower } from '../import/follower.ts';
+import type { SessionFile } from '../import/session-files.ts';
 import type { Io } from '../io.ts';
 import { limits } from '../limits.ts';
 import { waitForSignal } from '../until-signal.ts';
 import { writeText } from '../write-text.ts';
 
 export interface AttachOptions extends ConnectionOptions {
+  all?: boolean;
   config?: string;
 }
 
 /**
- * `fleetloom attach`: follows a session of Claude Code that runs, read-only, until Ctrl-C. What it does appears in a session
- * of the server as it happens.
+ * `fleetloom attach`: follows sessions of Claude Code that run, read-only, until Ctrl-C. What they do appears in sessions of
+ * the server as it happens.
  */
 export async function attach(io: Io, named: string | undefined, options: AttachOptions): Promise<number> {
+  const api = createServerApi(toConnection(io.env, options));
   const where = { env: io.env, config: options.config, directory: process.cwd() };
-  const [file] = await findSessions([named ?? '.'], where);
-  if (file === undefined) return exitCode.failed;
-  const reader = new SessionReader(file);
-  const sender = new StepSender(createServerApi(toConnection(io.env, options)), file.id, reader.facts);
-  const follower = createFollower(io, reader, sender);
+  const find = options.all === true ? createRunningFinder(io, named, where) : await createChainFinder(io, named, where);
+  const followers = new Map<string, Follower>();
   const stopped = waitForSignal(io);
-  let shown: string | undefined;
+  let foundAt = Number.NEGATIVE_INFINITY;
   for (;;) {
-    await follower.look();
-    if (shown === undefined && sender.sessionId !== undefined) {
-      shown = sender.sessionId;
-      await writeText(io.stdout, `${shown}\n`);
+    if (io.timers.now() - foundAt >= limits.attachFindMs) {
+      foundAt = io.timers.now();
+      await update(followers, await find([...followers.values()].map(({ file }) => file)), (file) => {
+        return new Follower(io, api, file);
+      });
     }
+    for (const follower of followers.values()) await follower.look();
     const signal = await Promise.race([stopped, pause(io)]);
     if (signal === undefined) continue;
-    await follower.end();
+    for (const follower of followers.values()) await follower.end();
     return signal === 'SIGINT' ? exitCode.ok : exitCode[signal];
   }
 }
 
-function createFollower(io: Io, reader: SessionReader, sender: StepSender) {
-  const now = () => io.timers.now();
-  let toldAt = Number.NEGATIVE_INFINITY;
-  let triedAt = Number.NEGATIVE_INFINITY;
-  let failingSince: number | undefined;
+/** The files that are to be followed from now on, given those that are. */
+type Find = (followed: readonly SessionFile[]) => Promise<readonly SessionFile[]>;
 
-  return {
-    look: async () => {
-      for await (const steps of reader.read(now)) await attempt(() => sender.add(steps));
-      await attempt(() => sender.add(reader.rest(limits.attachQuietMs, now())));
-      const isDue = failingSince === undefined ? sender.isWaiting : now() - triedAt >= limits.attachRetryMs;
-      if (isDue || now() - toldAt >= limits.attachAliveMs) await attempt(() => tell());
-    },
-    end: async () => {
-      await sender.add(reader.rest());
-      await sender.flush(true);
-    },
-  };
-
-  async function tell(): Promise<void> {
-    triedAt = now();
-    await sender.flush();
-    toldAt = now();
-    failingSince = undefined;
-  }
-
-  /** A server that is being restarted comes back: what could not be sent waits, up to a while. */
-  async function attempt(send: () => Promise<void>): Promise<void> {
-    try {
-      await send();
-    } catch (error) {
-      if (!(error instanceof CommandError)) throw error;
-      failingSince ??= now();
-      if (sender.sessionId === undefined || now() - failingSince > limits.attachPatienceMs) throw error;
+/** One session, and those that its terminal goes on with after `/clear` or a fork. */
+async function createChainFinder(io: Io, named: string | undefined, where: FindSessionsOptions): Promise<Find> {
+  const [first] = await findSessions([named ?? '.'], where);
+  // `findSessions` has thrown if there is none.
+  if (first === undefined) return async () => [];
+  const chain = [first];
+  const successors = new SuccessorFinder(first);
+  return async () => {
+    for (const next of await successors.find()) {
+      if (chain.length >= limits.attachSessionsMax) await forgetOldest(io, chain);
+      chain.push(next);
     }
+    return chain;
+  };
+}
+
+async function forgetOldest(io: Io, chain: SessionFile[]): Promise<void> {
+  const [gone] = chain.splice(0, 1);
+  await writeText(io.stderr, `${limits.attachSessionsMax} sessions are followed; ${gone?.id} is not any more.\n`);
+}
+
+/** All that run on this machine, or in the directory. */
+function createRunningFinder(io: Io, named: string | undefined, where: FindSessionsOptions): Find {
+  let isReported = false;
+  return async () => {
+    const running = await findRunning(named, where, io.timers.now());
+    const followed = running.slice(0, limits.attachSessionsMax);
+    if (running.length > followed.length && !isReported) {
+      isReported = true;
+      const count = `${running.length} sessions are running`;
+      await writeText(io.stderr, `${count}; the ${limits.attachSessionsMax} that changed last are followed.\n`);
+    }
+    return followed;
+  };
+}
+
+async function update(
+  followers: Map<string, Follower>,
+  files: readonly SessionFile[],
+  create: (file: SessionFile) => Follower,
+): Promise<void> {
+  const wanted = new Set(files.map(({ path }) => path));
+  for (const [path, follower] of followers) {
+    if (wanted.has(path)) continue;
+    followers.delete(path);
+    await follower.end();
   }
+  for (const file of files) if (!followers.has(file.path)) followers.set(file.path, create(file));
 }
 
 function pause({ timers }: Io): Promise<undefined> {

@@ -25,6 +25,8 @@ function toWords(thread: ThreadHealth, nowMs: number): string {
       return { queued: 'queued', sent: 'not answered', open: 'connection open' }[thread.connection];
     case 'tool':
       return `runs ${thread.tool} ${age()}`;
+    case 'elsewhere':
+      return thread.tool === null ? 'runs in its terminal' : `${thread.tool} runs or waits for permission`;
     case 'wait':
       return `waits for ${{ retry: 'its next try', threads: 'others', somebody: 'somebody' }[thread.waits_for]}`;
   }

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { limits } from '../limits.ts';
 import { readRecord, type TranscriptRecord } from './transcript-record.ts';
 
@@ -6,9 +6,17 @@ import { readRecord, type TranscriptRecord } from './transcript-record.ts';
 export class FileTail {
   readonly #path: string;
   #offset = 0;
+  /** The last bytes that were read: they are still there unless the file was replaced or rewritten. */
+  #mark: Buffer = Buffer.alloc(0);
+  #isReplaced = false;
 
   constructor(path: string) {
     this.#path = path;
+  }
+
+  /** The file no longer begins with what was read from it. Nothing more is read. */
+  get isReplaced(): boolean {
+    return this.#isReplaced;
   }
 
   /** The lines that are there now; undefined for one that cannot be read. A file that is gone has none. */
@@ -16,6 +24,8 @@ export class FileTail {
     const file = await open(this.#path).catch(() => undefined);
     if (file === undefined) return;
     try {
+      this.#isReplaced ||= !(await readMark(file, this.#offset, this.#mark.length)).equals(this.#mark);
+      if (this.#isReplaced) return;
       let line: Buffer[] = [];
       let bytes = 0;
       let at = this.#offset;
@@ -40,10 +50,20 @@ export class FileTail {
         else line = [];
       }
     } finally {
+      if (!this.#isReplaced) this.#mark = await readMark(file, this.#offset, MARK_BYTES);
       await file.close();
     }
   }
 }
+
+/** So many bytes before the offset, as far as the file has them. */
+async function readMark(file: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const bytes = Math.min(length, offset);
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(bytes), 0, bytes, offset - bytes);
+  return buffer.subarray(0, bytesRead);
+}
+
+const MARK_BYTES = 1024;
 
 const CHUNK = 256 * 1024;
 const LF = 0x0a;

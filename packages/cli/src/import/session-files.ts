@@ -1,10 +1,14 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { limits } from '../limits.ts';
 import { MAIN } from './step.ts';
 import { toObject, toText } from './transcript-record.ts';
 import type { AgentMeta } from './transcript-translator.ts';
 
-/** One session of Claude Code on disk: `<id>.jsonl`, and below `<id>/subagents` a file for each sub-agent. */
+/**
+ * One session of Claude Code on disk: `<id>.jsonl`, and below `<id>/subagents` a file for each sub-agent. The agents of a
+ * workflow are in `<id>/subagents/workflows/<run>`.
+ */
 export interface SessionFile {
   readonly id: string;
   readonly path: string;
@@ -21,33 +25,74 @@ export async function toSessionFile(path: string): Promise<SessionFile | undefin
 export interface AgentTranscript {
   readonly key: string;
   readonly path: string;
-  readonly meta: AgentMeta | null;
+  /** What the program has recorded about the agent; null for the main agent, and as long as there is nothing. */
+  readonly readMeta: () => Promise<AgentMeta | null>;
 }
 
 /** The main agent's file, and those of the sub-agents that are there now. */
 export async function listAgentFiles({ id, path }: SessionFile): Promise<AgentTranscript[]> {
-  const folder = join(dirname(path), id, 'subagents');
-  const names = await readdir(folder).catch(() => []);
-  const agents = names.flatMap((name) => {
-    const key = /^agent-(.+)\.jsonl$/.exec(name)?.[1];
-    return key === undefined ? [] : [{ key, path: join(folder, name) }];
-  });
-  const children = await Promise.all(agents.map(async (agent) => ({ ...agent, meta: await readMeta(agent.path) })));
-  return [{ key: MAIN, path, meta: null }, ...children];
+  const folder = join(dirname(path), id);
+  const files = await listTranscripts(join(folder, 'subagents'), 0);
+  const children = files.map((file) => ({ ...file, readMeta: () => readMeta(folder, file) }));
+  return [{ key: MAIN, path, readMeta: async () => null }, ...children];
 }
 
-/** Who it is stands in a file beside its own. Old releases have none. */
-async function readMeta(path: string): Promise<AgentMeta | null> {
+type File = Pick<AgentTranscript, 'key' | 'path'>;
+
+async function listTranscripts(folder: string, depth: number): Promise<File[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const found = entries.map(async (entry) => {
+    const path = join(folder, entry.name);
+    const key = /^agent-(.+)\.jsonl$/.exec(entry.name)?.[1];
+    if (entry.isFile() && key !== undefined) return [{ key, path }];
+    return entry.isDirectory() && depth < limits.importFoldersMax ? await listTranscripts(path, depth + 1) : [];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** Who an agent is stands in a file beside its own. Old releases have none. */
+async function readMeta(folder: string, { key, path }: File): Promise<AgentMeta | null> {
+  const meta = await readObject(path.replace(/\.jsonl$/, '.meta.json'));
+  // Not there, or just being written: then the agent is only known by its number.
+  if (meta === undefined) return null;
+  const agentType = toText(meta['agentType']) ?? null;
+  const label = agentType === WORKFLOW_AGENT ? await readLabel(folder, basename(dirname(path)), key) : undefined;
+  return {
+    agentType: label ?? agentType,
+    description: toText(meta['description']) ?? label ?? null,
+    callId: toText(meta['toolUseId']) ?? null,
+    parentId: toText(meta['parentAgentId']) ?? null,
+  };
+}
+
+const WORKFLOW_AGENT = 'workflow-subagent';
+
+/** How the script of a workflow calls one of its agents: 2.1.325 writes it when the agent starts, both when the workflow ends. */
+async function readLabel(folder: string, run: string, key: string): Promise<string | undefined> {
+  const isAgent = (entry: unknown) => toObject(entry)['agentId'] === key;
+  const { workflowProgress } = (await readObject(join(folder, 'workflows', `${run}.json`))) ?? {};
+  const listed = Array.isArray(workflowProgress) ? workflowProgress.find(isAgent) : undefined;
+  const journal = await readText(join(folder, 'subagents', 'workflows', run, 'journal.jsonl'));
+  const started = journal?.split('\n').map(parse).find(isAgent);
+  return toText(toObject(listed)['label']) ?? toText(toObject(started)['label']);
+}
+
+async function readObject(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const value = parse((await readText(path)) ?? '');
+  return value === undefined ? undefined : toObject(value);
+}
+
+/** Undefined for a file that is not there or too large. */
+async function readText(path: string): Promise<string | undefined> {
+  const found = await stat(path).catch(() => undefined);
+  if (found?.isFile() !== true || found.size > limits.importLineBytesMax) return undefined;
+  return await readFile(path, 'utf8').catch(() => undefined);
+}
+
+function parse(text: string): unknown {
   try {
-    const meta = toObject(JSON.parse(await readFile(path.replace(/\.jsonl$/, '.meta.json'), 'utf8')));
-    return {
-      agentType: toText(meta['agentType']) ?? null,
-      description: toText(meta['description']) ?? null,
-      callId: toText(meta['toolUseId']) ?? null,
-      parentId: toText(meta['parentAgentId']) ?? null,
-    };
+    return JSON.parse(text);
   } catch {
-    // Not there, or just being written: then the agent is only known by its number.
-    return null;
+    return undefined;
   }
 }

@@ -3,7 +3,7 @@ import { FileTail } from './file-tail.ts';
 import { listAgentFiles, type SessionFile } from './session-files.ts';
 import type { Step } from './step.ts';
 import type { TranscriptRecord } from './transcript-record.ts';
-import { type AgentMeta, TranscriptTranslator } from './transcript-translator.ts';
+import { type AgentMeta, type OpenCall, TranscriptTranslator } from './transcript-translator.ts';
 
 interface Source {
   readonly key: string;
@@ -35,11 +35,11 @@ export class SessionReader {
 
   /** Steps line by line: those of one line belong together. */
   async *read(now: () => number = Date.now): AsyncGenerator<readonly Step[], void, undefined> {
-    for (const { key, path, meta } of await listAgentFiles(this.#session)) {
-      // Who has not said anything yet may get to be known better in the meantime.
+    for (const { key, path, readMeta } of await listAgentFiles(this.#session)) {
+      // More may be known of an agent later, until its first line is read.
       const known = this.#sources.get(key);
       if (known === undefined || !this.#heardAt.has(key)) {
-        this.#sources.set(key, { key, meta, tail: known?.tail ?? new FileTail(path) });
+        this.#sources.set(key, { key, meta: await readMeta(), tail: known?.tail ?? new FileTail(path) });
       }
     }
     for await (const { source, record } of mergeByTime([...this.#sources.values()])) {
@@ -50,6 +50,17 @@ export class SessionReader {
       if (this.facts.title === null) this.facts.title = toTitle(steps);
       if (steps.length > 0) yield steps;
     }
+  }
+
+  /** A file of the session no longer begins with what was read from it: it was replaced, truncated or rewritten. */
+  get isReplaced(): boolean {
+    return [...this.#sources.values()].some(({ tail }) => tail.isReplaced);
+  }
+
+  /** Calls without a result, of agents that have written nothing for so long. */
+  listQuietCalls(quietMs: number, now: number): readonly OpenCall[] {
+    const quiet = [...this.#heardAt].filter(([, heardAt]) => now - heardAt >= quietMs);
+    return quiet.flatMap(([key]) => this.#translator.listOpenCalls(key));
   }
 
   /** Nothing follows, from nobody, or from those of whom nothing was heard for so long. */

@@ -13,6 +13,12 @@ export interface AgentMeta {
   readonly parentId: string | null;
 }
 
+/** A call of an agent that has no result yet. */
+export interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+}
+
 interface Agent {
   readonly key: string;
   readonly meta: AgentMeta | null;
@@ -25,7 +31,8 @@ interface Agent {
   request: { messageId: string; model: string; usage: StepUsage; stopReason: string | null } | null;
   /** The message of the last one that ended. */
   answered: string | null;
-  readonly openCalls: Set<string>;
+  /** Calls without a result: their ids and the names of their tools. */
+  readonly openCalls: Map<string, string>;
   /** Its last message says that it has nothing more to say. */
   isDone: boolean;
   /** A command that somebody typed, before it is known whether it leads to anything. */
@@ -58,6 +65,10 @@ export class TranscriptTranslator {
       if (agent?.isDone === true) this.#end(agent);
     }
     return this.#give();
+  }
+
+  listOpenCalls(key: string): readonly OpenCall[] {
+    return [...(this.#agents.get(key)?.openCalls ?? [])].map(([id, name]) => ({ id, name }));
   }
 
   #read(agent: Agent, record: TranscriptRecord): void {
@@ -99,7 +110,7 @@ export class TranscriptTranslator {
 
   #call(agent: Agent, { id, name, input }: { readonly [field: string]: unknown }): void {
     if (typeof id !== 'string' || typeof name !== 'string' || id === '' || name === '') return;
-    agent.openCalls.add(id);
+    agent.openCalls.set(id, name);
     this.#callers.set(id, agent.key);
     this.#emit(agent, {
       type: 'call',
@@ -218,7 +229,7 @@ export class TranscriptTranslator {
       isKnown: key === MAIN,
       request: null,
       answered: null,
-      openCalls: new Set(),
+      openCalls: new Map(),
       isDone: false,
       command: null,
     };

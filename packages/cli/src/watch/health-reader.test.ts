@@ -47,6 +47,8 @@ it('[Y105] a stalled thread says for how long and what the server knows of it, i
     [{ ...request, connection: 'sent', last_byte_at: null }, 'not answered'],
     [{ ...request, connection: null, last_byte_at: null }, 'request 95s'],
     [{ doing: 'tool', tool: 'bash' }, 'runs bash 95s'],
+    [{ doing: 'elsewhere', tool: 'Bash' }, 'Bash runs or waits for permission'],
+    [{ doing: 'elsewhere', tool: null }, 'runs in its terminal'],
     [{ doing: 'wait', waits_for: 'retry' }, 'waits for its next try'],
     [undefined, 'nothing under way'],
     [undefined, 'nobody works on it', { owner: null }],

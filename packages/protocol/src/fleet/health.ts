@@ -37,6 +37,8 @@ export type ThreadHealth = {
       /** The tool that it runs. */
       readonly tool: string | null;
     }
+  /** The session runs in a terminal elsewhere. `tool` has no result yet: it is running, or it waits for permission there. */
+  | { readonly doing: 'elsewhere'; readonly tool: string | null }
   | { readonly doing: 'wait'; readonly waits_for: 'retry' | 'threads' | 'somebody' }
 );
 

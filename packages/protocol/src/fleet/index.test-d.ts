@@ -270,7 +270,7 @@ expectTypeOf<AskRule>().toEqualTypeOf<{
 
 expectTypeOf<SessionHealth['threads']>().toEqualTypeOf<readonly ThreadHealth[]>();
 expectTypeOf<SessionHealth['owner']>().toEqualTypeOf<{ readonly node_id: string | null } | null>();
-expectTypeOf<ThreadHealth['doing']>().toEqualTypeOf<'request' | 'tool' | 'program' | 'wait'>();
+expectTypeOf<ThreadHealth['doing']>().toEqualTypeOf<'request' | 'tool' | 'program' | 'elsewhere' | 'wait'>();
 expectTypeOf<Extract<ThreadHealth, { doing: 'program' }>['pid']>().toEqualTypeOf<number | null>();
 expectTypeOf<FleetLoad['nodes']>().toEqualTypeOf<number>();
 

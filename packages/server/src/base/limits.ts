@@ -642,6 +642,8 @@ export const limits = {
   // Sessions that are imported.
   /** How long a session that is followed belongs to who follows it, without a word from there. */
   importLeaseMs: 60_000,
+  /** Sessions that clients follow and of which the server knows what their threads do. */
+  importsFollowedMax: 1_000,
   /** Frames that are written at a time. */
   importFramesMax: 1_000,
   /** How long it is known what was imported: ten years. */
@@ -682,6 +684,20 @@ export const limits = {
   /** How long a program that is closed may take to end by itself, and after it was told to. */
   programEndMs: 5_000,
   programTermMs: 3_000,
+  /** How much of one sub-agent's transcript is read, and how many transcripts and calls of a session are known at a time. */
+  transcriptBytesMax: 256 * 1024 * 1024,
+  transcriptFilesMax: 10_000,
+  /** How long the server waits for the transcript of a sub-agent, and how often it looks. */
+  transcriptWaitMs: 5_000,
+  transcriptPollMs: 25,
+  /** How long a permission request waits for the line that lists its agent, if a workflow runs. */
+  workflowAgentMs: 3_000,
+  /**
+   * A transcript of an agent that has completed, or was stopped, is complete when it was not written to for this long,
+   * whatever its last record is.
+   */
+  transcriptQuietMs: 2_000,
+  transcriptStoppedMs: 500,
   /** How long a turn is waited for that a program should begin by itself. */
   programExpectMs: 10_000,
   /** How long a program may take to stop what it was told to stop. */

@@ -150,6 +150,8 @@ export type ProgramEvent = { readonly key: string } & (
   | { readonly type: 'ask_withdrawn'; readonly callId: string }
   | ProgramRetry
   | ProgramSettings
+  /** Part of what the sub-agent did is not known. The message is for people. */
+  | { readonly type: 'transcript_missing'; readonly message: string }
   | { readonly type: 'compacted' }
 );
 

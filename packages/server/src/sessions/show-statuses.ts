@@ -76,9 +76,17 @@ function asksOf(draft: Draft, thread: ThreadState): string[] | undefined {
  */
 function asksOfProgram(draft: Draft, thread: ThreadState, startId: string | null): string[] | undefined {
   if (startId !== null) return undefined;
-  const begun = openCallsOf(thread).filter(({ progress }) => progress.type !== 'proposed');
-  const asks = joinAsks(begun.map((call) => asksOfCall(draft, call)));
+  const open = openCallsOf(thread);
+  const begun = open.filter(({ progress }) => progress.type !== 'proposed');
+  const asks = open.length > 0 ? joinAsks(begun.map((call) => asksOfCall(draft, call))) : asksOfWorkflow(draft, thread);
   return asks !== undefined && asks.length > 0 ? asks : undefined;
+}
+
+/** A workflow sends no model requests: it waits for what all of its agents wait for. */
+function asksOfWorkflow(draft: Draft, { id, turn }: ThreadState): string[] | undefined {
+  if (turn?.iteration !== 0) return undefined;
+  const agents = [...draft.state.threads.values()].filter((thread) => thread.parentId === id && thread.turn !== null);
+  return joinAsks(agents.map((agent) => asksOf(draft, agent)));
 }
 
 function asksOfCall(draft: Draft, { id, progress, children, answers }: Call): string[] | undefined {

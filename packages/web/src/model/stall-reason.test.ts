@@ -55,6 +55,8 @@ it('[Z332] the row and the card of a stalled thread say what the server knows: p
     [{ ...request, connection: 'queued', ...none }, 'its request waits for its turn, for 1 m 30 s'],
     [{ ...request, connection: null, ...none }, 'request under way for 1 m 30 s'],
     [{ doing: 'tool', tool: 'bash' }, 'runs bash for 1 m 30 s'],
+    [{ doing: 'elsewhere', tool: 'Bash' }, 'Bash is running or waits for permission in its terminal'],
+    [{ doing: 'elsewhere', tool: null }, 'runs in its terminal'],
     [{ doing: 'wait', waits_for: 'retry' }, 'waits for its next try'],
   ];
   for (const [thread, words] of told) expect(why(known(thread))).toBe(words);

@@ -40,6 +40,9 @@ function toWords(thread: ThreadHealth, toAge: (time: string) => string): string 
     }
     case 'tool':
       return `runs ${thread.tool} for ${toAge(thread.since)}`;
+    case 'elsewhere':
+      if (thread.tool === null) return 'runs in its terminal';
+      return `${thread.tool} is running or waits for permission in its terminal`;
     case 'wait':
       return {
         retry: 'waits for its next try',

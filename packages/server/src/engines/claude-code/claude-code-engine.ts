@@ -24,6 +24,8 @@ import { createProcessRegister } from './process-register.ts';
 import { listMcpServers } from './to-arguments.ts';
 import { toSettings } from './to-settings.ts';
 import { type ProgramHome, toEnvironment, toGatewayVariables } from './to-environment.ts';
+import { measureTranscripts } from './transcript/measure-transcripts.ts';
+import { createOperatorTranscripts } from './transcript/operator-transcripts.ts';
 
 export interface ClaudeCodeOptions {
   /** The data directory: running programs, what each session's program keeps, and sockets are below it. */
@@ -68,6 +70,7 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
   const findLogin = () => findOperatorLogin(environment, usesOwnLogin);
   const register = createProcessRegister(join(directory, 'programs'));
   const homes = createProgramHomes(join(directory, 'program-homes'));
+  const operatorTranscripts = createOperatorTranscripts(join(directory, 'program-conversations'));
   const sockets = openSocketDirectory(join(directory, 'program-sockets'));
   const open = new Map<Program, string>();
   /** What cannot pass through the gateway because of the variables that this server and the program have. */
@@ -119,9 +122,9 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
     forget: async (sessionId) => {
       const own = [...open].filter(([, id]) => id === sessionId).map(([program]) => program);
       await Promise.all(own.map((program) => program.close()));
-      await homes.remove(sessionId);
+      await Promise.all([homes.remove(sessionId), operatorTranscripts.remove(sessionId)]);
     },
-    listKept: () => homes.list(),
+    listKept: async () => [...new Set([...(await homes.list()), ...(await operatorTranscripts.list())])],
     reap: async () => {
       await sockets.clear();
       return await register.reap();
@@ -135,6 +138,8 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
     sandbox: ProgramSandbox | null,
   ): Promise<Program> {
     const home = await openHome(asked.sessionId);
+    const projects = join(toConfig(home), 'projects');
+    const sizes = asked.resume === null ? new Map<string, number>() : await measureTranscripts(projects, asked.resume);
     const way = await openWayOnce();
     const passage = way === null ? undefined : await openPassage(way, asked);
     if (closing !== undefined) {
@@ -154,6 +159,11 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
         hearsNested: supports.forwardsNestedText,
         settingsFile,
         toLaunch: (args) => toLaunch({ ...about, args }),
+        transcripts: { projects, sizes },
+        onConversation: (conversation) => {
+          if (home.type === 'own') return;
+          inBackground(operatorTranscripts.add(asked.sessionId, conversation, projects), onProblem);
+        },
         register,
         schedule,
         gateway: passage,
@@ -188,7 +198,10 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
 
   /** Where the program keeps its transcripts. */
   async function configOf(sessionId: string): Promise<string> {
-    const home = await openHome(sessionId);
+    return toConfig(await openHome(sessionId));
+  }
+
+  function toConfig(home: ProgramHome): string {
     return home.type === 'operator' ? operatorConfig() : join(home.path, CONFIG);
   }
 

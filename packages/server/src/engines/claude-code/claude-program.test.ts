@@ -131,7 +131,8 @@ function run(lines: readonly object[], reads = Promise.resolve(), otherCode?: st
   const asked = { sessionId: 's', directory: folder, agent, members: [], depthMax: 1, known: [], resume: null };
   const env = { PATH: process.env['PATH'] ?? '' };
   const toLaunch = (args: readonly string[]) => ({ file: path, args, env, data: [], hasRelay: false });
-  const program = openClaudeProgram({ ...asked, toLaunch, register, schedule, hearsNested: true });
+  const transcripts = { projects: join(folder, 'projects'), sizes: new Map<string, number>() };
+  const program = openClaudeProgram({ ...asked, toLaunch, register, schedule, transcripts, hearsNested: true });
   const events: ProgramEvent[] = [];
   const batches: (readonly ProgramEvent[])[] = [];
   const reading = (async () => {

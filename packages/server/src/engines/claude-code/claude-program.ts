@@ -1,5 +1,4 @@
 import { createMessage, type LineSink, StreamJsonReader } from '@fleetloom/protocol/stream-json';
-import { JsonGauge } from '../../base/json-gauge.ts';
 import { limits } from '../../base/limits.ts';
 import type { Cancel } from '../../base/schedule.ts';
 import { MAIN, type Program, type ProgramEvent, type ProgramOptions } from '../program.ts';
@@ -9,12 +8,16 @@ import type { GatewayEvent } from './gateway/events.ts';
 import type { GatewaySession } from './gateway/gateway.ts';
 import { HeldPrompts } from './held-prompts.ts';
 import type { ProgramLaunch } from './launch/to-launch.ts';
+import { isOversizedLine } from './oversized-line.ts';
 import { type ProcessOptions, ProgramProcess } from './process.ts';
 import { ProgramTranslator } from './program-translator.ts';
 import { toAgents, toArguments } from './to-arguments.ts';
 import { toWireBlocks } from './to-content.ts';
 import { TOOL_SERVER } from './tool-policy.ts';
 import { ToolServer } from './tool-server.ts';
+import { LineOrder } from './transcript/line-order.ts';
+import { SilentAgents, type SilentAgentsOptions } from './transcript/silent-agents.ts';
+import { Workflows } from './transcript/workflows.ts';
 
 export interface ClaudeProgramOptions extends ProgramOptions, Pick<ProcessOptions, 'register' | 'schedule'> {
   /** Agents of agents have lines too. */
@@ -23,6 +26,10 @@ export interface ClaudeProgramOptions extends ProgramOptions, Pick<ProcessOption
   readonly settingsFile?: string | undefined;
   /** How to start the program with these arguments. */
   readonly toLaunch: (args: readonly string[]) => ProgramLaunch;
+  /** Where the program keeps the transcripts of sub-agents whose lines it does not print. */
+  readonly transcripts: Pick<SilentAgentsOptions, 'projects' | 'sizes'>;
+  /** Called with the id of every conversation of the program, before the event that names it. */
+  readonly onConversation?: ((conversation: string) => void) | undefined;
   /** Its way to the endpoint, on which its agents are listened to, if there is one. */
   readonly gateway?: ProgramGateway | undefined;
 }
@@ -46,7 +53,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
     sizeMax: limits.programQueueBytesMax,
     takeMax: limits.programTakeBytesMax,
     onFull: () => program.pause(),
-    onRoom: () => program.resume(),
+    onRoom: () => pace(),
   });
   const write = (line: string) => program.write(line);
   const asks = new Asks(write);
@@ -70,11 +77,40 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
   const reader = new StreamJsonReader({ lineBytesMax: limits.programLineBytesMax });
   let events: ProgramEvent[] = [];
   let noiseBytes = 0;
+  let isOver = false;
+  const push = (taken: readonly ProgramEvent[]) => {
+    for (const event of taken) {
+      if (event.type === 'opened') options.onConversation?.(event.conversation);
+      events.push(event);
+    }
+  };
+  const silent = new SilentAgents({ ...options.transcripts, schedule: options.schedule });
+  const lines = new LineOrder({
+    before: (line) => silent.before(line),
+    take: (line) => push(translator.take(line)),
+    takeRecovered: (recovered) => {
+      for (const line of recovered.lines) push(translator.take(line));
+      for (const key of recovered.missing) push(translator.missTranscript(key));
+    },
+    onHold: () => program.pause(),
+    onRelease: () => {
+      flush(0);
+      pace();
+    },
+  });
+  const workflows = new Workflows({
+    schedule: options.schedule,
+    onLate: (request) => {
+      lines.push(request);
+      flush(0);
+    },
+  });
+  const pace = () => (lines.isHeld || queue.isFull ? program.pause() : program.resume());
   const sink: LineSink = {
-    bytes: isTooMuch,
+    bytes: isOversizedLine,
     message: (line) => {
       if (prompts.takeReport(line)) return;
-      for (const event of translator.take(line)) events.push(event);
+      for (const each of workflows.expand(line)) lines.push(each);
     },
     // A line that cannot be read is lost, and the next one is read as if nothing had happened.
     issue: () => {},
@@ -88,7 +124,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
   let cancelPatience: Cancel | undefined;
   /** A turn that was announced by its nature has to come soon, or it does not come. */
   const watchExpected = () => {
-    if (translator.isExpecting) {
+    if (translator.isExpecting && !isOver) {
       cancelPatience ??= options.schedule(() => {
         cancelPatience = undefined;
         queue.push(translator.giveUp(), 0);
@@ -123,13 +159,20 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
       flush(bytes.length);
     },
     onExit: (exit) => {
-      cancelPatience?.();
       prompts.close();
       gateway?.session.close();
+      silent.stop();
+      workflows.close();
       reader.readEnd(sink);
-      events.push({ type: 'exited', key: MAIN, ...exit });
-      flush(0);
-      queue.end();
+      lines.end(
+        () => silent.rest(),
+        () => {
+          isOver = true;
+          events.push({ type: 'exited', key: MAIN, ...exit });
+          flush(0);
+          queue.end();
+        },
+      );
     },
   });
   write(
@@ -155,7 +198,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
       prompts.write(createMessage.user(toWireBlocks(content)));
     },
     interrupt: () => write(createMessage.interrupt()),
-    stopThread: (key) => write(createMessage.stopTask(translator.taskOf(key))),
+    stopThread: (key) => write(createMessage.stopTask(workflows.taskOf(translator.taskOf(key)))),
     setModel: (model) => write(createMessage.setModel(model ?? 'default')),
     setPermissionMode: (mode) => write(createMessage.setPermissionMode(mode)),
     answer: (callId, decision) => asks.give(callId, decision),
@@ -168,13 +211,3 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
     close: () => program.close({ isResting: translator.isResting }),
   };
 }
-
-/** A line that would take long to parse is passed over, as one that is too long is. */
-function isTooMuch(bytes: Uint8Array, start: number, end: number): boolean {
-  if (end - start < GAUGED_BYTES) return false;
-  const gauge = new JsonGauge();
-  gauge.push(bytes, start, end);
-  return gauge.values > limits.programLineValuesMax;
-}
-
-const GAUGED_BYTES = 64 * 1024;

@@ -1,5 +1,6 @@
 import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
 import { type AgentEvent, type StreamJsonMessage, Translator } from '@fleetloom/protocol/stream-json';
+import { limits } from '../../base/limits.ts';
 import type { Usage } from '../engine.ts';
 import { MAIN, type ProgramAsk, type ProgramEvent, type ProgramOptions } from '../program.ts';
 import type { Asks } from './asks.ts';
@@ -148,6 +149,13 @@ export class ProgramTranslator {
     return this.#takeOut();
   }
 
+  /** The transcript of a sub-agent, which holds what the program did not print of it, did not come. */
+  missTranscript(taskId: string): ProgramEvent[] {
+    const seconds = limits.transcriptWaitMs / 1_000;
+    const message = `Claude Code did not write the transcript of sub-agent ${taskId} within ${seconds} s. Its text and tool calls are not in this log.`;
+    return [{ type: 'transcript_missing', key: taskId, message }];
+  }
+
   #takeOut(): ProgramEvent[] {
     const out = this.#out;
     this.#out = [];
@@ -179,8 +187,10 @@ export class ProgramTranslator {
         if (event.late !== true) this.#emit(...this.#threads.start(thread, event.run, text(line['prompt']) ?? null));
         return;
       case 'thread_status':
-        if (event.late !== true && event.status !== 'running') this.#threadEnded(thread, event.status, event.error);
-        return;
+        if (event.late === true || event.status === 'running') return;
+        this.#threadEnded(thread, event.status, event.error);
+        // The report of an agent of a workflow goes to the workflow.
+        return line['is_workflow_agent'] === true ? undefined : this.#expectTurn(thread);
       case 'text_delta':
       case 'thinking_delta': {
         const error = event.type === 'text_delta' ? event.error : undefined;
@@ -274,6 +284,10 @@ export class ProgramTranslator {
     this.#tapped.forget(key);
     this.#retries.ended(key);
     this.#emit({ type: 'thread_ended', key, status, error: error ?? null });
+  }
+
+  /** Behind the end of an agent in the background the program begins a turn. */
+  #expectTurn(thread: string): void {
     // The call that waits for an agent in the foreground is still open.
     const isInForeground = this.#calls.has(this.#threads.callOf(thread) ?? '');
     if (!isInForeground && this.#turns.report()) this.#emit({ type: 'turn_expected', key: MAIN });

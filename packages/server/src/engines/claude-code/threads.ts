@@ -2,6 +2,7 @@ import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
 import { type AgentEvent, UNRESOLVED } from '@fleetloom/protocol/stream-json';
 import { MAIN, type ProgramEvent, type ThreadOpened } from '../program.ts';
 import { type ToolPolicy, toToolPolicy } from './tool-policy.ts';
+import { WORKFLOW_AGENT } from './transcript/workflows.ts';
 
 interface Known {
   key: string;
@@ -112,12 +113,18 @@ export class Threads {
     const opened: ThreadOpened = {
       type: 'thread_opened',
       parentKey: this.keyOf(parent),
-      agentName: known.agentName ?? 'agent',
+      agentName: this.#nameOf(known),
       description: known.description,
       prompt: known.prompt,
       callId: known.callId,
     };
     return [...this.open(parent), { key: known.key, ...opened }];
+  }
+
+  /** Agents of a workflow have labels. A label that is a name of the roster would show a member that the agent is not. */
+  #nameOf({ agentName, description }: Known): string {
+    const isLabelled = agentName === WORKFLOW_AGENT && description !== null && !this.#members.has(description);
+    return isLabelled ? description : (agentName ?? 'agent');
   }
 
   end(thread: string): void {

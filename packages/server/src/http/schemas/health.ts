@@ -19,6 +19,7 @@ const threadHealth = z.discriminatedUnion('doing', [
     last_byte_at: lastByteAt,
     tool: z.string().nullable(),
   }),
+  z.strictObject({ ...threadParts, doing: z.literal('elsewhere'), tool: z.string().nullable() }),
   z.strictObject({
     ...threadParts,
     doing: z.literal('wait'),

@@ -6,6 +6,7 @@ import { limits } from '../../base/limits.ts';
 import { createLog } from '../../store/log.ts';
 import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import { isStoreError } from '../../store/store-errors.ts';
+import { createHealthFinder } from '../owner/find-health.ts';
 import { findSessionProblems } from '../suite/check-session.suite.ts';
 import type { ImportedStep } from './imported-step.ts';
 import { createImports, type ImportRequest } from './imports.ts';
@@ -88,6 +89,34 @@ it('[J160] sub-agents, calls and all endings leave a log that is whole', async (
   expect(threads.items.map(({ status }) => status)).toEqual(['idle', 'idle']);
 });
 
+it('[J287] the health of a session that a client follows names the call that runs or waits for permission there', async () => {
+  const { store, imports, take, clock } = open();
+  const find = createHealthFinder({ leases: store.leases, own: () => undefined, imported: (id) => imports.health(id) });
+  const call = { type: 'call', callId: 'c1', name: 'Bash', input: {}, tool: BUILTIN } as const;
+  const { sessionId } = await take({ steps: [said(1), step('main', 2, { type: 'request_started', model: 'x' })] });
+  const owner = { nodeId: null };
+  const working = { since: '2026-01-01T00:00:01.000Z', doing: 'elsewhere' };
+  expect(await find(sessionId)).toMatchObject({ isKnown: true, owner, threads: [{ ...working, tool: null }] });
+  await take({ steps: [step('main', 3, call)] });
+  expect(await find(sessionId)).toMatchObject({ isKnown: true, owner, threads: [{ ...working, tool: 'Bash' }] });
+  // The client is gone.
+  clock.advance(limits.importLeaseMs);
+  expect(await find(sessionId)).toEqual({ isKnown: true, owner: null, threads: [] });
+  await take({ steps: [], isEnd: true });
+  expect(imports.health(sessionId)).toBeUndefined();
+});
+
+it('[J287] the threads of 1,000 sessions that clients follow are known', async () => {
+  const { imports, take } = open();
+  const first = await take({ steps: [said(1)], conversation: 'first' });
+  for (let n = 1; n < limits.importsFollowedMax; n++) await take({ steps: [said(1)], conversation: `c${n}` });
+  expect([imports.health(first.sessionId)?.length, limits.importsFollowedMax]).toEqual([1, 1_000]);
+  await take({ steps: [said(1)], conversation: 'last' });
+  expect(imports.health(first.sessionId)).toBeUndefined();
+});
+
+const BUILTIN = { kind: 'builtin', permission: 'allow' } as const;
+
 function open() {
   const clock = createManualClock(Date.UTC(2026, 5, 1));
   const store = createMemoryStore({ clock });
@@ -107,7 +136,7 @@ function open() {
       now: clock.now(),
       ...request,
     });
-  return { clock, store, log, take };
+  return { clock, store, log, imports, take };
 }
 
 function said(line: number): ImportedStep {

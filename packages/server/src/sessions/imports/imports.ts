@@ -1,3 +1,4 @@
+import type { ThreadHealth } from '@fleetloom/protocol/fleet';
 import type { SessionAgent } from '@fleetloom/protocol/managed-agents';
 import { limits } from '../../base/limits.ts';
 import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
@@ -17,7 +18,9 @@ import type { ModelFacts } from '../run-request.ts';
 import { sessionError } from '../session-errors.ts';
 import type { SessionState } from '../state.ts';
 import { toChanges } from '../to-changes.ts';
+import { ImportedHealth } from './imported-health.ts';
 import type { ImportedStep } from './imported-step.ts';
+import { toImporter } from './importer.ts';
 import { takeStep } from './take-step.ts';
 
 export interface ImportRequest {
@@ -55,23 +58,30 @@ export interface ImportsOptions {
 export interface Imports {
   /** What is known already is left out, so that anything can be sent again. */
   take(request: ImportRequest): Promise<Imported>;
+  /** What the threads of a session do that a client follows; undefined for any other session. */
+  health(sessionId: string): readonly ThreadHealth[] | undefined;
 }
 
 export function createImports({ store, log, ids, models }: ImportsOptions): Imports {
   const inOrder = createOrder();
-  return { take: (request) => inOrder(`${request.workspaceId} ${request.conversation}`, () => take(request)) };
+  const health = new ImportedHealth();
+  return {
+    take: (request) => inOrder(`${request.workspaceId} ${request.conversation}`, () => take(request)),
+    health: (sessionId) => health.of(sessionId),
+  };
 
   async function take(request: ImportRequest): Promise<Imported> {
     const known = await findKnown(request);
     const { sessionId, lines } = known ?? (await begin(request));
     // The same owner whoever imports it: the fence lets only the newest one write.
-    const lease = { sessionId, owner: toKey(request.conversation), ttlMs: limits.importLeaseMs };
+    const lease = { sessionId, owner: toImporter(request.conversation), ttlMs: limits.importLeaseMs };
     const acquired = await store.leases.acquire(lease);
     if (!acquired.ok) throw sessionError('session_elsewhere', `${sessionId} is owned by another process`);
     const { fence } = acquired;
     const state = await readState(store, sessionId);
     if (state === undefined) throw sessionError('session_not_found', `there is no session ${sessionId}`);
     const written = await write(state, fence, request, new Map(Object.entries(lines)));
+    health.update(state, request.isEnd);
     // Who goes on with it keeps it meanwhile; nobody may take it for one that was left behind.
     if (request.isEnd) await store.leases.release({ sessionId, fence });
     return { sessionId, ...written };

@@ -1,10 +1,13 @@
 import type { ThreadHealth } from '@fleetloom/protocol/fleet';
 import type { Leases } from '../../store/store.ts';
+import { isImporter } from '../imports/importer.ts';
 
 export interface HealthFinderOptions {
   readonly leases: Pick<Leases, 'findOwner'>;
   /** What this process knows; undefined if it does not own the session. */
   readonly own: (sessionId: string) => readonly ThreadHealth[] | undefined;
+  /** What this process knows of a session that a client imports as it runs. */
+  readonly imported?: ((sessionId: string) => readonly ThreadHealth[] | undefined) | undefined;
   /** The other processes, where there are any. */
   readonly nodes?: HealthNodes | undefined;
 }
@@ -31,6 +34,8 @@ export function createHealthFinder(options: HealthFinderOptions): (sessionId: st
     if (threads !== undefined) return { isKnown: true, owner: { nodeId: nodes?.nodeId ?? null }, threads };
     const owner = await leases.findOwner(sessionId);
     if (owner === undefined) return { isKnown: true, owner: null, threads: [] };
+    const imported = isImporter(owner) ? options.imported?.(sessionId) : undefined;
+    if (imported !== undefined) return { isKnown: true, owner: { nodeId: nodes?.nodeId ?? null }, threads: imported };
     if (nodes === undefined) return { isKnown: false, owner: { nodeId: null }, threads: [] };
     const nodeId = nodes.nodeOf(owner);
     const told = await nodes.ask(nodeId, sessionId);

@@ -128,6 +128,12 @@ function takeInTurn(draft: Draft, thread: ThreadState, taken: TakenEvent): void 
         retry: 'retrying',
         retry_at: null,
       });
+    case 'transcript_missing':
+      return void draft.event(thread, 'session.error', {
+        error: { type: 'unknown_error', message: event.message },
+        retry: 'exhausted',
+        retry_at: null,
+      });
     case 'compacted':
       return void draft.event(thread, 'agent.thread_context_compacted', { history: [] });
     default:

@@ -1,0 +1,50 @@
+import type { StreamJsonMessage } from '@fleetloom/protocol/stream-json';
+import { expect, it } from 'vitest';
+import { LineOrder } from './line-order.ts';
+
+it('[J280] lines behind one that waits for a transcript wait too, and all are taken in their order', async () => {
+  const taken: string[] = [];
+  let recover: (text: string) => void = () => {};
+  const lines = new LineOrder<string>({
+    before: ({ type }) => (type === 'slow' ? new Promise((resolve) => (recover = resolve)) : undefined),
+    take: ({ type }) => void taken.push(type),
+    takeRecovered: (text) => void taken.push(text),
+    onHold: () => void taken.push('(hold)'),
+    onRelease: () => void taken.push('(release)'),
+  });
+  for (const type of ['a', 'slow', 'b', 'slow', 'c']) lines.push(line(type));
+  lines.end(
+    () => Promise.resolve('the rest'),
+    () => void taken.push('end'),
+  );
+  expect([taken, lines.isHeld]).toEqual([['a', '(hold)'], true]);
+  recover('first');
+  await settle();
+  expect(taken.slice(2)).toEqual(['first', 'slow', 'b', '(hold)']);
+  recover('second');
+  await settle();
+  expect(taken.slice(6)).toEqual(['second', 'slow', 'c', '(hold)', 'the rest', 'end', '(release)']);
+  expect(lines.isHeld).toBe(false);
+});
+
+it('[J280] a line whose transcript cannot be read is taken without it', async () => {
+  const taken: string[] = [];
+  const lines = new LineOrder<string>({
+    before: () => Promise.reject(new Error('no')),
+    take: ({ type }) => void taken.push(type),
+    takeRecovered: (text) => void taken.push(text),
+    onHold: () => {},
+    onRelease: () => {},
+  });
+  lines.push(line('a'));
+  await settle();
+  expect(taken).toEqual(['a']);
+});
+
+function line(type: string): StreamJsonMessage {
+  return { type };
+}
+
+function settle(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve));
+}
