@@ -1,9 +1,11 @@
 import type { StreamJsonMessage } from '@fleetloom/protocol/stream-json';
 import type { Usage } from '../engine.ts';
 import type { ProgramEvent } from '../program.ts';
+import { followGateway } from './follow-gateway.ts';
 import type { GatewayEvent } from './gateway/events.ts';
 import { type HeldAnswer, HeldAnswers } from './held-answers.ts';
-import { type AnswerFacts, type BlockKind, type LinePlace, OpenAnswer, type TextKind } from './open-answer.ts';
+import { type AnswerFacts, type LinePlace, OpenAnswer } from './open-answer.ts';
+import type { TextKind } from './open-block.ts';
 import { RequestUsage } from './request-usage.ts';
 import { addUsage, noUsage, toUsage } from './usage.ts';
 import { record, text } from './values.ts';
@@ -107,7 +109,7 @@ export class Answers {
     // Its lines came first, and they tell it to the end: the gateway adds what it used.
     if (isLate && thread.open?.messageId === event.messageId) thread.requestId = event.requestId;
     const isOpen = thread.open !== undefined && thread.requestId === event.requestId;
-    const events = isOpen ? this.#follow(thread.open!, event, state.isFull) : [];
+    const events = isOpen ? followGateway(thread.open!, event, state.isFull) : [];
     if (!isOpen && !isLate) thread.held.push(event);
     return [...events, ...this.release(key, state)];
   }
@@ -170,32 +172,8 @@ export class Answers {
     const thread = this.#thread(key);
     thread.requestId = requestId;
     thread.printedId = undefined;
-    for (const event of rest) for (const each of this.#follow(thread.open!, event, isFull)) started.push(each);
+    for (const event of rest) for (const each of followGateway(thread.open!, event, isFull)) started.push(each);
     return started;
-  }
-
-  #follow(open: OpenAnswer, { requestId, event }: GatewayEvent, isFull: boolean): ProgramEvent[] {
-    switch (event.type) {
-      case 'block_started':
-        open.start(nameOf(requestId, event.index), kinds[event.block], event.call?.id ?? null);
-        return [];
-      case 'delta':
-        return open.grow(nameOf(requestId, event.index), event.text, isFull);
-      case 'block_stopped':
-        return open.stop(nameOf(requestId, event.index));
-      case 'usage':
-        open.usage = event.usage;
-        open.stopReason = event.stopReason ?? open.stopReason;
-        return [];
-      case 'finished':
-        return open.finish(false);
-      case 'failed':
-        if (event.failure.reason !== 'unreadable') return open.finish(true);
-        open.followLines();
-        return [];
-      default:
-        return [];
-    }
   }
 
   #thread(key: string): AnsweredThread {
@@ -207,18 +185,6 @@ export class Answers {
 
 const OWN_WORDS = '<synthetic>';
 const ownWords: AnswerFacts = { messageId: OWN_WORDS, model: OWN_WORDS, source: 'lines', usage: noUsage };
-
-const kinds: Readonly<Record<'text' | 'thinking' | 'tool_use' | 'other', BlockKind>> = {
-  text: 'text',
-  thinking: 'thinking',
-  tool_use: 'call',
-  other: 'opaque',
-};
-
-/** Requests of the gateway are unique, also where an endpoint answers two of them with one message id. */
-function nameOf(requestId: string, index: number): string {
-  return `${requestId} #${index}`;
-}
 
 function createThread(): AnsweredThread {
   return { open: undefined, requestId: undefined, printedId: undefined, held: new HeldAnswers() };

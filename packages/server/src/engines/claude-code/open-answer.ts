@@ -1,6 +1,7 @@
 import type { AssistantBlock } from '../../base/content.ts';
 import type { Usage } from '../engine.ts';
 import type { ProgramEvent } from '../program.ts';
+import { type BlockKind, OpenBlock, type TextKind, toContent } from './open-block.ts';
 
 /**
  * What announces the end of an answer. `stream`: stream events among the lines, which only the main agent has. `gateway`: the
@@ -8,25 +9,6 @@ import type { ProgramEvent } from '../program.ts';
  * ends when the thread does something else.
  */
 export type AnswerSource = 'stream' | 'gateway' | 'lines';
-
-export type TextKind = 'text' | 'thinking';
-/** `opaque`: comes whole, on a line of its own. */
-export type BlockKind = TextKind | 'call' | 'opaque';
-
-interface OpenBlock {
-  readonly name: string;
-  readonly kind: BlockKind;
-  readonly callId: string | null;
-  text: string;
-  /** White space only. The program keeps such a text and prints no line for it. */
-  isBlank: boolean;
-  /** It was emitted as `block_started`. */
-  isEmitted: boolean;
-  /** The endpoint has sent all of it. */
-  isStopped: boolean;
-  /** Its line has come, or none will come. */
-  isSettled: boolean;
-}
 
 export interface AnswerFacts {
   readonly messageId: string;
@@ -95,18 +77,18 @@ export class OpenAnswer {
     const block = this.#blocks.get(name);
     if (block === undefined || block.isSettled) return [];
     this.#isLive &&= !isFull;
-    return this.#append(block, text, this.#isLive);
+    return block.grow(this.key, text, this.#isLive);
   }
 
   /** More of a block of the main agent; `isEmitted` is false for the rest of it, which comes with the whole. */
   add(name: string, kind: TextKind, text: string, isEmitted: boolean): ProgramEvent[] {
-    return this.#append(this.#blocks.get(name) ?? this.#create(name, kind, null), text, isEmitted);
+    const block = this.#blocks.get(name) ?? this.#create(name, kind, null);
+    return block.grow(this.key, text, isEmitted);
   }
 
   /** The block turned out to be another text. */
   replace(name: string, text: string): void {
-    const block = this.#blocks.get(name);
-    if (block !== undefined) Object.assign(block, { text, isBlank: isBlank(text) });
+    this.#blocks.get(name)?.replace(text);
   }
 
   /** The program took the block back. */
@@ -145,7 +127,7 @@ export class OpenAnswer {
   /** The line of a whole text has come. A text of another message, such as the program's own words, is no block of this one. */
   settle({ messageId, name }: LinePlace, kind: TextKind, text: string): ProgramEvent[] {
     const block = messageId === this.messageId ? this.#settle(this.#find(kind, text)) : undefined;
-    return [this.#toEnd(block?.name ?? name, toBlock(kind, text)), ...this.#endBlank()];
+    return [this.#toEnd(block?.name ?? name, toContent(kind, text)), ...this.#endBlank()];
   }
 
   /** The line of a block of any other kind but a call has come. */
@@ -167,9 +149,7 @@ export class OpenAnswer {
   endBlocks(): ProgramEvent[] {
     const open = [...this.#blocks.values()].filter((block) => !block.isSettled);
     for (const { name } of open) this.#blocks.delete(name);
-    return open.flatMap(({ name, kind, text }) =>
-      kind === 'text' || kind === 'thinking' ? [this.#toEnd(name, toBlock(kind, text))] : [],
-    );
+    return open.flatMap((block) => block.end(this.key));
   }
 
   /** Texts of white space end with their stream, once every block before them has ended. */
@@ -177,9 +157,9 @@ export class OpenAnswer {
     const ended: ProgramEvent[] = [];
     for (const block of this.#blocks.values()) {
       if (block.isSettled) continue;
-      if (!isUnprinted(block)) break;
+      if (!block.isUnprinted) break;
       block.isSettled = true;
-      if (block.text !== '') ended.push(this.#toEnd(block.name, toBlock('text', block.text)));
+      if (block.text !== '') ended.push(...block.end(this.key));
     }
     return ended;
   }
@@ -199,7 +179,7 @@ export class OpenAnswer {
 
   /** Lines come in the order of their blocks. Where the gateway saw another text, the line is of the oldest block. */
   #find(kind: TextKind, text: string): OpenBlock | undefined {
-    const open = this.#unsettled(kind).filter((block) => !isUnprinted(block));
+    const open = this.#unsettled(kind).filter((block) => !block.isUnprinted);
     const isPart = (part: string, whole: string) => part !== '' && whole.startsWith(part);
     return (
       open.find((block) => block.text === text) ??
@@ -213,36 +193,8 @@ export class OpenAnswer {
   }
 
   #create(name: string, kind: BlockKind, callId: string | null): OpenBlock {
-    const state = { text: '', isBlank: true, isEmitted: false, isStopped: false, isSettled: false };
-    const block: OpenBlock = { name, kind, callId, ...state };
+    const block = new OpenBlock(name, kind, callId);
     this.#blocks.set(name, block);
     return block;
   }
-
-  #append(block: OpenBlock, text: string, isEmitted: boolean): ProgramEvent[] {
-    const { key } = this;
-    const { name, kind } = block;
-    block.text += text;
-    block.isBlank &&= isBlank(text);
-    if (!isEmitted || text === '' || (kind !== 'text' && kind !== 'thinking')) return [];
-    if (block.isEmitted) return [{ type: 'block_delta', key, block: name, text }];
-    block.isEmitted = true;
-    return [
-      { type: 'block_started', key, block: name, kind },
-      { type: 'block_delta', key, block: name, text: block.text },
-    ];
-  }
-}
-
-function isUnprinted({ kind, isBlank: isWhiteSpace, isStopped }: OpenBlock): boolean {
-  return kind === 'text' && isWhiteSpace && isStopped;
-}
-
-/** The signature of a thinking block is for the model that made it, and only the program talks to that. */
-function toBlock(kind: TextKind, text: string): AssistantBlock {
-  return kind === 'text' ? { type: 'text', text } : { type: 'thinking', thinking: text, signature: '' };
-}
-
-function isBlank(text: string): boolean {
-  return !/\S/u.test(text);
 }
