@@ -36,7 +36,7 @@ async function interruptAt({ url, key, client }: ClaudeServer, session: string, 
   const seen = new Map<string, string>();
   for await (const event of watchFleet({ url, key, session })) {
     if (event.type === 'done') return;
-    if (event.type !== 'text' || event.thread_id === undefined) continue;
+    if (event.type !== 'text' || typeof event.thread_id !== 'string') continue;
     const text = (seen.get(event.thread_id) ?? '') + event.delta;
     seen.set(event.thread_id, text);
     if (!text.includes(words)) continue;

@@ -117,14 +117,14 @@ export class Answers {
   /** Ends the answer that is whole, and opens the next one when it is due. */
   release(key: string, { isRunning, isCalling, isFull }: TapState): ProgramEvent[] {
     const thread = this.#threads.get(key);
+    if (thread === undefined) return [];
     const events: ProgramEvent[] = [];
-    while (thread !== undefined) {
+    while (true) {
       if (thread.open?.isWhole === true) events.push(...this.end(key));
-      if (thread.open !== undefined || thread.held.isEmpty || thread.printedId !== undefined) break;
-      if (!isRunning || isCalling()) break;
+      if (thread.open !== undefined || thread.held.isEmpty || thread.printedId !== undefined) return events;
+      if (!isRunning || isCalling()) return events;
       for (const event of this.#openHeld(key, thread.held.takeFirst()!, isFull)) events.push(event);
     }
-    return events;
   }
 
   /** The thread does something that it can only do after its answer. */

@@ -61,7 +61,8 @@ export async function foldThreads(events: readonly ProgramEvent[]): Promise<Read
 function toSaid(content: Extract<ProgramEvent, { type: 'block_ended' }>['content']) {
   if (content.type === 'text') return { kind: 'text', text: content.text };
   if (content.type === 'thinking') return { kind: 'thinking', text: content.thinking };
-  return { kind: 'redacted', text: content.type === 'opaque' ? String(content.raw['data']) : '' };
+  const data = content.type === 'opaque' ? content.raw['data'] : undefined;
+  return { kind: 'redacted', text: typeof data === 'string' ? data : '' };
 }
 
 /** As much of a state as the writer of deltas looks at: the threads, and the request that each has open. */
