@@ -85,6 +85,16 @@ it('[J264] the request of an answer that was broken off is an error; a block of 
   ]);
 });
 
+it('[J264] a request that is repeated after its answer broke off is a request of its own, also under the same message id', () => {
+  const { answers, tap } = open();
+  for (const event of [begun, starts(0), grows(0, 'One'), stops(0), broken]) tap('m1', event);
+  const repeat = (event: AnswerEvent) => answers.tap('a1', { ...toEvent('m1', event), requestId: 'again' }, ready);
+  expect(repeat(begun)).toMatchObject([{ type: 'request_ended', isError: true }, { type: 'request_started' }]);
+  for (const event of [starts(0), grows(0, 'One'), stops(0), finished]) repeat(event);
+  expect(line(answers, 'm1', 'One')).toMatchObject([{ type: 'block_ended', block: 'again #0' }]);
+  expect(answers.release('a1', ready)).toMatchObject([{ type: 'request_ended', isError: false }]);
+});
+
 it('[J18] a reader that cannot follow receives a true beginning, and the rest of the answer with its lines', () => {
   const { tap, answers } = open();
   tap('m1', begun);

@@ -105,13 +105,17 @@ export class Answers {
   /** The gateway saw something of the thread. */
   tap(key: string, event: GatewayEvent, state: TapState): ProgramEvent[] {
     const thread = this.#thread(key);
-    const isLate = event.event.type === 'begun' && event.messageId === thread.printedId;
+    const isBegun = event.event.type === 'begun';
+    // An endpoint may answer a repeated request with the same message id: the lines to come are of the second answer.
+    const isRepeated = isBegun && thread.open?.messageId === event.messageId && thread.open.isFailed;
+    const ended = isRepeated && !thread.open!.isPrinted ? this.end(key) : [];
+    const isLate = isBegun && event.messageId === thread.printedId;
     // Its lines came first, and they tell it to the end: the gateway adds what it used.
     if (isLate && thread.open?.messageId === event.messageId) thread.requestId = event.requestId;
     const isOpen = thread.open !== undefined && thread.requestId === event.requestId;
     const events = isOpen ? followGateway(thread.open!, event, state.isFull) : [];
     if (!isOpen && !isLate) thread.held.push(event);
-    return [...events, ...this.release(key, state)];
+    return [...ended, ...events, ...this.release(key, state)];
   }
 
   /** Ends the answer that is whole, and opens the next one when it is due. */
