@@ -134,7 +134,8 @@ export class ProgramTranslator {
   takeTapped(event: GatewayEvent, isFull: boolean): ProgramEvent[] {
     const { agentId: key, parentAgentId } = event;
     const retry = key === null ? null : this.#retries.takeTapped(event);
-    if (key !== null && retry !== null) this.#emit({ key, ...retry });
+    // Before its thread is open nothing of an agent can be emitted.
+    if (key !== null && retry !== null && this.#threads.isRunning(key)) this.#emit({ key, ...retry });
     // Of agents of agents no lines may come, and then nothing could be settled.
     if (key === null || (parentAgentId !== null && !this.#options.hearsNested)) return this.#takeOut();
     this.#emit(...this.#answers.tap(key, event, this.#tapState(key, isFull)));
