@@ -27,33 +27,30 @@ function openWriter(writeDelta: (frame: NewSessionFrame) => Promise<unknown>) {
 it('[R170] an engine waits when so many deltas are not on disk, and goes on when they are', async () => {
   const gate = createGate();
   const { writer, clock } = openWriter(() => gate.opened);
-  writer.begin(0, 'text');
+  const id = writer.begin('text');
   for (let at = 1; at < limits.pendingDeltasMax - 1; at++) {
     clock.advance(limits.deltaWindowMs);
-    await writer.grow(0, 'x');
+    await writer.grow(id, 'x');
   }
   clock.advance(limits.deltaWindowMs);
   let isThrough = false;
-  const last = writer.grow(0, 'x').then(() => (isThrough = true));
+  const last = writer.grow(id, 'x').then(() => (isThrough = true));
   await new Promise((resolve) => setImmediate(resolve));
   expect(isThrough).toBe(false);
   gate.open();
   await last;
   clock.advance(limits.deltaWindowMs);
-  await writer.grow(0, 'x');
+  await writer.grow(id, 'x');
 });
 
-it('[R171] blocks that people can read are announced with the id of their event; calls are not', async () => {
+it('[R171] blocks that people can read are announced with the id of their event', async () => {
   const frames: NewSessionFrame[] = [];
   const { writer, work } = openWriter(async (frame) => frames.push(frame));
-  writer.begin(0, 'thinking');
-  await writer.grow(0, 'Hm.');
-  writer.begin(1, 'tool_use');
-  await writer.grow(1, '{}');
-  writer.begin(2, 'other');
-  writer.begin(3, 'text');
-  await writer.grow(3, 'Hello');
-  await writer.grow(3, ' there');
+  const thought = writer.begin('thinking');
+  await writer.grow(thought, 'Hm.');
+  const text = writer.begin('text');
+  await writer.grow(text, 'Hello');
+  await writer.grow(text, ' there');
   writer.flush();
   const place = { threadId: 'sthr_1', turn: { streamId: 3, depth: 1, run: 'req_1' }, time: 0 };
   expect(frames).toEqual([
@@ -62,11 +59,8 @@ it('[R171] blocks that people can read are announced with the id of their event;
     { ...place, type: 'delta.started', payload: { id: 'sevt_2', block: 'text' } },
     { ...place, type: 'delta.text', payload: { id: 'sevt_2', text: 'Hello there' } },
   ]);
-  expect([...writer.eventIds]).toEqual([
-    [0, 'sevt_1'],
-    [3, 'sevt_2'],
-  ]);
-  await writer.grow(3, '!');
+  expect([thought, text]).toEqual(['sevt_1', 'sevt_2']);
+  await writer.grow(text, '!');
   work.abort();
   writer.flush();
   expect(frames).toHaveLength(4);

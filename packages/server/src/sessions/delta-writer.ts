@@ -18,9 +18,8 @@ export interface DeltaWriterOptions {
 
 type DeltaType = 'delta.queued' | 'delta.admitted' | 'delta.started' | 'delta.text' | 'delta.thinking';
 
-/** Writes an answer while it grows. Each block that people can read gets the id that its event will have. */
+/** Writes an answer while it grows. A block is known by the id of its event, which is new for every block. */
 export class DeltaWriter {
-  readonly eventIds = new Map<number, string>();
   readonly #types = new Map<string, 'delta.text' | 'delta.thinking'>();
   readonly #options: DeltaWriterOptions;
   readonly #coalescer: DeltaCoalescer;
@@ -43,19 +42,18 @@ export class DeltaWriter {
     this.#write('delta.admitted', {});
   }
 
-  begin(index: number, block: 'text' | 'thinking' | 'tool_use' | 'other'): void {
-    if (block === 'tool_use' || block === 'other') return;
+  /** Returns the id that the event of the block will have. */
+  begin(block: 'text' | 'thinking'): string {
     const id = this.#options.nextEventId();
-    this.eventIds.set(index, id);
     this.#types.set(id, block === 'text' ? 'delta.text' : 'delta.thinking');
     this.#coalescer.flush();
     this.#write('delta.started', { id, block });
+    return id;
   }
 
   /** Waits when the disk is behind, so that a fast model does not fill the memory. */
-  async grow(index: number, text: string): Promise<void> {
-    const id = this.eventIds.get(index);
-    if (id !== undefined) this.#coalescer.push(id, text);
+  async grow(id: string, text: string): Promise<void> {
+    this.#coalescer.push(id, text);
     if (this.#pending >= limits.pendingDeltasMax) await this.#written;
   }
 

@@ -68,11 +68,12 @@ export async function runRequest(
     const isSummary = asking.purpose === 'compaction';
     const events = runner.engine.request(isSummary ? toSummaryRequest(request, asking.window) : request, signal);
     // A summary is not what the agent says to anybody, so nobody watches it grow.
-    const last = await follow(events, deltas, isSummary);
+    const eventIds = new Map<number, string>();
+    const last = await follow(events, deltas, isSummary ? null : eventIds);
     if (last.type === 'failed') return toFailed(runner, asking, threadId, startId, last);
     const costNanoUsd = runner.models.costNanoUsd(last.model, last.usage, request.model.speed);
     if (isSummary) return toSummarised(asking, threadId, startId, last, costNanoUsd);
-    const answered = { startId, event: last, costNanoUsd, offer, eventIds: deltas.eventIds };
+    const answered = { startId, event: last, costNanoUsd, offer, eventIds };
     return { type: 'answered', threadId, answered };
   } catch (error) {
     // Engines and toolboxes do not throw. One that does all the same must not take the session with it.
@@ -132,16 +133,25 @@ function toAsking({ models }: RequestRunner, state: SessionState, thread: Thread
 
 type LastEvent = Extract<EngineEvent, { type: 'finished' | 'failed' }>;
 
-/** Writes what it waits for and what grows, and gives back how it ended. */
-async function follow(events: AsyncIterable<EngineEvent>, deltas: DeltaWriter, isSummary: boolean): Promise<LastEvent> {
+/** Writes what the request waits for and what grows, with the event ids of its blocks by index; returns how it ended. */
+async function follow(
+  events: AsyncIterable<EngineEvent>,
+  deltas: DeltaWriter,
+  eventIds: Map<number, string> | null,
+): Promise<LastEvent> {
   let last: LastEvent | undefined;
   for await (const event of events) {
     if (event.type === 'queued') deltas.queue(event);
     else if (event.type === 'admitted') deltas.admit();
     else if (event.type === 'finished' || event.type === 'failed') last = event;
-    else if (isSummary) continue;
-    else if (event.type === 'block_started') deltas.begin(event.index, event.block);
-    else if (event.type === 'delta') await deltas.grow(event.index, event.text);
+    else if (eventIds === null) continue;
+    else if (event.type === 'block_started') {
+      const { block } = event;
+      if (block === 'text' || block === 'thinking') eventIds.set(event.index, deltas.begin(block));
+    } else if (event.type === 'delta') {
+      const id = eventIds.get(event.index);
+      if (id !== undefined) await deltas.grow(id, event.text);
+    }
   }
   deltas.flush();
   return last ?? endedWithoutWord;

@@ -3,13 +3,12 @@ import { type AgentEvent, type StreamJsonMessage, Translator } from '@fleetloom/
 import { limits } from '../../base/limits.ts';
 import type { Usage } from '../engine.ts';
 import { MAIN, type ProgramAsk, type ProgramEvent, type ProgramOptions } from '../program.ts';
+import { Answers, type TapState } from './answers.ts';
 import type { Asks } from './asks.ts';
-import { GrowingBlocks } from './blocks.ts';
 import { PendingWork } from './pending-work.ts';
-import { Requests } from './requests.ts';
 import type { GatewayEvent } from './gateway/events.ts';
+import type { LinePlace } from './open-answer.ts';
 import { SubagentRetries, toRetry } from './subagent-retries.ts';
-import { TappedAgents } from './tapped-agents.ts';
 import { Threads } from './threads.ts';
 import { toResultBlocks } from './to-content.ts';
 import { type CallTool, PLAN_TOOLS, QUESTION_TOOL } from './tool-policy.ts';
@@ -46,9 +45,7 @@ export class ProgramTranslator {
   readonly #translator = new Translator();
   readonly #threads: Threads;
   readonly #turns = new Turns();
-  readonly #blocks = new GrowingBlocks();
-  readonly #requests: Requests;
-  readonly #tapped: TappedAgents;
+  readonly #answers: Answers;
   readonly #retries = new SubagentRetries();
   readonly #work = new PendingWork();
   /** Calls without a result, and whose they are. */
@@ -65,8 +62,7 @@ export class ProgramTranslator {
   constructor(options: ProgramTranslatorOptions) {
     this.#options = options;
     this.#threads = new Threads(options.agent, options.members);
-    this.#requests = new Requests({ isResumed: options.isResumed });
-    this.#tapped = new TappedAgents(this.#blocks, this.#requests);
+    this.#answers = new Answers({ isResumed: options.isResumed });
   }
 
   /** A turn is about to begin by itself. */
@@ -108,7 +104,7 @@ export class ProgramTranslator {
       this.#emit(...this.#threads.open(thread));
       // One whose call was asked for before says nothing new.
       if (!events.some((event) => event.type === 'tool_use' && this.#calls.has(event.toolUseId))) {
-        this.#emit(...this.#requests.before(this.#key(thread), line));
+        this.#emit(...this.#answers.before(this.#key(thread), line));
       }
     }
     for (const event of events) this.#event(event, line);
@@ -123,7 +119,7 @@ export class ProgramTranslator {
     if (event.type === 'thread_start' || event.sameAs === undefined) return this.#threads.learn(event);
     const gone = this.#threads.merge(event.thread, event.sameAs);
     if (gone === undefined) return;
-    this.#emit(...this.#blocks.endAll(gone), ...this.#requests.end(gone));
+    this.#emit(...this.#answers.close(gone, false));
     this.#emit({ type: 'thread_ended', key: gone, status: 'stopped', error: null });
   }
 
@@ -142,10 +138,11 @@ export class ProgramTranslator {
   takeTapped(event: GatewayEvent, isFull: boolean): ProgramEvent[] {
     const { agentId: key, parentAgentId } = event;
     const retry = key === null ? null : this.#retries.takeTapped(event);
-    if (key !== null && retry !== null) this.#emit({ key, ...retry });
+    // Before its thread is open nothing of an agent can be emitted.
+    if (key !== null && retry !== null && this.#threads.isRunning(key)) this.#emit({ key, ...retry });
     // Of agents of agents no lines may come, and then nothing could be settled.
     if (key === null || (parentAgentId !== null && !this.#options.hearsNested)) return this.#takeOut();
-    this.#emit(...this.#tapped.take(key, event, { isOpened: this.#threads.isOpened(key), isFull }));
+    this.#emit(...this.#answers.tap(key, event, this.#tapState(key, isFull)));
     return this.#takeOut();
   }
 
@@ -164,14 +161,13 @@ export class ProgramTranslator {
 
   #finish(line: StreamJsonMessage, thread: string): void {
     const key = this.#key(thread);
-    const streamed = line.type === 'stream_event' ? text(record(line['event'])?.['type']) : undefined;
-    const isWhole = line.type === 'assistant' && thread === MAIN;
-    if (isWhole || streamed === 'content_block_stop' || streamed === 'message_stop') {
-      this.#emit(...this.#blocks.endAll(key));
-    }
-    this.#emit(...this.#requests.after(key, line));
-    if (this.#requests.messageOf(key) === OWN_WORDS) this.#emit(...this.#requests.end(key));
-    this.#emit(...this.#tapped.release(key, { isOpened: this.#threads.isOpened(key), isFull: false }));
+    this.#emit(...this.#answers.after(key, line));
+    this.#emit(...this.#answers.release(key, this.#tapState(key, false)));
+  }
+
+  #tapState(key: string, isFull: boolean): TapState {
+    const isCalling = () => [...this.#calls.values()].some((thread) => this.#key(thread) === key);
+    return { isRunning: this.#threads.isRunning(key), isCalling, isFull };
   }
 
   #event(event: AgentEvent, line: StreamJsonMessage): void {
@@ -198,13 +194,15 @@ export class ProgramTranslator {
         // The turn that ends with it says the same.
         if (error !== undefined && thread === MAIN) return;
         const kind = event.type === 'text_delta' ? 'text' : 'thinking';
-        if (line.type !== 'assistant')
-          return this.#emit(...this.#blocks.grow(key, blockOf(event), kind, event.content));
-        return this.#whole(thread, event, kind);
+        const { content } = event;
+        if (line.type === 'assistant') return this.#emit(...this.#answers.whole(key, placeOf(event), kind, content));
+        return this.#emit(...(this.#answers.openOf(key)?.add(placeOf(event).name, kind, content, true) ?? []));
       }
       case 'replace':
-        if (event.content !== undefined) this.#blocks.replace(key, blockOf(event), event.content);
+        if (event.content !== undefined) this.#answers.openOf(key)?.replace(placeOf(event).name, event.content);
         return;
+      case 'retract':
+        return this.#answers.openOf(key)?.retract(placeOf(event).name);
       case 'tool_use':
         return this.#call(thread, event.toolUseId, event.toolName, event.input);
       case 'tool_result':
@@ -220,28 +218,11 @@ export class ProgramTranslator {
         if (event.role === 'replay') this.#turns.taken();
         return;
       case 'raw':
-        return this.#raw(thread, event.kind, event.value);
+        return this.#raw(thread, event);
       default:
         // Growing inputs, reports and progress: what matters of them comes whole in another event.
         return;
     }
-  }
-
-  /** A whole block on one line. It may have been seen to grow: by the lines of the main agent, or by the gateway. */
-  #whole(
-    thread: string,
-    event: Extract<AgentEvent, { type: 'text_delta' | 'thinking_delta' }>,
-    kind: 'text' | 'thinking',
-  ): void {
-    const key = this.#key(thread);
-    // The program's own words, such as what a slash command says: no model was asked, and they still need a place.
-    if (this.#requests.messageOf(key) === undefined) {
-      this.#emit(...this.#requests.begin(key, { messageId: OWN_WORDS, model: OWN_WORDS, usage: noUsage }));
-    }
-    if (thread === MAIN) return this.#blocks.add(key, blockOf(event), kind, event.content);
-    const block = this.#tapped.settle(key, event.message_id, kind) ?? blockOf(event);
-    this.#blocks.set(key, block, kind, event.content);
-    this.#emit(...this.#blocks.end(key, block));
   }
 
   #turnStarted({ sessionId, version }: Extract<AgentEvent, { type: 'session_meta' }>): void {
@@ -269,8 +250,7 @@ export class ProgramTranslator {
   #turnEnded(event: Extract<AgentEvent, { type: 'turn_complete' }>): void {
     const outcome = toTurnOutcome(event, this.#error);
     this.#error = undefined;
-    this.#emit(...this.#blocks.endAll(MAIN));
-    this.#emit(...this.#requests.endTurn(MAIN, toUsage(event.usage), outcome.type !== 'done'));
+    this.#emit(...this.#answers.endTurn(MAIN, toUsage(event.usage), outcome.type !== 'done'));
     const isMoreToCome = this.#turns.end({ isOwn: event.origin !== undefined, isDone: outcome.type === 'done' });
     const message = this.#lastMessage;
     this.#emit({ type: 'turn_ended', key: MAIN, outcome, isMoreToCome, ...(message === undefined ? {} : { message }) });
@@ -278,10 +258,8 @@ export class ProgramTranslator {
 
   #threadEnded(thread: string, status: 'completed' | 'failed' | 'stopped', error: string | undefined): void {
     const key = this.#key(thread);
-    this.#emit(...this.#threads.open(thread), ...this.#blocks.endAll(key));
-    this.#emit(...this.#requests.end(key, status !== 'completed'));
+    this.#emit(...this.#threads.open(thread), ...this.#answers.close(key, status !== 'completed'));
     this.#threads.end(thread);
-    this.#tapped.forget(key);
     this.#retries.ended(key);
     this.#emit({ type: 'thread_ended', key, status, error: error ?? null });
   }
@@ -294,13 +272,14 @@ export class ProgramTranslator {
   }
 
   #call(thread: string, callId: string, name: string, input: unknown): void {
-    this.#tapped.settleCall(this.#key(thread), callId);
-    if (this.#calls.has(callId)) return;
+    const key = this.#key(thread);
+    const settled = this.#answers.openOf(key)?.settleCall(callId) ?? [];
+    if (this.#calls.has(callId)) return this.#emit(...settled);
     this.#calls.set(callId, thread);
     if (name === QUESTION_TOOL) this.#questions.add(callId);
     const tool = this.#toolOf(thread, name);
     const shown = tool.kind === 'denied' ? ({ kind: 'builtin', permission: 'deny' } as const) : tool;
-    this.#emit({ type: 'call', key: this.#key(thread), callId, name, input: toJson(input), tool: shown });
+    this.#emit({ type: 'call', key, callId, name, input: toJson(input), tool: shown }, ...settled);
   }
 
   #result(thread: string, event: Extract<AgentEvent, { type: 'tool_result' }>, structured: unknown): void {
@@ -310,8 +289,7 @@ export class ProgramTranslator {
     this.#questions.delete(callId);
     this.#options.asks.forget(callId);
     this.#options.tools.forget(callId);
-    this.#tapped.returned(key, callId);
-    this.#endUntold(key);
+    this.#emit(...this.#answers.endUnannounced(key));
     const file = isError ? undefined : toEditedFile(structured);
     this.#emit({ type: 'result', key, callId, content: toResultBlocks(content), isError, ...(file && { file }) });
   }
@@ -320,12 +298,13 @@ export class ProgramTranslator {
   #ask(thread: string, request: Extract<AgentEvent, { type: 'permission_request' }>): void {
     const { toolUseId: callId = request.requestId, toolName, input } = request;
     const key = this.#key(thread);
-    this.#emit(...this.#threads.open(thread));
-    if (!this.#calls.has(callId) && this.#requests.messageOf(key) === undefined) {
-      this.#emit(...this.#requests.begin(key, { messageId: request.requestId, model: 'unknown', usage: noUsage }));
+    this.#emit(...this.#threads.open(thread), ...this.#answers.release(key, this.#tapState(key, false)));
+    if (!this.#calls.has(callId) && this.#answers.openOf(key) === undefined) {
+      const unknown = { messageId: request.requestId, model: 'unknown', source: 'lines', usage: noUsage } as const;
+      this.#emit(...this.#answers.begin(key, unknown));
     }
     this.#call(thread, callId, toolName, input);
-    this.#endUntold(key);
+    this.#emit(...this.#answers.endUnannounced(key));
     if (!this.#options.asks.take(request, callId, this.#toolOf(thread, toolName))) return;
     const reason = text(record(request.request)?.['decision_reason']) ?? null;
     // The call may stand under another name of the same agent.
@@ -333,12 +312,13 @@ export class ProgramTranslator {
     this.#emit({ type: 'ask', key: owner, callId, kind: toAskKind(toolName), reason, input: toJson(input) });
   }
 
-  #raw(thread: string, kind: string, value: unknown): void {
+  #raw(thread: string, event: Extract<AgentEvent, { type: 'raw' }>): void {
+    const { kind, value } = event;
     const key = this.#key(thread);
     const line = record(value) ?? {};
     if (kind.startsWith('block/')) {
-      const block = `${text(line['type'])} ${this.#out.length}`;
-      return this.#emit({ type: 'block_ended', key, block, content: { type: 'opaque', raw: line as never } });
+      const content = { type: 'opaque', raw: line as never } as const;
+      return this.#emit(...(this.#answers.openOf(key)?.settleOpaque(placeOf(event), content) ?? []));
     }
     if (kind === 'control_request/mcp_message') return this.#options.tools.take(line as StreamJsonMessage);
     if (kind.startsWith('control_request')) return this.#options.onUnknownRequest(String(line['request_id']));
@@ -351,11 +331,6 @@ export class ProgramTranslator {
   #subagentRetry(line: Record<string, unknown>): void {
     const reported = this.#retries.takeLine(line);
     if (reported !== null) this.#emit({ key: reported.key, ...reported.retry });
-  }
-
-  /** The agent does what it can only do behind a request. Where the gateway knows better, that is waited for. */
-  #endUntold(key: string): void {
-    if (!this.#tapped.isAnswering(key)) this.#emit(...this.#requests.endUntold(key));
   }
 
   #toolOf(thread: string, name: string): CallTool {
@@ -371,8 +346,6 @@ export class ProgramTranslator {
   }
 }
 
-const OWN_WORDS = '<synthetic>';
-
 function isSaying({ type }: StreamJsonMessage): boolean {
   return type === 'assistant' || type === 'stream_event' || type === 'user';
 }
@@ -382,8 +355,9 @@ function threadOf(line: StreamJsonMessage, events: readonly AgentEvent[]): strin
   return events.at(-1)?.thread ?? (line['parent_tool_use_id'] === null ? MAIN : undefined);
 }
 
-function blockOf({ message_id: id = '', block }: { message_id?: string; block: number }): string {
-  return `${id} ${block}`;
+/** Where a line has its block. The name is unique within its thread. */
+function placeOf({ message_id: messageId, block = 0 }: { message_id?: string; block?: number }): LinePlace {
+  return { messageId, name: `${messageId ?? ''} ${block}` };
 }
 
 function toAskKind(toolName: string): ProgramAsk['kind'] {

@@ -39,9 +39,9 @@ export class Threads {
     return this.#known.get(thread)?.key ?? thread;
   }
 
-  /** Whether it has been told of. */
-  isOpened(key: string): boolean {
-    return this.#opened.has(key);
+  /** Whether the thread was emitted and has not ended since. */
+  isRunning(key: string): boolean {
+    return this.#opened.has(key) && this.#running.has(key);
   }
 
   /** The call that made it. */

@@ -15,75 +15,75 @@ export interface ProgramDeltasOptions {
   readonly writeDelta: (frame: NewSessionFrame) => Promise<unknown>;
 }
 
-interface Growing {
+interface OpenRequest {
   readonly startId: string;
   readonly writer: DeltaWriter;
   readonly stop: AbortController;
-  /** What was told of each block. */
-  readonly told: Map<string, { readonly index: number; text: string }>;
+  /** Blocks that have begun and not ended, by the name that the program gave them: their event ids, and what was written. */
+  readonly blocks: Map<string, { readonly id: string; text: string }>;
 }
 
-/** What agents of a program say while they say it, one writer for each request that is under way. */
+/**
+ * Writes what the agents of a program say while they say it, for each model request that is under way. It owns the event ids of
+ * open blocks: each begun block gets a new id, and an id is given away once, to the event of its block.
+ */
 export class ProgramDeltas {
   readonly #options: ProgramDeltasOptions;
-  readonly #growing = new Map<string, Growing>();
+  readonly #requests = new Map<string, OpenRequest>();
 
   constructor(options: ProgramDeltasOptions) {
     this.#options = options;
   }
 
   start({ key, block, kind }: Extract<ProgramEvent, { type: 'block_started' }>): void {
-    const growing = this.#open(key);
-    if (growing === undefined) return;
-    const index = growing.told.size;
-    growing.told.set(block, { index, text: '' });
-    growing.writer.begin(index, kind);
+    const request = this.#open(key);
+    request?.blocks.set(block, { id: request.writer.begin(kind), text: '' });
   }
 
   async grow({ key, block, text }: Extract<ProgramEvent, { type: 'block_delta' }>): Promise<void> {
-    const growing = this.#growing.get(key);
-    const told = growing?.told.get(block);
-    if (growing === undefined || told === undefined) return;
-    told.text += text;
-    await growing.writer.grow(told.index, text);
+    const request = this.#requests.get(key);
+    const open = request?.blocks.get(block);
+    if (request === undefined || open === undefined) return;
+    open.text += text;
+    await request.writer.grow(open.id, text);
   }
 
-  /** The id that the whole block has, if it is what was seen to grow. */
+  /** The id for the event of the whole block, if its deltas add up to it. */
   end({ key, block, content }: Extract<ProgramEvent, { type: 'block_ended' }>): string | undefined {
-    const growing = this.#growing.get(key);
-    const told = growing?.told.get(block);
-    if (growing === undefined || told === undefined) return undefined;
-    growing.told.delete(block);
+    const request = this.#requests.get(key);
+    const open = request?.blocks.get(block);
+    if (request === undefined || open === undefined) return undefined;
+    request.blocks.delete(block);
     const text = content.type === 'text' ? content.text : content.type === 'thinking' ? content.thinking : '';
-    const isTrue = text.startsWith(told.text);
-    // What nobody saw growing, so that deltas always add up to the whole.
-    if (isTrue && text.length > told.text.length)
-      inBackground(growing.writer.grow(told.index, text.slice(told.text.length)), reportAsWarning);
-    growing.writer.flush();
-    return isTrue ? growing.writer.eventIds.get(told.index) : undefined;
+    const isTrue = text.startsWith(open.text);
+    // The rest was not seen to grow. It is written too, so that the deltas always add up to the whole.
+    if (isTrue && text.length > open.text.length)
+      inBackground(request.writer.grow(open.id, text.slice(open.text.length)), reportAsWarning);
+    request.writer.flush();
+    return isTrue ? open.id : undefined;
   }
 
-  /** Nothing may come behind the end of its request. */
+  /** Nothing may be written after the end of its request. */
   stopUnwanted(): void {
-    for (const [key, { startId, stop }] of this.#growing) {
+    for (const [key, { startId, stop }] of this.#requests) {
       if (this.#startIdOf(key) === startId) continue;
       stop.abort();
-      this.#growing.delete(key);
+      this.#requests.delete(key);
     }
   }
 
-  #open(key: string): Growing | undefined {
+  #open(key: string): OpenRequest | undefined {
     const { state, ...options } = this.#options;
     const startId = this.#startIdOf(key);
-    const known = this.#growing.get(key);
+    const known = this.#requests.get(key);
     if (known?.startId === startId) return known;
     const thread = findThread(state, key);
     if (startId === undefined || thread === undefined) return undefined;
     const stop = new AbortController();
     const writer = new DeltaWriter({ ...options, threadId: thread.id, turn: thread.turn, signal: stop.signal });
-    const growing = { startId, writer, stop, told: new Map() };
-    this.#growing.set(key, growing);
-    return growing;
+    const request: OpenRequest = { startId, writer, stop, blocks: new Map() };
+    this.#requests.set(key, request);
+    return request;
   }
 
   #startIdOf(key: string): string | undefined {

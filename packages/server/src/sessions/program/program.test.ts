@@ -289,6 +289,29 @@ it('[J27] blocks that grow are deltas under the id that they will have, and what
   expect(new Set(deltas.map((delta) => delta.id))).toEqual(new Set([whole!.id]));
 });
 
+it('[J260] three blocks of one answer that are open at the same time have three event ids, and the deltas under each add up to its event', async () => {
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs });
+  const id = await fleet.begin(main, 'Go.');
+  const program = await programs.wait();
+  const starts = (block: string) => ({ type: 'block_started', key: 'main', block, kind: 'text' }) as const;
+  const grows = (block: string, text: string) => ({ type: 'block_delta', key: 'main', block, text }) as const;
+  const whole = (block: string, text: string) =>
+    ({ type: 'block_ended', key: 'main', block, content: { type: 'text', text } }) as const;
+  program.tell(turnBegins, begins(), starts('a'), grows('a', 'A1 '), starts('b'), grows('b', 'B1 '), whole('a', 'A1 '));
+  // The first has ended, the second is still open when the third begins.
+  program.tell(starts('c'), grows('c', 'C1 '), grows('b', 'B2 '), whole('b', 'B1 B2 '), whole('c', 'C1 '));
+  program.tell(ends(), turnEnds);
+  await fleet.rest(id);
+  const grown = new Map<string, string>();
+  for (const { type, payload } of await fleet.frames(id)) {
+    if (type === 'delta.text') grown.set(payload.id, (grown.get(payload.id) ?? '') + payload.text);
+  }
+  const messages = await fleet.payloads(id, 'agent.message');
+  expect(messages.map((each) => [each.id, each.content[0]!.text])).toEqual([...grown]);
+  expect([...grown.values()]).toEqual(['A1 ', 'B1 B2 ', 'C1 ']);
+});
+
 it('[J28] a budget that is used up stops the program, and what is said then does not even reach it', async () => {
   const programs = createTestPrograms();
   const fleet = await openFleet({ programs });

@@ -62,7 +62,6 @@ function startBlock({ index, content_block: start }: JsonObject): readonly Answe
 const kinds: ReadonlyMap<string, 'text' | 'thinking' | 'tool_use'> = new Map([
   ['text', 'text'],
   ['thinking', 'thinking'],
-  ['redacted_thinking', 'thinking'],
   ['tool_use', 'tool_use'],
 ]);
 

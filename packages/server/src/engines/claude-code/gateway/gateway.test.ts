@@ -156,6 +156,17 @@ describe('what passes', () => {
     expect(deltas(heard)).toBe('hello');
     expect(lastOf(heard)).toEqual({ type: 'finished' });
   });
+
+  it('[J270] a handler in this process that drops the connection in the middle of an answer cuts the program off', async () => {
+    const { session, heard } = await openWay({
+      type: 'handler',
+      handle: (_, response) => {
+        response.writeHead(200, STREAM).write(answerOf(['a']).slice(0, 300), () => response.destroy());
+      },
+    });
+    await expect(readAll(await ask(session))).rejects.toThrow('aborted');
+    expect(lastOf(heard)).toMatchObject({ type: 'failed', failure: { reason: 'broken' } });
+  });
 });
 
 describe('secrets', () => {

@@ -57,6 +57,8 @@ function toHandler(handle: http.RequestListener): Transport {
   return {
     send: (request) => {
       const [near, far] = duplexPair();
+      // A pair does not pass on that one end was destroyed. Without this the program would wait for the rest of an answer for ever.
+      far.once('close', () => near.push(null));
       server.emit('connection', far);
       // No agent, not even `false`: with one, Node would make a connection of its own.
       return start(request, http.request, { createConnection: () => near, path: request.path });
