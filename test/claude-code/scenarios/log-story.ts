@@ -1,0 +1,115 @@
+import type { SessionFrame } from '../../../packages/server/src/frames/frames.ts';
+import { MAIN, type Story, StoryBuilder, toPlainContent, toSortedJson } from './story.ts';
+
+export interface LogStory extends Story {
+  /** Conversations of the program, in the order in which it opened them. */
+  readonly conversations: readonly string[];
+  /** The key of a thread by its id in the session. */
+  readonly keys: ReadonlyMap<string, string>;
+  /** The id that the model gave a call, by the id of its event. */
+  readonly calls: ReadonlyMap<string, string>;
+  /** Calls that the agent's definition does not allow, by the ids that the model gave them. */
+  readonly refused: ReadonlySet<string>;
+}
+
+/** What the log of a session contains of what its agents were told, said and did. */
+export function toLogStory(frames: readonly SessionFrame[]): LogStory {
+  const reader = new LogReader();
+  for (const frame of frames) reader.take(frame);
+  return reader.build();
+}
+
+class LogReader {
+  readonly #story = new StoryBuilder();
+  readonly #conversations: string[] = [];
+  readonly #keys = new Map<string, string>();
+  readonly #calls = new Map<string, string>();
+  readonly #refused = new Set<string>();
+  /** Ids of blocks: two blocks with one id are one event to every reader. */
+  readonly #blocks = new Set<string>();
+
+  take(frame: SessionFrame): void {
+    const { type, payload, threadId } = frame;
+    const key = this.#keys.get(threadId ?? '') ?? MAIN;
+    switch (type) {
+      case 'session.created':
+        return void this.#keys.set(payload.primary_thread_id, MAIN);
+      case 'program.opened':
+        return void this.#conversations.push(payload.conversation);
+      case 'session.thread_created': {
+        const child = payload.program_key ?? payload.session_thread_id;
+        this.#keys.set(payload.session_thread_id, child);
+        return this.#story.open(child, key);
+      }
+      case 'user.message':
+        if (payload.is_processed) this.#story.add(key, { kind: 'told', text: toPlainContent(payload.content) });
+        return;
+      case 'agent.thread_message_received':
+        // Reports of sub-agents come back to the main thread the same way.
+        if (key !== MAIN) this.#story.add(key, { kind: 'told', text: toPlainContent(payload.content) });
+        return;
+      case 'agent.message':
+        this.#once(key, payload.id);
+        return this.#story.add(key, { kind: 'text', text: toPlainContent(payload.content) });
+      case 'agent.thinking': {
+        this.#once(key, payload.id);
+        const text = payload.block.type === 'thinking' ? payload.block.thinking : '';
+        return this.#story.add(key, { kind: 'thinking', text });
+      }
+      case 'agent.tool_use':
+        if (payload.evaluated_permission === 'deny') this.#refused.add(payload.call_id);
+        return this.#call(key, payload, payload.name);
+      case 'agent.custom_tool_use':
+        return this.#call(key, payload, payload.name);
+      case 'agent.mcp_tool_use':
+        return this.#call(key, payload, payload.called_as);
+      case 'agent.tool_result':
+        return this.#end(key, payload.tool_use_id, payload);
+      case 'agent.mcp_tool_result':
+        return this.#end(key, payload.mcp_tool_use_id, payload);
+      case 'user.custom_tool_result':
+        return this.#end(key, payload.custom_tool_use_id, { ...payload, is_interrupted: false });
+      case 'session.error':
+        if (payload.retry !== 'retrying' && !lost.has(payload.error.reason ?? ''))
+          this.#story.add(key, { kind: 'error', text: payload.error.message });
+        return;
+      default:
+        return;
+    }
+  }
+
+  build(): LogStory {
+    return {
+      ...this.#story.build(),
+      conversations: this.#conversations,
+      keys: this.#keys,
+      calls: this.#calls,
+      refused: this.#refused,
+    };
+  }
+
+  #once(key: string, id: string): void {
+    if (this.#blocks.has(id)) this.#story.problem(`${key}: two blocks with the id ${id}`);
+    this.#blocks.add(id);
+  }
+
+  #call(key: string, call: { id: string; call_id: string; input: unknown }, name: string): void {
+    this.#calls.set(call.id, call.call_id);
+    this.#story.add(key, { kind: 'call', id: call.call_id, name, input: toSortedJson(call.input), result: null });
+  }
+
+  #end(
+    key: string,
+    eventId: string,
+    result: { readonly content: unknown; readonly is_error: boolean; readonly is_interrupted: boolean },
+  ): void {
+    this.#story.end(key, this.#calls.get(eventId) ?? eventId, {
+      isError: result.is_error,
+      isInterrupted: result.is_interrupted,
+      content: toPlainContent(result.content),
+    });
+  }
+}
+
+/** What the server itself reports of a program that is gone: no transcript has it. */
+const lost: ReadonlySet<string> = new Set(['program_lost', 'restarted']);
