@@ -56,7 +56,7 @@ const scenarios: readonly Scenario[] = [
     name: 'two that say and do exactly the same',
     agent: workers,
     drive: (run) => {
-      const all = ['twin', 'twin'].map((name) => delegate('worker', name, work(name)));
+      const all = ['one', 'other'].map((name) => delegate('worker', name, work('twin')));
       return run.ask(`Go. ${script(all, [{ say: 'Both done.' }])}`);
     },
   },
@@ -80,6 +80,7 @@ const scenarios: readonly Scenario[] = [
   },
   {
     name: 'answers of six blocks that come slowly',
+    knownGap: 'blocks: blocks of one answer of a sub-agent share an event id, and their deltas are mixed up.',
     agent: workers,
     drive: (run) => {
       const slow = { chunks: 3, every_ms: 20 };
@@ -98,6 +99,7 @@ const scenarios: readonly Scenario[] = [
   },
   {
     name: 'agents of agents',
+    knownGap: { '2.1.197': 'transcripts: what an agent of an agent says and does is not in the log.' },
     agent: {
       roster: [
         {
@@ -149,20 +151,28 @@ const scenarios: readonly Scenario[] = [
         [launch('one', child('one')), launch('two', child('two'))],
         [{ say: 'Under way.' }],
         [{ say: 'Next.' }],
+        [{ say: 'One is in.' }],
+        [{ say: 'Two is in.' }],
       ];
       await run.say(`Go. ${script(...turns)}`);
       await run.see((event) => event.type === 'session.thread_status_idle' && event.agent_name === 'coordinator');
       await run.say('And meanwhile?');
-      await run.hears('Next.');
+      await run.says('Next.');
       await run.server.makeFile(run.session, 'one');
+      await run.says('One is in.');
       await run.server.makeFile(run.session, 'two');
+      await run.says('Two is in.');
       await run.rest();
     },
   },
   {
     name: 'a workflow of two agents',
-    drive: (run) =>
-      run.ask(`Go. ${script([workflow('one', 'two')], [{ say: 'Started.' }], [{ say: 'It has ended.' }])}`),
+    knownGap: 'transcripts: the agents of a workflow have no threads.',
+    drive: async (run) => {
+      await run.say(`Go. ${script([workflow('one', 'two')], [{ say: 'Started.' }], [{ say: 'It has ended.' }])}`);
+      await run.says('It has ended.');
+      await run.rest();
+    },
   },
   {
     name: 'a follow-up to one that has ended',
@@ -226,9 +236,9 @@ await describeWithClaudeCode('one story of several agents', ({ path, version }) 
 
   it.for(select(scenarios, version))(
     '[J331] transcript, log and streams tell the same: $name',
+    { timeout: 120_000 },
     async (scenario) => {
       await runScenario(server(), scenario, version);
     },
-    120_000,
   );
 });

@@ -111,7 +111,11 @@ const scenarios: readonly Scenario[] = [
   {
     name: 'a compaction that a person asks for',
     drive: async (run) => {
-      await run.ask(`Go. ${script([{ say: 'First.' }], [{ say: 'A summary.' }], [{ say: 'Second.' }])}`);
+      const talk = Array.from({ length: 6 }, (_, at) => [
+        { say: `Answer ${at}. ${'A long talk. '.repeat(50)}` },
+        bash('echo on'),
+      ]);
+      await run.ask(`Go. ${script(...talk, [{ say: 'First.' }], [{ say: 'A summary.' }])}`);
       await run.ask('/compact');
       await run.ask(`And now? ${script([{ say: 'After it.' }])}`);
     },
@@ -163,6 +167,21 @@ const scenarios: readonly Scenario[] = [
         },
       };
       await run.say(`Go. ${script([call], [bash('touch go')], [{ say: 'Done.' }], [{ say: 'It has ended.' }])}`);
+      await run.says('It has ended.');
+      await run.rest();
+    },
+  },
+  {
+    name: 'a wake-up that the agent has scheduled',
+    // The shortest wake-up is after a minute.
+    isLong: true,
+    drive: async (run) => {
+      const wake = {
+        call: 'ScheduleWakeup',
+        input: { delaySeconds: 60, reason: 'To look again', prompt: 'Look again.' },
+      };
+      await run.ask(`Go. ${script([wake], [{ say: 'Scheduled.' }], [{ say: 'Awake.' }])}`);
+      await run.says('Awake.', 120_000);
       await run.rest();
     },
   },
@@ -185,9 +204,9 @@ await describeWithClaudeCode('one story of one agent', ({ path, version }) => {
 
   it.for(select(scenarios, version))(
     '[J330] transcript, log and streams tell the same: $name',
+    { timeout: 240_000 },
     async (scenario) => {
       await runScenario(server(), scenario, version);
     },
-    120_000,
   );
 });

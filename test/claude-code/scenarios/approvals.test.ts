@@ -108,11 +108,12 @@ const scenarios: readonly Scenario[] = [
         `Go. ${script([{ say: 'Tell me.' }, question('Which colour?')], [question('Really?')], [{ say: 'Done.' }])}`,
       );
       await run.give((await run.needs(1))[0]!, 'Blue');
-      const again = await run.see(
+      await run.see(
         (event) => event.type === 'agent.custom_tool_use' && JSON.stringify(event.input).includes('Really?'),
       );
+      const [again] = await run.needs(1);
       const content = [{ type: 'text', text: 'I do not want to say.' }];
-      await run.send({ type: 'user.custom_tool_result', custom_tool_use_id: again.id, content, is_error: true });
+      await run.send({ type: 'user.custom_tool_result', custom_tool_use_id: again, content, is_error: true });
       await run.rest();
     },
   },
@@ -183,9 +184,9 @@ await describeWithClaudeCode('one story with approvals', ({ path, version }) => 
 
   it.for(select(scenarios, version))(
     '[J332] transcript, log and streams tell the same: $name',
+    { timeout: 120_000 },
     async (scenario) => {
       await runScenario(server(), scenario, version);
     },
-    120_000,
   );
 });

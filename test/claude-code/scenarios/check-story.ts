@@ -25,6 +25,10 @@ export async function checkStory(
   const { frames, problems } = await server.log(session);
   const log = toLogStory(frames);
   const transcript = await readTranscript(run.home, log.conversations);
+  if (process.env['SCEN_DUMP'])
+    (await import('node:fs')).cpSync(`${run.home}/.claude/projects`, `/tmp/scen-dump/${run.version}/${session}`, {
+      recursive: true,
+    }); // DUMP
   const differences = [
     ...problems,
     ...findDifferences(transcript, log, { names: ['transcript', 'log'], isDisturbed }),
@@ -59,7 +63,7 @@ async function readFleet({ server, session }: ScenarioRun): Promise<FleetEvent[]
 function compareFleet(events: readonly FleetEvent[], log: LogStory): string[] {
   const story = toFleetStory(events, log);
   const names = ['log', 'fleet stream'] as const;
-  const differences = findDifferences(toFleetForm(log, log.refused), story, { names, isDisturbed: false });
+  const differences = findDifferences(toFleetForm(log, log), story, { names, isDisturbed: false });
   return [...differences, ...compareSlots(events, story, log)];
 }
 
@@ -84,16 +88,21 @@ function compareSlots(events: readonly FleetEvent[], story: Story, { keys }: Log
 }
 
 function compareLists({ session, threads }: Lists, log: LogStory): string[] {
-  const byKey = new Map([...threads].map(([id, events]) => [log.keys.get(id) ?? id, events]));
+  // Approvals of sub-agents are on the lists of the session and of its primary thread too, with their own thread.
+  const isOwn = (key: string) => (event: SessionEvent) => key !== MAIN || isOfMain(event, log);
+  const byKey = new Map(
+    [...threads].map(([id, events]) => {
+      const key = log.keys.get(id) ?? id;
+      return [key, events.filter(isOwn(key))];
+    }),
+  );
   const expected = toEventsForm(log);
   const options = { isDisturbed: false } as const;
   const ofThreads = toEventsStory(byKey, log);
-  // Approvals of sub-agents are on the session's own list too, with the thread that they belong to.
-  const own = session.filter((event) => !('session_thread_id' in event) || isOfMain(event, log));
   const main = { threads: new Map([[MAIN, expected.threads.get(MAIN)!]]), problems: [] };
   return [
     ...findDifferences(expected, ofThreads, { ...options, names: ['log', 'lists of the threads'] }),
-    ...findDifferences(main, toEventsStory(new Map([[MAIN, own]]), log), {
+    ...findDifferences(main, toEventsStory(new Map([[MAIN, session.filter(isOwn(MAIN))]]), log), {
       ...options,
       names: ['log', 'list of the session'],
     }),
@@ -109,7 +118,8 @@ function isOfMain(event: SessionEvent, { keys }: LogStory): boolean {
 function compareLive(run: ScenarioRun, list: readonly SessionEvent[], fleet: readonly FleetEvent[]): string[] {
   if (run.isRestarted) return [];
   const listed = list.map(toMark);
-  const live = run.events.map(toMark).filter((mark) => listed.includes(mark));
+  // A message that has to wait is delivered twice, and listed once.
+  const live = run.events.filter((event) => !('processed_at' in event) || event.processed_at !== null).map(toMark);
   const cursors = fleet.map(({ cursor }) => cursor);
   const liveCursors = run.fleet.map(({ cursor }) => cursor);
   return [

@@ -11,8 +11,8 @@ const scenarios: readonly Scenario[] = moments.map(({ name, agent = {}, reach })
   name: `the program is killed ${name}`,
   agent,
   isDisturbed: true,
-  ...(name === 'in an approval' ? { isSmoke: true } : {}),
-  ...(gaps[name] === undefined ? {} : { knownGap: gaps[name] }),
+  isSmoke: name === 'in an approval',
+  knownGap: gaps[name],
   drive: async (run) => {
     await reach(run);
     await run.isWritten();
@@ -27,9 +27,9 @@ await describeWithClaudeCode('one story with crashes of the program', ({ path, v
 
   it.for(select(scenarios, version))(
     '[J334] transcript, log and streams tell the same: $name',
+    { timeout: 120_000 },
     async (scenario) => {
       await runScenario(server(), scenario, version);
     },
-    120_000,
   );
 });

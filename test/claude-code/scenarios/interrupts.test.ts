@@ -15,8 +15,8 @@ const scenarios: readonly Scenario[] = [
       name: `an interrupt ${name}`,
       agent,
       isDisturbed: true,
-      ...(name === 'in a tool' ? { isSmoke: true } : {}),
-      ...(gaps[name] === undefined ? {} : { knownGap: gaps[name] }),
+      isSmoke: name === 'in a tool',
+      knownGap: gaps[name],
       drive: async (run) => {
         await reach(run);
         await run.send({ type: 'user.interrupt' });
@@ -64,9 +64,9 @@ await describeWithClaudeCode('one story with interrupts', ({ path, version }) =>
 
   it.for(select(scenarios, version))(
     '[J333] transcript, log and streams tell the same: $name',
+    { timeout: 120_000 },
     async (scenario) => {
       await runScenario(server(), scenario, version);
     },
-    120_000,
   );
 });

@@ -1,5 +1,6 @@
 import type { SessionFrame } from '../../../packages/server/src/frames/frames.ts';
-import { MAIN, type Story, StoryBuilder, toPlainContent, toSortedJson } from './story.ts';
+import { LogDrafts } from './log-drafts.ts';
+import { type Draft, MAIN, type Story, StoryBuilder, toPlainContent, toSortedJson } from './story.ts';
 
 export interface LogStory extends Story {
   /** Conversations of the program, in the order in which it opened them. */
@@ -10,6 +11,8 @@ export interface LogStory extends Story {
   readonly calls: ReadonlyMap<string, string>;
   /** Calls that the agent's definition does not allow, by the ids that the model gave them. */
   readonly refused: ReadonlySet<string>;
+  /** By the keys of the threads. */
+  readonly drafts: ReadonlyMap<string, readonly Draft[]>;
 }
 
 /** What the log of a session contains of what its agents were told, said and did. */
@@ -25,6 +28,8 @@ class LogReader {
   readonly #keys = new Map<string, string>();
   readonly #calls = new Map<string, string>();
   readonly #refused = new Set<string>();
+  readonly #drafts = new LogDrafts();
+  readonly #parents = new Map<string, string>();
   /** Ids of blocks: two blocks with one id are one event to every reader. */
   readonly #blocks = new Set<string>();
 
@@ -39,14 +44,16 @@ class LogReader {
       case 'session.thread_created': {
         const child = payload.program_key ?? payload.session_thread_id;
         this.#keys.set(payload.session_thread_id, child);
+        this.#parents.set(child, key);
         return this.#story.open(child, key);
       }
       case 'user.message':
         if (payload.is_processed) this.#story.add(key, { kind: 'told', text: toPlainContent(payload.content) });
         return;
       case 'agent.thread_message_received':
-        // Reports of sub-agents come back to the main thread the same way.
-        if (key !== MAIN) this.#story.add(key, { kind: 'told', text: toPlainContent(payload.content) });
+        // Reports of its own sub-agents come to a thread the same way: the transcript has them as results.
+        if (this.#keys.get(payload.from_session_thread_id) === this.#parents.get(key))
+          this.#story.add(key, { kind: 'told', text: toPlainContent(payload.content) });
         return;
       case 'agent.message':
         this.#once(key, payload.id);
@@ -56,6 +63,21 @@ class LogReader {
         const text = payload.block.type === 'thinking' ? payload.block.thinking : '';
         return this.#story.add(key, { kind: 'thinking', text });
       }
+      case 'span.model_request_start':
+        return this.#story.begin(key);
+      case 'span.model_request_end':
+        this.#drafts.end(key, this.#story.count(key), payload.is_error);
+        return this.#story.finish(key, !payload.is_error);
+      case 'delta.text':
+      case 'delta.thinking':
+        return this.#drafts.grow(key, payload.id, type === 'delta.text' ? 'text' : 'thinking', payload.text);
+      case 'session.thread_status_idle':
+        // A refusal is not an error of the session: why the model refused is in its status.
+        if (payload.stop_details !== null)
+          this.#story.add(key, { kind: 'refusal', text: payload.stop_details.explanation ?? '' });
+        return;
+      case 'agent.thread_context_compacted':
+        return this.#story.add(key, { kind: 'compacted', text: '' });
       case 'agent.tool_use':
         if (payload.evaluated_permission === 'deny') this.#refused.add(payload.call_id);
         return this.#call(key, payload, payload.name);
@@ -70,8 +92,8 @@ class LogReader {
       case 'user.custom_tool_result':
         return this.#end(key, payload.custom_tool_use_id, { ...payload, is_interrupted: false });
       case 'session.error':
-        if (payload.retry !== 'retrying' && !lost.has(payload.error.reason ?? ''))
-          this.#story.add(key, { kind: 'error', text: payload.error.message });
+        if (payload.retry === 'retrying') return this.#drafts.retry(key);
+        if (!lost.has(payload.error.reason ?? '')) this.#story.add(key, { kind: 'error', text: payload.error.message });
         return;
       default:
         return;
@@ -85,10 +107,12 @@ class LogReader {
       keys: this.#keys,
       calls: this.#calls,
       refused: this.#refused,
+      drafts: this.#drafts.all,
     };
   }
 
   #once(key: string, id: string): void {
+    this.#drafts.settle(key, id);
     if (this.#blocks.has(id)) this.#story.problem(`${key}: two blocks with the id ${id}`);
     this.#blocks.add(id);
   }

@@ -13,11 +13,8 @@ const gaps: Readonly<Record<string, Scenario['knownGap']>> = {};
 
 type Row = Moment & Pick<Scenario, 'version' | 'isSmoke' | 'knownGap'>;
 
-const rows: readonly Row[] = moments.map((moment) => ({
-  ...moment,
-  ...(gaps[moment.name] === undefined ? {} : { knownGap: gaps[moment.name] }),
-}));
-const closed = rows.map((row) => (row.name === 'in a tool' ? { ...row, isSmoke: true as const } : row));
+const rows: readonly Row[] = moments.map((moment) => ({ ...moment, knownGap: gaps[moment.name] }));
+const closed = rows.map((row) => ({ ...row, isSmoke: row.name === 'in a tool' }));
 
 await describeWithClaudeCode('one story with restarts of the server', ({ path, version }) => {
   describe('that is closed', () => {
@@ -27,10 +24,10 @@ await describeWithClaudeCode('one story with restarts of the server', ({ path, v
 
     it.for(selected)(
       '[J335] transcript, log and streams tell the same: closed $name',
+      { timeout: 180_000 },
       async (row) => {
         await continues(runs.get(row.name)!, gapOf(row, version));
       },
-      180_000,
     );
   });
 
@@ -45,10 +42,10 @@ await describeWithClaudeCode('one story with restarts of the server', ({ path, v
 
     it.for(killed)(
       '[J336] transcript, log and streams tell the same: killed $name',
+      { timeout: 180_000 },
       async (row) => {
         await continues(runs.get(row.name)!, gapOf(row, version));
       },
-      180_000,
     );
   });
 });
@@ -93,6 +90,6 @@ async function continues(run: ScenarioRun, gap: string | undefined): Promise<voi
 }
 
 async function answer(run: ScenarioRun, id: string): Promise<void> {
-  const isQuestion = run.events.some((event) => event.id === id && event.type === 'agent.custom_tool_use');
+  const isQuestion = run.events.some((event) => event.type === 'agent.custom_tool_use' && event.id === id);
   await (isQuestion ? run.give(id, 'Blue') : run.decide(id, 'allow'));
 }

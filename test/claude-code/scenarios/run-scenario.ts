@@ -10,12 +10,14 @@ const PATIENCE_MS = 60_000;
 const GAP_PATIENCE_MS = 10_000;
 
 /** The scenarios of a table that this run of the tests plays with this version of the program. */
-export function select<Row extends Pick<Scenario, 'version' | 'isSmoke'>>(
+export function select<Row extends Pick<Scenario, 'version' | 'isSmoke' | 'isLong'>>(
   rows: readonly Row[],
   version: string,
 ): Row[] {
   const isAll = isLong || process.env['FLEETLOOM_CLAUDE_CODE_REQUIRED'] === '1';
-  return rows.filter((row) => (row.version ?? version) === version && (isAll || row.isSmoke === true));
+  return rows
+    .filter((row) => (row.version ?? version) === version)
+    .filter((row) => (row.isLong === true ? isLong : isAll || row.isSmoke === true));
 }
 
 /** Plays a scenario on a session of its own and compares all that is told of it. One with a known gap has to fail. */

@@ -65,5 +65,23 @@ it('[J337] a second result, a result without a call and a call that appears twic
   builder.end(MAIN, 'toolu_2', ok);
   builder.end('a1', 'toolu_1', ok);
   builder.add(MAIN, call('toolu_1', null));
-  expect(builder.build().problems).toHaveLength(5);
+  expect(builder.build().problems).toHaveLength(4);
+});
+
+it('[J337] only in a turn that was cut off the log may have more of an answer that did not end well', () => {
+  const builder = new StoryBuilder();
+  builder.begin(MAIN);
+  builder.add(MAIN, { kind: 'text', text: 'Half' });
+  builder.finish(MAIN, false);
+  const empty = new StoryBuilder().build();
+  expect(findDifferences(empty, builder.build(), options)).not.toEqual([]);
+  expect(findDifferences(empty, builder.build(), { ...options, isDisturbed: true })).toEqual([]);
+  expect(findDifferences(builder.build(), empty, { ...options, isDisturbed: true })).not.toEqual([]);
+});
+
+it('[J337] a message may be in the log before it is taken up, and not after', () => {
+  const [told, ...rest] = items;
+  const late = story([rest[0]!, told!, ...rest.slice(1)]);
+  expect(findDifferences(late, story(items), options)).toEqual([]);
+  expect(findDifferences(story(items), late, options)).not.toEqual([]);
 });

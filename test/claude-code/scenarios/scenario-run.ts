@@ -3,7 +3,7 @@ import type { FleetEvent } from '@fleetloom/protocol/fleet';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { type ClaudeServer, isAtRest, type SessionEvent } from '../claude-server.ts';
+import { type ClaudeServer, isAtRest, type SessionEvent, textsOf } from '../claude-server.ts';
 import { toLogStory } from './log-story.ts';
 import { readTranscript } from './transcript.ts';
 
@@ -55,8 +55,8 @@ export class ScenarioRun {
     await this.follow();
     const listed: SessionEvent[] = [];
     for await (const event of server.client.beta.sessions.events.list(session)) listed.push(event);
-    const live = new Set(this.events.map(({ id }) => id));
-    this.events.unshift(...listed.filter(({ id }) => !live.has(id)));
+    const live = new Set(this.events.map(idOf));
+    this.events.unshift(...listed.filter((event) => !live.has(idOf(event))));
   }
 
   /** Stops reading. What the streams failed with before, and what handlers threw, is thrown here. */
@@ -87,13 +87,23 @@ export class ScenarioRun {
     await this.rest();
   }
 
+  /** Waits until the session is idle and needs nothing, after what was sent and seen last. */
   async rest(): Promise<void> {
-    await this.#until('the session to be idle', () => this.events.slice(this.#mark).some(isAtRest));
+    const isIdle = () => {
+      const last = this.events.slice(this.#mark).findLast(({ type }) => /^session\.status_/.test(type));
+      return last !== undefined && isAtRest(last);
+    };
+    await this.#until('the session to be idle', isIdle);
+  }
+
+  /** Waits until the main agent has said this. */
+  async says(text: string, patienceMs?: number): Promise<void> {
+    await this.see((event) => textsOf([event]).some((said) => said.includes(text)), patienceMs);
   }
 
   /** The first event that this holds for, as soon as there is one. */
-  async see(holds: (event: SessionEvent) => boolean): Promise<SessionEvent> {
-    await this.#until('an event', () => this.events.some(holds));
+  async see(holds: (event: SessionEvent) => boolean, patienceMs?: number): Promise<SessionEvent> {
+    await this.#until('an event', () => this.events.some(holds), patienceMs);
     return this.events.find(holds)!;
   }
 
@@ -121,9 +131,10 @@ export class ScenarioRun {
     await this.#until('the transcript', async () => {
       const log = toLogStory((await this.server.log(this.session)).frames);
       const transcript = await readTranscript(this.home, log.conversations).catch(() => undefined);
-      const counts = [...log.threads.values()].map(
-        ({ key, items }) => (transcript?.threads.get(key)?.items.length ?? 0) >= items.length,
-      );
+      const counts = [...log.threads.values()].map(({ key, items, unfinished }) => {
+        const written = transcript?.threads.get(key)?.items.length ?? 0;
+        return written >= items.filter((item) => unfinished?.has(item) !== true).length;
+      });
       return counts.every(Boolean);
     });
   }
@@ -136,7 +147,10 @@ export class ScenarioRun {
   /** Waits until an agent of the session has made this file in its workspace. */
   async hasFile(name: string): Promise<void> {
     const folder = join(this.server.directory, 'workspaces', this.session);
-    await this.#until(`the file ${name}`, async () => (await readdir(folder).catch(() => [])).includes(name));
+    await this.#until(`the file ${name}`, async () => {
+      const names: string[] = await readdir(folder).catch(() => []);
+      return names.includes(name);
+    });
   }
 
   /** Waits until the text of the session, as the fleet stream delivers it, contains this. */
@@ -159,14 +173,14 @@ export class ScenarioRun {
     for (const pid of await this.server.programs()) process.kill(pid, 'SIGKILL');
   }
 
-  async #until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  async #until(what: string, holds: () => boolean | Promise<boolean>, timeout = this.#patienceMs): Promise<void> {
     const look = async () => {
       const [failure] = this.#failures;
       if (failure !== undefined) return;
       const types = this.events.map(({ type }) => type).join(', ');
       expect(await holds(), `waited for ${what}; the session delivered ${types}`).toBe(true);
     };
-    await vi.waitFor(look, { timeout: this.#patienceMs, interval: 20 });
+    await vi.waitFor(look, { timeout, interval: 20 });
     const [failure] = this.#failures;
     if (failure !== undefined) throw failure;
   }
@@ -189,6 +203,10 @@ export class ScenarioRun {
       if (!this.isRestarted && !isAbort(failure)) this.#failures.push(failure);
     }
   }
+}
+
+function idOf(event: SessionEvent): string | undefined {
+  return 'id' in event ? event.id : undefined;
 }
 
 function isAbort(failure: unknown): boolean {

@@ -5,6 +5,10 @@ export type Item =
   | { readonly kind: 'text' | 'thinking'; readonly text: string }
   /** A model request failed for good. */
   | { readonly kind: 'error'; readonly text: string }
+  /** Why the model refused, where a log has it as the status of the thread; a transcript may have it as an error. */
+  | { readonly kind: 'refusal'; readonly text: string }
+  /** What came before was replaced by a summary. */
+  | { readonly kind: 'compacted'; readonly text: '' }
   | Call;
 
 export interface Call {
@@ -30,6 +34,16 @@ export interface ThreadStory {
   /** The key of the agent that started it; null for the main agent. */
   readonly parent: string | null;
   readonly items: readonly Item[];
+  /** Items of model requests that did not end well: a program that is stopped then does not always write them. */
+  readonly unfinished?: ReadonlySet<Item>;
+}
+
+/** Text that grew in a model request which failed, and never became a block: only the fleet stream shows it. */
+export interface Draft {
+  readonly kind: 'text' | 'thinking';
+  readonly text: string;
+  /** How many items of the thread are before it. */
+  readonly at: number;
 }
 
 /** What happened in one session according to one source, by the keys of the threads. */
@@ -43,9 +57,9 @@ export const MAIN = 'main';
 
 /** Collects a story item by item, in the order of its source. */
 export class StoryBuilder {
-  readonly #threads = new Map<string, { readonly parent: string | null; readonly items: Item[] }>();
-  /** Where each call is. */
-  readonly #calls = new Map<string, { readonly key: string; readonly index: number }>();
+  readonly #threads = new Map<string, Thread>();
+  /** Who made each call. Threads may use the same ids. */
+  readonly #owners = new Map<string, string>();
   readonly #problems: string[] = [];
 
   constructor() {
@@ -53,33 +67,52 @@ export class StoryBuilder {
   }
 
   open(key: string, parent: string | null): void {
-    if (!this.#threads.has(key)) this.#threads.set(key, { parent, items: [] });
+    if (!this.#threads.has(key)) this.#threads.set(key, { parent, items: [], calls: new Map(), begin: null, open: [] });
   }
 
   add(key: string, item: Item): void {
     this.open(key, MAIN);
-    const { items } = this.#threads.get(key)!;
+    const { items, calls } = this.#threads.get(key)!;
     if (item.kind === 'call') {
-      if (this.#calls.has(item.id)) this.#problems.push(`${key}: the call ${item.id} appears twice`);
-      this.#calls.set(item.id, { key, index: items.length });
+      if (calls.has(item.id)) this.#problems.push(`${key}: the call ${item.id} appears twice`);
+      calls.set(item.id, items.length);
+      this.#owners.set(item.id, key);
     }
     items.push(item);
   }
 
   end(key: string, callId: string, result: Result): void {
-    const place = this.#calls.get(callId);
-    if (place === undefined) return void this.#problems.push(`${key}: a result without the call ${callId}`);
-    if (place.key !== key) this.#problems.push(`${key}: the result of ${callId}, which ${place.key} called`);
-    const { items } = this.#threads.get(place.key)!;
-    const call = items[place.index];
-    if (call?.kind !== 'call') return;
+    const thread = this.#threads.get(key);
+    const index = thread?.calls.get(callId);
+    const call = index === undefined ? undefined : thread?.items[index];
+    if (index === undefined || call?.kind !== 'call') {
+      return void this.#problems.push(`${key}: a result without the call ${callId}`);
+    }
     if (call.result !== null) this.#problems.push(`${key}: the call ${callId} has two results`);
-    items[place.index] = { ...call, result };
+    thread!.items[index] = { ...call, result };
+  }
+
+  /** A model request of the thread begins. Until it ends well, what follows is unfinished. */
+  begin(key: string): void {
+    const thread = this.#threads.get(key);
+    if (thread !== undefined) thread.begin = thread.items.length;
+  }
+
+  /** How many items the thread has. */
+  count(key: string): number {
+    return this.#threads.get(key)?.items.length ?? 0;
+  }
+
+  finish(key: string, isWell: boolean): void {
+    const thread = this.#threads.get(key);
+    if (thread === undefined || thread.begin === null) return;
+    if (!isWell) thread.open.push({ from: thread.begin, to: thread.items.length });
+    thread.begin = null;
   }
 
   /** The thread that made the call. */
   ownerOf(callId: string): string | undefined {
-    return this.#calls.get(callId)?.key;
+    return this.#owners.get(callId);
   }
 
   problem(text: string): void {
@@ -87,9 +120,24 @@ export class StoryBuilder {
   }
 
   build(): Story {
-    const threads = [...this.#threads].map(([key, { parent, items }]) => [key, { key, parent, items }] as const);
+    const threads = [...this.#threads].map(([key, { parent, items, begin, open }]) => {
+      const ranges = begin === null ? open : [...open, { from: begin, to: items.length }];
+      const unfinished = new Set(ranges.flatMap(({ from, to }) => items.slice(from, to)));
+      return [key, { key, parent, items, unfinished }] as const;
+    });
     return { threads: new Map(threads), problems: this.#problems };
   }
+}
+
+interface Thread {
+  readonly parent: string | null;
+  readonly items: Item[];
+  /** Where each call is among the items. */
+  readonly calls: Map<string, number>;
+  /** Where the items of the open model request begin. */
+  begin: number | null;
+  /** Where the items of requests are that did not end well. */
+  readonly open: { readonly from: number; readonly to: number }[];
 }
 
 /** JSON whose text does not depend on the order of keys. */

@@ -1,7 +1,7 @@
 import type { FleetEvent } from '@fleetloom/protocol/fleet';
 import type { SessionEvent } from '../claude-server.ts';
 import type { LogStory } from './log-story.ts';
-import { type Item, MAIN, type Story, StoryBuilder, toPlainContent, toSortedJson } from './story.ts';
+import { type Draft, type Item, MAIN, type Story, StoryBuilder, toPlainContent, toSortedJson } from './story.ts';
 
 /** What a reader of the fleet stream makes of it: the consumer rule, applied by hand. */
 export function toFleetStory(events: readonly FleetEvent[], log: LogStory): Story {
@@ -24,6 +24,7 @@ export function toFleetStory(events: readonly FleetEvent[], log: LogStory): Stor
       grown.push(piece);
       items.push(piece);
     } else if (event.type === 'text_retract') retract(grown, event.from);
+    else if (event.type === 'context_compacted') items.push({ kind: 'compacted', text: '' });
     else if (event.type === 'thinking') items.push({ kind: 'thinking', text: event.delta });
     else if (event.type === 'tool_start' || event.type === 'approval_required') {
       const id = log.calls.get(event.tool_use_id) ?? event.tool_use_id;
@@ -40,7 +41,7 @@ export function toFleetStory(events: readonly FleetEvent[], log: LogStory): Stor
     const key = log.keys.get(event.thread_id ?? '') ?? MAIN;
     if (!log.refused.has(id)) story.end(key, id, { isError: !event.ok, isInterrupted: false, content: '' });
   }
-  return toFleetForm(story.build(), log.refused);
+  return toFleetForm(story.build(), { refused: log.refused, drafts: new Map() });
 }
 
 interface FleetText {
@@ -62,18 +63,19 @@ function retract(pieces: readonly FleetText[], from: number): void {
  * A story as far as the fleet stream can carry it: text without the borders of its blocks, and of calls neither names nor
  * the contents of results. Calls that the agent's definition refuses never start there.
  */
-export function toFleetForm(story: Story, refused: ReadonlySet<string>): Story {
+export function toFleetForm(story: Story, { refused, drafts }: Pick<LogStory, 'refused' | 'drafts'>): Story {
   const threads = [...story.threads].map(([key, thread]) => {
     const items: Item[] = [];
-    for (const item of thread.items) {
+    for (const item of withDrafts(thread.items, drafts.get(key) ?? [])) {
       const last = items.at(-1);
-      if (item.kind === 'told' || item.kind === 'error') continue;
+      if (item.kind === 'told' || item.kind === 'error' || item.kind === 'refusal') continue;
       if (item.kind === 'call') {
         if (refused.has(item.id)) continue;
         const result =
           item.result === null ? null : { isError: item.result.isError, isInterrupted: false, content: '' };
         items.push({ ...item, name: '', result });
-      } else if (item.text === '') continue;
+      } else if (item.kind === 'compacted') items.push(item);
+      else if (item.text === '') continue;
       else if (last?.kind === item.kind) items[items.length - 1] = { kind: item.kind, text: last.text + item.text };
       else items.push(item);
     }
@@ -81,6 +83,12 @@ export function toFleetForm(story: Story, refused: ReadonlySet<string>): Story {
   });
   // A thread without a word has no stream that says anything.
   return { threads: new Map(threads.filter(([, { items }]) => items.length > 0)), problems: story.problems };
+}
+
+/** What a request that failed has said stays on the stream, where it was. */
+function withDrafts(items: readonly Item[], drafts: readonly Draft[]): Item[] {
+  const draftsAt = (at: number) => drafts.filter((draft) => draft.at === at).map(({ kind, text }) => ({ kind, text }));
+  return [...items.flatMap((item, at) => [...draftsAt(at), item]), ...draftsAt(items.length)];
 }
 
 /** What the lists of Managed Agents events say, by the key of the thread that each is about. */
@@ -93,15 +101,17 @@ export function toEventsStory(lists: ReadonlyMap<string, readonly SessionEvent[]
   return story.build();
 }
 
-function addEvent(story: StoryBuilder, key: string, event: SessionEvent, { calls }: LogStory): void {
+function addEvent(story: StoryBuilder, key: string, event: SessionEvent, { calls, keys, threads }: LogStory): void {
   switch (event.type) {
     case 'user.message':
     case 'agent.thread_message_received':
-      if (event.type === 'user.message' ? event.processed_at !== null : key !== MAIN)
+      if (event.type === 'user.message' ? event.processed_at !== null : isFromParent(event.from_session_thread_id))
         story.add(key, { kind: 'told', text: toPlainContent(event.content) });
       return;
     case 'agent.message':
       return story.add(key, { kind: 'text', text: toPlainContent(event.content) });
+    case 'agent.thread_context_compacted':
+      return story.add(key, { kind: 'compacted', text: '' });
     case 'agent.thinking':
       return story.add(key, { kind: 'thinking', text: '' });
     case 'agent.tool_use':
@@ -120,6 +130,10 @@ function addEvent(story: StoryBuilder, key: string, event: SessionEvent, { calls
       return;
   }
 
+  function isFromParent(threadId: string): boolean {
+    return keys.get(threadId) === threads.get(key)?.parent;
+  }
+
   function end(id: string, { content, is_error: isError }: { content?: unknown; is_error?: boolean | null }): void {
     const result = { isError: isError === true, isInterrupted: false, content: toPlainContent(content) };
     story.end(key, calls.get(id) ?? id, result);
@@ -130,7 +144,7 @@ function addEvent(story: StoryBuilder, key: string, event: SessionEvent, { calls
 export function toEventsForm(story: Story): Story {
   const threads = [...story.threads].map(([key, { items }]) => {
     const shown = items.flatMap((item): Item[] => {
-      if (item.kind === 'error') return [];
+      if (item.kind === 'error' || item.kind === 'refusal') return [];
       if (item.kind === 'thinking') return [{ kind: 'thinking', text: '' }];
       if (item.kind !== 'call') return [item];
       const name = item.name.replace(/^mcp__.*?__/, '');

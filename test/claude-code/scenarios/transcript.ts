@@ -101,17 +101,24 @@ function readUser(story: StoryBuilder, key: string, record: TranscriptLine): voi
       content,
     });
   }
-  if (blocks.some(({ type }) => type === 'tool_result') || isNote(record)) return;
-  const text = toPlainContent(blocks);
-  if (!NOTES.test(text)) story.add(key, { kind: 'told', text });
+  if (blocks.some(({ type }) => type === 'tool_result')) return;
+  const text = toTold(record, toPlainContent(blocks));
+  if (text !== undefined) story.add(key, { kind: 'told', text });
 }
 
-/** Written by the program for its model: nobody said it. */
-function isNote({ isMeta, isCompactSummary, origin }: TranscriptLine): boolean {
-  return isMeta === true || isCompactSummary === true || origin?.kind === 'task-notification';
+/** What somebody said to the agent. Undefined for what the program writes for its model. */
+function toTold({ isMeta, isCompactSummary, origin }: TranscriptLine, text: string): string | undefined {
+  if (origin?.kind === 'coordinator') return FOLLOW_UP.exec(text)?.[1] ?? text;
+  if (isMeta === true || isCompactSummary === true || origin?.kind === 'task-notification') return undefined;
+  const [, command, args] = COMMAND.exec(text) ?? [];
+  if (command !== undefined) return `${command} ${args ?? ''}`.trim();
+  return NOTES.test(text) ? undefined : text;
 }
 
-const NOTES = /^(?:\[Request interrupted by user|<local-command-|<command-name>|<command-message>|<task-notification>)/;
+/** What another agent says is wrapped in advice. */
+const FOLLOW_UP = /^The coordinator sent a message while you were working:\n([^]*?)\n\nAddress this before/;
+const COMMAND = /^<command-name>([^<]*)<\/command-name>[^]*?(?:<command-args>([^<]*)<\/command-args>)?$/;
+const NOTES = /^(?:\[Request interrupted by user|<local-command-|<task-notification>)/;
 
 /** A message that came in the middle of a turn is kept as an attachment of that turn. */
 function readAttachment(story: StoryBuilder, key: string, { attachment }: TranscriptLine): void {
@@ -119,11 +126,13 @@ function readAttachment(story: StoryBuilder, key: string, { attachment }: Transc
   story.add(key, { kind: 'told', text: toPlainContent(attachment.prompt) });
 }
 
-/** The output of a slash command. */
+/** Slash commands and their output, and compactions. */
 function readSystem(story: StoryBuilder, key: string, { subtype, content }: TranscriptLine): void {
-  const output =
-    subtype === 'local_command' ? /^<local-command-stdout>([^]*)<\/local-command-stdout>$/.exec(String(content)) : null;
-  if (output !== null) story.add(key, { kind: 'text', text: output[1]! });
+  if (subtype === 'compact_boundary') return story.add(key, { kind: 'compacted', text: '' });
+  if (subtype !== 'local_command') return;
+  const [, output] = /^<local-command-stdout>([^]*)<\/local-command-stdout>$/.exec(String(content)) ?? [];
+  if (output === undefined) story.add(key, { kind: 'told', text: String(content) });
+  else story.add(key, { kind: 'text', text: output.trim() });
 }
 
 function toBlocks({ message }: TranscriptLine): readonly Block[] {
