@@ -78,7 +78,8 @@ export const moments: readonly Moment[] = [
       const cases = [
         { match: 'And now', turn: [{ say: 'I go on.' }] },
         { match: 'Async agent launched', turn: [{ say: 'Under way.' }] },
-        { match: 'task-notification', turn: [{ say: 'It is over.' }] },
+        // Slower than the interrupt of the turn that the program begins when the agent was stopped.
+        { match: 'task-notification', turn: [{ sleep_ms: 5_000 }, { say: 'It is over.' }] },
       ];
       await run.say(
         `Go. <script>${JSON.stringify({ when: cases, else: [launch] }).replaceAll('<', '\\u003c')}</script>`,
