@@ -235,9 +235,9 @@ await describeWithClaudeCode('one story of several agents', ({ path, version }) 
   const server = shareClaudeServer(path);
 
   it.for(select(scenarios, version))(
-    '[J331] transcript, log and streams tell the same: $name',
+    '[J331] transcript, log and streams tell the same: %s',
     { timeout: 120_000 },
-    async (scenario) => {
+    async ([, scenario]) => {
       await runScenario(server(), scenario, version);
     },
   );

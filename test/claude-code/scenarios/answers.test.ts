@@ -158,15 +158,11 @@ const scenarios: readonly Scenario[] = [
   {
     name: 'a command in the background',
     drive: async (run) => {
-      const call = {
-        call: 'Bash',
-        input: {
-          command: 'until [ -e go ]; do sleep 0.1; done; echo went',
-          description: 'Waits',
-          run_in_background: true,
-        },
-      };
-      await run.say(`Go. ${script([call], [bash('touch go')], [{ say: 'Done.' }], [{ say: 'It has ended.' }])}`);
+      const command = 'until [ -e go ]; do sleep 0.1; done; echo went';
+      const call = { call: 'Bash', input: { command, description: 'Waits', run_in_background: true } };
+      await run.say(`Go. ${script([call], [{ say: 'Under way.' }], [{ say: 'It has ended.' }])}`);
+      await run.says('Under way.');
+      await run.server.makeFile(run.session, 'go');
       await run.says('It has ended.');
       await run.rest();
     },
@@ -203,9 +199,9 @@ await describeWithClaudeCode('one story of one agent', ({ path, version }) => {
   const server = shareClaudeServer(path);
 
   it.for(select(scenarios, version))(
-    '[J330] transcript, log and streams tell the same: $name',
+    '[J330] transcript, log and streams tell the same: %s',
     { timeout: 240_000 },
-    async (scenario) => {
+    async ([, scenario]) => {
       await runScenario(server(), scenario, version);
     },
   );

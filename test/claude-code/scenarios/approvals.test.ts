@@ -183,9 +183,9 @@ await describeWithClaudeCode('one story with approvals', ({ path, version }) => 
   const server = shareClaudeServer(path);
 
   it.for(select(scenarios, version))(
-    '[J332] transcript, log and streams tell the same: $name',
+    '[J332] transcript, log and streams tell the same: %s',
     { timeout: 120_000 },
-    async (scenario) => {
+    async ([, scenario]) => {
       await runScenario(server(), scenario, version);
     },
   );

@@ -26,9 +26,9 @@ await describeWithClaudeCode('one story with crashes of the program', ({ path, v
   const server = shareClaudeServer(path);
 
   it.for(select(scenarios, version))(
-    '[J334] transcript, log and streams tell the same: $name',
+    '[J334] transcript, log and streams tell the same: %s',
     { timeout: 120_000 },
-    async (scenario) => {
+    async ([, scenario]) => {
       await runScenario(server(), scenario, version);
     },
   );

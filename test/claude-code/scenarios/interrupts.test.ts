@@ -63,9 +63,9 @@ await describeWithClaudeCode('one story with interrupts', ({ path, version }) =>
   const server = shareClaudeServer(path);
 
   it.for(select(scenarios, version))(
-    '[J333] transcript, log and streams tell the same: $name',
+    '[J333] transcript, log and streams tell the same: %s',
     { timeout: 120_000 },
-    async (scenario) => {
+    async ([, scenario]) => {
       await runScenario(server(), scenario, version);
     },
   );

@@ -23,9 +23,9 @@ await describeWithClaudeCode('one story with restarts of the server', ({ path, v
     const runs = restartAt(selected, version, async () => server());
 
     it.for(selected)(
-      '[J335] transcript, log and streams tell the same: closed $name',
+      '[J335] transcript, log and streams tell the same: closed %s',
       { timeout: 180_000 },
-      async (row) => {
+      async ([, row]) => {
         await continues(runs.get(row.name)!, gapOf(row, version));
       },
     );
@@ -41,9 +41,9 @@ await describeWithClaudeCode('one story with restarts of the server', ({ path, v
     const runs = restartAt(killed, version, async () => new ClaudeServer(host.handle));
 
     it.for(killed)(
-      '[J336] transcript, log and streams tell the same: killed $name',
+      '[J336] transcript, log and streams tell the same: killed %s',
       { timeout: 180_000 },
-      async (row) => {
+      async ([, row]) => {
         await continues(runs.get(row.name)!, gapOf(row, version));
       },
     );
@@ -52,14 +52,14 @@ await describeWithClaudeCode('one story with restarts of the server', ({ path, v
 
 /** Brings a session to each moment, and restarts the server of all of them at once. */
 function restartAt(
-  selected: readonly Row[],
+  selected: readonly (readonly [name: string, row: Row])[],
   version: string,
   open: () => Promise<ClaudeServer>,
 ): Map<string, ScenarioRun> {
   const runs = new Map<string, ScenarioRun>();
   beforeAll(async () => {
     const server = await open();
-    for (const { name, agent = {}, reach } of selected) {
+    for (const [name, { agent = {}, reach }] of selected) {
       const session = await server.createSession(agent);
       const run = new ScenarioRun({ server, session, version, patienceMs: 30_000 });
       runs.set(name, run);

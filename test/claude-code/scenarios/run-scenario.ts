@@ -9,15 +9,16 @@ const PATIENCE_MS = 60_000;
 /** With a known gap that is how long every run takes which waits in vain. */
 const GAP_PATIENCE_MS = 10_000;
 
-/** The scenarios of a table that this run of the tests plays with this version of the program. */
-export function select<Row extends Pick<Scenario, 'version' | 'isSmoke' | 'isLong'>>(
+/** The scenarios of a table that this run of the tests plays with this version of the program, with their names. */
+export function select<Row extends Pick<Scenario, 'name' | 'version' | 'isSmoke' | 'isLong'>>(
   rows: readonly Row[],
   version: string,
-): Row[] {
+): (readonly [name: string, row: Row])[] {
   const isAll = isLong || process.env['FLEETLOOM_CLAUDE_CODE_REQUIRED'] === '1';
   return rows
     .filter((row) => (row.version ?? version) === version)
-    .filter((row) => (row.isLong === true ? isLong : isAll || row.isSmoke === true));
+    .filter((row) => (row.isLong === true ? isLong : isAll || row.isSmoke === true))
+    .map((row) => [row.name, row]);
 }
 
 /** Plays a scenario on a session of its own and compares all that is told of it. One with a known gap has to fail. */
