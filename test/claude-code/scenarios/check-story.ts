@@ -25,10 +25,6 @@ export async function checkStory(
   const { frames, problems } = await server.log(session);
   const log = toLogStory(frames);
   const transcript = await readTranscript(run.home, log.conversations);
-  if (process.env['SCEN_DUMP'])
-    (await import('node:fs')).cpSync(`${run.home}/.claude/projects`, `/tmp/scen-dump/${run.version}/${session}`, {
-      recursive: true,
-    }); // DUMP
   const differences = [
     ...problems,
     ...findDifferences(transcript, log, { names: ['transcript', 'log'], isDisturbed }),
