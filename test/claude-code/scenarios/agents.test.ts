@@ -92,7 +92,7 @@ const scenarios: readonly Scenario[] = [
         { say: `${name} says three.`, ...slow },
         bash(`echo ${name}`),
       ];
-      const child = (name: string) => script(blocks(name), [...blocks(`${name} again`).slice(0, -1)]);
+      const child = (name: string) => script(blocks(name), blocks(`${name} again`).slice(0, -1));
       const all = ['alpha', 'beta'].map((name) => delegate('worker', name, child(name)));
       return run.ask(`Go. ${script(all, [{ say: 'Done.' }])}`);
     },

@@ -30,10 +30,10 @@ export async function failsIfGap(gap: string | undefined, work: () => Promise<vo
   if (gap === undefined) return await work();
   const failure = await work().then(
     () => undefined,
-    (reason: unknown) => reason ?? 'it failed',
+    (reason: unknown) => (reason instanceof Error ? reason.message : 'it failed'),
   );
   if (failure === undefined) throw new Error(`The gap is closed. Remove the knownGap of this scenario: ${gap}`);
-  if (process.env['FLEETLOOM_SHOW_GAPS'] === '1') console.log(`known gap: ${gap}\n${String(failure)}`);
+  if (process.env['FLEETLOOM_SHOW_GAPS'] === '1') console.log(`known gap: ${gap}\n${failure}`);
 }
 
 async function play(server: ClaudeServer, scenario: Scenario, version: string): Promise<void> {

@@ -95,7 +95,7 @@ interface Line {
 
 /** The longest common subsequence, and what is missing from it on either side. */
 function align(expected: readonly Item[], actual: readonly Item[], isEqual: (one: Item, other: Item) => boolean) {
-  const lengths = Array.from({ length: expected.length + 1 }, () => new Array<number>(actual.length + 1).fill(0));
+  const lengths = Array.from({ length: expected.length + 1 }, () => Array.from(actual, () => 0).concat(0));
   for (let i = expected.length - 1; i >= 0; i--) {
     for (let j = actual.length - 1; j >= 0; j--) {
       const both = isEqual(expected[i]!, actual[j]!) ? 1 + lengths[i + 1]![j + 1]! : 0;

@@ -90,7 +90,7 @@ export class ScenarioRun {
   /** Waits until the session is idle and needs nothing, after what was sent and seen last. */
   async rest(): Promise<void> {
     const isIdle = () => {
-      const last = this.events.slice(this.#mark).findLast(({ type }) => /^session\.status_/.test(type));
+      const last = this.events.slice(this.#mark).findLast(({ type }) => type.startsWith('session.status_'));
       return last !== undefined && isAtRest(last);
     };
     await this.#until('the session to be idle', isIdle);
@@ -109,7 +109,7 @@ export class ScenarioRun {
 
   /** Approvals, questions and custom tools that the session waits for while it is idle. */
   get open(): readonly string[] {
-    const last = this.events.findLast(({ type }) => /^session\.status_/.test(type));
+    const last = this.events.findLast(({ type }) => type.startsWith('session.status_'));
     const stop = last?.type === 'session.status_idle' ? last.stop_reason : undefined;
     return stop?.type === 'requires_action' ? stop.event_ids : [];
   }

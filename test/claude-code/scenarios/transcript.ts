@@ -77,7 +77,7 @@ interface Block {
 
 function readAnswer(story: StoryBuilder, key: string, record: TranscriptLine): void {
   for (const block of toBlocks(record)) {
-    const text = String(block['text'] ?? block['thinking'] ?? '');
+    const text = toText(block['text'] ?? block['thinking']);
     if (block.type === 'tool_use') {
       const { id, name, input } = block;
       const shown = String(name).replace(/^mcp__fleetloom__/, '');
@@ -138,4 +138,8 @@ function readSystem(story: StoryBuilder, key: string, { subtype, content }: Tran
 function toBlocks({ message }: TranscriptLine): readonly Block[] {
   const { content = [] } = message ?? {};
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
