@@ -9,7 +9,7 @@ export interface LogStory extends Story {
   readonly keys: ReadonlyMap<string, string>;
   /** The id that the model gave a call, by the id of its event. */
   readonly calls: ReadonlyMap<string, string>;
-  /** Calls that the agent's definition does not allow, by the ids that the model gave them. */
+  /** Calls that never started: the agent's definition or the program refused them. By the ids that the model gave them. */
   readonly refused: ReadonlySet<string>;
   /** By the keys of the threads. */
   readonly drafts: ReadonlyMap<string, readonly Draft[]>;
@@ -79,11 +79,17 @@ class LogReader {
       case 'agent.thread_context_compacted':
         return this.#story.add(key, { kind: 'compacted', text: '' });
       case 'agent.tool_use':
-        if (payload.evaluated_permission === 'deny') this.#refused.add(payload.call_id);
+        this.#refuse(payload);
         return this.#call(key, payload, payload.name);
       case 'agent.custom_tool_use':
         return this.#call(key, payload, payload.name);
+      case 'approval.requested':
+        return void this.#refused.delete(this.#calls.get(payload.tool_use_id) ?? '');
+      case 'user.tool_confirmation':
+        // A decision may come before the program asks.
+        return void this.#refused.delete(this.#calls.get(payload.tool_use_id) ?? '');
       case 'agent.mcp_tool_use':
+        this.#refuse(payload);
         return this.#call(key, payload, payload.called_as);
       case 'agent.tool_result':
         return this.#end(key, payload.tool_use_id, payload);
@@ -115,6 +121,12 @@ class LogReader {
     this.#drafts.settle(key, id);
     if (this.#blocks.has(id)) this.#story.problem(`${key}: two blocks with the id ${id}`);
     this.#blocks.add(id);
+  }
+
+  /** Neither a call that the definition denies ever starts, nor one that the program refuses without asking. */
+  #refuse(call: { call_id: string; evaluated_permission: 'allow' | 'ask' | 'deny'; approval?: 'on_request' }): void {
+    const { evaluated_permission: permission, approval } = call;
+    if (permission === 'deny' || (permission === 'ask' && approval === 'on_request')) this.#refused.add(call.call_id);
   }
 
   #call(key: string, call: { id: string; call_id: string; input: unknown }, name: string): void {
