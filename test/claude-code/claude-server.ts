@@ -23,11 +23,16 @@ export interface AgentChoice {
   readonly roster?: readonly AgentChoice[];
 }
 
+/** A server in this process or in another one. */
+export interface ServerHandle extends Pick<TestServer, 'url' | 'key' | 'client' | 'directory'> {
+  readonly restart: () => Promise<ServerHandle>;
+}
+
 /** A server with the real program in its sandbox, in front of the scripted model, and sessions on it. */
 export class ClaudeServer {
-  #test: TestServer;
+  #test: ServerHandle;
 
-  constructor(test: TestServer) {
+  constructor(test: ServerHandle) {
     this.#test = test;
   }
 

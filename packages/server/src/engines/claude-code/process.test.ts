@@ -46,6 +46,23 @@ it('[J14] what a program at rest does not do by itself it is told to, and then m
   expect(await exit).toEqual({ message: 'it was ended by SIGKILL', isWanted: true });
 });
 
+it('[J339] a program that is closed in the middle of a turn is told to end, and its input stays open until then', async () => {
+  const { schedule, advance } = createManualSchedule(createManualClock());
+  const { process, exit, output } = start(
+    `process.stdin.on('end', () => console.log('denied')).resume();
+     process.on('SIGTERM', () => console.log('told')); setInterval(() => {}, 1000); console.log('up')`,
+    { schedule },
+  );
+  await vi.waitFor(() => expect(output()).toBe('up\n'), { timeout: 20_000 });
+  const closing = process.close({ isResting: false });
+  advance(0);
+  await vi.waitFor(() => expect(output()).toContain('told\n'), { timeout: 20_000 });
+  expect(output()).toBe('up\ntold\n');
+  advance(limits.programEndMs + limits.programTermMs);
+  await closing;
+  expect(await exit).toEqual({ message: 'it was ended by SIGKILL', isWanted: true });
+});
+
 it('[J14] whatever the program has started goes with it, also what has left its group', async () => {
   const code = `const { spawn } = require('node:child_process');
     const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' });

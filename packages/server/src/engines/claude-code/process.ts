@@ -119,13 +119,14 @@ export class ProgramProcess {
     this.#output.release();
   }
 
-  /** With nothing more to come it ends by itself; if not, it is told to, and then made to. */
+  /** At rest it ends on its own when its input ends; otherwise, or if it does not, it gets SIGTERM, and then SIGKILL. */
   async close({ isResting }: { readonly isResting: boolean }): Promise<void> {
     if (!this.#isClosing) {
       this.#isClosing = true;
       const { schedule } = this.#options;
       this.resume();
-      this.#child?.stdin?.end();
+      // In a turn the program would take the end of its input for a denial of its open requests, and continue.
+      if (isResting) this.#child?.stdin?.end();
       const cancels = [
         schedule(() => this.#terminate(), isResting ? limits.programEndMs : 0),
         schedule(() => this.kill(), limits.programEndMs + limits.programTermMs),

@@ -57,6 +57,8 @@ export class ProgramTranslator {
   #error: string | undefined;
   /** The last line of the main agent, as the transcript names it. */
   #lastMessage: string | undefined;
+  /** Why the newest model request of a sub-agent failed, by thread: the program prints it as a text of the agent. */
+  readonly #failures = new Map<string, string>();
   #out: ProgramEvent[] = [];
 
   constructor(options: ProgramTranslatorOptions) {
@@ -191,8 +193,12 @@ export class ProgramTranslator {
       case 'thinking_delta': {
         const error = event.type === 'text_delta' ? event.error : undefined;
         this.#error = error ?? this.#error;
-        // The turn that ends with it says the same.
-        if (error !== undefined && thread === MAIN) return;
+        // The model did not say it. It is the reason with which the turn, or the sub-agent, ends.
+        if (error !== undefined) {
+          if (thread !== MAIN) this.#failures.set(thread, event.content);
+          return;
+        }
+        this.#failures.delete(thread);
         const kind = event.type === 'text_delta' ? 'text' : 'thinking';
         const { content } = event;
         if (line.type === 'assistant') return this.#emit(...this.#answers.whole(key, placeOf(event), kind, content));
@@ -256,8 +262,13 @@ export class ProgramTranslator {
     this.#emit({ type: 'turn_ended', key: MAIN, outcome, isMoreToCome, ...(message === undefined ? {} : { message }) });
   }
 
-  #threadEnded(thread: string, status: 'completed' | 'failed' | 'stopped', error: string | undefined): void {
+  #threadEnded(thread: string, told: 'completed' | 'failed' | 'stopped', reason: string | undefined): void {
     const key = this.#key(thread);
+    const failure = this.#failures.get(thread);
+    this.#failures.delete(thread);
+    // Older programs report a sub-agent as completed although its last model request failed.
+    const status = told === 'completed' && failure !== undefined ? 'failed' : told;
+    const error = reason ?? failure;
     this.#emit(...this.#threads.open(thread), ...this.#answers.close(key, status !== 'completed'));
     this.#threads.end(thread);
     this.#retries.ended(key);

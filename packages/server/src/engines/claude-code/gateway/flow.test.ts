@@ -126,6 +126,35 @@ it('[J118] an endpoint that hangs up cuts the program off: half an answer never 
   );
 });
 
+it('[J338] an answer that the model in this process cuts off breaks for the program too', async () => {
+  const { session, heard } = await openWay({
+    type: 'handler',
+    handle: (_, response) => {
+      response.writeHead(200, STREAM).write(answerOf(['a']).slice(0, 300), () => response.destroy());
+    },
+  });
+  await expect(readAll(await ask(session))).rejects.toThrow('aborted');
+  await vi.waitFor(
+    () => expect(lastOf(heard)).toMatchObject({ type: 'failed', failure: { reason: 'broken' } }),
+    20_000,
+  );
+}, 10_000);
+
+it('[J338] a program that hangs up ends the answer of the model in this process', async () => {
+  let isGone = false;
+  const { session } = await openWay({
+    type: 'handler',
+    handle: (_, response) => {
+      response.on('close', () => (isGone = true));
+      response.writeHead(200, STREAM).write(':hello\n\n');
+    },
+  });
+  const answer = await ask(session);
+  answer.on('error', () => undefined);
+  answer.destroy();
+  await vi.waitFor(() => expect(isGone).toBe(true), 5_000);
+}, 10_000);
+
 it('[J119] closing a session ends what is under way', async () => {
   const { session, heard } = await openWay((_, response) => response.writeHead(200, STREAM).write(':hello\n\n'));
   const answer = await ask(session);

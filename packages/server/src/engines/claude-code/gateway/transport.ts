@@ -57,8 +57,10 @@ function toHandler(handle: http.RequestListener): Transport {
   return {
     send: (request) => {
       const [near, far] = duplexPair();
-      // A pair does not pass on that one end was destroyed. Without this the program would wait for the rest of an answer for ever.
-      far.once('close', () => near.push(null));
+      // The ends of a pair do not close each other. One that has written everything has ended properly: what it wrote is
+      // still to be read.
+      far.once('close', () => far.writableFinished || near.destroy());
+      near.once('close', () => far.destroy());
       server.emit('connection', far);
       // No agent, not even `false`: with one, Node would make a connection of its own.
       return start(request, http.request, { createConnection: () => near, path: request.path });

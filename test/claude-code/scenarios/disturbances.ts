@@ -1,0 +1,91 @@
+import { script } from '../../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { type AgentChoice, bash, delegate, toolset } from '../claude-server.ts';
+import type { ScenarioRun } from './scenario-run.ts';
+
+/** A moment at which a session is interrupted, its program killed or its server restarted. */
+export interface Moment {
+  readonly name: string;
+  readonly agent?: AgentChoice;
+  /** Speaks to the session and resolves at that moment. */
+  readonly reach: (run: ScenarioRun) => Promise<void>;
+}
+
+/** It never ends on its own. The program refuses to just sleep. */
+const FOREVER = 'touch begun; tail -f /dev/null';
+
+const slowly = { say: 'One two three four five.', chunks: 5, every_ms: 600_000 };
+
+/** What the main agent says to the next message, whatever became of this one. */
+function thenOn(turn: readonly object[]): string {
+  const next = { match: 'And now', turn: [{ say: 'I go on.' }] };
+  return `<script>${JSON.stringify({ when: [next], else: turn }).replaceAll('<', '\\u003c')}</script>`;
+}
+
+export const moments: readonly Moment[] = [
+  {
+    name: 'in a text',
+    reach: async (run) => {
+      await run.say(`Go. ${thenOn([{ think: 'Hm.' }, { say: 'A whole one.' }, slowly])}`);
+      await run.hears('One');
+    },
+  },
+  {
+    name: 'in a tool',
+    reach: async (run) => {
+      await run.say(`Go. ${thenOn([{ say: 'I begin.' }, bash(FOREVER)])}`);
+      await run.hasFile('begun');
+    },
+  },
+  {
+    name: 'in an approval',
+    agent: { tools: [toolset('always_ask')] },
+    reach: async (run) => {
+      await run.say(`Go. ${thenOn([{ say: 'May I?' }, bash('echo one')])}`);
+      await run.needs(1);
+    },
+  },
+  {
+    name: 'in a question',
+    reach: async (run) => {
+      const options = ['Red', 'Blue'].map((label) => ({ label, description: label }));
+      const questions = [{ question: 'Which colour?', header: 'Colour', options, multiSelect: false }];
+      await run.say(`Go. ${thenOn([{ call: 'AskUserQuestion', input: { questions } }])}`);
+      await run.needs(1);
+    },
+  },
+  {
+    name: 'with sub-agents in a text, a tool and an approval',
+    agent: { roster: [{ name: 'worker' }, { name: 'asker', tools: [toolset('always_ask')] }] },
+    reach: async (run) => {
+      const all = [
+        delegate('worker', 'text', script([{ say: 'I say.' }, slowly])),
+        delegate('worker', 'tool', script([{ say: 'I do.' }, bash(FOREVER)], [{ say: 'Never.' }])),
+        delegate('asker', 'ask', script([{ say: 'I ask.' }, bash('echo one')], [{ say: 'Never.' }])),
+      ];
+      await run.say(`Go. ${thenOn([{ say: 'I delegate.' }, ...all])}`);
+      await run.hears('One');
+      await run.hasFile('begun');
+      await run.see((event) => event.type === 'agent.tool_use' && event.evaluated_permission === 'ask');
+    },
+  },
+  {
+    name: 'with a sub-agent in the background',
+    agent: { roster: [{ name: 'worker' }] },
+    reach: async (run) => {
+      const prompt = `Look. ${script([{ say: 'I do.' }, bash(FOREVER)], [{ say: 'Never.' }])}`;
+      const input = { subagent_type: 'worker', description: 'look', prompt, run_in_background: true };
+      const launch = { call: 'Agent', input };
+      const cases = [
+        { match: 'And now', turn: [{ say: 'I go on.' }] },
+        { match: 'Async agent launched', turn: [{ say: 'Under way.' }] },
+        // Slower than the interrupt of the turn that the program begins when the agent was stopped.
+        { match: 'task-notification', turn: [{ sleep_ms: 5_000 }, { say: 'It is over.' }] },
+      ];
+      await run.say(
+        `Go. <script>${JSON.stringify({ when: cases, else: [launch] }).replaceAll('<', '\\u003c')}</script>`,
+      );
+      await run.hears('Under way.');
+      await run.hasFile('begun');
+    },
+  },
+];

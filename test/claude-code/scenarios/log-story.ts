@@ -1,0 +1,151 @@
+import type { SessionFrame } from '../../../packages/server/src/frames/frames.ts';
+import { LogDrafts } from './log-drafts.ts';
+import { type Draft, MAIN, type Story, StoryBuilder, toPlainContent, toSortedJson } from './story.ts';
+
+export interface LogStory extends Story {
+  /** Conversations of the program, in the order in which it opened them. */
+  readonly conversations: readonly string[];
+  /** The key of a thread by its id in the session. */
+  readonly keys: ReadonlyMap<string, string>;
+  /** The id that the model gave a call, by the id of its event. */
+  readonly calls: ReadonlyMap<string, string>;
+  /** Calls that never started: the agent's definition or the program refused them. By the ids that the model gave them. */
+  readonly refused: ReadonlySet<string>;
+  /** By the keys of the threads. */
+  readonly drafts: ReadonlyMap<string, readonly Draft[]>;
+}
+
+/** What the log of a session contains of what its agents were told, said and did. */
+export function toLogStory(frames: readonly SessionFrame[]): LogStory {
+  const reader = new LogReader();
+  for (const frame of frames) reader.take(frame);
+  return reader.build();
+}
+
+class LogReader {
+  readonly #story = new StoryBuilder();
+  readonly #conversations: string[] = [];
+  readonly #keys = new Map<string, string>();
+  readonly #calls = new Map<string, string>();
+  readonly #refused = new Set<string>();
+  readonly #drafts = new LogDrafts();
+  readonly #parents = new Map<string, string>();
+  /** Ids of blocks: two blocks with one id are one event to every reader. */
+  readonly #blocks = new Set<string>();
+
+  take(frame: SessionFrame): void {
+    const { type, payload, threadId } = frame;
+    const key = this.#keys.get(threadId ?? '') ?? MAIN;
+    switch (type) {
+      case 'session.created':
+        return void this.#keys.set(payload.primary_thread_id, MAIN);
+      case 'program.opened':
+        return void this.#conversations.push(payload.conversation);
+      case 'session.thread_created': {
+        const child = payload.program_key ?? payload.session_thread_id;
+        this.#keys.set(payload.session_thread_id, child);
+        this.#parents.set(child, key);
+        return this.#story.open(child, key);
+      }
+      case 'user.message':
+        if (payload.is_processed) this.#story.add(key, { kind: 'told', text: toPlainContent(payload.content) });
+        return;
+      case 'agent.thread_message_received':
+        // Reports of its own sub-agents come to a thread the same way: the transcript has them as results.
+        if (this.#keys.get(payload.from_session_thread_id) === this.#parents.get(key))
+          this.#story.add(key, { kind: 'told', text: toPlainContent(payload.content) });
+        return;
+      case 'agent.message':
+        this.#once(key, payload.id);
+        return this.#story.add(key, { kind: 'text', text: toPlainContent(payload.content) });
+      case 'agent.thinking': {
+        this.#once(key, payload.id);
+        const text = payload.block.type === 'thinking' ? payload.block.thinking : '';
+        return this.#story.add(key, { kind: 'thinking', text });
+      }
+      case 'span.model_request_start':
+        return this.#story.begin(key);
+      case 'span.model_request_end':
+        this.#drafts.end(key, this.#story.count(key), payload.is_error);
+        return this.#story.finish(key, !payload.is_error);
+      case 'delta.text':
+      case 'delta.thinking':
+        return this.#drafts.grow(key, payload.id, type === 'delta.text' ? 'text' : 'thinking', payload.text);
+      case 'session.thread_status_idle':
+        // A refusal is not an error of the session: why the model refused is in its status.
+        if (payload.stop_details !== null)
+          this.#story.add(key, { kind: 'refusal', text: payload.stop_details.explanation ?? '' });
+        return;
+      case 'agent.thread_context_compacted':
+        return this.#story.add(key, { kind: 'compacted', text: '' });
+      case 'agent.tool_use':
+        this.#refuse(payload);
+        return this.#call(key, payload, payload.name);
+      case 'agent.custom_tool_use':
+        return this.#call(key, payload, payload.name);
+      case 'approval.requested':
+        return void this.#refused.delete(this.#calls.get(payload.tool_use_id) ?? '');
+      case 'user.tool_confirmation':
+        // A decision may come before the program asks.
+        return void this.#refused.delete(this.#calls.get(payload.tool_use_id) ?? '');
+      case 'agent.mcp_tool_use':
+        this.#refuse(payload);
+        return this.#call(key, payload, payload.called_as);
+      case 'agent.tool_result':
+        return this.#end(key, payload.tool_use_id, payload);
+      case 'agent.mcp_tool_result':
+        return this.#end(key, payload.mcp_tool_use_id, payload);
+      case 'user.custom_tool_result':
+        return this.#end(key, payload.custom_tool_use_id, { ...payload, is_interrupted: false });
+      case 'session.error':
+        if (payload.retry === 'retrying') return this.#drafts.retry(key);
+        if (!lost.has(payload.error.reason ?? '')) this.#story.add(key, { kind: 'error', text: payload.error.message });
+        return;
+      default:
+        return;
+    }
+  }
+
+  build(): LogStory {
+    return {
+      ...this.#story.build(),
+      conversations: this.#conversations,
+      keys: this.#keys,
+      calls: this.#calls,
+      refused: this.#refused,
+      drafts: this.#drafts.all,
+    };
+  }
+
+  #once(key: string, id: string): void {
+    this.#drafts.settle(key, id);
+    if (this.#blocks.has(id)) this.#story.problem(`${key}: two blocks with the id ${id}`);
+    this.#blocks.add(id);
+  }
+
+  /** Neither a call that the definition denies ever starts, nor one that the program refuses without asking. */
+  #refuse(call: { call_id: string; evaluated_permission: 'allow' | 'ask' | 'deny'; approval?: 'on_request' }): void {
+    const { evaluated_permission: permission, approval } = call;
+    if (permission === 'deny' || (permission === 'ask' && approval === 'on_request')) this.#refused.add(call.call_id);
+  }
+
+  #call(key: string, call: { id: string; call_id: string; input: unknown }, name: string): void {
+    this.#calls.set(call.id, call.call_id);
+    this.#story.add(key, { kind: 'call', id: call.call_id, name, input: toSortedJson(call.input), result: null });
+  }
+
+  #end(
+    key: string,
+    eventId: string,
+    result: { readonly content: unknown; readonly is_error: boolean; readonly is_interrupted: boolean },
+  ): void {
+    this.#story.end(key, this.#calls.get(eventId) ?? eventId, {
+      isError: result.is_error,
+      isInterrupted: result.is_interrupted,
+      content: toPlainContent(result.content),
+    });
+  }
+}
+
+/** What the server itself reports of a program that is gone: no transcript has it. */
+const lost: ReadonlySet<string> = new Set(['program_lost', 'restarted']);

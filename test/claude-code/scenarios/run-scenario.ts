@@ -1,0 +1,69 @@
+import { isLong } from '../../support/seed.ts';
+import type { ClaudeServer } from '../claude-server.ts';
+import { catchUp, checkStory } from './check-story.ts';
+import { ScenarioRun } from './scenario-run.ts';
+import { gapOf, type Scenario } from './scenario.ts';
+
+/** How long one step of a scenario is waited for: much more than it takes, on a busy machine too. */
+const PATIENCE_MS = 60_000;
+/** With a known gap that is how long every run takes which waits in vain. */
+const GAP_PATIENCE_MS = 10_000;
+
+/** The scenarios of a table that this run of the tests plays with this version of the program, with their names. */
+export function select<Row extends Pick<Scenario, 'name' | 'version' | 'isSmoke' | 'isLong'>>(
+  rows: readonly Row[],
+  version: string,
+): (readonly [name: string, row: Row])[] {
+  const isAll = isLong || process.env['FLEETLOOM_CLAUDE_CODE_REQUIRED'] === '1';
+  return rows
+    .filter((row) => (row.version ?? version) === version)
+    .filter((row) => (row.isLong === true ? isLong : isAll || row.isSmoke === true))
+    .map((row) => [row.name, row]);
+}
+
+/** Plays a scenario on a session of its own and compares all that is told of it. One with a known gap has to fail. */
+export async function runScenario(server: ClaudeServer, scenario: Scenario, version: string): Promise<void> {
+  await failsIfGap(gapOf(scenario, version), () => play(server, scenario, version));
+}
+
+export async function failsIfGap(gap: string | undefined, work: () => Promise<void>): Promise<void> {
+  if (gap === undefined) return await work();
+  const failure = await work().then(
+    () => undefined,
+    (reason: unknown) => (reason instanceof Error ? reason.message : 'it failed'),
+  );
+  if (failure === undefined) throw new Error(`The gap is closed. Remove the knownGap of this scenario: ${gap}`);
+  if (process.env['FLEETLOOM_SHOW_GAPS'] === '1') console.log(`known gap: ${gap}\n${failure}`);
+}
+
+async function play(server: ClaudeServer, scenario: Scenario, version: string): Promise<void> {
+  const { agent, drive } = scenario;
+  const session = await server.createSession(typeof agent === 'function' ? await agent() : agent);
+  const patienceMs = gapOf(scenario, version) === undefined ? PATIENCE_MS : GAP_PATIENCE_MS;
+  const run = new ScenarioRun({ server, session, version, patienceMs });
+  await run.follow();
+  try {
+    await drive(run);
+    await catchUp(run);
+    await run.leave();
+    await checkStory(run, scenario);
+  } catch (failure) {
+    await giveUp(run);
+    throw failure;
+  }
+}
+
+/** The next scenario finds the server without a program of this one. */
+async function giveUp(run: ScenarioRun): Promise<void> {
+  const { server, session } = run;
+  await run.leave().catch(() => undefined);
+  await server.send(session, { type: 'user.interrupt' }).catch(() => undefined);
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const isArchived = await server.client.beta.sessions.archive(session).then(
+      () => true,
+      () => false,
+    );
+    if (isArchived) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

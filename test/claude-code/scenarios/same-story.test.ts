@@ -1,0 +1,87 @@
+import { expect, it } from 'vitest';
+import { findDifferences } from './same-story.ts';
+import { type Item, MAIN, type Result, type Story, StoryBuilder } from './story.ts';
+
+// The oracle itself: whatever a log may do to a story is found.
+
+const options = { names: ['transcript', 'log'], isDisturbed: false } as const;
+const ok: Result = { isError: false, isInterrupted: false, content: 'one' };
+const interrupted: Result = { isError: true, isInterrupted: true, content: '' };
+
+function call(id: string, result: Result | null = ok): Item {
+  return { kind: 'call', id, name: 'Bash', input: '{"command":"echo one"}', result };
+}
+
+const items: readonly Item[] = [
+  { kind: 'told', text: 'Go.' },
+  { kind: 'thinking', text: 'Hm.' },
+  { kind: 'text', text: 'Same.' },
+  { kind: 'text', text: 'Same.' },
+  call('toolu_1'),
+];
+
+function story(main: readonly Item[], child: readonly Item[] = items.slice(1, 3), parent = MAIN): Story {
+  const builder = new StoryBuilder();
+  for (const item of main) builder.add(MAIN, item);
+  builder.open('a1', parent);
+  for (const item of child) builder.add('a1', item);
+  return builder.build();
+}
+
+it('[J337] equal stories have no difference', () => {
+  expect(findDifferences(story(items), story(items), options)).toEqual([]);
+});
+
+it.for<[string, Story]>([
+  ['an item is missing', story(items.toSpliced(3, 1))],
+  ['an item appears twice', story(items.toSpliced(1, 0, items[1]!))],
+  ['two items are exchanged', story([items[0]!, items[2]!, items[1]!, ...items.slice(3)])],
+  ['two blocks are one', story([...items.slice(0, 2), { kind: 'text', text: 'Same.Same.' }, items[4]!])],
+  ['an item is on another thread', story(items.slice(1), [items[0]!, ...items.slice(1, 3)])],
+  ['a thread is missing', { threads: new Map([...story(items).threads].slice(0, 1)), problems: [] }],
+  ['a thread is below another one', story(items, items.slice(1, 3), 'a2')],
+  ['a result is missing', story([...items.slice(0, 4), call('toolu_1', null)])],
+  ['a result is another one', story([...items.slice(0, 4), call('toolu_1', { ...ok, content: 'two' })])],
+  ['a result is an error', story([...items.slice(0, 4), call('toolu_1', { ...ok, isError: true })])],
+  ['a call that has a result is interrupted', story([...items.slice(0, 4), call('toolu_1', interrupted)])],
+  ['a call has another id', story([...items.slice(0, 4), call('toolu_2')])],
+])('[J337] a difference is found: %s', ([, actual]) => {
+  expect(findDifferences(story(items), actual, options)).not.toEqual([]);
+});
+
+it('[J337] only in a turn that was cut off a call without a result may be closed as interrupted', () => {
+  const transcript = story([...items.slice(0, 4), call('toolu_1', null)]);
+  const log = story([...items.slice(0, 4), call('toolu_1', interrupted)]);
+  expect(findDifferences(transcript, log, options)).not.toEqual([]);
+  expect(findDifferences(transcript, log, { ...options, isDisturbed: true })).toEqual([]);
+  expect(findDifferences(story(items), log, { ...options, isDisturbed: true })).not.toEqual([]);
+});
+
+it('[J337] a second result, a result without a call and a call that appears twice are problems of a story', () => {
+  const builder = new StoryBuilder();
+  builder.add(MAIN, call('toolu_1', null));
+  builder.end(MAIN, 'toolu_1', ok);
+  builder.end(MAIN, 'toolu_1', ok);
+  builder.end(MAIN, 'toolu_2', ok);
+  builder.end('a1', 'toolu_1', ok);
+  builder.add(MAIN, call('toolu_1', null));
+  expect(builder.build().problems).toHaveLength(4);
+});
+
+it('[J337] only in a turn that was cut off the log may have more of an answer that did not end well', () => {
+  const builder = new StoryBuilder();
+  builder.begin(MAIN);
+  builder.add(MAIN, { kind: 'text', text: 'Half' });
+  builder.finish(MAIN, false);
+  const empty = new StoryBuilder().build();
+  expect(findDifferences(empty, builder.build(), options)).not.toEqual([]);
+  expect(findDifferences(empty, builder.build(), { ...options, isDisturbed: true })).toEqual([]);
+  expect(findDifferences(builder.build(), empty, { ...options, isDisturbed: true })).not.toEqual([]);
+});
+
+it('[J337] a message may be in the log before it is taken up, and not after', () => {
+  const [told, ...rest] = items;
+  const late = story([rest[0]!, told!, ...rest.slice(1)]);
+  expect(findDifferences(late, story(items), options)).toEqual([]);
+  expect(findDifferences(story(items), late, options)).not.toEqual([]);
+});
