@@ -80,7 +80,6 @@ const scenarios: readonly Scenario[] = [
   },
   {
     name: 'answers of six blocks that come slowly',
-    knownGap: 'blocks: blocks of one answer of a sub-agent share an event id, and their deltas are mixed up.',
     agent: workers,
     drive: (run) => {
       const slow = { chunks: 3, every_ms: 20 };
@@ -99,7 +98,6 @@ const scenarios: readonly Scenario[] = [
   },
   {
     name: 'agents of agents',
-    knownGap: { '2.1.197': 'transcripts: what an agent of an agent says and does is not in the log.' },
     agent: {
       roster: [
         {
@@ -167,7 +165,6 @@ const scenarios: readonly Scenario[] = [
   },
   {
     name: 'a workflow of two agents',
-    knownGap: 'transcripts: the agents of a workflow have no threads.',
     drive: async (run) => {
       await run.say(`Go. ${script([workflow('one', 'two')], [{ say: 'Started.' }], [{ say: 'It has ended.' }])}`);
       await run.says('It has ended.');
