@@ -42,7 +42,7 @@ await describeWithClaudeCode('a server that ends while approvals of the real pro
     async (signal) => {
       const home = await temporaryHome();
       const directory = await mkdtemp(join(tmpdir(), 'fleetloom-claude-restart-'));
-      onTestFinished(() => rm(directory, { recursive: true, force: true }));
+      onTestFinished(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));
       const first = await startHost({ code, path, directory, home, place });
       const client = connect(`http://127.0.0.1:${first.port}`);
       const sessions: { readonly id: string; readonly asks: readonly string[] }[] = [];
@@ -74,6 +74,9 @@ await describeWithClaudeCode('a server that ends while approvals of the real pro
         expect(said?.type === 'agent.message' ? said.content : []).toMatchObject([{ text: 'I go on.' }]);
         expect(await readdir(join(directory, 'workspaces', id))).not.toContain('ran');
       }
+      // Its programs write to the directory until they have ended.
+      second.child.kill('SIGTERM');
+      await once(second.child, 'exit');
     },
     300_000,
   );
