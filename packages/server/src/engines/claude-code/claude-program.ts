@@ -208,6 +208,11 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
       else tools.give(callId, result);
     },
     vitals: () => program.vitals,
-    close: () => program.close({ isResting: translator.isResting }),
+    close: () => {
+      const { isResting } = translator;
+      // 2.1.197 asks its model once more between SIGTERM and its end, and may run a tool again.
+      if (!isResting) gateway?.session.close();
+      return program.close({ isResting });
+    },
   };
 }
