@@ -60,7 +60,7 @@ await describeWithClaudeCode('interrupts of the real program', ({ path }) => {
       });
       expect(asks).toHaveLength(2);
       const answer = { type: 'user.tool_confirmation', tool_use_id: asks[0], result: 'allow' };
-      await expect(server.send(session, answer)).rejects.toThrow(/already answered/);
+      await expect(server.send(session, answer)).rejects.toThrow(/was withdrawn because the call was interrupted/);
       expect(await server.files(session)).toEqual([]);
       expect(textsOf(await server.run(session, 'And now?'))).toEqual(['On we go.']);
       expect((await server.log(session)).problems).toEqual([]);

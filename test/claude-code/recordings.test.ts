@@ -33,7 +33,7 @@ describe('recorded streams', () => {
       const { threads } = recording.expected() as Expected;
       for (const { key, items } of threads) {
         const own = events.filter((event) => event.key === key);
-        expect(textsOf(own)).toEqual(items.flatMap((item) => toText(item, key)));
+        expect(textsOf(own)).toEqual(items.flatMap((item) => toText(item)));
         const called = own.flatMap((event) => (event.type === 'call' ? [event.callId] : []));
         const expected = items.flatMap((item) => (item.kind === 'tool_use' ? [item.id!] : []));
         // 2.1.197 asks about calls that it never prints.
@@ -74,8 +74,8 @@ function textsOf(events: readonly ProgramEvent[]): (string | number)[] {
 
 const LONG = 2_000;
 
-/** What the program complains about ends the turn of the main agent, and is told there. */
-function toText({ kind, text = '', error }: Item, key: string): (string | number)[] {
-  if ((kind !== 'text' && kind !== 'thinking') || text === '' || (error !== undefined && key === 'main')) return [];
+/** An API error is the reason with which the turn, or the sub-agent, ends, and not a text. */
+function toText({ kind, text = '', error }: Item): (string | number)[] {
+  if ((kind !== 'text' && kind !== 'thinking') || text === '' || error !== undefined) return [];
   return [typeof text === 'string' ? text : text.length];
 }

@@ -9,6 +9,7 @@ import type { Scenario } from './scenario.ts';
 import { MAIN, type Story } from './story.ts';
 import { toEventsForm, toEventsStory, toFleetForm, toFleetStory } from './stream-stories.ts';
 import { readTranscript } from './transcript.ts';
+import { withoutWorkflows } from './without-workflows.ts';
 
 /**
  * The oracle of all scenarios: the transcript of the program, the log, the fleet stream and the Managed Agents events tell
@@ -27,7 +28,7 @@ export async function checkStory(
   const transcript = await readTranscript(run.home, log.conversations);
   const differences = [
     ...problems,
-    ...findDifferences(transcript, log, { names: ['transcript', 'log'], isDisturbed }),
+    ...findDifferences(transcript, withoutWorkflows(log, transcript), { names: ['transcript', 'log'], isDisturbed }),
     ...compareFleet(fleet, log),
     ...compareLists(lists, log),
     ...compareLive(run, lists.session, fleet),
