@@ -73,7 +73,7 @@ await describeWithClaudeCode('workflows of the real program', ({ path }) => {
     });
   }, 120_000);
 
-  it('[J284] an interrupt stops the workflow and all of its agents', async () => {
+  it('[J246, J284] an interrupt stops the workflow and all of its agents, and the next message is answered', async () => {
     await withClaudeServer(path, async (server) => {
       const session = await server.createSession();
       const wait = [[{ say: 'Alpha waits.' }, bash('touch begun; sleep 300')], [{ say: 'Never.' }]];
@@ -92,6 +92,7 @@ await describeWithClaudeCode('workflows of the real program', ({ path }) => {
       );
       const threads = await threadsOf(server, session);
       expect([...threads.values()].map(({ status }) => status)).toEqual(Array.from(threads, () => 'idle'));
+      expect(textsOf(await server.run(session, 'And now?'))).toContain('It has ended.');
       expect((await server.log(session)).problems).toEqual([]);
     });
   }, 120_000);

@@ -17,7 +17,7 @@ import type { ToolServer } from './tool-server.ts';
 import { toTurnOutcome } from './to-turn-outcome.ts';
 import { Turns } from './turns.ts';
 import { noUsage } from './usage.ts';
-import { record, text, toJson } from './values.ts';
+import { number, record, text, toJson } from './values.ts';
 
 export interface ProgramTranslatorOptions {
   readonly agent: AgentSnapshot;
@@ -180,7 +180,7 @@ export class ProgramTranslator {
         this.#turnStarted(event);
         return this.#serversFailed(line['mcp_servers']);
       case 'turn_complete':
-        return this.#turnEnded(event);
+        return this.#turnEnded(event, line);
       case 'run_start':
         if (event.late !== true) this.#emit(...this.#threads.start(thread, event.run, text(line['prompt']) ?? null));
         return;
@@ -253,11 +253,15 @@ export class ProgramTranslator {
     }
   }
 
-  #turnEnded(event: Extract<AgentEvent, { type: 'turn_complete' }>): void {
+  #turnEnded(event: Extract<AgentEvent, { type: 'turn_complete' }>, line: StreamJsonMessage): void {
     const outcome = toTurnOutcome(event, this.#error);
     this.#error = undefined;
     this.#emit(...this.#answers.endTurn(MAIN, toUsage(event.usage), outcome.type !== 'done'));
-    const isMoreToCome = this.#turns.end({ isOwn: event.origin !== undefined, isDone: outcome.type === 'done' });
+    const isMoreToCome = this.#turns.end({
+      isOwn: event.origin !== undefined,
+      outcome: outcome.type,
+      queuedTurns: number(line['queued_turn_count']) ?? 0,
+    });
     const message = this.#lastMessage;
     this.#emit({ type: 'turn_ended', key: MAIN, outcome, isMoreToCome, ...(message === undefined ? {} : { message }) });
   }

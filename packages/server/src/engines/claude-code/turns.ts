@@ -1,3 +1,5 @@
+import type { TurnOutcome } from '../program.ts';
+
 /**
  * The turns of the main agent: which were begun, whether what was said has been taken up, and whether the program is about
  * to begin one by itself. Behind the end of a sub-agent in the background it always does, to read the report.
@@ -34,12 +36,15 @@ export class Turns {
     this.#unread = 0;
   }
 
-  /** Says whether more is to come. `isOwn`: the program had begun it by itself. */
-  end({ isOwn, isDone }: { readonly isOwn: boolean; readonly isDone: boolean }): boolean {
+  /** Returns whether another turn follows. */
+  end({ isOwn, outcome, queuedTurns }: EndedTurn): boolean {
     this.#open = Math.max(0, this.#open - 1);
-    // Others were begun by what we said, also where the program does not repeat it.
-    if (!isOwn) this.#untaken = 0;
-    this.#isExpecting = this.#unread > 0 && this.#open === 0 && isDone;
+    // A message that the program has not repeated by the end of a stopped turn is queued: its turn comes next.
+    const isQueued = outcome === 'stopped' && this.#untaken > 0;
+    // Any other turn was begun by a message of ours, also where the program does not repeat it, such as a slash command.
+    if (!isOwn && !isQueued) this.#untaken = 0;
+    const isReportUnread = this.#unread > 0 && outcome === 'done';
+    this.#isExpecting = this.#open === 0 && (isQueued || isReportUnread || queuedTurns > 0);
     this.#unread = 0;
     return this.#untaken > 0 || this.#isExpecting;
   }
@@ -58,6 +63,15 @@ export class Turns {
   giveUp(): boolean {
     const wasExpecting = this.#isExpecting;
     this.#isExpecting = false;
+    if (wasExpecting) this.#untaken = 0;
     return wasExpecting;
   }
+}
+
+export interface EndedTurn {
+  /** The program had begun it on its own. */
+  readonly isOwn: boolean;
+  readonly outcome: TurnOutcome['type'];
+  /** Turns that the program says it has queued. Only newer releases say so. */
+  readonly queuedTurns: number;
 }
