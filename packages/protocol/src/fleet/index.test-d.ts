@@ -16,6 +16,7 @@ import {
   createSlots,
   currentRun,
   type Delegation,
+  describeSettings,
   type Done,
   encodeFleetEvent,
   type FileWritten,
@@ -37,6 +38,8 @@ import {
   type GateMode,
   type GateOptions,
   type GateOutput,
+  type LoadedSettings,
+  planOf,
   type SavedGate,
   isFleetEvent,
   isRepeat,
@@ -282,3 +285,8 @@ export function isBusy({ endpoint }: FleetLoad): boolean {
 expectTypeOf(cutText).toEqualTypeOf<(text: string, charsMax: number) => string>();
 expectTypeOf(cutTextStart).toEqualTypeOf<(text: string, charsMax: number) => string>();
 expectTypeOf(toShownText).toEqualTypeOf<(text: string, notRun: readonly TextRange[]) => string>();
+
+expectTypeOf(describeSettings).parameters.toEqualTypeOf<[LoadedSettings]>();
+expectTypeOf(describeSettings).returns.toBeString();
+expectTypeOf(planOf).returns.toEqualTypeOf<string | null>();
+expectTypeOf(planOf).toBeCallableWith({ kind: 'plan', input: { plan: 'x' } });

@@ -1,5 +1,6 @@
 import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { toProjectName } from '../launch/copy-conversation.ts';
 import { record, text } from '../values.ts';
 
 /**
@@ -26,7 +27,7 @@ export function createOperatorTranscripts(directory: string): OperatorTranscript
     },
     remove: async (sessionId) => {
       const lines = (await readFile(pathOf(sessionId), 'utf8').catch(() => '')).split('\n');
-      for (const line of lines) if (line !== '') await removeTranscripts(line);
+      for (const line of lines) if (line !== '') await removeTranscripts(line, sessionId);
       await rm(pathOf(sessionId), { force: true });
     },
     list: async () => {
@@ -41,12 +42,14 @@ const SUFFIX = '.jsonl';
 /** An id that is not one of a conversation could name a file that is not a transcript. */
 const CONVERSATION = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-async function removeTranscripts(line: string): Promise<void> {
+/** Only those in the folder of the session's workspace: a fork of the session may continue the same conversation. */
+async function removeTranscripts(line: string, sessionId: string): Promise<void> {
   const recorded = parse(line);
   const projects = text(recorded?.['projects']);
   const conversation = text(recorded?.['conversation']);
   if (projects === undefined || conversation === undefined || !CONVERSATION.test(conversation)) return;
   for (const project of await readdir(projects).catch(() => [])) {
+    if (!project.endsWith(toProjectName(`/${sessionId}`))) continue;
     const file = join(projects, project, conversation);
     await rm(`${file}.jsonl`, { force: true });
     await rm(file, { recursive: true, force: true, maxRetries: 5 });
