@@ -435,6 +435,8 @@ export const limits = {
   runFilesBytesMax: 4 * 1024 * 1024,
   /** Frames that are read at a time on the way back through a log. */
   backwardFramesMax: 1_000,
+  /** What such a read holds at a time. A single frame may be larger. */
+  backwardBytesMax: 4 * 1024 * 1024,
 
   // Sessions.
   /** Threads of one session that are not terminated, the primary one not counted. */
