@@ -50,6 +50,27 @@ describe('workspaces that may run programs', () => {
     });
   });
 
+  it('[H128] a fork with such a model is refused elsewhere', async () => {
+    await withServer(async ({ client, url, key }) => {
+      const agent = await client.beta.agents.create({ name: 'a', model: 'scripted/echo' });
+      const environment = await client.beta.environments.create({ name: 'here' });
+      const { id } = await client.beta.sessions.create({ agent: agent.id, environment_id: environment.id });
+      const fork = async (model: string) => {
+        const response = await fetch(`${url}/v1/sessions/${id}/fork`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+          body: JSON.stringify({ agent: { type: 'agent_with_overrides', id: agent.id, model } }),
+        });
+        return { status: response.status, body: (await response.json()) as object };
+      };
+      const refused = await fork(MODEL);
+      expect(refused.status).toBe(403);
+      expect(refused.body).toMatchObject({ error: { details: { error_code: 'programs_not_allowed' } } });
+      expect((await fork('scripted/demo')).status).toBe(200);
+      expect((await client.beta.sessions.list()).data).toHaveLength(2);
+    });
+  });
+
   it('[J201] a workspace that may no longer fails its next turn with the reason, and nothing else changes', async () => {
     const choice = choose();
     const { program } = choice;

@@ -291,7 +291,7 @@ async function start(
         checkModel: checkSession,
         checkOptions,
       }),
-      ...createForkRoutes({ store, sessions, clock, ids, resources, discard: discardFork }),
+      ...createForkRoutes({ store, sessions, clock, ids, resources, discard: discardFork, checkModel: checkSession }),
       ...createProgramRoutes({ engine: programs, checkModel }),
       ...createEventRoutes({ store, log, sessions, catchUp, feeds, files }),
       ...createResourceRoutes({ store, resources }),

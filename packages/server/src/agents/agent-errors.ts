@@ -19,6 +19,8 @@ export const codes = {
   invalid_name: 'give it a name, or leave the field out',
   invalid_model: 'name a model, or leave the field out',
   too_many_metadata: 'remove keys with null, or keep the rest elsewhere',
+  definition_too_large: 'shorten the descriptions and schemas of its tools, or give the tools to several agents',
+  session_agent_too_large: 'use a smaller roster, or agents with smaller definitions',
   identity_not_supported: 'leave execution_identity out: agents act as the server itself',
 
   too_many_tools: 'use fewer tools, or give them to several agents',

@@ -99,9 +99,14 @@ function checkVersion({ id, version }: AgentRecord, wanted: number | undefined):
   throw agentError('version_conflict', `the update of ${id} was made on version ${wanted}, and it is at ${version}`);
 }
 
-/** Compared as it would be kept: what JSON does not hold is no change. */
+/**
+ * Compared as it would be kept: what JSON does not hold is no change. Texts of different lengths hold different values; of equal
+ * length, fields may only be in another order.
+ */
 function isSame({ data }: AgentRecord, definition: AgentDefinition): boolean {
-  return isDeepStrictEqual(data, JSON.parse(JSON.stringify(definition)));
+  const [before, after] = [JSON.stringify(data), JSON.stringify(definition)];
+  if (before === after || before.length !== after.length) return before === after;
+  return isDeepStrictEqual(data, JSON.parse(after));
 }
 
 function toAgents({ items, ...page }: Page<AgentRecord>): Page<Agent> {

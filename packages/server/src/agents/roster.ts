@@ -43,13 +43,13 @@ export async function checkNames(
   owner: { readonly name: string },
   find: FindAgent,
 ): Promise<void> {
-  const names = await Promise.all(
-    membersOf(multiagent).map(async (member) => {
-      if (member.type === 'self') return owner.name;
-      const record = await find(member.id, member.version);
-      return record === undefined ? undefined : definitionOf(record).name;
-    }),
-  );
+  const names: (string | undefined)[] = [];
+  // One by one: definitions from before they had a limit are too large to be in memory all at once.
+  for (const member of membersOf(multiagent)) {
+    const record = member.type === 'self' ? undefined : await find(member.id, member.version);
+    if (member.type === 'self') names.push(owner.name);
+    else names.push(record && definitionOf(record).name);
+  }
   if (names.includes(RESERVED_NAME)) {
     throw agentError('roster_name_reserved', `a member of a roster cannot be called ${RESERVED_NAME}`);
   }
@@ -76,11 +76,9 @@ async function pinAll(
   find: FindAgent,
 ): Promise<readonly StoredMember[]> {
   checkCount(entries.length);
+  const members: StoredMember[] = [];
   const wanted = entries.map((entry) => toWanted(entry, owner));
-  const found = await Promise.all(
-    wanted.map(async (each) => (each === 'self' ? undefined : find(each.id, each.version))),
-  );
-  const members = wanted.map((each, index) => (each === 'self' ? SELF : pin(each, found[index])));
+  for (const each of wanted) members.push(each === 'self' ? SELF : pin(each, await find(each.id, each.version)));
   const repeated = findRepeated(members.map((member) => (member.type === 'self' ? (owner.id ?? 'self') : member.id)));
   if (repeated !== undefined) throw agentError('roster_member_repeated', `the roster has ${repeated} twice`);
   return members;

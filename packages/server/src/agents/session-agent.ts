@@ -8,6 +8,8 @@ import type {
   SessionMultiagent,
 } from '@fleetloom/protocol/managed-agents';
 import { toRoster } from '@fleetloom/protocol/managed-agents';
+import { findExcessBytes, jsonBytesAtLeast } from '../base/json-bytes.ts';
+import { limits } from '../base/limits.ts';
 import type { Store } from '../store/store.ts';
 import { agentError } from './agent-errors.ts';
 import { checkTools } from './check-tools.ts';
@@ -16,7 +18,7 @@ import { membersOf, type StoredMember, type StoredMultiagent, spellOut } from '.
 import { readAgent } from './read-agent.ts';
 import { toModel } from './to-model.ts';
 import { toTools } from './to-tools.ts';
-import { toSkills, toText } from './write-definition.ts';
+import { checkSize, toSkills, toText } from './write-definition.ts';
 
 export interface SessionAgentRequest {
   readonly store: Pick<Store, 'agents'>;
@@ -36,7 +38,10 @@ export async function resolveSessionAgent({ store, workspaceId, agent }: Session
   const members = await readMembers(store, workspaceId, multiagent);
   // A copy of the agent itself is what the session runs, so the overrides reach it; the others are what they are.
   const show = (member: StoredMember) => (member.type === 'self' ? own : members.get(member.id)!);
-  return checkSessionAgent({ ...own, multiagent: multiagent === null ? null : spellOut(multiagent, show) });
+  const resolved = checkSessionAgent({ ...own, multiagent: multiagent === null ? null : spellOut(multiagent, show) });
+  // An agent from before definitions had a limit can still be used as it is.
+  if (params.type !== 'agent') checkSize('the agent with its overrides', own);
+  return resolved;
 }
 
 /** The agent of a session after an update of the session: each list that is given replaces the one that was there. */
@@ -49,7 +54,9 @@ export function updateSessionAgent(agent: SessionAgent, params: SessionAgentUpda
   };
   const isOwn = ({ id, version }: RosterMember) => id === own.id && version === own.version;
   const replaced = mapMembers(multiagent, (member) => (isOwn(member) ? own : member));
-  return checkSessionAgent({ ...own, multiagent: replaced });
+  const updated = checkSessionAgent({ ...own, multiagent: replaced });
+  checkSize('the agent with the changes', own);
+  return updated;
 }
 
 /** Each part that is given replaces the agent's as a whole; id and version stay those of the agent. */
@@ -72,8 +79,16 @@ async function readMembers(
   multiagent: StoredMultiagent | null,
 ): Promise<ReadonlyMap<string, RosterMember>> {
   const references = membersOf(multiagent).filter((member) => member.type === 'agent');
-  const records = await Promise.all(references.map(({ id, version }) => readAgent(store, workspaceId, id, version)));
-  return new Map(records.map((record) => [record.id, toSnapshot(record)]));
+  const members = new Map<string, RosterMember>();
+  let bytes = 0;
+  // One by one: definitions from before they had a limit are too large to be in memory all at once.
+  for (const { id, version } of references) {
+    const member = toSnapshot(await readAgent(store, workspaceId, id, version));
+    bytes += jsonBytesAtLeast(member);
+    if (bytes > limits.sessionAgentBytesMax) throw tooLarge(bytes);
+    members.set(id, member);
+  }
+  return members;
 }
 
 function mapMembers(
@@ -89,5 +104,12 @@ function mapMembers(
 
 function checkSessionAgent(agent: SessionAgent): SessionAgent {
   checkTools({ ...agent, isCoordinator: toRoster(agent.multiagent).length > 0 });
+  const bytes = findExcessBytes(agent, limits.sessionAgentBytesMax);
+  if (bytes !== undefined) throw tooLarge(bytes);
   return agent;
+}
+
+function tooLarge(bytes: number): Error {
+  const problem = `the agent with its roster has at least ${bytes} bytes as JSON`;
+  return agentError('session_agent_too_large', `${problem}, and ${limits.sessionAgentBytesMax} are allowed`);
 }

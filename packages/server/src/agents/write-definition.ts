@@ -6,6 +6,7 @@ import type {
   Skill,
   SkillParams,
 } from '@fleetloom/protocol/managed-agents';
+import { findExcessBytes } from '../base/json-bytes.ts';
 import { limits } from '../base/limits.ts';
 import type { AgentRecord } from '../store/records.ts';
 import { agentError } from './agent-errors.ts';
@@ -101,4 +102,13 @@ function checkDefinition(definition: AgentDefinition): void {
     throw agentError('too_many_metadata', problem);
   }
   checkTools({ ...definition, isCoordinator: membersOf(definition.multiagent).length > 0 });
+  checkSize('the definition', definition);
+}
+
+/** Behind the check of tools: what is nested too deep cannot be measured. */
+export function checkSize(what: string, definition: object): void {
+  const { definitionBytesMax: bytesMax } = limits;
+  const bytes = findExcessBytes(definition, bytesMax);
+  if (bytes === undefined) return;
+  throw agentError('definition_too_large', `${what} has at least ${bytes} bytes as JSON, and ${bytesMax} are allowed`);
 }

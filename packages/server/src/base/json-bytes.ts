@@ -11,3 +11,29 @@ export function jsonBytesAtMost(value: unknown): number {
   for (const [key, part] of Object.entries(value)) bytes += 6 * key.length + 4 + jsonBytesAtMost(part);
   return bytes;
 }
+
+/**
+ * How many bytes the value takes as JSON if they are more than allowed, or at least as many; undefined if they are not. A value
+ * far below or far above the limit is not written to find out.
+ */
+export function findExcessBytes(value: unknown, bytesMax: number): number | undefined {
+  if (jsonBytesAtMost(value) <= bytesMax) return undefined;
+  const atLeast = jsonBytesAtLeast(value);
+  if (atLeast > bytesMax) return atLeast;
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  return bytes > bytesMax ? bytes : undefined;
+}
+
+/** Every character takes a byte or more. */
+export function jsonBytesAtLeast(value: unknown): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 0;
+  let bytes = 2;
+  if (Array.isArray(value)) for (const part of value) bytes += jsonBytesAtLeast(part);
+  else {
+    for (const [key, part] of Object.entries(value)) {
+      if (part !== undefined) bytes += key.length + 3 + jsonBytesAtLeast(part);
+    }
+  }
+  return bytes;
+}

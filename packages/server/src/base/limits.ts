@@ -25,6 +25,8 @@ export const limits = {
   // The store and the log.
   /** One frame. What is sent in one request has to fit with our own words around it, and a request has 32 MiB. */
   frameBytesMax: 34 * 1024 * 1024,
+  /** Items of one page of a list, as JSON. A single item may be larger, and is a page of its own. */
+  pageBytesMax: 4 * 1024 * 1024,
   /** Items of one page of a list. */
   pageItemsMax: 1_000,
   /** Input that a session has not taken up. */
@@ -433,6 +435,8 @@ export const limits = {
   runFilesBytesMax: 4 * 1024 * 1024,
   /** Frames that are read at a time on the way back through a log. */
   backwardFramesMax: 1_000,
+  /** What such a read holds at a time. A single frame may be larger. */
+  backwardBytesMax: 4 * 1024 * 1024,
 
   // Sessions.
   /** Threads of one session that are not terminated, the primary one not counted. */
@@ -541,6 +545,13 @@ export const limits = {
   readyMs: 2_000,
 
   // Agents and environments.
+  /**
+   * The definition of an agent or an environment as JSON. The longest system prompt, description and metadata take at most 700 kB
+   * of it, if each character is escaped; every list of agents and every session repeats it.
+   */
+  definitionBytesMax: 1024 * 1024,
+  /** The agent of a session with its roster spelled out: an agent and 20 members have room for the longest system prompts. */
+  sessionAgentBytesMax: 4 * 1024 * 1024,
   /** Tools of one agent, over all its toolsets. */
   agentToolsMax: 256,
   /** MCP servers of one agent. */

@@ -5,6 +5,7 @@ import type {
   EnvironmentScopeParams,
   EnvironmentUpdateParams,
 } from '@fleetloom/protocol/managed-agents';
+import { findExcessBytes } from '../base/json-bytes.ts';
 import { limits } from '../base/limits.ts';
 import type { EnvironmentRecord } from '../store/records.ts';
 import { environmentError } from './environment-errors.ts';
@@ -76,11 +77,15 @@ function mergeMetadata(
 function checkDefinition(definition: EnvironmentDefinition): EnvironmentDefinition {
   if (definition.name === '') throw environmentError('invalid_name', 'an environment cannot be without a name');
   const pairs = Object.keys(definition.metadata).length;
-  if (pairs <= limits.metadataPairsMax) return definition;
-  throw environmentError(
-    'invalid_metadata',
-    `the metadata has ${pairs} keys, and ${limits.metadataPairsMax} are allowed`,
-  );
+  if (pairs > limits.metadataPairsMax) {
+    const problem = `the metadata has ${pairs} keys, and ${limits.metadataPairsMax} are allowed`;
+    throw environmentError('invalid_metadata', problem);
+  }
+  const { definitionBytesMax: bytesMax } = limits;
+  const bytes = findExcessBytes(definition, bytesMax);
+  if (bytes === undefined) return definition;
+  const problem = `the definition has at least ${bytes} bytes as JSON, and ${bytesMax} are allowed`;
+  throw environmentError('definition_too_large', problem);
 }
 
 function toTime(ms: number): string {

@@ -18,6 +18,7 @@ export const codes = {
   invalid_config_type_change: 'create another environment with the other type',
   invalid_metadata: 'remove keys with null, or keep the rest elsewhere',
   invalid_name: 'give it a name, or leave the field out',
+  definition_too_large: 'name fewer hosts and packages',
   packages_need_network: 'set networking.allow_package_managers to true, or name no packages',
   environment_not_self_hosted: 'use an environment with config.type self_hosted',
   work_not_found: 'check the id, and that its session was not deleted',

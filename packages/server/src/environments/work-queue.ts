@@ -230,8 +230,13 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     const session = await store.sessions.get(workspaceId, sessionId);
     if (session === undefined || session.status === 'terminated') return false;
     if (session.status !== 'idle' || (await store.inputs.peek(sessionId, 1)).length > 0) return true;
-    const asks = await store.approvals.list({ workspaceId, sessionId, isPending: true, limit: limits.pageItemsMax });
-    return asks.items.some(({ data: ask }) => ask['kind'] === 'builtin');
+    const request = { workspaceId, sessionId, isPending: true, limit: limits.pageItemsMax };
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await store.approvals.list({ ...request, ...(cursor === undefined ? {} : { cursor }) });
+      if (page.items.some(({ data: ask }) => ask['kind'] === 'builtin')) return true;
+      cursor = page.next;
+    }
+    return false;
   }
 }
 

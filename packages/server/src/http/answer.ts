@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { limits } from '../base/limits.ts';
+import { yieldToEventLoop } from '../base/yield-to-event-loop.ts';
 import { doorError } from './door-error.ts';
 import { ClientGone } from './request/read-body.ts';
 
@@ -10,6 +11,21 @@ export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: object | null;
+  /** The body as JSON, if it was written before. */
+  readonly text?: string;
+}
+
+/** A page of a list as JSON. Its items are written one by one, and other events are handled in between. */
+export async function writePage(page: object): Promise<string> {
+  if (!('data' in page && Array.isArray(page.data))) return JSON.stringify(page);
+  const { data, ...rest } = page;
+  const items: string[] = [];
+  for (const item of data as readonly object[]) {
+    items.push(JSON.stringify(item));
+    await yieldToEventLoop();
+  }
+  const end = JSON.stringify(rest).slice(1);
+  return `{"data":[${items.join(',')}]${end === '}' ? '' : ','}${end}`;
 }
 
 /** An answer that is not JSON, such as the content of a file. It owns the content and closes it. */
@@ -88,9 +104,10 @@ async function* exactly(bytes: number | undefined, chunks: AsyncIterable<Uint8Ar
 }
 
 /** Writes a whole answer. The request id and what else is on every response was set before. */
-export function sendAnswer(response: ServerResponse, { status, headers, body }: Answer): void {
+export function sendAnswer(response: ServerResponse, answer: Answer): void {
+  const { status, headers, body } = answer;
   // A text and not bytes: Node then sends it together with the headers, which halves the time that it takes.
-  const text = JSON.stringify(body);
+  const text = answer.text ?? JSON.stringify(body);
   // `charset` is left out: JSON has only one, and the real service does not send it.
   const basics = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) };
   response.writeHead(status, headers === undefined ? basics : { ...basics, ...headers });

@@ -2,7 +2,7 @@ import { idPrefixes } from '@fleetloom/protocol/managed-agents';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { z } from 'zod';
 import { limits } from '../base/limits.ts';
-import { type Answer, ContentAnswer, sendAnswer, sendContent } from './answer.ts';
+import { type Answer, ContentAnswer, sendAnswer, sendContent, writePage } from './answer.ts';
 import type { App } from './app.ts';
 import { type Access, identify } from './auth/authenticate.ts';
 import type { Credential } from './auth/credential.ts';
@@ -98,10 +98,9 @@ async function answerRoute(
       watch();
       await sendContent(outgoing, result);
     } else if (!isStream(result, exchange)) {
-      return {
-        status: 200,
-        body: scope === undefined || result === null ? result : services.pages.seal(scope, result),
-      };
+      if (scope === undefined || result === null) return { status: 200, body: result };
+      const page = services.pages.seal(scope, result);
+      return { status: 200, body: page, text: await writePage(page) };
     }
     return undefined;
   };

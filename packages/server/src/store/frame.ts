@@ -87,6 +87,12 @@ export class StoredFrame implements EncodedFrame {
     return this.#value;
   }
 
+  /** The frame is not parsed for it. */
+  get type(): string {
+    const start = findType(this.bytes) + 1;
+    return toText(this.bytes.subarray(start, findQuote(this.bytes, start)));
+  }
+
   /** Whether it is a delta. The frame is not parsed for that. */
   get isDelta(): boolean {
     return startsWith(this.bytes, findType(this.bytes), DELTA_BYTES);

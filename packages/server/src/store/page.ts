@@ -55,16 +55,37 @@ export function toSeek(list: string, request: PageRequest): Seek {
   return { after: cursor.position, order: isForward === (order === 'asc') ? 'asc' : 'desc', limit: limit + 1 };
 }
 
+/** What was found for `toSeek`, as far as it fits into a page. */
+export interface Found<Item> {
+  /** In the order of the seek, which is backward for a page before a cursor. */
+  readonly items: readonly Item[];
+  readonly hasMore: boolean;
+}
+
+/**
+ * Takes items until the page is full: it has as many as were asked for, or the next one would make it larger than a page may be.
+ * The first item is always taken. No more than one item behind the page is read.
+ */
+export function cutPage<Item>(found: Iterable<Item>, limit: number, bytesOf: (item: Item) => number): Found<Item> {
+  const items: Item[] = [];
+  let bytes = 0;
+  for (const item of found) {
+    bytes += bytesOf(item);
+    const isFull = items.length === limit || (bytes > limits.pageBytesMax && items.length > 0);
+    if (isFull) return { items, hasMore: true };
+    items.push(item);
+  }
+  return { items, hasMore: false };
+}
+
 /** The page, from what was found for `toSeek`. */
 export function toPage<Item>(
   list: string,
   request: PageRequest,
-  found: readonly Item[],
+  { items: kept, hasMore }: Found<Item>,
   positionOf: (item: Item) => Position,
 ): Page<Item> {
   const isForward = readCursor(list, request)?.direction !== 'previous';
-  const hasMore = found.length > request.limit;
-  const kept = found.slice(0, request.limit);
   const items = isForward ? kept : kept.toReversed();
   const toCursor = (item: Item | undefined, direction: Direction) =>
     item === undefined ? null : writeCursor(list, request, direction, positionOf(item));

@@ -3,6 +3,7 @@ import { documentsSuite } from './suite/documents.suite.ts';
 import { indexesSuite } from './suite/indexes.suite.ts';
 import { inputsSuite } from './suite/inputs.suite.ts';
 import { leasesSuite } from './suite/leases.suite.ts';
+import { pageBytesSuite } from './suite/page-bytes.suite.ts';
 import { readingSuite } from './suite/reading.suite.ts';
 import { recordsSuite } from './suite/records.suite.ts';
 import type { CreateStore } from './suite/samples.suite.ts';
@@ -13,6 +14,7 @@ import { writesSuite } from './suite/writes.suite.ts';
 export function storeSuite(name: string, createStore: CreateStore): void {
   describe(name, () => {
     describe('records', () => recordsSuite(createStore));
+    describe('pages', () => pageBytesSuite(createStore));
     describe('writes', () => writesSuite(createStore));
     describe('leases', () => leasesSuite(createStore));
     describe('inputs, approvals and keys', () => inputsSuite(createStore));

@@ -1,5 +1,6 @@
 import { limits } from '../base/limits.ts';
 import { type SessionFrame, toSessionFrame } from '../frames/frames.ts';
+import type { StoredFrame } from '../store/frame.ts';
 import { readBatches } from '../store/read-batches.ts';
 import type { ReadRequest, Store } from '../store/store.ts';
 import { storeError } from '../store/store-errors.ts';
@@ -15,15 +16,8 @@ export async function* readForward(
   upTo = Number.POSITIVE_INFINITY,
   options: ReadOptions = {},
 ): AsyncGenerator<SessionFrame> {
-  if (after >= upTo) return;
-  for await (const entries of readBatches(store, sessionId, after, options)) {
-    for (const entry of entries) {
-      if (entry.seq > upTo) return;
-      if (entry.kind === 'frame') yield toSessionFrame(entry.value);
-    }
-    // One look less: behind it there is nothing that anybody wants.
-    if (entries.at(-1)!.lastSeq >= upTo) return;
-  }
+  for await (const stored of readStoredForward(store, sessionId, after, upTo, options))
+    yield toSessionFrame(stored.value);
 }
 
 /** The frames before a cursor, the newest first; null: from the end of the log. */
@@ -33,17 +27,67 @@ export async function* readBackward(
   before: number | null,
   options: ReadOptions = {},
 ): AsyncGenerator<SessionFrame> {
+  for await (const stored of readStoredBackward(store, sessionId, before, options)) yield toSessionFrame(stored.value);
+}
+
+/** Like `readForward`, of frames that are not parsed yet. */
+export async function* readStoredForward(
+  store: Pick<Store, 'read'>,
+  sessionId: string,
+  after: number,
+  upTo = Number.POSITIVE_INFINITY,
+  options: ReadOptions = {},
+): AsyncGenerator<StoredFrame> {
+  if (after >= upTo) return;
+  for await (const entries of readBatches(store, sessionId, after, options)) {
+    for (const entry of entries) {
+      if (entry.seq > upTo) return;
+      if (entry.kind === 'frame') yield entry;
+    }
+    // One look less: behind it there is nothing that anybody wants.
+    if (entries.at(-1)!.lastSeq >= upTo) return;
+  }
+}
+
+/** Like `readBackward`, of frames that are not parsed yet. */
+export async function* readStoredBackward(
+  store: Pick<Store, 'read' | 'heads'>,
+  sessionId: string,
+  before: number | null,
+  options: ReadOptions = {},
+): AsyncGenerator<StoredFrame> {
   let end = before === null ? ((await store.heads([sessionId])).get(sessionId) ?? 0) : before - 1;
   let count: number = limits.backwardFramesMax;
   while (end > 0) {
     const start = Math.max(0, end - count);
-    const frames: SessionFrame[] = [];
-    for await (const frame of readForward(store, sessionId, start, end, options)) frames.push(frame);
+    const frames = await readSpan(store, sessionId, { start, end }, options);
+    if (frames === undefined) {
+      count = Math.max(1, Math.floor((end - start) / 2));
+      continue;
+    }
     yield* frames.toReversed();
     end = start;
     // Where nearly all frames are skipped, a larger span costs no more.
-    count = frames.length < limits.backwardFramesMax / 2 ? Math.min(count * 2, SPAN_MAX) : limits.backwardFramesMax;
+    const isSparse = frames.length < limits.backwardFramesMax / 2;
+    count = isSparse ? Math.min(count * 2, SPAN_MAX) : limits.backwardFramesMax;
   }
+}
+
+/** Undefined: they are too many bytes to be held at a time. A single frame never is. */
+async function readSpan(
+  store: Pick<Store, 'read'>,
+  sessionId: string,
+  { start, end }: { readonly start: number; readonly end: number },
+  options: ReadOptions,
+): Promise<StoredFrame[] | undefined> {
+  const frames: StoredFrame[] = [];
+  let bytes = 0;
+  for await (const stored of readStoredForward(store, sessionId, start, end, options)) {
+    frames.push(stored);
+    bytes += stored.bytes.length;
+    if (bytes > limits.backwardBytesMax && end - start > 1) return undefined;
+  }
+  return frames;
 }
 
 const SPAN_MAX = 1_000_000;
@@ -59,8 +103,18 @@ export async function readOne(
   sessionId: string,
   seq: number,
 ): Promise<SessionFrame | undefined> {
+  const stored = await readStored(store, sessionId, seq);
+  return stored && toSessionFrame(stored.value);
+}
+
+/** Like `readOne`, not parsed yet. */
+export async function readStored(
+  store: Pick<Store, 'read'>,
+  sessionId: string,
+  seq: number,
+): Promise<StoredFrame | undefined> {
   const [entry] = await store.read({ sessionId, after: seq - 1, entriesMax: 1, bytesMax: 1 });
-  return entry?.kind === 'frame' ? toSessionFrame(entry.value) : undefined;
+  return entry?.kind === 'frame' ? entry : undefined;
 }
 
 function found(frame: SessionFrame | undefined, sessionId: string): SessionFrame {

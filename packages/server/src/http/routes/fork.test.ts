@@ -58,6 +58,19 @@ it('[H75] what cannot be forked is refused with what to do', async () => {
   expect(await refused(`/v1/sessions/${id}/fork`, {})).toEqual([409, 'not_forkable']);
 });
 
+it('[H127] a fork at a cursor behind the end of the log is refused with the last cursor', async () => {
+  const run = await fleet.orchestrate({ message: 'Hi', agent: 'teller' });
+  const told = await run.all();
+  const { session_id: id } = told[0] as unknown as { session_id: string };
+  const fork = (at: string) => fleet.call('POST', `/v1/sessions/${id}/fork`, { at });
+  const { status, json } = await fork('99999999');
+  const [, last] = /whose last cursor is (\d+)/.exec(json.error.message)!;
+  expect([status, json.error.type]).toEqual([400, 'invalid_request_error']);
+  expect(Number(last)).toBeGreaterThanOrEqual(Number.parseInt(told.at(-1)!.cursor!, 10));
+  expect((await fork(String(Number(last) + 1))).status).toBe(400);
+  expect((await fork(last!)).status).toBe(200);
+});
+
 async function idOf(name: string): Promise<string> {
   const { json } = await fleet.call('GET', '/v1/agents');
   return (json.data as { id: string; name: string }[]).find((agent) => agent.name === name)!.id;

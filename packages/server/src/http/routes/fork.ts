@@ -13,7 +13,8 @@ import { discardUnmade } from '../files/discard-unmade.ts';
 import type { SessionResources } from '../files/session-resources.ts';
 import { type AnyRoute, defineRoute } from '../route.ts';
 import { session, sessionForkBody } from '../schemas/session.ts';
-import { dataOf, readSession } from './read-session.ts';
+import { dataOf, headOf, readSession } from './read-session.ts';
+import type { CheckModel } from './sessions.ts';
 
 export interface ForkRoutesOptions {
   readonly store: Store;
@@ -23,11 +24,13 @@ export interface ForkRoutesOptions {
   readonly resources: SessionResources;
   /** Removes what was prepared for a session that was not made. */
   readonly discard: (sessionId: string) => Promise<void>;
+  /** Throws where a session of the workspace may not have the model, or could not begin with it. */
+  readonly checkModel?: CheckModel | undefined;
 }
 
 /** `/v1/sessions/{session_id}/fork`. */
 export function createForkRoutes(options: ForkRoutesOptions): readonly AnyRoute[] {
-  const { store, sessions, clock, ids, resources, discard } = options;
+  const { store, sessions, clock, ids, resources, discard, checkModel } = options;
   return [
     defineRoute({
       name: 'sessions.fork',
@@ -40,8 +43,10 @@ export function createForkRoutes(options: ForkRoutesOptions): readonly AnyRoute[
       handle: async ({ credential, params, body, memory }) => {
         const { workspaceId } = credential;
         const source = await readSession(store, credential, params.session_id);
+        const upTo = toSeq(body.at, await headOf(store, source.id));
         const agent =
           body.agent === undefined ? undefined : await resolveSessionAgent({ store, workspaceId, agent: body.agent });
+        if (agent !== undefined) await checkModel?.(workspaceId, agent.model.id);
         const id = ids.next('sesn');
         const make = async () => {
           const mounted = await mountAgain(source.id, { workspaceId, sessionId: id });
@@ -52,7 +57,7 @@ export function createForkRoutes(options: ForkRoutesOptions): readonly AnyRoute[
             workspaceId,
             sourceId: source.id,
             id,
-            upTo: toSeq(body.at),
+            upTo,
             title: body.title === undefined ? toTitle(dataOf(source).title) : body.title,
             ...(agent === undefined ? {} : { agent: () => agent }),
             toKey: (record) => memory.toKey((answer = show(record))),
@@ -75,9 +80,14 @@ export function createForkRoutes(options: ForkRoutesOptions): readonly AnyRoute[
   }
 }
 
-function toSeq(cursor: string | undefined): number | undefined {
+function toSeq(cursor: string | undefined, head: number): number | undefined {
   if (cursor === undefined) return undefined;
   const place = parseCursor(cursor);
+  if (place !== undefined && place.seq > head) {
+    throw doorError('invalid_request', `at: ${cursor} is behind the end of the log, whose last cursor is ${head}`, {
+      advice: 'give the cursor of an event of this session, or leave it out to fork the session as it is',
+    });
+  }
   if (place !== undefined) return place.seq;
   throw doorError('invalid_request', `at: ${cutText(cursor, 40)} is no cursor`, {
     advice: 'give the cursor of an event of the fleet stream, or leave it out to fork the session as it is',

@@ -1,8 +1,8 @@
-import { type PageRequest, type Position, toPage, toSeek } from '../page.ts';
+import { cutPage, type PageRequest, type Position, toPage, toSeek } from '../page.ts';
 
 // What all lists have in common.
 
-export function pageOf<Item>(
+export function pageOf<Item extends object>(
   list: string,
   all: readonly Item[],
   request: PageRequest,
@@ -14,7 +14,11 @@ export function pageOf<Item>(
   const inTime = all.filter((item) => positionOf(item).time >= createdFrom && positionOf(item).time <= createdTo);
   const sorted = inTime.sort((a, b) => sign * compare(positionOf(a), positionOf(b)));
   const behind = sorted.filter((item) => after === undefined || sign * compare(positionOf(item), after) > 0);
-  return toPage(list, request, behind.slice(0, limit), positionOf);
+  return toPage(list, request, cutPage(behind.slice(0, limit), request.limit, bytesOf), positionOf);
+}
+
+function bytesOf(item: object): number {
+  return 'data' in item ? Buffer.byteLength(JSON.stringify(item.data)) : 0;
 }
 
 export function byCreation({ createdAt, id }: { createdAt: number; id: string }): Position {

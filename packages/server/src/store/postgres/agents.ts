@@ -1,11 +1,12 @@
 import { checkNew, checkNotArchived, checkVersion, found } from '../guards.ts';
-import { toPage, toSeek } from '../page.ts';
+import { toSeek } from '../page.ts';
 import type { AgentRecord } from '../records.ts';
 import { byCreation } from '../sql/lists.ts';
+import { pageOfRows } from '../sql/page-of-rows.ts';
 import { findAgent, listAgents, listVersions } from '../sql/queries.ts';
 import { toAgent } from '../sql/records.ts';
 import type { Store } from '../store.ts';
-import { allRows, type Build, firstRow } from './build.ts';
+import { type Build, firstRow, pageRows } from './build.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
 
@@ -36,8 +37,8 @@ export function createAgents(database: Database, build: Build): Store['agents'] 
     get: (workspaceId, id, version) => get(database, workspaceId, id, version),
 
     list: async (request) => {
-      const rows = await allRows(database, listAgents(build, request));
-      return toPage('agents', request, rows.map(toAgent), byCreation);
+      const rows = await pageRows(database, listAgents(build, request));
+      return pageOfRows('agents', request, rows, { toRecord: toAgent, positionOf: byCreation });
     },
 
     listVersions: async (request) => {
@@ -45,8 +46,11 @@ export function createAgents(database: Database, build: Build): Store['agents'] 
       const list = `versions of ${id}`;
       const seek = toSeek(list, request);
       found(await get(database, workspaceId, id), id);
-      const rows = await allRows(database, listVersions(build, id, seek));
-      return toPage(list, request, rows.map(toAgent), ({ version }) => ({ time: version, id }));
+      const rows = await pageRows(database, listVersions(build, id, seek));
+      return pageOfRows(list, request, rows, {
+        toRecord: toAgent,
+        positionOf: ({ version }) => ({ time: version, id }),
+      });
     },
 
     archive: (workspaceId, id, time) =>

@@ -6,6 +6,7 @@ import {
   PostgresQueryCompiler,
   type Compilable,
 } from 'kysely';
+import { limits } from '../../base/limits.ts';
 import type { Schema } from '../sql/schema.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
@@ -27,6 +28,19 @@ export function createBuild(schema: string): Build {
 export async function allRows<Row>(on: Connection | Database, query: Compilable<Row>): Promise<Row[]> {
   const { sql, parameters } = query.compile();
   const { rows } = 'read' in on ? await on.read<Row>(sql, parameters) : await on.query<Row>(sql, parameters);
+  return rows;
+}
+
+/** As many of the rows as a page has room for, and one or two behind them: what is not shown should not be sent here. */
+export async function pageRows<Row>(on: Database, query: Compilable<Row>): Promise<Row[]> {
+  const { sql, parameters } = query.compile();
+  const { rows } = await on.read<Row>(
+    `SELECT * FROM (
+      SELECT found.*, sum(octet_length(data::text)) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes_before
+      FROM (${sql}) AS found
+    ) AS page WHERE bytes_before IS NULL OR bytes_before <= ${limits.pageBytesMax}`,
+    parameters,
+  );
   return rows;
 }
 

@@ -1,11 +1,11 @@
 import { checkVersion } from '../guards.ts';
-import { toPage } from '../page.ts';
+import { pageOfRows } from '../sql/page-of-rows.ts';
 import { findDocument, listDocuments } from '../sql/queries.ts';
 import { toDocument } from '../sql/records.ts';
 import type { Schema } from '../sql/schema.ts';
 import type { Store } from '../store.ts';
 import { storeError } from '../store-errors.ts';
-import { allRows, type Build, firstRow } from './build.ts';
+import { type Build, firstRow, pageRows } from './build.ts';
 import type { Database } from './database.ts';
 
 export function createDocuments(database: Database, build: Build): Store['documents'] {
@@ -30,8 +30,8 @@ export function createDocuments(database: Database, build: Build): Store['docume
 
     list: async (request) => {
       const list = `documents of ${request.kind}`;
-      const rows = await allRows(database, listDocuments(build, list, request));
-      return toPage(list, request, rows.map(toDocument), ({ id }) => ({ time: 0, id }));
+      const rows = await pageRows(database, listDocuments(build, list, request));
+      return pageOfRows(list, request, rows, { toRecord: toDocument, positionOf: ({ id }) => ({ time: 0, id }) });
     },
 
     delete: async (kind, id) => {

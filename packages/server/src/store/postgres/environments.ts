@@ -1,10 +1,10 @@
 import { checkNew, checkNotArchived, checkVersion, found } from '../guards.ts';
-import { toPage } from '../page.ts';
 import { byCreation } from '../sql/lists.ts';
+import { pageOfRows } from '../sql/page-of-rows.ts';
 import { findEnvironment, listEnvironments } from '../sql/queries.ts';
 import { toEnvironment } from '../sql/records.ts';
 import type { Store } from '../store.ts';
-import { allRows, type Build, firstRow } from './build.ts';
+import { type Build, firstRow, pageRows } from './build.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
 
@@ -30,8 +30,8 @@ export function createEnvironments(database: Database, build: Build): Store['env
     get: (workspaceId, id) => get(database, workspaceId, id),
 
     list: async (request) => {
-      const rows = await allRows(database, listEnvironments(build, request));
-      return toPage('environments', request, rows.map(toEnvironment), byCreation);
+      const rows = await pageRows(database, listEnvironments(build, request));
+      return pageOfRows('environments', request, rows, { toRecord: toEnvironment, positionOf: byCreation });
     },
 
     archive: (workspaceId, id, time) =>

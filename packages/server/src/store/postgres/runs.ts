@@ -2,7 +2,7 @@ import { limits } from '../../base/limits.ts';
 import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import { foldStoredRuns, positionOfRun, runListOf, toRunListId } from '../fold-runs.ts';
 import { found } from '../guards.ts';
-import { toPage, toSeek } from '../page.ts';
+import { cutPage, toPage, toSeek } from '../page.ts';
 import type { RunPlace, Runs } from '../store.ts';
 import { insertRows } from './commit/rows.ts';
 import type { Database } from './database.ts';
@@ -24,7 +24,12 @@ export function createRuns(database: Database, segments: Segments): Runs {
         rows.map(async (run) => (run.firstSeq > 0 ? run : await get(run.sessionId, run.id))),
       );
       // The cursor is the position of the row, also if the run turns out to begin elsewhere.
-      const { next } = toPage(name, request, rows, positionOfRun);
+      const { next } = toPage(
+        name,
+        request,
+        cutPage(rows, request.limit, () => 0),
+        positionOfRun,
+      );
       return { items: runs.slice(0, request.limit).filter((run) => run !== undefined), next };
     },
   };

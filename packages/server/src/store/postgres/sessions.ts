@@ -1,9 +1,10 @@
-import { positionOfApproval, toPage } from '../page.ts';
+import { positionOfApproval } from '../page.ts';
 import { byCreation } from '../sql/lists.ts';
+import { pageOfRows } from '../sql/page-of-rows.ts';
 import * as queries from '../sql/queries.ts';
 import { toApproval, toInput, toSession, toThread } from '../sql/records.ts';
 import type { Store } from '../store.ts';
-import { allRows, type Build, firstRow } from './build.ts';
+import { allRows, type Build, firstRow, pageRows } from './build.ts';
 import type { Database } from './database.ts';
 
 /** Sessions and what belongs to them are read here and changed by writes. */
@@ -18,8 +19,8 @@ export function createSessions(
         return row && toSession(row);
       },
       list: async (request) => {
-        const rows = await allRows(database, queries.listSessions(build, request));
-        return toPage('sessions', request, rows.map(toSession), byCreation);
+        const rows = await pageRows(database, queries.listSessions(build, request));
+        return pageOfRows('sessions', request, rows, { toRecord: toSession, positionOf: byCreation });
       },
     },
 
@@ -29,9 +30,11 @@ export function createSessions(
         return row && toThread(sessionId, row);
       },
       list: async (request) => {
-        const rows = await allRows(database, queries.listThreads(build, request));
-        const threads = rows.map((row) => toThread(request.sessionId, row));
-        return toPage('threads', request, threads, byCreation);
+        const rows = await pageRows(database, queries.listThreads(build, request));
+        return pageOfRows('threads', request, rows, {
+          toRecord: (row) => toThread(request.sessionId, row),
+          positionOf: byCreation,
+        });
       },
     },
 
@@ -48,8 +51,8 @@ export function createSessions(
         return row && toApproval(row);
       },
       list: async (request) => {
-        const rows = await allRows(database, queries.listApprovals(build, request));
-        return toPage('approvals', request, rows.map(toApproval), positionOfApproval);
+        const rows = await pageRows(database, queries.listApprovals(build, request));
+        return pageOfRows('approvals', request, rows, { toRecord: toApproval, positionOf: positionOfApproval });
       },
     },
   };

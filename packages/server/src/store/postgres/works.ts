@@ -1,11 +1,11 @@
 import { checkVersion, found } from '../guards.ts';
-import { toPage } from '../page.ts';
 import { byCreation } from '../sql/lists.ts';
+import { pageOfRows } from '../sql/page-of-rows.ts';
 import { findWork, listWorks } from '../sql/queries.ts';
 import { toWork } from '../sql/records.ts';
 import type { Schema } from '../sql/schema.ts';
 import type { Store, WorkCounts } from '../store.ts';
-import { allRows, type Build, firstRow } from './build.ts';
+import { type Build, firstRow, pageRows } from './build.ts';
 import type { Database } from './database.ts';
 
 export function createWorks(database: Database, build: Build): Store['works'] {
@@ -17,8 +17,8 @@ export function createWorks(database: Database, build: Build): Store['works'] {
 
     list: async (request) => {
       const list = `works of ${request.environmentId}`;
-      const rows = await allRows(database, listWorks(build, list, request));
-      return toPage(list, request, rows.map(toWork), byCreation);
+      const rows = await pageRows(database, listWorks(build, list, request));
+      return pageOfRows(list, request, rows, { toRecord: toWork, positionOf: byCreation });
     },
 
     claim: async ({ workspaceId, environmentId, reclaimMs }) => {

@@ -1,11 +1,12 @@
 import { checkNew, checkNotArchived, checkVersion, found } from '../guards.ts';
-import { toPage, toSeek } from '../page.ts';
+import { toSeek } from '../page.ts';
 import type { AgentRecord } from '../records.ts';
 import { byCreation } from '../sql/lists.ts';
+import { pageOfRows } from '../sql/page-of-rows.ts';
 import { findAgent, listAgents, listVersions } from '../sql/queries.ts';
 import { toAgent } from '../sql/records.ts';
 import type { Store } from '../store.ts';
-import { allRows, build, firstRow, runQuery } from './build.ts';
+import { build, eachRow, firstRow, runQuery } from './build.ts';
 import type { Database } from './database.ts';
 
 export function createAgents(database: Database): Store['agents'] {
@@ -32,15 +33,20 @@ export function createAgents(database: Database): Store['agents'] {
 
     get: async (workspaceId, id, version) => get(workspaceId, id, version),
 
-    list: async (request) =>
-      toPage('agents', request, allRows(database, listAgents(build, request)).map(toAgent), byCreation),
+    list: async (request) => {
+      const rows = eachRow(database, listAgents(build, request));
+      return pageOfRows('agents', request, rows, { toRecord: toAgent, positionOf: byCreation });
+    },
 
     listVersions: async (request) => {
       const { workspaceId, id } = request;
       found(get(workspaceId, id), id);
       const list = `versions of ${id}`;
-      const rows = allRows(database, listVersions(build, id, toSeek(list, request)));
-      return toPage(list, request, rows.map(toAgent), ({ version }) => ({ time: version, id }));
+      const rows = eachRow(database, listVersions(build, id, toSeek(list, request)));
+      return pageOfRows(list, request, rows, {
+        toRecord: toAgent,
+        positionOf: ({ version }) => ({ time: version, id }),
+      });
     },
 
     archive: async (workspaceId, id, time) =>

@@ -17,6 +17,12 @@ export function allRows<Row>(database: Database, query: Compilable<Row>): Row[] 
   return database.prepare<Row>(sql).all(...parameters);
 }
 
+/** Reads each row when it is asked for. To be used up or left before anything else is done. */
+export function eachRow<Row>(database: Database, query: Compilable<Row>): IterableIterator<Row> {
+  const { sql, parameters } = query.compile();
+  return database.prepare<Row>(sql).iterate(...parameters);
+}
+
 export function firstRow<Row>(database: Database, query: Compilable<Row>): Row | undefined {
   const { sql, parameters } = query.compile();
   return database.prepare<Row>(sql).get(...parameters);

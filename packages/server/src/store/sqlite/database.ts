@@ -137,6 +137,7 @@ export class Database {
     return {
       get: (...values) => open().get(...toValues(values)) as Row | undefined,
       all: (...values) => open().all(...toValues(values)) as Row[],
+      iterate: (...values) => open().iterate(...toValues(values)) as IterableIterator<Row>,
       run: (...values) => {
         const { changes } = open().run(...toValues(values));
         this.#wal?.note();
@@ -167,6 +168,8 @@ export function isDatabaseError(error: unknown): error is Error {
 export interface Statement<Row = unknown> {
   get(...values: readonly unknown[]): Row | undefined;
   all(...values: readonly unknown[]): Row[];
+  /** Reads a row when it is asked for. To be used up or left before anything else is done. */
+  iterate(...values: readonly unknown[]): IterableIterator<Row>;
   /** The number of rows that changed. */
   run(...values: readonly unknown[]): number;
 }

@@ -1,11 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
 import { checkVersion } from '../guards.ts';
-import { toPage } from '../page.ts';
 import type { DocumentRecord } from '../records.ts';
+import { pageOfRows } from '../sql/page-of-rows.ts';
 import { findDocument, listDocuments } from '../sql/queries.ts';
 import { toDocument } from '../sql/records.ts';
 import type { Store } from '../store.ts';
-import { allRows, build, firstRow, runQuery } from './build.ts';
+import { build, eachRow, firstRow, runQuery } from './build.ts';
 import type { Database } from './database.ts';
 
 export function createDocuments(database: Database, clock: Clock): Store['documents'] {
@@ -30,8 +30,8 @@ export function createDocuments(database: Database, clock: Clock): Store['docume
 
     list: async (request) => {
       const list = `documents of ${request.kind}`;
-      const rows = allRows(database, listDocuments(build, list, request));
-      return toPage(list, request, rows.map(toDocument), ({ id }) => ({ time: 0, id }));
+      const rows = eachRow(database, listDocuments(build, list, request));
+      return pageOfRows(list, request, rows, { toRecord: toDocument, positionOf: ({ id }) => ({ time: 0, id }) });
     },
 
     delete: async (kind, id) => {

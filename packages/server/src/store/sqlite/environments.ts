@@ -1,11 +1,11 @@
 import { checkNew, checkNotArchived, checkVersion, found } from '../guards.ts';
-import { toPage } from '../page.ts';
 import type { EnvironmentRecord } from '../records.ts';
 import { byCreation } from '../sql/lists.ts';
+import { pageOfRows } from '../sql/page-of-rows.ts';
 import { findEnvironment, listEnvironments } from '../sql/queries.ts';
 import { toEnvironment } from '../sql/records.ts';
 import type { Store } from '../store.ts';
-import { allRows, build, firstRow, runQuery } from './build.ts';
+import { build, eachRow, firstRow, runQuery } from './build.ts';
 import type { Database } from './database.ts';
 
 export function createEnvironments(database: Database): Store['environments'] {
@@ -39,8 +39,8 @@ export function createEnvironments(database: Database): Store['environments'] {
     get: async (workspaceId, id) => get(workspaceId, id),
 
     list: async (request) => {
-      const rows = allRows(database, listEnvironments(build, request));
-      return toPage('environments', request, rows.map(toEnvironment), byCreation);
+      const rows = eachRow(database, listEnvironments(build, request));
+      return pageOfRows('environments', request, rows, { toRecord: toEnvironment, positionOf: byCreation });
     },
 
     archive: async (workspaceId, id, time) =>

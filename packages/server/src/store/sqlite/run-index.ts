@@ -3,7 +3,7 @@ import { hasEvents } from '../entries.ts';
 import { foldStoredRuns, isRunMark, positionOfRun, runListOf, toRunListId } from '../fold-runs.ts';
 import type { EncodedFrame } from '../frame.ts';
 import { found } from '../guards.ts';
-import { toPage, toSeek } from '../page.ts';
+import { cutPage, toPage, toSeek } from '../page.ts';
 import type { RunListRequest, RunPlace, Runs } from '../store.ts';
 import type { Database } from './database.ts';
 import type { Place, Segments } from './segments.ts';
@@ -52,7 +52,12 @@ export class RunIndex implements Runs {
     const rows = this.#database.prepare<RunPlace>(wanted).all(request.workspaceId, ...from, ...behind, limit);
     const runs = await Promise.all(rows.map(async (run) => (run.firstSeq > 0 ? run : await this.#locate(run))));
     // The cursor is the position of the row, also if the run turns out to begin elsewhere.
-    const { next } = toPage(name, request, rows, positionOfRun);
+    const { next } = toPage(
+      name,
+      request,
+      cutPage(rows, request.limit, () => 0),
+      positionOfRun,
+    );
     return { items: runs.slice(0, request.limit).filter((run) => run !== undefined), next };
   };
 

@@ -1,9 +1,10 @@
-import { positionOfApproval, toPage } from '../page.ts';
+import { positionOfApproval } from '../page.ts';
 import { byCreation } from '../sql/lists.ts';
+import { pageOfRows } from '../sql/page-of-rows.ts';
 import * as queries from '../sql/queries.ts';
 import { toApproval, toInput, toSession, toThread } from '../sql/records.ts';
 import type { Store } from '../store.ts';
-import { allRows, build, firstRow } from './build.ts';
+import { allRows, build, eachRow, firstRow } from './build.ts';
 import type { Database } from './database.ts';
 
 /** Sessions and what belongs to them are read here and changed by writes. */
@@ -15,8 +16,8 @@ export function createSessions(database: Database): Pick<Store, 'sessions' | 'th
         return row && toSession(row);
       },
       list: async (request) => {
-        const rows = allRows(database, queries.listSessions(build, request));
-        return toPage('sessions', request, rows.map(toSession), byCreation);
+        const rows = eachRow(database, queries.listSessions(build, request));
+        return pageOfRows('sessions', request, rows, { toRecord: toSession, positionOf: byCreation });
       },
     },
 
@@ -26,9 +27,11 @@ export function createSessions(database: Database): Pick<Store, 'sessions' | 'th
         return row && toThread(sessionId, row);
       },
       list: async (request) => {
-        const rows = allRows(database, queries.listThreads(build, request));
-        const threads = rows.map((row) => toThread(request.sessionId, row));
-        return toPage('threads', request, threads, byCreation);
+        const rows = eachRow(database, queries.listThreads(build, request));
+        return pageOfRows('threads', request, rows, {
+          toRecord: (row) => toThread(request.sessionId, row),
+          positionOf: byCreation,
+        });
       },
     },
 
@@ -45,8 +48,8 @@ export function createSessions(database: Database): Pick<Store, 'sessions' | 'th
         return row && toApproval(row);
       },
       list: async (request) => {
-        const rows = allRows(database, queries.listApprovals(build, request));
-        return toPage('approvals', request, rows.map(toApproval), positionOfApproval);
+        const rows = eachRow(database, queries.listApprovals(build, request));
+        return pageOfRows('approvals', request, rows, { toRecord: toApproval, positionOf: positionOfApproval });
       },
     },
   };

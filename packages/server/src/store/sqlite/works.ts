@@ -1,12 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
 import { checkNew, checkVersion, found } from '../guards.ts';
-import { toPage } from '../page.ts';
 import type { NewWork, WorkRecord } from '../records.ts';
 import { byCreation } from '../sql/lists.ts';
+import { pageOfRows } from '../sql/page-of-rows.ts';
 import { findWork, listWorks } from '../sql/queries.ts';
 import { toWork } from '../sql/records.ts';
 import type { Store } from '../store.ts';
-import { allRows, build, firstRow, runQuery } from './build.ts';
+import { build, eachRow, firstRow, runQuery } from './build.ts';
 import type { Database } from './database.ts';
 
 export function createWorks(database: Database, clock: Clock): Store['works'] {
@@ -15,8 +15,8 @@ export function createWorks(database: Database, clock: Clock): Store['works'] {
 
     list: async (request) => {
       const list = `works of ${request.environmentId}`;
-      const rows = allRows(database, listWorks(build, list, request));
-      return toPage(list, request, rows.map(toWork), byCreation);
+      const rows = eachRow(database, listWorks(build, list, request));
+      return pageOfRows(list, request, rows, { toRecord: toWork, positionOf: byCreation });
     },
 
     claim: async ({ workspaceId, environmentId, reclaimMs }) =>

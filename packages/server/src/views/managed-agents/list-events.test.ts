@@ -1,8 +1,10 @@
 import { array, assert, asyncProperty, constantFrom, integer } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../base/limits.ts';
+import { encodeFrame, StoredFrame } from '../../store/frame.ts';
 import { readBackward } from '../read-frames.ts';
 import { listEvents } from './list-events.ts';
+import { toQueuedMessage } from './queued-message.ts';
 import {
   CHILD,
   childPlace,
@@ -19,6 +21,9 @@ const said = (id: string, threadId = PRIMARY) => sample('agent.message', { id, c
 const queued = (id: string) => sample('user.message', { id, content, is_processed: false });
 const taken = (id: string) => sample('user.message', { id, content, is_processed: true });
 const delta = sample('delta.text', { id: 'sevt_0', text: 'x' });
+
+/** To read the first frame of a log. */
+const FIRST = { after: 0, entriesMax: 1, bytesMax: 1 };
 
 interface Walk {
   readonly samples: readonly NewSample[];
@@ -121,6 +126,101 @@ describe('lists of events', () => {
     const longer = await storeWith([said('sevt_1'), said('sevt_2'), said('sevt_3'), said('sevt_4')]);
     const { events } = await listEvents({ ...base, store: longer, limit: 2, cursor: next });
     expect(events.map(({ id }) => id)).toEqual(['sevt_1']);
+  });
+
+  it('[R350] a page ends before the event that would make it larger than 4 MiB, both ways; a larger one is alone', async () => {
+    const text = (length: number) => [{ type: 'text' as const, text: 'x'.repeat(length) }];
+    const sized = (id: string, length: number) => sample('agent.message', { id, content: text(length) });
+    const waits = (id: string, length: number) =>
+      sample('user.message', { id, content: text(length), is_processed: false });
+    const [stored] = await (await storeWith([sized('sevt_0', 0)])).read({ ...FIRST, sessionId: SESSION });
+    const frame = (stored as StoredFrame).bytes.length;
+    const half = limits.pageBytesMax / 2 - frame;
+    const samples = [
+      sized('sevt_1', half),
+      waits('sevt_a', limits.pageBytesMax * 2),
+      sized('sevt_2', half),
+      sized('sevt_3', half),
+      waits('sevt_b', half),
+      sized('sevt_4', half + 1),
+      sized('sevt_5', limits.pageBytesMax * 3),
+      sized('sevt_6', 0),
+      waits('sevt_c', 0),
+    ];
+    const waitingIds = ['sevt_a', 'sevt_b', 'sevt_c'];
+    const pages = await walk({ samples, waitingIds, limit: 1_000 });
+    expect(pages).toEqual([
+      ['sevt_1', 'sevt_2'],
+      ['sevt_3'],
+      ['sevt_4'],
+      ['sevt_5'],
+      ['sevt_6'],
+      ['sevt_a'],
+      ['sevt_b', 'sevt_c'],
+    ]);
+    const back = await walk({ samples, waitingIds, limit: 1_000, order: 'desc' });
+    expect(back.flat()).toEqual(pages.flat().toReversed());
+    expect(back).toEqual([
+      ['sevt_c', 'sevt_b'],
+      ['sevt_a'],
+      ['sevt_6'],
+      ['sevt_5'],
+      ['sevt_4'],
+      ['sevt_3', 'sevt_2'],
+      ['sevt_1'],
+    ]);
+  });
+
+  it('[R351] reading backward holds at most 4 MiB of frames, or one larger frame', async () => {
+    const large = [{ type: 'text' as const, text: 'x'.repeat(limits.backwardBytesMax / 4) }];
+    const samples = Array.from({ length: 40 }, (_, at) =>
+      sample('agent.message', {
+        id: `sevt_${at}`,
+        content: at % 7 === 0 ? [...large, ...large, ...large, ...large] : large,
+      }),
+    );
+    const store = await storeWith(samples);
+    let [held, most, cursor, expected] = [0, 0, 0, samples.length];
+    const counted: typeof store.read = async (request) => {
+      const entries = await store.read(request);
+      // A read that does not go on where the one before it ended begins another span.
+      if (request.after !== cursor) held = 0;
+      for (const entry of entries) held += entry.kind === 'frame' ? entry.bytes.length : 0;
+      cursor = entries.at(-1)?.lastSeq ?? cursor;
+      most = Math.max(most, held);
+      return entries;
+    };
+    for await (const { seq } of readBackward({ ...store, read: counted }, SESSION, null)) expect(seq).toBe(expected--);
+    expect(expected).toBe(0);
+    // With the frame that turned out to be too much.
+    expect(most).toBeLessThan(limits.backwardBytesMax * 2 + 1_000);
+  });
+
+  it('[R352] a queued message is recognised by the ends of its frame as by all of it', async () => {
+    const run = { streamId: 1, depth: 0, run: 'run "quoted"' };
+    const odd = [{ type: 'text' as const, text: '"is_processed":false}]' }];
+    const payloads = [
+      { id: 'sevt_1', content, is_processed: false },
+      { id: 'sevt_1', content, is_processed: true },
+      { is_processed: false, content, id: 'sevt_1' },
+      { is_processed: true, content: odd, id: 'sevt_1' },
+      { id: 'sevt_1', is_processed: true, content: odd },
+      { id: 'sevt_"1', content, is_processed: false },
+    ];
+    for (const type of ['user.message', 'system.message', 'agent.message']) {
+      for (const turn of [null, run, { ...run, run: 'run_1' }]) {
+        for (const threadId of [null, 'sthr_1']) {
+          for (const isLast of [false, true]) {
+            for (const payload of payloads) {
+              const { bytes } = encodeFrame({ threadId, turn, time: 1, type, payload, isLast });
+              const isQueued = type !== 'agent.message' && !payload.is_processed;
+              const expected = isQueued ? { id: payload.id, threadId } : undefined;
+              expect(toQueuedMessage(new StoredFrame(SESSION, 1, bytes))).toEqual(expected);
+            }
+          }
+        }
+      }
+    }
   });
 
   it("[Q13] a thread's list holds what is its own", async () => {

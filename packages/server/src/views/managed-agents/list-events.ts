@@ -1,7 +1,11 @@
 import type { SessionEvent } from '@fleetloom/protocol/managed-agents';
-import type { SessionFrame } from '../../frames/frames.ts';
+import { limits } from '../../base/limits.ts';
+import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
+import { toSessionFrame } from '../../frames/frames.ts';
+import type { StoredFrame } from '../../store/frame.ts';
 import type { Store } from '../../store/store.ts';
-import { readBackward, readForward } from '../read-frames.ts';
+import { readStored, readStoredBackward, readStoredForward } from '../read-frames.ts';
+import { toQueuedMessage } from './queued-message.ts';
 import { type Place, toEvent } from './to-event.ts';
 
 export interface ListEvents {
@@ -23,31 +27,40 @@ export interface EventPage {
   readonly next: number | null;
 }
 
-/** A page of what happened, as one reader sees it. What still waits to be taken up comes last, as if it were to come. */
+/**
+ * A page of what happened, as one reader sees it. What still waits to be taken up comes last, as if it were to come. The page ends
+ * with the limit, or before the event that would make it larger than a page may be; a single larger event is a page of its own.
+ */
 export async function listEvents(request: ListEvents): Promise<EventPage> {
   const { limit, isWanted } = request;
-  const page: Listed[] = [];
-  for await (const listed of request.order === 'asc' ? ascending(request) : descending(request)) {
-    if (!isWanted(listed.event)) continue;
+  const events: SessionEvent[] = [];
+  let bytes = 0;
+  let last = 0;
+  for await (const { stored, cursor } of request.order === 'asc' ? ascending(request) : descending(request)) {
+    const event = toEvent(toSessionFrame(stored.value), request.place);
+    if (event === undefined || !isWanted(event)) continue;
+    // As JSON, an event is about as large as its frame.
+    bytes += stored.bytes.length;
     // One more than the page holds: only then there is a next one.
-    if (page.length === limit) return { events: page.map(({ event }) => event), next: page.at(-1)!.cursor };
-    page.push(listed);
+    const isFull = events.length === limit || (bytes > limits.pageBytesMax && events.length > 0);
+    if (isFull) return { events, next: last };
+    events.push(event);
+    last = cursor;
   }
-  return { events: page.map(({ event }) => event), next: null };
+  return { events, next: null };
 }
 
 interface Listed {
-  readonly event: SessionEvent;
+  readonly stored: StoredFrame;
   /** The number of its frame; of one that waits, how many before it wait, below zero. */
   readonly cursor: number;
 }
 
 async function* ascending(request: ListEvents): AsyncGenerator<Listed> {
   const { store, sessionId, cursor } = request;
-  if (cursor === null || cursor > 0)
-    yield* settled(request, readForward(store, sessionId, cursor ?? 0, undefined, SKIP));
+  if (cursor === null || cursor > 0) yield* settled(readStoredForward(store, sessionId, cursor ?? 0, undefined, SKIP));
   const after = cursor !== null && cursor < 0 ? -cursor : 0;
-  yield* (await findWaiting(request)).slice(after);
+  yield* readWaiting(request, (await findWaiting(request)).slice(after));
 }
 
 async function* descending(request: ListEvents): AsyncGenerator<Listed> {
@@ -55,38 +68,45 @@ async function* descending(request: ListEvents): AsyncGenerator<Listed> {
   const isAmongWaiting = cursor === null || cursor < 0;
   if (isAmongWaiting) {
     const waiting = await findWaiting(request);
-    yield* waiting.slice(0, cursor === null ? waiting.length : -cursor - 1).toReversed();
+    const before = waiting.slice(0, cursor === null ? waiting.length : -cursor - 1);
+    yield* readWaiting(request, before.toReversed());
   }
-  yield* settled(request, readBackward(store, sessionId, isAmongWaiting ? null : cursor, SKIP));
+  yield* settled(readStoredBackward(store, sessionId, isAmongWaiting ? null : cursor, SKIP));
 }
 
 /** Everything but what was queued: that is listed where it was taken up. */
-async function* settled({ place }: ListEvents, frames: AsyncIterable<SessionFrame>): AsyncGenerator<Listed> {
-  for await (const frame of frames) {
-    const event = isQueued(frame) ? undefined : toEvent(frame, place);
-    if (event !== undefined) yield { event, cursor: frame.seq };
+async function* settled(frames: AsyncIterable<StoredFrame>): AsyncGenerator<Listed> {
+  for await (const stored of frames) {
+    if (toQueuedMessage(stored) === undefined) yield { stored, cursor: stored.seq };
   }
 }
 
-/** Reads backward: messages that wait are nearly always recent. */
-async function findWaiting({ store, sessionId, place, waitingIds }: ListEvents): Promise<Listed[]> {
+interface Waiting {
+  readonly seq: number;
+  readonly cursor: number;
+}
+
+/** Only where they are: all of them are too large to be held at a time. Reads backward, because nearly all are recent. */
+async function findWaiting({ store, sessionId, place, waitingIds }: ListEvents): Promise<Waiting[]> {
   const wanted = new Set(waitingIds);
-  const found: SessionEvent[] = [];
+  const found: number[] = [];
   if (wanted.size === 0) return [];
-  for await (const frame of readBackward(store, sessionId, null, SKIP)) {
-    if (!isQueued(frame) || !wanted.delete(frame.payload.id)) continue;
-    const event = toEvent(frame, place);
-    if (event !== undefined) found.push(event);
+  for await (const stored of readStoredBackward(store, sessionId, null, SKIP)) {
+    const message = toQueuedMessage(stored);
+    if (message === undefined || !wanted.delete(message.id)) continue;
+    if ((message.threadId ?? place.primaryId) === place.threadId) found.push(stored.seq);
     if (wanted.size === 0) break;
   }
-  return found.toReversed().map((event, index) => ({ event, cursor: -(index + 1) }));
+  return found.toReversed().map((seq, index) => ({ seq, cursor: -(index + 1) }));
+}
+
+async function* readWaiting({ store, sessionId }: ListEvents, all: readonly Waiting[]): AsyncGenerator<Listed> {
+  for (const { seq, cursor } of all) {
+    const stored = await readStored(store, sessionId, seq);
+    if (stored !== undefined) yield { stored, cursor };
+    await yieldToEventLoop();
+  }
 }
 
 /** Lists have no deltas. */
 const SKIP = { skipsDeltas: true };
-
-type Queued = Extract<SessionFrame, { type: 'user.message' | 'system.message' }>;
-
-function isQueued(frame: SessionFrame): frame is Queued {
-  return (frame.type === 'user.message' || frame.type === 'system.message') && !frame.payload.is_processed;
-}
