@@ -136,7 +136,7 @@ function listFiles(directory: string): string[] {
   });
 }
 
-/** What is there when nothing changes any more: claims of requests go a moment after their answer. */
+/** What is there when nothing changes any more: claims of requests, and discarded files, go a moment after their answer. */
 async function settled<Seen>(look: () => Seen): Promise<Seen> {
   let seen = look();
   await vi.waitFor(
@@ -144,8 +144,9 @@ async function settled<Seen>(look: () => Seen): Promise<Seen> {
       const before = JSON.stringify(seen);
       seen = look();
       expect(JSON.stringify(seen)).toBe(before);
+      expect(before).not.toContain('.trash');
     },
-    { interval: 50 },
+    { interval: 50, timeout: 10_000 },
   );
   return seen;
 }
