@@ -11,6 +11,7 @@ import { openBubblewrap } from '../../packages/server/src/tools/sandbox/bubblewr
 import { noSandbox } from '../../packages/server/src/tools/sandbox/sandbox.suite.ts';
 import { claudeCodeEnvironment } from '../support/claude-code.ts';
 import { findProcesses } from './processes.ts';
+import { createTreeRemover } from '../../packages/server/src/base/remove-tree.ts';
 
 /**
  * The engine with the real program, in front of the scripted model: in the sandbox with the gateway, or without both, since
@@ -29,6 +30,7 @@ export async function openPrograms(
   // Ten attempts, as it makes by itself, take minutes.
   const attempts = { CLAUDE_CODE_MAX_RETRIES: '1' };
   const more = { ...attempts, ...(isTapped ? {} : direct) };
+  const remover = createTreeRemover({ onProblem: () => {} });
   const engine = createClaudeCodeEngine({
     program: path,
     directory: home,
@@ -37,9 +39,11 @@ export async function openPrograms(
     sandbox: isTapped && noSandbox === undefined ? () => openBubblewrap({ findProgram }) : 'none',
     openNetwork: (networking) => createProgramNetwork({ networking }),
     upstream: isTapped ? upstream : null,
+    remover,
   });
   const close = async () => {
     await engine.close();
+    await remover.close();
     await model.close();
     await rm(home, { recursive: true, force: true, maxRetries: 5 });
   };

@@ -1,4 +1,5 @@
 import { FleetloomError } from './base/errors.ts';
+import type { TreeRemover } from './base/remove-tree.ts';
 import { createClaudeCodeEngine } from './engines/claude-code/claude-code-engine.ts';
 import type { Upstream } from './engines/claude-code/gateway/upstream.ts';
 import { findInvalidOption } from './engines/program-options.ts';
@@ -42,6 +43,7 @@ export interface OpenProgramsOptions {
   };
   readonly store: Pick<Store, 'sessions'>;
   readonly scripted: ScriptedModel;
+  readonly remover: Pick<TreeRemover, 'discard'>;
   readonly onProblem: (problem: unknown) => void;
   readonly openSandbox?: (() => Promise<SandboxState>) | undefined;
 }
@@ -126,7 +128,7 @@ function toRefusal(model: string, workspaceId?: string): { problem: string; advi
 }
 
 function createEngine(
-  { options, scripted, onProblem, openSandbox = openSandboxOnce() }: OpenProgramsOptions,
+  { options, scripted, remover, onProblem, openSandbox = openSandboxOnce() }: OpenProgramsOptions,
   { usesOwnLogin = false, isUnsandboxed = false, loginBaseURL, ...choice }: ClaudeCodeChoice,
 ): ProgramEngine {
   const { models, dataDirectory, allowedPrivateHosts } = options;
@@ -140,6 +142,7 @@ function createEngine(
     upstream: usesOwnLogin
       ? toLoginUpstream(loginBaseURL ?? models?.baseURL, choice.environment)
       : toUpstream(models, scripted),
+    remover,
     onProblem,
   });
 }

@@ -5,6 +5,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { createManualClock } from './base/clock.ts';
 import { createIds } from './base/ids.ts';
 import { limits } from './base/limits.ts';
+import { createTreeRemover } from './base/remove-tree.ts';
 import { CLAIM } from './http/shared-claims.ts';
 import { openNodePlace } from './server-place.ts';
 import { createMemoryStore } from './store/memory/memory-store.ts';
@@ -17,7 +18,9 @@ it('[P57] every so often the node that takes care removes what nobody came for',
   const ids = createIds({ now: clock.now, random: Math.random });
   const problems: unknown[] = [];
   const onProblem = (problem: unknown) => problems.push(problem);
-  const place = await openNodePlace({ store, dataDirectory, secret: 's'.repeat(32), clock, ids, onProblem });
+  const remover = createTreeRemover({ onProblem });
+  const secret = 's'.repeat(32);
+  const place = await openNodePlace({ store, dataDirectory, secret, remover, clock, ids, onProblem });
   await store.documents.put({ kind: CLAIM, id: 'old', data: {} });
   clock.advance(1);
   await store.documents.put({ kind: CLAIM, id: 'new', data: {} });

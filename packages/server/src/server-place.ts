@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Clock } from './base/clock.ts';
 import type { Ids } from './base/ids.ts';
 import { limits } from './base/limits.ts';
+import type { TreeRemover } from './base/remove-tree.ts';
 import { systemSchedule } from './base/schedule.ts';
 import type { SeenWorkers } from './environments/pollers.ts';
 import { createSharedWorkers } from './environments/shared-workers.ts';
@@ -77,6 +78,8 @@ export interface PlaceOptions {
   readonly homeGoneMs?: number | undefined;
   /** What seals the secrets that nodes share in the store. */
   readonly secret?: string | undefined;
+  /** Removes the workspaces of deleted sessions. */
+  readonly remover: Pick<TreeRemover, 'discard' | 'resume'>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly onProblem: (problem: unknown) => void;
@@ -84,8 +87,9 @@ export interface PlaceOptions {
 
 /** One process and its directory. */
 export async function openOwnPlace(options: PlaceOptions): Promise<Place> {
-  const { store, dataDirectory, clock, ids, onProblem } = options;
-  const workspaces = createWorkspaces(join(dataDirectory, 'workspaces'));
+  const { store, dataDirectory, remover, clock, ids, onProblem } = options;
+  const workspaces = createWorkspaces(join(dataDirectory, 'workspaces'), remover);
+  await remover.resume(join(dataDirectory, 'workspaces'));
   const openWorkspace = (sessionId: string) => workspaces.open(sessionId);
   const files = await openFileStore({ directory: join(dataDirectory, 'files'), clock, ids, onProblem });
   const shelf = createResourceDirectory(join(dataDirectory, 'resources'));
@@ -125,11 +129,15 @@ export async function openOwnPlace(options: PlaceOptions): Promise<Place> {
 
 /** One of several nodes: everything but workspaces is in the store, and those too if they are on a disk that all have. */
 export async function openNodePlace(options: PlaceOptions): Promise<Place> {
-  const { store, dataDirectory, sharedWorkspaces, busySessionsMax, homeGoneMs, clock, ids, onProblem } = options;
+  const { store, dataDirectory, sharedWorkspaces, busySessionsMax, homeGoneMs } = options;
+  const { remover, clock, ids, onProblem } = options;
   const nodeId = await openNodeId(dataDirectory);
   const owner = toOwner(nodeId, randomUUID());
   const nodes = createNodeRegistry({ store, nodeId, instance: owner, clock, schedule: systemSchedule, onProblem });
-  const workspaces = createWorkspaces(sharedWorkspaces ?? join(dataDirectory, 'workspaces'));
+  const workspacesDirectory = sharedWorkspaces ?? join(dataDirectory, 'workspaces');
+  const workspaces = createWorkspaces(workspacesDirectory, remover);
+  // Where workspaces are shared, another node may be at it too, which changes nothing.
+  await remover.resume(workspacesDirectory);
   const files = createSharedFileStore({ store, clock, ids });
   const shelf = createResourceDocuments(store);
   const later = createLaterMounts({ store, shelf, directory: join(dataDirectory, 'mounted'), onProblem });

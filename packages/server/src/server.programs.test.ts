@@ -7,6 +7,7 @@ import { startServer } from './server.ts';
 import { begin, choose, exported, MODEL, run, WORKSPACE } from './server.programs.suite.ts';
 import { connect, withServer } from './server.suite.ts';
 import { createMemoryStore } from './store/memory/memory-store.ts';
+import { createTreeRemover } from './base/remove-tree.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -133,6 +134,7 @@ describe('the endpoint of a program with its own login', () => {
         options: { dataDirectory: '/nowhere', claudeCode: { usesOwnLogin: true, ...choice } },
         store: createMemoryStore(),
         scripted: createScriptedModel(),
+        remover: createTreeRemover({ onProblem: () => {} }),
         onProblem: () => {},
       });
     const refused = {
@@ -165,6 +167,7 @@ describe('a machine without a sandbox', () => {
       options: { dataDirectory: '/nowhere', claudeCode: { workspaces: [WORKSPACE], ...choice } },
       store: createMemoryStore(),
       scripted: createScriptedModel(),
+      remover: createTreeRemover({ onProblem: () => {} }),
       openSandbox: async () => ({ type: 'unavailable', reason: 'bwrap is not installed' }),
       onProblem: () => {},
     });

@@ -5,7 +5,9 @@ import { createIds } from './base/ids.ts';
 import { type Lifetime, withLifetime } from './base/lifetime.ts';
 import { inBackground } from './base/in-background.ts';
 import { prepareDataDirectory } from './base/private-files.ts';
+import { createTreeRemover } from './base/remove-tree.ts';
 import { chooseEngine } from './engines/choose-engine.ts';
+import { PROGRAM_HOMES } from './engines/claude-code/launch/program-homes.ts';
 import { contextWindowOf } from './engines/context-window.ts';
 import { costOf } from './engines/cost-of.ts';
 import type { Engine } from './engines/engine.ts';
@@ -192,7 +194,9 @@ async function start(
   const ids = createIds({ now: clock.now, random: Math.random });
   const { sharedWorkspaces, busySessionsMax, homeGoneMs } = options;
   const secret = secretOf(options);
-  const about = { store, dataDirectory, sharedWorkspaces, busySessionsMax, homeGoneMs, secret, clock, ids, onProblem };
+  const remover = lifetime.add(createTreeRemover({ onProblem }), (opened) => opened.close());
+  const shared = { sharedWorkspaces, busySessionsMax, homeGoneMs, secret };
+  const about = { store, dataDirectory, ...shared, remover, clock, ids, onProblem };
   const place = lifetime.add(isShared ? await openNodePlace(about) : await openOwnPlace(about), (opened) =>
     opened.close(),
   );
@@ -220,7 +224,7 @@ async function start(
     metrics.measureEngine(showFiles(options.engine ?? createEngine(options, scripted, governor), files, onProblem)),
     (opened) => opened.close(),
   );
-  const opened = openPrograms({ options, store, scripted, onProblem });
+  const opened = openPrograms({ options, store, scripted, remover, onProblem });
   const { engine: ownPrograms, checkModel, checkSession, checkOptions } = opened;
   const programs = lifetime.add(showFilesToPrograms(ownPrograms, files, onProblem), (opened) => opened.close());
   const agents = createAgents({ store, clock, ids, checkModel });
@@ -385,6 +389,7 @@ async function start(
   lifetime.onClose(() => retention.close());
   // What a server that was killed has left must not go on beside what is begun now.
   await programs.reap();
+  inBackground(remover.resume(join(dataDirectory, PROGRAM_HOMES)), onProblem);
   inBackground(forgetGone(programs, store), onProblem);
   await place.start(sessions);
   await sessions.start();

@@ -4,8 +4,8 @@ import { limits } from './limits.ts';
 export type Pace = () => Promise<void> | undefined;
 
 /**
- * Paces background work that no caller waits for: after each slice it rests four times as long as the slice took, so that it
- * uses at most a fifth of the process and delays other work by one slice.
+ * Paces background work that no caller waits for: after each slice it rests, by default four times as long as the slice took, so
+ * that it uses at most a fifth of the process and delays other work by one slice.
  *
  * @example
  * const pace = createPace();
@@ -14,12 +14,12 @@ export type Pace = () => Promise<void> | undefined;
  *   await pace();
  * }
  */
-export function createPace(): Pace {
+export function createPace(restFactor: number = limits.paceRestFactor): Pace {
   let startedAt = performance.now();
   return () => {
     const spentMs = performance.now() - startedAt;
     if (spentMs < limits.paceSliceMs) return undefined;
-    const restMs = Math.min(limits.paceRestMsMax, spentMs * limits.paceRestFactor);
+    const restMs = Math.min(limits.paceRestMsMax, spentMs * restFactor);
     return new Promise((resolve) => {
       setTimeout(() => {
         startedAt = performance.now();

@@ -17,6 +17,19 @@ export const limits = {
   paceSliceMs: 1,
   paceRestFactor: 4,
   paceRestMsMax: 50,
+  /** Removing what agents have written: operations at once, names read at a time, and the rest as a multiple of a slice. */
+  removalOperationsMax: 2,
+  removalEntriesRead: 64,
+  removalRestFactor: 1,
+  /** How long one removal works while others wait. */
+  removalTurnMs: 250,
+  /** Directories that were moved up and are remembered. The others are found by reading the directory again. */
+  removalMovedMax: 1_000,
+  /** How long a stop of the server removes what is left to remove. The next start continues. */
+  removalStopMs: 3_000,
+  /** When a removal that failed is tried again, and how often before the next start. */
+  removalRetryMs: 60_000,
+  removalAttemptsMax: 5,
   /** How much of the heap that V8 allows may be used before what needs much of it is refused. */
   heapShareMax: 0.7,
   /** What is left of that share when idle sessions are let go at once. */
@@ -615,6 +628,12 @@ export const limits = {
   pathNameBytesMax: 255,
   /** Files that are listed of what one session has put out. */
   outputFilesMax: 10_000,
+  /** Entries, directories included, that are looked at for such a list: to sort them takes some 15 ms. */
+  outputEntriesMax: 20_000,
+  /** Lists of outputs that wait for another one of the same workspace, each of another session. */
+  outputScansWaitingMax: 100,
+  /** Paths of outputs that are found by their ids without a list. */
+  outputPathsBytesMax: 16 * 1024 * 1024,
 
   // The dashboard.
   /** How long a login link works. */

@@ -1,5 +1,6 @@
-import { mkdir, realpath, rm, stat } from 'node:fs/promises';
+import { mkdir, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { TreeRemover } from '../base/remove-tree.ts';
 import { OUTPUTS_PATH, toInside } from '../tools/session-paths.ts';
 
 /** The directories in which the agents of a session work, one for each session. */
@@ -7,10 +8,11 @@ export interface Workspaces {
   /** Makes it if it is not there, and gives its real path. */
   open(sessionId: string): Promise<string>;
   has(sessionId: string): Promise<boolean>;
+  /** Resolves when it is out of reach. Its files are removed in the background. */
   remove(sessionId: string): Promise<void>;
 }
 
-export function createWorkspaces(directory: string): Workspaces {
+export function createWorkspaces(directory: string, remover: Pick<TreeRemover, 'discard'>): Workspaces {
   return {
     open: async (sessionId) => {
       const path = join(directory, checked(sessionId));
@@ -24,9 +26,7 @@ export function createWorkspaces(directory: string): Workspaces {
       const found = await stat(join(directory, checked(sessionId))).catch(() => undefined);
       return found?.isDirectory() ?? false;
     },
-    // Tools that are being stopped may write until they are.
-    remove: (sessionId) =>
-      rm(join(directory, checked(sessionId)), { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }),
+    remove: (sessionId) => remover.discard(join(directory, checked(sessionId)), { parent: directory, sessionId }),
   };
 }
 

@@ -4,9 +4,9 @@ import { posix } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { limits } from '../base/limits.ts';
-import { closing } from './files/directory.ts';
+import { closing, type Directory } from './files/directory.ts';
 import { withPlace } from './files/find-place.ts';
-import { walk } from './search/walk.ts';
+import { openIfThere, walk } from './search/walk.ts';
 import { OUTPUTS_PATH } from './session-paths.ts';
 import { ToolFailure } from './tool-failure.ts';
 
@@ -51,6 +51,7 @@ export async function removeSessionFile(workspace: string, path: string): Promis
 export async function listOutputs(
   workspace: string,
   filesMax: number = limits.outputFilesMax,
+  entriesMax: number = limits.outputEntriesMax,
 ): Promise<readonly OutputFile[]> {
   const files: OutputFile[] = [];
   const signal = new AbortController().signal;
@@ -58,10 +59,9 @@ export async function listOutputs(
     if (!stats?.isDirectory()) return;
     const outputs = await directory.openDirectory(name);
     await closing(outputs, async (root) => {
-      const { walkEntriesMax: entriesMax, walkDepthMax: depthMax } = limits;
       await walk(root, {
         entriesMax,
-        depthMax,
+        depthMax: limits.walkDepthMax,
         signal,
         onFile: async (at, file) => {
           const found = await at.stat(file);
@@ -76,6 +76,32 @@ export async function listOutputs(
     if (!(error instanceof ToolFailure)) throw error;
   });
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** One of the files that `listOutputs` lists, without listing the others. Undefined if it is not there any more. */
+export async function findOutput(workspace: string, path: string): Promise<OutputFile | undefined> {
+  return await withPlace(workspace, OUTPUTS_PATH, LINKS, async ({ directory, name, stats }) => {
+    if (!stats?.isDirectory()) return undefined;
+    const outputs = await directory.openDirectory(name);
+    return await closing(outputs, async (root) => await findBelow(root, path.split('/'), path));
+  }).catch((error: unknown) => {
+    if (!(error instanceof ToolFailure)) throw error;
+    return undefined;
+  });
+}
+
+/** Like a list it follows no link. */
+async function findBelow(
+  directory: Directory,
+  [name = '', ...rest]: readonly string[],
+  path: string,
+): Promise<OutputFile | undefined> {
+  if (rest.length === 0) {
+    const found = await directory.stat(name);
+    return found?.isFile() ? { path, bytes: found.size, changedAt: Math.round(found.mtimeMs) } : undefined;
+  }
+  const inner = await openIfThere(directory, name);
+  return inner && (await closing(inner, async () => await findBelow(inner, rest, path)));
 }
 
 /** An open file of what agents have put out; whoever takes it closes it. Undefined if it is not there any more. */

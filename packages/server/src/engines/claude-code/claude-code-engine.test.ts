@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { converse, toOptions } from '../program-suite/conversation.suite.ts';
 import { unbegunSuite } from '../program-suite/ended.suite.ts';
 import { type ClaudeCodeOptions, createClaudeCodeEngine } from './claude-code-engine.ts';
+import { createTreeRemover } from '../../base/remove-tree.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fleetloom-engine-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -25,7 +26,9 @@ const noNetwork = {
 function createEngine(program: string, changes: Partial<ClaudeCodeOptions> = {}) {
   const environment = { PATH: process.env['PATH'] ?? '' };
   const openNetwork = () => noNetwork;
-  const usual = { program, directory: folder, environment, sandbox: 'none' as const, openNetwork, upstream: null };
+  const remover = createTreeRemover({ onProblem: () => {} });
+  const where = { directory: folder, environment, sandbox: 'none' as const, remover };
+  const usual = { program, ...where, openNetwork, upstream: null };
   const engine = createClaudeCodeEngine({ ...usual, ...changes });
   onTestFinished(() => engine.close());
   return engine;

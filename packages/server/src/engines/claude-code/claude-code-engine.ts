@@ -2,6 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { Networking } from '@fleetloom/protocol/managed-agents';
 import { inBackground } from '../../base/in-background.ts';
+import type { TreeRemover } from '../../base/remove-tree.ts';
 import { type Schedule, systemSchedule } from '../../base/schedule.ts';
 import { toEndedProgram } from '../no-program.ts';
 import type { Program, ProgramEngine, ProgramOptions } from '../program.ts';
@@ -17,7 +18,7 @@ import type { Upstream } from './gateway/upstream.ts';
 import { openSocketDirectory } from './launch/open-socket-directory.ts';
 import { findOperatorLogin } from './launch/operator-login.ts';
 import { copyConversation } from './launch/copy-conversation.ts';
-import { CONFIG, createProgramHomes } from './launch/program-homes.ts';
+import { CONFIG, createProgramHomes, PROGRAM_HOMES } from './launch/program-homes.ts';
 import { RELAY_PORT } from './launch/relay.ts';
 import { type ProgramSandbox, toLaunch } from './launch/to-launch.ts';
 import { createProcessRegister } from './process-register.ts';
@@ -44,6 +45,8 @@ export interface ClaudeCodeOptions {
   readonly openNetwork: (networking: Networking | undefined) => ProgramNetwork;
   /** Where its requests go. Null: where it sends them itself, and then its sub-agents are shown block by block. */
   readonly upstream: Upstream | null;
+  /** Removes what programs of deleted sessions have left. */
+  readonly remover: Pick<TreeRemover, 'discard'>;
   readonly schedule?: Schedule | undefined;
   /** Told of what does not stop anything, such as a gateway that cannot be used. */
   readonly onProblem?: ((problem: unknown) => void) | undefined;
@@ -61,7 +64,7 @@ type Place =
  * The user's own `claude` program, one process for each session.
  *
  * @example
- * const engine = createClaudeCodeEngine({ directory: dataDirectory, sandbox, openNetwork, upstream });
+ * const engine = createClaudeCodeEngine({ directory: dataDirectory, sandbox, openNetwork, upstream, remover });
  */
 export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngine {
   const { directory, environment = process.env, upstream, schedule = systemSchedule, onProblem = () => {} } = options;
@@ -69,7 +72,7 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
   const isSandboxed = options.sandbox !== 'none';
   const findLogin = () => findOperatorLogin(environment, usesOwnLogin);
   const register = createProcessRegister(join(directory, 'programs'));
-  const homes = createProgramHomes(join(directory, 'program-homes'));
+  const homes = createProgramHomes(join(directory, PROGRAM_HOMES), options.remover);
   const operatorTranscripts = createOperatorTranscripts(join(directory, 'program-conversations'));
   const sockets = openSocketDirectory(join(directory, 'program-sockets'));
   const open = new Map<Program, string>();

@@ -20,6 +20,7 @@ import { type Conversation, converse, textsOf } from '../program-suite/conversat
 import type { ProgramOptions } from '../program.ts';
 import { type ClaudeCodeOptions, createClaudeCodeEngine } from './claude-code-engine.ts';
 import { writeShellProgram } from './shell-program.suite.ts';
+import { createTreeRemover } from '../../base/remove-tree.ts';
 
 const isLeftOut = noSandbox !== undefined;
 
@@ -121,6 +122,7 @@ async function openShell(changes: Partial<ClaudeCodeOptions>, asked: Partial<Pro
     sandbox: () => openBubblewrap({ findProgram }),
     openNetwork: () => ({ findMcpServer: refuse, findHost: refuse }),
     upstream: { type: 'handler', handle: (_, response) => void response.end() },
+    remover: createTreeRemover({ onProblem: () => {} }),
     ...changes,
   });
   onTestFinished(async () => {

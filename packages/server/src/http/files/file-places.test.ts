@@ -16,6 +16,7 @@ import { createLaterMounts, createMountSweep, MOUNTING } from './later-mounts.ts
 import { createResourceDocuments, SESSION_RESOURCES } from './resource-shelf.ts';
 import { createSessionResources } from './session-resources.ts';
 import { createSharedFileStore } from './shared-file-store.ts';
+import { createTreeRemover } from '../../base/remove-tree.ts';
 
 type Open = (clock: ManualClock, limits?: { filesMax: number; bytesMax: number }) => Promise<FileStore>;
 
@@ -88,7 +89,8 @@ it('[P53] what is mounted through one node is in the workspace of another one wh
   ]);
   await files.delete('w1', file.id);
   expect(await two.resources.list('sesn_1')).toHaveLength(2);
-  const workspace = await createWorkspaces(join(directory, 'workspaces')).open('sesn_1');
+  const remover = createTreeRemover({ onProblem: () => {} });
+  const workspace = await createWorkspaces(join(directory, 'workspaces'), remover).open('sesn_1');
   await two.mounts.bring('sesn_1', workspace);
   const read = (name: string) => readFile(join(workspace, name), 'utf8').catch(() => undefined);
   expect([await read('a.txt'), await read('b.txt')]).toEqual(['content', 'content']);

@@ -3,8 +3,11 @@ import { extname } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { FileMetadata } from '@fleetloom/protocol/managed-agents';
 import type { Store } from '../../store/store.ts';
-import { listOutputs, openOutput, removeSessionFile, type OutputFile } from '../../tools/session-files.ts';
+import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
+import { findOutput, listOutputs, openOutput, removeSessionFile, type OutputFile } from '../../tools/session-files.ts';
 import { OUTPUTS_PATH } from '../../tools/session-paths.ts';
+import { OutputPaths } from './output-paths.ts';
+import { OutputScans } from './output-scans.ts';
 
 /** What agents have written to `/mnt/session/outputs`, as files. */
 export interface SessionOutputs {
@@ -22,18 +25,23 @@ export interface SessionOutputs {
 export interface SessionOutputsOptions {
   readonly store: Pick<Store, 'sessions'>;
   readonly openWorkspace: (sessionId: string) => Promise<string>;
+  /** Only tests count them. */
+  readonly listFiles?: typeof listOutputs;
 }
 
 /**
- * Nothing is kept beside the files themselves: an id names the session and, as a digest, the path. So it stays the same
- * when an agent writes the file anew.
+ * Nothing is stored beside the files themselves: an id names the session and, as a digest, the path. It stays the same when an
+ * agent writes the file again. Which path an id stands for is remembered, so that reading one output does not list all of them.
  */
-export function createSessionOutputs({ store, openWorkspace }: SessionOutputsOptions): SessionOutputs {
+export function createSessionOutputs(options: SessionOutputsOptions): SessionOutputs {
+  const { store, openWorkspace, listFiles = listOutputs } = options;
+  const paths = new OutputPaths();
+  const scans = new OutputScans<readonly FileMetadata[]>();
   return {
     list: async (workspaceId, sessionId) => {
       const workspace = await openIfMine(workspaceId, sessionId);
       if (workspace === undefined) return undefined;
-      return (await listOutputs(workspace)).map((output) => toMetadata(sessionId, output));
+      return await scan(workspaceId, sessionId, workspace);
     },
 
     find: async (workspaceId, id) => (await locate(workspaceId, id))?.file,
@@ -57,8 +65,26 @@ export function createSessionOutputs({ store, openWorkspace }: SessionOutputsOpt
     const sessionId = sessionOfId(id);
     const workspace = sessionId && (await openIfMine(workspaceId, sessionId));
     if (!workspace) return undefined;
-    const output = (await listOutputs(workspace)).find(({ path }) => toId(sessionId, path) === id);
-    return output && { workspace, path: output.path, file: toMetadata(sessionId, output) };
+    const known = paths.get(id);
+    if (known !== undefined) {
+      const output = await findOutput(workspace, known);
+      return output && { workspace, path: known, file: toMetadata(sessionId, output) };
+    }
+    const file = (await scan(workspaceId, sessionId, workspace)).find((listed) => listed.id === id);
+    return file && { workspace, path: file.filename, file };
+  }
+
+  async function scan(workspaceId: string, sessionId: string, workspace: string): Promise<readonly FileMetadata[]> {
+    return await scans.share(workspaceId, sessionId, async () => {
+      const files: FileMetadata[] = [];
+      for (const output of await listFiles(workspace)) {
+        const file = toMetadata(sessionId, output);
+        paths.add(file.id, output.path);
+        files.push(file);
+        await yieldToEventLoop();
+      }
+      return files;
+    });
   }
 
   async function openIfMine(workspaceId: string, sessionId: string): Promise<string | undefined> {

@@ -60,11 +60,11 @@ it('[H116] a fork of a session whose file was deleted meanwhile leaves no file',
   onTestFinished(() => server.close());
   const client = connect(server.url, server.firstKey);
   const source = await prepareFork(client);
-  const before = listFiles(directory);
+  const before = await settled(() => listFiles(directory));
   const [, second] = (await client.beta.sessions.resources.list(source)).data;
   await client.beta.files.delete((second as { file_id: string }).file_id);
   expect(await outcomeOf(forkOf(client, source))).toBe('404 not_found_error');
-  expect(listFiles(directory)).toEqual(before);
+  expect(await settled(() => listFiles(directory))).toEqual(before);
 });
 
 it('[H117] what a crash in the middle of a fork has left is gone after the next start, and nothing else is', async () => {
@@ -136,7 +136,7 @@ function listFiles(directory: string): string[] {
   });
 }
 
-/** What is there when nothing changes any more: claims of requests go a moment after their answer. */
+/** What is there when nothing changes any more: claims of requests, and discarded files, go a moment after their answer. */
 async function settled<Seen>(look: () => Seen): Promise<Seen> {
   let seen = look();
   await vi.waitFor(
@@ -144,8 +144,9 @@ async function settled<Seen>(look: () => Seen): Promise<Seen> {
       const before = JSON.stringify(seen);
       seen = look();
       expect(JSON.stringify(seen)).toBe(before);
+      expect(before).not.toContain('.trash');
     },
-    { interval: 50 },
+    { interval: 50, timeout: 10_000 },
   );
   return seen;
 }

@@ -56,7 +56,7 @@ export function isSkipped(name: string): boolean {
   return SKIPPED.includes(name) || name.startsWith('.fleetloom-');
 }
 
-async function openIfThere(parent: Directory, name: string): Promise<Directory | undefined> {
+export async function openIfThere(parent: Directory, name: string): Promise<Directory | undefined> {
   try {
     return await parent.openDirectory(name);
   } catch (error) {

@@ -11,13 +11,15 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { createTreeRemover } from '../../../base/remove-tree.ts';
 import { createProgramHomes } from './program-homes.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fleetloom-homes-'));
+const remover = createTreeRemover({ onProblem: () => {} });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('[J216] a session has a directory that only the server can read, and removing it leaves what links in it lead to', async () => {
-  const homes = createProgramHomes(join(folder, 'homes'));
+  const homes = createProgramHomes(join(folder, 'homes'), remover);
   const path = await homes.open('sesn_1');
   expect(lstatSync(path).mode & 0o777).toBe(0o700);
   mkdirSync(join(folder, 'elsewhere'));
@@ -31,7 +33,7 @@ it('[J216] a session has a directory that only the server can read, and removing
 });
 
 it('[J216] a link that an agent has left where a file is mounted is removed, and not followed', async () => {
-  const homes = createProgramHomes(join(folder, 'homes'));
+  const homes = createProgramHomes(join(folder, 'homes'), remover);
   const path = await homes.open('sesn_2');
   rmSync(join(path, '.claude'), { recursive: true });
   symlinkSync('/oldroot/tmp', join(path, '.claude'));

@@ -1,5 +1,6 @@
 import { lstat, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { TreeRemover } from '../../../base/remove-tree.ts';
 
 /** Where programs keep what they know of a session: settings, transcripts. One directory for each session. */
 export interface ProgramHomes {
@@ -9,14 +10,15 @@ export interface ProgramHomes {
   writeSettings(sessionId: string, settings: object): Promise<string>;
   /** Links to the settings of a user, which are in this directory. */
   linkSettings(sessionId: string, config: string): Promise<void>;
-  /** A second time changes nothing. */
+  /** Resolves when it is out of reach. A second time changes nothing. */
   remove(sessionId: string): Promise<void>;
   /** The sessions that have one. */
   list(): Promise<readonly string[]>;
 }
 
-export function createProgramHomes(directory: string): ProgramHomes {
-  const pathOf = (sessionId: string) => join(resolve(directory), checked(sessionId));
+export function createProgramHomes(directory: string, remover: Pick<TreeRemover, 'discard'>): ProgramHomes {
+  const parent = resolve(directory);
+  const pathOf = (sessionId: string) => join(parent, checked(sessionId));
   const open = async (sessionId: string): Promise<string> => {
     const path = pathOf(sessionId);
     await mkdir(path, { recursive: true, mode: 0o700 });
@@ -29,8 +31,8 @@ export function createProgramHomes(directory: string): ProgramHomes {
     open,
     writeSettings: async (sessionId, settings) => {
       const path = join(await open(sessionId), SETTINGS);
-      // Agents can write to this directory: a link of theirs must not be followed.
-      await rm(path, { recursive: true, force: true });
+      // Agents can write to this directory: a link of theirs must not be followed, and a directory of theirs has any size.
+      await remover.discard(path, { parent, sessionId });
       await writeFile(path, JSON.stringify(settings), { mode: 0o600, flag: 'wx' });
       return path;
     },
@@ -43,12 +45,13 @@ export function createProgramHomes(directory: string): ProgramHomes {
         await symlink(join(config, name), join(own, name));
       }
     },
-    // A program may still be writing its last words.
-    remove: (sessionId) => rm(pathOf(sessionId), { recursive: true, force: true, maxRetries: 5 }),
+    remove: (sessionId) => remover.discard(pathOf(sessionId), { parent, sessionId }),
     list: async () => (await readdir(directory).catch(() => [])).filter((name) => SESSION_ID.test(name)),
   };
 }
 
+/** Below the data directory. */
+export const PROGRAM_HOMES = 'program-homes';
 /** Below the directory of a session: where the program keeps its settings, and its login among them. */
 export const CONFIG = '.claude';
 export const LOGIN = '.credentials.json';
