@@ -1,6 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { createTreeRemover } from '../../packages/server/src/base/remove-tree.ts';
 import { createClaudeCodeEngine } from '../../packages/server/src/engines/claude-code/claude-code-engine.ts';
 import { agent, converse, script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
 import { serveScriptedModel } from '../../packages/server/src/engines/scripted/index.ts';
@@ -23,6 +24,8 @@ await describeWithClaudeCode('transcripts of the real program', ({ path }) => {
     const model = await serveScriptedModel();
     onTestFinished(() => model.close());
     const login = { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: 'none' };
+    const remover = createTreeRemover({ onProblem: () => {} });
+    onTestFinished(() => remover.close());
     const open = () =>
       createClaudeCodeEngine({
         program: path,
@@ -33,6 +36,7 @@ await describeWithClaudeCode('transcripts of the real program', ({ path }) => {
         usesOwnLogin: true,
         openNetwork: (networking) => createProgramNetwork({ networking }),
         upstream: null,
+        remover,
       });
     const engine = open();
     const directory = join(home, 'work');

@@ -165,7 +165,10 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
         transcripts: { projects, sizes },
         onConversation: (conversation) => {
           if (home.type === 'own') return;
-          inBackground(operatorTranscripts.add(asked.sessionId, conversation, projects), onProblem);
+          inBackground(
+            operatorTranscripts.add(asked.sessionId, conversation, { projects, directory: asked.directory }),
+            onProblem,
+          );
         },
         register,
         schedule,

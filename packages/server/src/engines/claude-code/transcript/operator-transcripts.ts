@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toProjectName } from '../launch/copy-conversation.ts';
 import { record, text } from '../values.ts';
@@ -9,8 +9,8 @@ import { record, text } from '../values.ts';
  * nothing else there is.
  */
 export interface OperatorTranscripts {
-  /** `projects` is where the program writes the transcripts of the conversation. */
-  add(sessionId: string, conversation: string, projects: string): Promise<void>;
+  /** `projects` is where the program writes the transcripts of conversations, in a folder for each directory it works in. */
+  add(sessionId: string, conversation: string, place: { projects: string; directory: string }): Promise<void>;
   /** Deletes the transcripts of all conversations of the session, and the record of them. */
   remove(sessionId: string): Promise<void>;
   /** Sessions with recorded conversations. */
@@ -21,13 +21,15 @@ export interface OperatorTranscripts {
 export function createOperatorTranscripts(directory: string): OperatorTranscripts {
   const pathOf = (sessionId: string) => join(directory, `${sessionId}${SUFFIX}`);
   return {
-    add: async (sessionId, conversation, projects) => {
+    add: async (sessionId, conversation, place) => {
+      const project = toProjectName(await realpath(place.directory));
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      await appendFile(pathOf(sessionId), `${JSON.stringify({ projects, conversation })}\n`, { mode: 0o600 });
+      const line = JSON.stringify({ projects: place.projects, project, conversation });
+      await appendFile(pathOf(sessionId), `${line}\n`, { mode: 0o600 });
     },
     remove: async (sessionId) => {
       const lines = (await readFile(pathOf(sessionId), 'utf8').catch(() => '')).split('\n');
-      for (const line of lines) if (line !== '') await removeTranscripts(line, sessionId);
+      for (const line of lines) if (line !== '') await removeTranscripts(line);
       await rm(pathOf(sessionId), { force: true });
     },
     list: async () => {
@@ -42,18 +44,16 @@ const SUFFIX = '.jsonl';
 /** An id that is not one of a conversation could name a file that is not a transcript. */
 const CONVERSATION = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Only those in the folder of the session's workspace: a fork of the session may continue the same conversation. */
-async function removeTranscripts(line: string, sessionId: string): Promise<void> {
+/** Only those in the folder of the session's workspace: a fork of the session may continue the same conversation elsewhere. */
+async function removeTranscripts(line: string): Promise<void> {
   const recorded = parse(line);
-  const projects = text(recorded?.['projects']);
+  const [projects, project] = [text(recorded?.['projects']), text(recorded?.['project'])];
   const conversation = text(recorded?.['conversation']);
   if (projects === undefined || conversation === undefined || !CONVERSATION.test(conversation)) return;
-  for (const project of await readdir(projects).catch(() => [])) {
-    if (!project.endsWith(toProjectName(`/${sessionId}`))) continue;
-    const file = join(projects, project, conversation);
-    await rm(`${file}.jsonl`, { force: true });
-    await rm(file, { recursive: true, force: true, maxRetries: 5 });
-  }
+  if (project === undefined || !/^[a-zA-Z0-9-]+$/.test(project)) return;
+  const file = join(projects, project, conversation);
+  await rm(`${file}.jsonl`, { force: true });
+  await rm(file, { recursive: true, force: true, maxRetries: 5 });
 }
 
 function parse(line: string): Record<string, unknown> | undefined {
