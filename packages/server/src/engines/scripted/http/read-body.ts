@@ -4,14 +4,13 @@ import { JsonGauge } from '../../../base/json-gauge.ts';
 import { limits } from '../limits.ts';
 
 export type ReadBody =
-  | { type: 'body'; text: string }
+  | { type: 'body'; bytes: Uint8Array }
   | { type: 'too_large' }
-  | { type: 'no_text' }
   /** Nested too deep, or with too many values, to be parsed in good time. */
   | { type: 'too_complex' }
   | { type: 'gone' };
 
-/** The body of a request as text, at most `bytesMax` of it. */
+/** The body of a request, at most `bytesMax` of it. */
 export async function readBody(request: IncomingMessage, bytesMax: number): Promise<ReadBody> {
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) return { type: 'too_large' };
   const collector = new ByteCollector(bytesMax);
@@ -24,7 +23,7 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
       if (!collector.add(chunk)) finish({ type: 'too_large' });
       else if (!isMeasured) finish({ type: 'too_complex' });
     });
-    request.on('end', () => finish(decode(collector.bytes())));
+    request.on('end', () => finish({ type: 'body', bytes: collector.bytes() }));
     // Both mean the same here: nobody is left to be answered.
     request.on('error', () => finish({ type: 'gone' }));
     request.on('close', () => finish({ type: 'gone' }));
@@ -34,13 +33,4 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
       resolve(result);
     }
   });
-}
-
-function decode(bytes: Buffer): ReadBody {
-  try {
-    return { type: 'body', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
-  } catch {
-    // The only thing it can say is that these bytes are no UTF-8, which is what this result says.
-    return { type: 'no_text' };
-  }
 }
