@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { type IncomingMessage, request as sendRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { watchLoop } from './base/watch-loop.suite.ts';
 import { DEFAULT_WORKSPACE } from './http/auth/credential.ts';
 import { connectTo } from './http/routes/fleet.suite.ts';
 import { runKey } from './frames/run-key.ts';
@@ -277,28 +278,6 @@ export interface Measured {
   readonly totalMs: number;
   /** The longest uninterrupted work in CPU time: on a busy machine the wall clock includes waiting for a core. */
   readonly stallMs: number;
-}
-
-/** Measures the longest CPU time between two timers. Returns the function that stops the measurement and returns it. */
-function watchLoop(): () => number {
-  const read = () => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1_000;
-  };
-  let last = read();
-  let most = 0;
-  const timer = setInterval(note, 1);
-  return () => {
-    note();
-    clearInterval(timer);
-    return most;
-  };
-
-  function note(): void {
-    const now = read();
-    most = Math.max(most, now - last);
-    last = now;
-  }
 }
 
 /** Sends a request and reads its response, up to `bytesMax` bytes. */

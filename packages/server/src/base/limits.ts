@@ -11,6 +11,8 @@ export const limits = {
   patternSizeMax: 1_000,
   /** Steps of all patterns of one request: characters of the text times instructions. One takes about 10 ns. */
   patternStepsMax: 1_500_000,
+  /** Events of one request to a session, as JSON, that are committed in the turn of the event loop in which they arrive. */
+  sendAtOnceBytesMax: 64 * 1024,
   /** How long work that grows with a log or a list runs before sockets and timers are served. */
   loopSliceMs: 5,
   /** Background work that no caller waits for: its slice, its rest as a multiple of the slice, and its longest rest. */

@@ -1,5 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
+import { jsonBytesAtMost } from '../base/json-bytes.ts';
+import { limits } from '../base/limits.ts';
+import { yieldToEventLoop } from '../base/yield-to-event-loop.ts';
 import { PROGRAM_PREFIX } from '../engines/program.ts';
 import type { ApprovalRecord, NewKey, SessionRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
@@ -59,6 +62,10 @@ export async function sendEvents(request: SendRequest): Promise<readonly Sent[]>
   }
   // Whoever ran its tools may have left when it went idle.
   if (dataOf(session).environment_type === 'self_hosted') changes.push(toWorkChange(ids, time));
+  // Requests of many clients may arrive in one turn of the event loop, and sealing and committing a long text takes milliseconds.
+  const pause = jsonBytesAtMost(events) > limits.sendAtOnceBytesMax ? yieldToEventLoop() : undefined;
+  // Not awaited where there is none: all requests would pass before the first of them is committed.
+  if (pause !== undefined) await pause;
   if (request.toKey !== undefined) changes.push({ type: 'put_key', key: request.toKey(sent) });
   await commitOne(store, { type: 'submit', sessionId: session.id, changes }).catch(async (error: unknown) => {
     if (isStoreError(error, 'already_resolved')) throw await explainResolved(request, error);

@@ -1,10 +1,11 @@
+import { atOnce } from '../../base/in-slices.ts';
 import { checkScript } from './check-script.ts';
 import type { Script } from './script.ts';
 
 /** The scripts that are always there, by name. They are written as a user would write them, and checked like theirs. */
 export function readBuiltIn(name: string): Script | undefined {
   if (!Object.hasOwn(sources, name)) return undefined;
-  const known = checked.get(name) ?? checkScript(sources[name]);
+  const known = checked.get(name) ?? atOnce(checkScript(sources[name]));
   checked.set(name, known);
   return known;
 }

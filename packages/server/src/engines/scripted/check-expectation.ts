@@ -1,31 +1,57 @@
 import { cutText } from '@fleetloom/protocol/fleet';
 import type { WorkBudget } from '../../base/bounded-pattern.ts';
-import { type Conversation, resultsOf } from './conversation.ts';
+import { type Conversation, resultsOf, type ToolResult } from './conversation.ts';
 import { holdsText } from './match-text.ts';
 import { Misfit } from './misfit.ts';
 import type { ExpectStep } from './script.ts';
 
 /** Throws a {@link Misfit} that names the first difference between what the script expects and what reached it. */
-export function checkExpectation(step: ExpectStep, conversation: Conversation, path: string, budget: WorkBudget): void {
-  const texts = textsOf(conversation);
+export function checkExpectation(step: ExpectStep, given: Expectable, path: string, budget: WorkBudget): void {
   for (const text of step.contains) {
-    const isHeld = texts.some((held) => holdsText(held, text, `${path}.contains`, budget));
+    const isHeld = given.texts.some((held) => holdsText(held, text, `${path}.contains`, budget));
     if (!isHeld) throw new Misfit(`${path}.contains`, `no text holds ${quote(text)}`);
   }
   for (const name of step.tools) {
-    if (conversation.tools.includes(name)) continue;
-    throw new Misfit(`${path}.tools`, `${quote(name)} is not among the tools: ${listOrNone(conversation.tools)}`);
+    if (given.tools.has(name)) continue;
+    throw new Misfit(`${path}.tools`, `${quote(name)} is not among the tools: ${listOrNone(given.toolNames)}`);
   }
-  checkResults(step, conversation, path, budget);
+  checkResults(step, given.results, path, budget);
+}
+
+/** What expectations are compared with, found once: a turn may have a thousand of them. */
+export class Expectable {
+  readonly #conversation: Conversation;
+  #texts: readonly string[] | undefined;
+  #tools: ReadonlySet<string> | undefined;
+  #results: readonly ToolResult[] | undefined;
+
+  constructor(conversation: Conversation) {
+    this.#conversation = conversation;
+  }
+
+  get texts(): readonly string[] {
+    return (this.#texts ??= textsOf(this.#conversation));
+  }
+
+  get toolNames(): readonly string[] {
+    return this.#conversation.tools;
+  }
+
+  get tools(): ReadonlySet<string> {
+    return (this.#tools ??= new Set(this.toolNames));
+  }
+
+  get results(): readonly ToolResult[] {
+    return (this.#results ??= resultsOf(this.#conversation.messages.at(-1)));
+  }
 }
 
 function checkResults(
   { toolResult, isError }: ExpectStep,
-  conversation: Conversation,
+  results: readonly ToolResult[],
   path: string,
   budget: WorkBudget,
 ): void {
-  const results = resultsOf(conversation.messages.at(-1));
   for (const text of toolResult) {
     const holding = results.filter((result) => holdsText(result.text, text, `${path}.tool_result`, budget));
     if (holding.length === 0) {

@@ -5,10 +5,11 @@ import { Misfit } from './misfit.ts';
  * Refuses histories that the real API refuses, in its words: every call is answered in the next message, and nothing
  * else is answered. An agent loop that loses a result in a crash or an interrupt must not learn that in production.
  */
-export function checkHistory(messages: readonly ConversationMessage[]): void {
+export function* checkHistory(messages: readonly ConversationMessage[]): Generator<void, void> {
   const seen = new Set<string>();
   let open: Open = { at: -1, ids: new Set() };
   for (const [at, message] of messages.entries()) {
+    if (at % MESSAGES_AT_ONCE === 0) yield;
     checkContent(message, at, at === messages.length - 1);
     if (message.role === 'assistant') {
       // Messages of one role in a row are one turn.
@@ -29,6 +30,8 @@ export function checkHistory(messages: readonly ConversationMessage[]): void {
     open.ids.add(block.id);
   }
 }
+
+const MESSAGES_AT_ONCE = 64;
 
 /** The calls of the newest answer that have no result yet, and which message made them. */
 interface Open {

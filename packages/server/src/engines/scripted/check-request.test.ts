@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atOnce } from '../../base/in-slices.ts';
 import { checkRequest } from './check-request.ts';
 import { countTokens } from './count-tokens.ts';
 import { limits } from './limits.ts';
@@ -43,7 +44,7 @@ describe('the shape of a request', () => {
       speed: 'x',
     };
     expect(problemOf(request)).toBeUndefined();
-    expect(checkRequest(request, 'answer').tools).toEqual(['bash']);
+    expect(atOnce(checkRequest(request, 'answer')).tools).toEqual(['bash']);
   });
 
   it('[K17] no JSON makes the check throw anything but its problem', () => {
@@ -65,7 +66,7 @@ describe('the shape of a request', () => {
     });
     fc.assert(
       fc.property(fc.oneof(request, fc.jsonValue()), (value) => {
-        const checked = catchMisfit(() => checkRequest(value, 'answer'));
+        const checked = atOnce(catchMisfit(checkRequest(value, 'answer')));
         expect(checked).toBeDefined();
       }),
       { numRuns: 500 },
@@ -137,7 +138,7 @@ describe('calls and their results', () => {
 
 describe('tokens', () => {
   it('[K14] there is a token for every four characters begun, and at least one', () => {
-    const count = (change: object) => countTokens(checkRequest({ ...good, ...change }, 'count'));
+    const count = (change: object) => countTokens(atOnce(checkRequest({ ...good, ...change }, 'count')));
     expect(['a', 'abcd', 'abcde'].map((content) => count({ messages: [{ role: 'user', content }] }))).toEqual([
       1, 1, 2,
     ]);
@@ -157,7 +158,7 @@ describe('tokens', () => {
 const good = { model: 'scripted/echo', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] };
 
 function problemOf(body: unknown): string | undefined {
-  const checked = catchMisfit(() => checkRequest(body, 'answer'));
+  const checked = atOnce(catchMisfit(checkRequest(body, 'answer')));
   return checked instanceof Misfit ? checked.message : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { checkHistory } from './check-history.ts';
 import type { Block, Conversation, ConversationMessage, Role } from './conversation.ts';
-import { digest } from './digest.ts';
-import { canonicalJson, type Json, readJson } from './json.ts';
+import { digestPieces } from './digest.ts';
+import { readJson, writeCanonical } from './json.ts';
 import { limits } from './limits.ts';
 import { Misfit } from './misfit.ts';
 import { type Fields, readFields, readFlag, readList, readName, readOr, readText, readWhole } from './read-fields.ts';
@@ -10,13 +10,17 @@ import { type Fields, readFields, readFlag, readList, readName, readOr, readText
  * The body of a request to a conversation. Throws a {@link Misfit} where the real API would answer 400, with paths
  * spelt as there: `messages.0.content.1.text`. Fields that do not matter to a script are not looked at.
  */
-export function checkRequest(body: unknown, purpose: 'answer' | 'count'): Conversation {
+export function* checkRequest(body: unknown, purpose: 'answer' | 'count'): Generator<void, Conversation> {
   const fields = readFields(body, 'body');
   const messages = readList(fields['messages'], 'messages', { min: 1, max: limits.messagesMax });
   const tools = readOr(fields['tools'], [], (value) => readList(value, 'tools', { max: limits.messagesMax }));
   const range = { min: 0, max: Number.MAX_SAFE_INTEGER };
-  const checked = messages.map((message, index) => checkMessage(message, `messages.${index}`));
-  checkHistory(checked);
+  const checked: ConversationMessage[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (index % ITEMS_AT_ONCE === 0) yield;
+    checked.push(yield* checkMessage(message, `messages.${index}`));
+  }
+  yield* checkHistory(checked);
   return {
     model: readName(fields['model'], 'model'),
     stream: readOr(fields['stream'], false, (value) => readFlag(value, 'stream')),
@@ -24,41 +28,59 @@ export function checkRequest(body: unknown, purpose: 'answer' | 'count'): Conver
     system: readOr(fields['system'], [], (value) => checkSystem(value)),
     messages: checked,
     tools: tools.flatMap((tool, index) => readToolName(readFields(tool, `tools.${index}`))),
-    toolsChars: tools.length === 0 ? 0 : canonicalJson(readJson(tools, 'tools', limits.depthMax)).length,
+    toolsChars: tools.length === 0 ? 0 : yield* countChars(tools, 'tools'),
     stopSequences: readOr(fields['stop_sequences'], [], (value) => checkStopSequences(value)),
     userId: readUserId(fields['metadata']),
-    digest: digest('messages', canonicalJson(toComparable(readJson(messages, 'messages', limits.depthMax)))),
+    digest: yield* digestMessages(messages),
   };
 }
 
-function checkMessage(value: unknown, path: string): ConversationMessage {
+/** In one pass behind the check: to write all of a long conversation is what takes most of the time of an answer. */
+function* digestMessages(messages: readonly unknown[]): Generator<void, string> {
+  const checked = yield* readJson(messages, 'messages', limits.depthMax);
+  return yield* digestPieces('messages', yield* writeCanonical(checked, { isComparable: true }));
+}
+
+function* checkMessage(value: unknown, path: string): Generator<void, ConversationMessage> {
   const fields = readFields(value, path);
   const role = checkRole(fields['role'], `${path}.role`);
   const content = fields['content'];
   if (typeof content === 'string') return { role, blocks: content === '' ? [] : [{ type: 'text', text: content }] };
-  const blocks = readList(content, `${path}.content`, { max: limits.messagesMax });
-  return { role, blocks: blocks.map((block, index) => checkBlock(block, `${path}.content.${index}`)) };
+  const blocks: Block[] = [];
+  for (const [index, block] of readList(content, `${path}.content`, { max: limits.messagesMax }).entries()) {
+    if (index % ITEMS_AT_ONCE === 0) yield;
+    blocks.push(yield* checkBlock(block, `${path}.content.${index}`));
+  }
+  return { role, blocks };
 }
+
+const ITEMS_AT_ONCE = 64;
 
 function checkRole(value: unknown, path: string): Role {
   if (value === 'user' || value === 'assistant' || value === 'system') return value;
   throw new Misfit(path, 'must be user, assistant or system');
 }
 
-function checkBlock(value: unknown, path: string): Block {
+function* checkBlock(value: unknown, path: string): Generator<void, Block> {
   const fields = readFields(value, path);
   const type = readName(fields['type'], `${path}.type`);
   if (type === 'text') return { type, text: readName(fields['text'], `${path}.text`) };
   if (type === 'thinking') return { type, text: readText(fields['thinking'], `${path}.thinking`) };
-  if (type === 'tool_use') return checkToolUse(fields, path);
+  if (type === 'tool_use') return yield* checkToolUse(fields, path);
   if (type === 'tool_result') return checkToolResult(fields, path);
   return { type: 'other' };
 }
 
-function checkToolUse(fields: Fields, path: string): Block {
+function* checkToolUse(fields: Fields, path: string): Generator<void, Block> {
   const name = readName(fields['name'], `${path}.name`);
-  const input = canonicalJson(readJson(readFields(fields['input'], `${path}.input`), `${path}.input`, limits.depthMax));
-  return { type: 'tool_use', id: readName(fields['id'], `${path}.id`), chars: name.length + input.length };
+  const chars = yield* countChars(readFields(fields['input'], `${path}.input`), `${path}.input`);
+  return { type: 'tool_use', id: readName(fields['id'], `${path}.id`), chars: name.length + chars };
+}
+
+/** How long it is as JSON. */
+function* countChars(value: unknown, path: string): Generator<void, number> {
+  const { chars } = yield* writeCanonical(yield* readJson(value, path, limits.depthMax));
+  return chars;
 }
 
 function checkToolResult(fields: Fields, path: string): Block {
@@ -101,13 +123,4 @@ function checkStopSequences(value: unknown): string[] {
 function readUserId(metadata: unknown): string {
   const id: unknown = typeof metadata === 'object' && metadata !== null && 'user_id' in metadata && metadata.user_id;
   return typeof id === 'string' ? id : '';
-}
-
-/** Clients move their cache markers from message to message, and spell a single text in two ways. */
-function toComparable(value: Json, key = ''): Json {
-  if (key === 'content' && typeof value === 'string') return [{ type: 'text', text: value }];
-  if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map((item: Json) => toComparable(item));
-  const entries = Object.entries(value).filter(([name]) => name !== 'cache_control');
-  return Object.fromEntries(entries.map(([name, item]) => [name, toComparable(item, name)]));
 }

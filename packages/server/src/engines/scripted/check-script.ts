@@ -1,47 +1,51 @@
 import { PatternError } from '../../base/linear-regex.ts';
 import { checkTurn } from './check-step.ts';
-import { digest } from './digest.ts';
-import { canonicalJson, readJson } from './json.ts';
+import { digestPieces } from './digest.ts';
+import { readJson, writeCanonical } from './json.ts';
 import { limits } from './limits.ts';
 import { compileMatch } from './match-text.ts';
 import { Misfit } from './misfit.ts';
 import { type Fields, join, readFields, readList, readName, readWhole, refuseOthers } from './read-fields.ts';
-import type { Case, ClaimedUsage, Script } from './script.ts';
+import type { Case, ClaimedUsage, Script, Turn } from './script.ts';
 
 /** A value from outside to a script. Throws a {@link Misfit} that says where the value is none. */
-export function checkScript(value: unknown): Script {
+export function* checkScript(value: unknown): Generator<void, Script> {
   const fields = readFields(value, '');
   refuseOthers(fields, '', ['turns', 'when', 'else', 'usage']);
   const common = {
     usage: checkUsage(fields['usage']),
-    digest: digest('script', canonicalJson(readJson(value, '', limits.depthMax))),
+    digest: yield* digestPieces('script', yield* writeCanonical(yield* readJson(value, '', limits.depthMax))),
   };
   if (fields['turns'] === undefined && fields['when'] === undefined) {
     throw new Misfit('', 'needs `turns`, a list of turns, or `when`, a list of cases');
   }
-  if (fields['when'] !== undefined) return { ...checkCases(fields), ...common };
+  if (fields['when'] !== undefined) return { ...(yield* checkCases(fields)), ...common };
   if (fields['else'] !== undefined) throw new Misfit('else', 'goes with `when`, and there is none');
-  const turns = readList(fields['turns'], 'turns', { min: 1, max: limits.turnsMax });
-  return { type: 'turns', turns: turns.map((turn, index) => checkTurn(turn, `turns[${index}]`)), ...common };
+  const turns: Turn[] = [];
+  for (const [index, turn] of readList(fields['turns'], 'turns', { min: 1, max: limits.turnsMax }).entries()) {
+    turns.push(yield* checkTurn(turn, `turns[${index}]`));
+  }
+  return { type: 'turns', turns, ...common };
 }
 
-function checkCases(fields: Fields) {
+function* checkCases(fields: Fields): Generator<void, Pick<WhenScript, 'type' | 'cases' | 'otherwise'>> {
   if (fields['turns'] !== undefined) throw new Misfit('turns', 'stands beside `when`; keep one of them');
-  const cases = readList(fields['when'], 'when', { min: 1, max: limits.turnsMax });
-  const otherwise = fields['else'];
+  const cases: Case[] = [];
   const matches = new MatchSizes();
-  return {
-    type: 'when' as const,
-    cases: cases.map((item, index) => checkCase(item, `when[${index}]`, matches)),
-    otherwise: otherwise === undefined ? undefined : checkTurn(otherwise, 'else'),
-  };
+  for (const [index, item] of readList(fields['when'], 'when', { min: 1, max: limits.turnsMax }).entries()) {
+    cases.push(yield* checkCase(item, `when[${index}]`, matches));
+  }
+  const otherwise = fields['else'];
+  return { type: 'when', cases, otherwise: otherwise === undefined ? undefined : yield* checkTurn(otherwise, 'else') };
 }
 
-function checkCase(value: unknown, path: string, matches: MatchSizes): Case {
+type WhenScript = Extract<Script, { type: 'when' }>;
+
+function* checkCase(value: unknown, path: string, matches: MatchSizes): Generator<void, Case> {
   const fields = readFields(value, path);
   refuseOthers(fields, path, ['match', 'turn']);
   const match = checkMatch(fields['match'], `${path}.match`, matches);
-  return { match, turn: checkTurn(fields['turn'], `${path}.turn`) };
+  return { match, turn: yield* checkTurn(fields['turn'], `${path}.turn`) };
 }
 
 /** How large the regular expressions of a script are together: each is compiled, which takes time. */

@@ -1,6 +1,6 @@
 import { cutText } from '@fleetloom/protocol/fleet';
 import { errorTypeOf } from './failure.ts';
-import { type JsonObject, readJson } from './json.ts';
+import type { JsonObject } from './json.ts';
 import { limits } from './limits.ts';
 import { Misfit } from './misfit.ts';
 import {
@@ -20,10 +20,16 @@ import type { ExpectStep, FailStep, Step, Turn } from './script.ts';
 import { type StopReason, stopReasons } from './wire.ts';
 
 /** A list of steps. Throws a {@link Misfit} that says where it is none. */
-export function checkTurn(value: unknown, path: string): Turn {
-  const steps = readList(value, path, { max: limits.stepsMax });
-  return steps.map((step, index) => checkStep(step, `${path}[${index}]`));
+export function* checkTurn(value: unknown, path: string): Generator<void, Turn> {
+  const steps: Step[] = [];
+  for (const [index, step] of readList(value, path, { max: limits.stepsMax }).entries()) {
+    if (index % STEPS_AT_ONCE === 0) yield;
+    steps.push(checkStep(step, `${path}[${index}]`));
+  }
+  return steps;
 }
+
+const STEPS_AT_ONCE = 16;
 
 function checkStep(value: unknown, path: string): Step {
   const fields = readFields(value, path);
@@ -85,8 +91,8 @@ function checkSpoken(type: 'think' | 'say', fields: Fields, path: string): Step 
 function checkCall(fields: Fields, path: string): Step {
   const name = readName(fields['call'], `${path}.call`);
   const input = readFields(fields['input'] ?? {}, `${path}.input`);
-  // The cast is what the reader before it said: JSON whose outermost value is an object.
-  return { type: 'call', name, input: readJson(input, `${path}.input`, limits.depthMax) as JsonObject };
+  // The cast is what was checked: the whole script is JSON, and this part of it is an object.
+  return { type: 'call', name, input: input as JsonObject };
 }
 
 function checkFail(fields: Fields, path: string): FailStep {

@@ -1,3 +1,4 @@
+import { inSlices } from '../../base/in-slices.ts';
 import type { Block, Conversation } from './conversation.ts';
 import { type ParsedScript, parseScript } from './parse-script.ts';
 import type { Script } from './script.ts';
@@ -11,8 +12,12 @@ export type FoundScript =
 export type ScriptShelf = (name: string) => Promise<ParsedScript | undefined>;
 
 /** Which script plays: the one in the conversation, else the one that the model is named after, else the echo. */
-export async function findScript(conversation: Conversation, shelf: ScriptShelf): Promise<FoundScript> {
-  const said = findInMessages(conversation) ?? findInSystem(conversation);
+export async function findScript(
+  conversation: Conversation,
+  shelf: ScriptShelf,
+  signal?: AbortSignal,
+): Promise<FoundScript> {
+  const said = await inSlices(findSaid(conversation), signal);
   if (said !== undefined) return toFound(said.parsed, said.where, said.conversation);
   const { model } = conversation;
   const name = model.startsWith(MODEL_PREFIX) ? model.slice(MODEL_PREFIX.length) : 'echo';
@@ -29,11 +34,16 @@ interface Said {
   conversation: Conversation;
 }
 
-function findInMessages(conversation: Conversation): Said | undefined {
+function* findSaid(conversation: Conversation): Generator<void, Said | undefined> {
+  return (yield* findInMessages(conversation)) ?? (yield* findInSystem(conversation));
+}
+
+function* findInMessages(conversation: Conversation): Generator<void, Said | undefined> {
   const at = conversation.messages.findIndex(({ role }) => role === 'user');
   const message = conversation.messages[at];
   for (const [index, block] of (message?.blocks ?? []).entries()) {
-    const element = block.type === 'text' ? findElement(block.text) : undefined;
+    if (index % TEXTS_AT_ONCE === 0) yield;
+    const element = block.type === 'text' ? yield* findElement(block.text) : undefined;
     if (message === undefined || element === undefined) continue;
     const rest: Block[] = element.rest === '' ? [] : [{ type: 'text', text: element.rest }];
     const blocks = message.blocks.toSpliced(index, 1, ...rest);
@@ -44,9 +54,10 @@ function findInMessages(conversation: Conversation): Said | undefined {
   return undefined;
 }
 
-function findInSystem(conversation: Conversation): Said | undefined {
+function* findInSystem(conversation: Conversation): Generator<void, Said | undefined> {
   for (const [index, text] of conversation.system.entries()) {
-    const element = findElement(text);
+    if (index % TEXTS_AT_ONCE === 0) yield;
+    const element = yield* findElement(text);
     if (element === undefined) continue;
     const system = conversation.system.with(index, element.rest);
     const where = 'the script in the system prompt';
@@ -55,14 +66,16 @@ function findInSystem(conversation: Conversation): Said | undefined {
   return undefined;
 }
 
+const TEXTS_AT_ONCE = 16;
+
 /** The first `<script>{…}</script>`. What begins otherwise is somebody's HTML. */
-function findElement(text: string): { parsed: ParsedScript; rest: string } | undefined {
+function* findElement(text: string): Generator<void, { parsed: ParsedScript; rest: string } | undefined> {
   const start = /<script>\s*\{/.exec(text)?.index;
   if (start === undefined) return undefined;
   const end = text.indexOf(END, start);
   if (end === -1) return { parsed: { type: 'problem', path: '', message: `does not end: write ${END}` }, rest: text };
   const rest = `${text.slice(0, start)}${text.slice(end + END.length)}`.trim();
-  return { parsed: parseScript(text.slice(start + START.length, end), 'json'), rest };
+  return { parsed: yield* parseScript(text.slice(start + START.length, end), 'json'), rest };
 }
 
 const START = '<script>';

@@ -1,19 +1,35 @@
 import type { BlockDelta, ContentBlock, Message, MessagesEvent, PingEvent } from './wire.ts';
 
-/** The whole message that the events tell: what a client gets that did not ask for a stream. */
-export function foldMessage(events: Iterable<MessagesEvent | PingEvent>): Message {
-  let message: Message | undefined;
-  const content: Growing[] = [];
-  for (const event of events) {
-    if (event.type === 'message_start') message = { ...event.message };
-    if (event.type === 'content_block_start') content.push({ block: { ...event.content_block }, json: '' });
-    if (event.type === 'content_block_delta') grow(content[event.index], event.delta);
-    if (event.type === 'message_delta' && message !== undefined) {
-      message = { ...message, ...event.delta, usage: { ...message.usage, ...event.usage } };
+/**
+ * The whole message that the events tell: what a client gets that did not ask for a stream. Events are folded as they come:
+ * all of a long answer at once would hold the event loop.
+ *
+ * @example
+ * const fold = new MessageFold();
+ * for await (const events of model.play(plan)) fold.add(events);
+ * return fold.finish();
+ */
+export class MessageFold {
+  #message: Message | undefined;
+  readonly #content: Growing[] = [];
+
+  add(events: Iterable<MessagesEvent | PingEvent>): void {
+    for (const event of events) this.#addOne(event);
+  }
+
+  finish(): Message {
+    if (this.#message === undefined) throw new Error('an answer without message_start: the plan is wrong');
+    return { ...this.#message, content: this.#content.map(finish) };
+  }
+
+  #addOne(event: MessagesEvent | PingEvent): void {
+    if (event.type === 'message_start') this.#message = { ...event.message };
+    if (event.type === 'content_block_start') this.#content.push({ block: { ...event.content_block }, json: '' });
+    if (event.type === 'content_block_delta') grow(this.#content[event.index], event.delta);
+    if (event.type === 'message_delta' && this.#message !== undefined) {
+      this.#message = { ...this.#message, ...event.delta, usage: { ...this.#message.usage, ...event.usage } };
     }
   }
-  if (message === undefined) throw new Error('an answer without message_start: the plan is wrong');
-  return { ...message, content: content.map(finish) };
 }
 
 interface Growing {

@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FleetloomError } from '../../base/errors.ts';
+import { limits as serverLimits } from '../../base/limits.ts';
 import { createScriptedHandler, type ScriptedHandlerOptions } from './http/handler.ts';
 import { type ScriptedModelServer, type ServeScriptedModelOptions, serveScriptedModel } from './http.ts';
 import { limits } from './limits.ts';
@@ -257,6 +258,43 @@ describe('bodies that are too big', () => {
     const wide = (values: number) => `[${'1,'.repeat(values - 3)}1]`;
     expect(await post(wide(limits.bodyValuesMax))).not.toMatchObject({ error: { message: problem } });
     expect(await post(wide(limits.bodyValuesMax + 2))).toMatchObject({ error: { message: problem } });
+  });
+
+  it('[K40] a request has as many values as on all other routes, and 16,000 messages fit', async () => {
+    const { url } = await serve();
+    const post = async (count: number) => {
+      const messages = Array.from({ length: count }, (_, at) => ({
+        role: at % 2 ? 'assistant' : 'user',
+        content: 'x',
+      }));
+      const body = JSON.stringify({ model: 'scripted/echo', max_tokens: 1, messages });
+      return (await fetch(`${url}/v1/messages`, { method: 'POST', body })).status;
+    };
+    expect(limits.bodyValuesMax).toBe(serverLimits.bodyValuesMax);
+    expect([await post(16_001), await post(17_001)]).toEqual([200, 400]);
+  });
+
+  it('[K41] a request whose client has gone is not planned to its end, which is no mishap', async () => {
+    const mishaps: Error[] = [];
+    const client = new AbortController();
+    const model = createScriptedModel();
+    let planned: Promise<unknown> = Promise.resolve();
+    const plan: ScriptedModel['plan'] = (params, options) => {
+      // Begins only now, so that the client is gone before it ends.
+      planned = once(options!.signal!, 'abort').then(() => model.plan(params, options));
+      client.abort();
+      return planned as ReturnType<ScriptedModel['plan']>;
+    };
+    const handler = createScriptedHandler({ model: { ...model, plan }, onMishap: (error) => mishaps.push(error) });
+    const server = createServer(handler).listen(0);
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const body = JSON.stringify(asking([{ say: 'a' }]));
+    const asked = fetch(`http://127.0.0.1:${port}/v1/messages`, { method: 'POST', body, signal: client.signal });
+    await expect(asked).rejects.toThrow('aborted');
+    await expect(planned).rejects.toThrow('aborted');
+    expect(mishaps).toEqual([]);
+    server.close();
   });
 
   it('[K22] who never stops sending is cut off', async () => {

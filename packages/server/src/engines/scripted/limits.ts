@@ -42,13 +42,17 @@ export const limits = {
   /** Models on one page, and how many when the caller does not say. */
   modelsPageMax: 1_000,
   modelsPageDefault: 20,
-  /** Messages of one request, as in the real API. */
+  /** Messages of one request, and entries of its other lists, as in the real API. A body has room for fewer. */
   messagesMax: 100_000,
   /** Biggest body of a request, as in the real API: 32 MB. */
   bodyBytesMax: 32 * 1024 * 1024,
-  /** Levels and values of its JSON, before it is parsed: a little more than is allowed afterwards. */
+  /** Levels of its JSON, before it is parsed: a little more than is allowed afterwards. */
   bodyDepthMax: 600,
-  bodyValuesMax: 1_000_000,
+  /**
+   * Values of its JSON, as many as on all other routes: parsing cannot be paused, and a million values take 200 ms. They are
+   * 16,000 messages of one text each; a request of the claude program has about 500, most of them in its tools.
+   */
+  bodyValuesMax: 50_000,
   /** How long the rest of a refused body is read and thrown away, so that its sender can still hear the refusal. */
   lingerMs: 2_000,
 } as const;

@@ -16,10 +16,10 @@ export class Misfit extends Error {
   }
 }
 
-/** The misfit that `run` throws, or what it gives. Anything else thrown is our own mistake and goes on. */
-export function catchMisfit<T>(run: () => T): T | Misfit {
+/** The misfit that the work throws, or what it returns. Anything else thrown is our own mistake and goes on. */
+export function* catchMisfit<T>(work: Generator<void, T>): Generator<void, T | Misfit> {
   try {
-    return run();
+    return yield* work;
   } catch (error) {
     if (error instanceof Misfit) return error;
     throw error;

@@ -1,3 +1,4 @@
+import { inSlices } from '../../base/in-slices.ts';
 import { type Attempts, createAttempts } from './attempts.ts';
 import { listBuiltIns, readBuiltIn } from './built-in-scripts.ts';
 import { checkRequest } from './check-request.ts';
@@ -5,7 +6,7 @@ import { countTokens } from './count-tokens.ts';
 import { deriveId } from './digest.ts';
 import { ScriptedModelError } from './failure.ts';
 import { findScript, type ScriptShelf } from './find-script.ts';
-import { foldMessage } from './fold-message.ts';
+import { MessageFold } from './fold-message.ts';
 import { catchMisfit, Misfit } from './misfit.ts';
 import type { Plan } from './plan.ts';
 import { planAnswer } from './plan-answer.ts';
@@ -40,8 +41,11 @@ export interface ScriptedModel {
   countTokens(params: object): Promise<{ input_tokens: number }>;
   /** The names of the scripts, sorted: `echo` is the model `scripted/echo`. */
   listScripts(): Promise<string[]>;
-  /** What the answer will be, before any of it is played. Counts as an attempt. Never throws for what was asked. */
-  plan(params: unknown, options?: Pick<AskOptions, 'agent'>): Promise<Plan>;
+  /**
+   * What the answer will be, before any of it is played. Counts as an attempt. Never throws for what was asked, only the
+   * signal's reason.
+   */
+  plan(params: unknown, options?: AskOptions): Promise<Plan>;
   /** Plays a plan as `stream` does, with pings, and what is due at the same time together. */
   play(plan: Plan, options?: Pick<AskOptions, 'signal'>): AsyncGenerator<(MessagesEvent | PingEvent)[], void>;
 }
@@ -62,7 +66,7 @@ export function createScriptedModel(options: ScriptedModelOptions = {}): Scripte
 
   const model: ScriptedModel = {
     stream: async function* (params, { signal, agent } = {}) {
-      for await (const events of model.play(await model.plan(params, { agent }), { signal })) {
+      for await (const events of model.play(await model.plan(params, { agent, signal }), { signal })) {
         for (const event of events) {
           signal?.throwIfAborted();
           if (event.type !== 'ping') yield event;
@@ -70,26 +74,25 @@ export function createScriptedModel(options: ScriptedModelOptions = {}): Scripte
       }
     },
     create: async (params, { signal, agent } = {}) => {
-      const events: (MessagesEvent | PingEvent)[] = [];
-      for await (const due of model.play(await model.plan(params, { agent }), { signal })) {
-        for (const event of due) events.push(event);
-      }
-      return foldMessage(events);
+      const fold = new MessageFold();
+      for await (const due of model.play(await model.plan(params, { agent, signal }), { signal })) fold.add(due);
+      return fold.finish();
     },
     countTokens: async (params) => {
-      const asked = catchMisfit(() => checkRequest(params, 'count'));
+      const asked = await inSlices(catchMisfit(checkRequest(params, 'count')));
       if (!(asked instanceof Misfit)) return { input_tokens: countTokens(asked) };
       const [item] = refuse(asked.message).items;
       throw item?.type === 'failure' ? new ScriptedModelError(item.failure) : asked;
     },
     listScripts: async () => [...new Set([...listBuiltIns(), ...((await userScripts?.list()) ?? [])])].sort(),
-    plan: async (params, { agent = '' } = {}) => {
-      const asked = catchMisfit(() => checkRequest(params, 'answer'));
+    plan: async (params, { agent = '', signal } = {}) => {
+      const asked = await inSlices(catchMisfit(checkRequest(params, 'answer')), signal);
       if (asked instanceof Misfit) return refuse(asked.message);
-      const found = await findScript(asked, shelf);
+      const found = await findScript(asked, shelf, signal);
       if (found.type === 'problem') return refuse(found.message, found.status);
       const { script, conversation } = found;
-      return planAnswer({ script, asked, conversation, agent, countAttempt: (request) => attempts.count(request) });
+      const countAttempt = (request: string) => attempts.count(request);
+      return await inSlices(planAnswer({ script, asked, conversation, agent, countAttempt }), signal);
     },
     play: (plan, { signal } = {}) => play(plan, { sleep, signal }),
   };

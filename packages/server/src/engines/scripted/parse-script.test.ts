@@ -1,8 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { atOnce } from '../../base/in-slices.ts';
 import { limits } from './limits.ts';
 import { compileMatch } from './match-text.ts';
-import { parseScript } from './parse-script.ts';
+import { parseScript as parseInSlices } from './parse-script.ts';
+
+const parseScript = (text: string, format: 'json' | 'yaml') => atOnce(parseInSlices(text, format));
 
 describe('a good script', () => {
   it('[K4] every kind of step is read, with its defaults', () => {

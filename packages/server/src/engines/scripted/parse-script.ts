@@ -13,12 +13,18 @@ export type ParsedScript =
  * Text to a script, or what is wrong with it and where. Never throws.
  *
  * @example
- * parseScript('{ "turns": [[{ "say": "Hello" }]] }', 'json');
+ * await inSlices(parseScript('{ "turns": [[{ "say": "Hello" }]] }', 'json'));
  */
-export function parseScript(text: string, format: 'json' | 'yaml'): ParsedScript {
-  const found = catchMisfit(() => checkScript(readValue(text, format)));
+export function* parseScript(text: string, format: 'json' | 'yaml'): Generator<void, ParsedScript> {
+  const found = yield* catchMisfit(readScript(text, format));
   if (!(found instanceof Misfit)) return { type: 'script', script: found };
   return { type: 'problem', path: found.path, message: found.problem };
+}
+
+function* readScript(text: string, format: 'json' | 'yaml'): Generator<void, Script> {
+  const value = readValue(text, format);
+  yield;
+  return yield* checkScript(value);
 }
 
 function readValue(text: string, format: 'json' | 'yaml'): unknown {

@@ -16,19 +16,31 @@ export interface FillingContext {
 }
 
 /** The turn with its placeholders filled in from the conversation. What was filled in is not looked at again. */
-export function fillPlaceholders(turn: Turn, { conversation, agent, budget }: FillingContext): Turn {
-  const values = readValues(conversation, agent);
+export function* fillPlaceholders(turn: Turn, { conversation, agent, budget }: FillingContext): Generator<void, Turn> {
+  const values = new Map<string, string>();
   let room: number = limits.answerCharsMax;
   let content: string | undefined;
   let [placeholders, finds] = [0, 0];
-  return turn.map((step) => fillStep(step, (text) => replacePlaceholders(text, fill)));
+  const filled: Step[] = [];
+  for (const step of turn) {
+    yield;
+    filled.push(yield* fillStep(step, (text) => replacePlaceholders(text, fill)));
+  }
+  return filled;
 
   function fill({ name, pattern }: Placeholder): string {
     if (++placeholders > limits.placeholdersMax) throw tooMany('placeholders', limits.placeholdersMax);
-    const value = pattern === undefined ? (values[name] ?? '') : find(pattern);
+    const value = pattern === undefined ? read(name) : find(pattern);
     room -= value.length;
     // Said before the text is built: a thousand long results in one string are more than the process can hold.
     if (room < 0) throw new Misfit('', `the answer has more than ${limits.answerCharsMax} characters`);
+    return value;
+  }
+
+  /** Read when it is asked for: most turns need none of a long conversation. */
+  function read(name: Placeholder['name']): string {
+    const value = values.get(name) ?? readValue(name, conversation, agent);
+    values.set(name, value);
     return value;
   }
 
@@ -43,46 +55,74 @@ function tooMany(what: string, most: number): Misfit {
   return new Misfit('', `a turn has more than ${most} ${what}: use fewer of them`);
 }
 
-function readValues(conversation: Conversation, agent: string): Readonly<Record<string, string>> {
+function readValue(name: Placeholder['name'], conversation: Conversation, agent: string): string {
   const { messages } = conversation;
-  return {
-    last_user: lastUserText(conversation),
-    last_result: resultsOf(messages.findLast((message) => resultsOf(message).length > 0)).at(-1)?.text ?? '',
-    results: joinTexts(resultsOf(messages.at(-1))),
-    n: String(countAnswers(conversation) + 1),
-    agent,
-  };
+  switch (name) {
+    case 'last_user':
+      return lastUserText(conversation);
+    case 'last_result':
+      return resultsOf(messages.findLast((message) => resultsOf(message).length > 0)).at(-1)?.text ?? '';
+    case 'results':
+      return joinTexts(resultsOf(messages.at(-1)));
+    case 'n':
+      return String(countAnswers(conversation) + 1);
+    case 'agent':
+      return agent;
+    default:
+      return '';
+  }
 }
 
 function lastUserText({ messages }: Conversation): string {
-  const users = messages.filter(({ role }) => role === 'user').map(withoutReminders);
-  return textOf(users.findLast((message) => textOf(message) !== ''));
+  for (const message of messages.toReversed()) {
+    const text = message.role === 'user' ? textOf(withoutReminders(message)) : '';
+    if (text !== '') return text;
+  }
+  return '';
 }
 
 /** The claude program adds texts of its own to what the user says, each in one element. */
 function withoutReminders(message: Conversation['messages'][number]): Conversation['messages'][number] {
-  const isReminder = (text: string) => /^\s*<system-reminder>[^]*<\/system-reminder>\s*$/.test(text);
   return { ...message, blocks: message.blocks.filter((block) => block.type !== 'text' || !isReminder(block.text)) };
 }
 
-function fillStep(step: Step, fill: (text: string) => string): Step {
+function isReminder(text: string): boolean {
+  const element = text.trim();
+  const isWhole = element.length >= REMINDER_START.length + REMINDER_END.length;
+  return isWhole && element.startsWith(REMINDER_START) && element.endsWith(REMINDER_END);
+}
+
+const REMINDER_START = '<system-reminder>';
+const REMINDER_END = '</system-reminder>';
+
+type Fill = (text: string) => Generator<void, string>;
+
+function* fillStep(step: Step, fill: Fill): Generator<void, Step> {
   switch (step.type) {
     case 'think':
     case 'say':
-      return { ...step, text: fill(step.text) };
-    case 'call':
+      return { ...step, text: yield* fill(step.text) };
+    case 'call': {
+      const name = yield* fill(step.name);
       // The cast is what mapStrings does: an object stays one.
-      return { ...step, name: fill(step.name), input: mapStrings(step.input, fill) as JsonObject };
+      return { ...step, name, input: (yield* mapStrings(step.input, fill)) as JsonObject };
+    }
     case 'fail':
-      return { ...step, errorType: fill(step.errorType), message: fill(step.message) };
+      return { ...step, errorType: yield* fill(step.errorType), message: yield* fill(step.message) };
     case 'expect':
       return {
         ...step,
-        contains: step.contains.map(fill),
-        toolResult: step.toolResult.map(fill),
-        tools: step.tools.map(fill),
+        contains: yield* fillAll(step.contains, fill),
+        toolResult: yield* fillAll(step.toolResult, fill),
+        tools: yield* fillAll(step.tools, fill),
       };
     default:
       return step;
   }
+}
+
+function* fillAll(texts: readonly string[], fill: Fill): Generator<void, string[]> {
+  const filled: string[] = [];
+  for (const text of texts) filled.push(yield* fill(text));
+  return filled;
 }

@@ -1,5 +1,5 @@
 import { WorkBudget } from '../../base/bounded-pattern.ts';
-import { checkExpectation } from './check-expectation.ts';
+import { checkExpectation, Expectable } from './check-expectation.ts';
 import { chooseTurn } from './choose-turn.ts';
 import type { Conversation } from './conversation.ts';
 import { deriveId, digest } from './digest.ts';
@@ -23,24 +23,27 @@ export interface AnswerInput {
 }
 
 /** What the script answers to this request. The same input gives the same plan. */
-export function planAnswer({ script, asked, conversation, agent, countAttempt }: AnswerInput): Plan {
+export function* planAnswer(input: AnswerInput): Generator<void, Plan> {
+  const { script, asked, conversation, agent, countAttempt } = input;
   const seed = digest('answer', script.digest, agent, asked.digest);
   let requestId = deriveId('req', seed);
-  const planned = catchMisfit(() => {
+  const planned = yield* catchMisfit(plan());
+  if (!(planned instanceof Misfit)) return planned;
+  return planRefusal({ status: 400, message: `the script: ${planned.message}`, requestId });
+
+  function* plan(): Generator<void, Plan> {
     const budget = new WorkBudget();
     const { turn, path } = chooseTurn(script, conversation, budget);
-    const filled = fillPlaceholders(turn, { conversation, agent, budget });
+    const filled = yield* fillPlaceholders(turn, { conversation, agent, budget });
     const attempt = isCounting(turn) ? countAttempt(digest('attempt', seed, asked.userId)) : 1;
     requestId = deriveId('req', seed, String(attempt));
-    const { steps, waitedMs, failing } = walk({ turn: filled, path, attempt, conversation, budget });
+    const { steps, waitedMs, failing } = yield* walk({ turn: filled, path, attempt, conversation, budget });
     if (failing !== undefined) return planRefusal({ ...failing, requestId }, waitedMs);
     // To ask for no token at all is how a client fills the cache: there is nothing to say.
     const said = asked.maxTokens === 0 ? [{ type: 'stop' as const, reason: 'max_tokens' as const }] : steps;
-    const items = planMessage({ steps: said, seed, asked, usage: script.usage });
+    const items = yield* planMessage({ steps: said, seed, asked, usage: script.usage });
     return { requestId, stream: asked.stream, items };
-  });
-  if (!(planned instanceof Misfit)) return planned;
-  return planRefusal({ status: 400, message: `the script: ${planned.message}`, requestId });
+  }
 }
 
 function isCounting(turn: Turn): boolean {
@@ -55,18 +58,24 @@ interface Walk {
   budget: WorkBudget;
 }
 
-/** Goes through the turn as this attempt will: up to the first cut that hits it, or to a failure. */
-function walk({ turn, path, attempt, conversation, budget }: Walk): {
+interface Walked {
   steps: Turn;
   waitedMs: number;
   failing?: FailStep;
-} {
+}
+
+/** Goes through the turn as this attempt will: up to the first cut that hits it, or to a failure. */
+function* walk({ turn, path, attempt, conversation, budget }: Walk): Generator<void, Walked> {
+  const expectable = new Expectable(conversation);
   let waitedMs = 0;
   /** Attempts that earlier steps have spoiled: each `fail` and `cut` takes its own from what they leave. */
   let spoiled = 0;
   for (const [at, step] of turn.entries()) {
     if (step.type === 'sleep') waitedMs += step.ms;
-    if (step.type === 'expect') checkExpectation(step, conversation, `${path}[${at}].expect`, budget);
+    if (step.type === 'expect') {
+      yield;
+      checkExpectation(step, expectable, `${path}[${at}].expect`, budget);
+    }
     if (step.type !== 'fail' && step.type !== 'cut') continue;
     spoiled += step.times ?? Number.POSITIVE_INFINITY;
     if (attempt > spoiled) continue;

@@ -7,41 +7,46 @@ import type { BlockDelta, ContentBlock } from './wire.ts';
 export type BlockStep = Extract<Step, { type: 'think' | 'say' } | { type: 'call' }>;
 
 export interface PlannedBlock {
-  readonly whole: ContentBlock;
   /** The block as it starts: its content comes in deltas. */
   readonly start: ContentBlock;
-  readonly deltas: readonly { readonly afterMs: number; readonly delta: BlockDelta }[];
+  /** Of the whole block, for counting tokens. */
+  readonly chars: number;
+  /** Wait before every delta but the first. */
+  readonly everyMs: number;
+  readonly pieces: readonly string[];
+  readonly toDelta: (piece: string) => BlockDelta;
+  /** Behind the pieces. */
+  readonly last?: BlockDelta;
 }
 
 /** The block that a step becomes, and the pieces in which it arrives. `seed` and `index` make its id or signature. */
-export function planBlock(step: BlockStep, index: number, seed: string): PlannedBlock {
-  if (step.type === 'call') return planCall(step, deriveId('toolu', seed, String(index)));
+export function* planBlock(step: BlockStep, index: number, seed: string): Generator<void, PlannedBlock> {
+  if (step.type === 'call') return yield* planCall(step, deriveId('toolu', seed, String(index)));
   const { text, everyMs } = step;
-  const pieces = splitText(text, step.chunks).map((piece, at) => ({ piece, afterMs: at === 0 ? 0 : everyMs }));
+  const common = { chars: text.length, everyMs, pieces: yield* splitText(text, step.chunks) };
   if (step.type === 'say') {
     return {
-      whole: { type: 'text', text, citations: null },
+      ...common,
       start: { type: 'text', text: '', citations: null },
-      deltas: pieces.map(({ piece, afterMs }) => ({ afterMs, delta: { type: 'text_delta', text: piece } })),
+      toDelta: (piece) => ({ type: 'text_delta', text: piece }),
     };
   }
-  const signature = deriveSignature(seed, String(index), text);
-  const thoughts = pieces.map(({ piece, afterMs }) => {
-    return { afterMs, delta: { type: 'thinking_delta' as const, thinking: piece } };
-  });
   return {
-    whole: { type: 'thinking', thinking: text, signature },
+    ...common,
     start: { type: 'thinking', thinking: '', signature: '' },
-    deltas: [...thoughts, { afterMs: 0, delta: { type: 'signature_delta', signature } }],
+    toDelta: (piece) => ({ type: 'thinking_delta', thinking: piece }),
+    last: { type: 'signature_delta', signature: deriveSignature(seed, String(index), text) },
   };
 }
 
-function planCall({ name, input }: Extract<BlockStep, { type: 'call' }>, id: string): PlannedBlock {
-  const whole = { type: 'tool_use' as const, id, name, input, caller: { type: 'direct' as const } };
-  const pieces = splitJson(JSON.stringify(input));
+function* planCall({ name, input }: Extract<BlockStep, { type: 'call' }>, id: string): Generator<void, PlannedBlock> {
+  const json = JSON.stringify(input);
+  yield;
   return {
-    whole,
-    start: { ...whole, input: {} },
-    deltas: pieces.map((piece) => ({ afterMs: 0, delta: { type: 'input_json_delta', partial_json: piece } })),
+    start: { type: 'tool_use', id, name, input: {}, caller: { type: 'direct' } },
+    chars: name.length + json.length,
+    everyMs: 0,
+    pieces: yield* splitJson(json),
+    toDelta: (piece) => ({ type: 'input_json_delta', partial_json: piece }),
   };
 }

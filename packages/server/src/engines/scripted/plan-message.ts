@@ -1,5 +1,6 @@
+import { Stride } from '../../base/in-slices.ts';
 import type { Conversation } from './conversation.ts';
-import { answerCharsOf, countAnswerTokens, countTokens } from './count-tokens.ts';
+import { countTokens, toTokens } from './count-tokens.ts';
 import { deriveId } from './digest.ts';
 import { limits } from './limits.ts';
 import { Misfit } from './misfit.ts';
@@ -18,8 +19,14 @@ export interface MessageInput {
 }
 
 /** The events of one message, from message_start to message_stop or to where the script cuts it. */
-export function planMessage({ steps, seed, asked, usage: claimed }: MessageInput): PlanItem[] {
-  const blocks = planBlocks(steps, seed);
+export function* planMessage({
+  steps,
+  seed,
+  asked,
+  usage: claimed,
+}: MessageInput): Generator<void, readonly PlanItem[]> {
+  const stride = new Stride();
+  const blocks = yield* planBlocks(steps, seed);
   const usage = toUsage(asked, blocks, claimed);
   const items: PlanItem[] = [];
   let waitMs = 0;
@@ -29,9 +36,12 @@ export function planMessage({ steps, seed, asked, usage: claimed }: MessageInput
   if (blocks.length === 0) add({ type: 'ping' });
   for (const step of steps) {
     if (step.type === 'sleep') waitMs += step.ms;
-    if (step.type === 'cut') return [...items, { type: 'failure', afterMs: waitMs, failure: { type: 'cut' } }];
+    if (step.type === 'cut') {
+      items.push({ type: 'failure', afterMs: waitMs, failure: { type: 'cut' } });
+      return items;
+    }
     const block = isBlockStep(step) ? blocks[index] : undefined;
-    if (block !== undefined) addBlock(block);
+    if (block !== undefined) yield* addBlock(block);
   }
   add(toMessageDelta(steps, asked, usage));
   add({ type: 'message_stop' });
@@ -42,28 +52,33 @@ export function planMessage({ steps, seed, asked, usage: claimed }: MessageInput
     waitMs = 0;
   }
 
-  function addBlock({ start, deltas }: PlannedBlock): void {
+  function* addBlock({ start, pieces, everyMs, toDelta, last }: PlannedBlock): Generator<void, void> {
     add({ type: 'content_block_start', index, content_block: start });
     // Where the real API has its first sign of life.
     if (index === 0) add({ type: 'ping' });
-    for (const { afterMs, delta } of deltas) add({ type: 'content_block_delta', index, delta }, afterMs);
+    for (const [at, piece] of pieces.entries()) {
+      add({ type: 'content_block_delta', index, delta: toDelta(piece) }, at === 0 ? 0 : everyMs);
+      if (stride.isOver()) yield;
+    }
+    if (last !== undefined) add({ type: 'content_block_delta', index, delta: last });
     add({ type: 'content_block_stop', index });
     index += 1;
   }
 }
 
 /** Stops at the first block that is too much, so that no script can make the process hold more than one answer. */
-function planBlocks(steps: Turn, seed: string): PlannedBlock[] {
+function* planBlocks(steps: Turn, seed: string): Generator<void, PlannedBlock[]> {
   const blocks: PlannedBlock[] = [];
   let chars = 0;
   let events = FRAME_EVENTS;
   for (const step of steps.filter(isBlockStep)) {
-    const block = planBlock(step, blocks.length, seed);
-    chars += answerCharsOf(block.whole);
-    events += BLOCK_EVENTS + block.deltas.length;
+    const block = yield* planBlock(step, blocks.length, seed);
+    chars += block.chars;
+    events += BLOCK_EVENTS + block.pieces.length + (block.last === undefined ? 0 : 1);
     if (chars > limits.answerCharsMax) throw tooMuch('characters', limits.answerCharsMax);
     if (events > limits.eventsMax) throw tooMuch('events', limits.eventsMax);
     blocks.push(block);
+    yield;
   }
   return blocks;
 }
@@ -102,7 +117,7 @@ function toUsage(asked: Conversation, blocks: readonly PlannedBlock[], claimed: 
     cache_creation_input_tokens: claimed.cache_creation_input_tokens ?? 0,
     cache_read_input_tokens: claimed.cache_read_input_tokens ?? 0,
     cache_creation: null,
-    output_tokens: claimed.output_tokens ?? countAnswerTokens(blocks.map(({ whole }) => whole)),
+    output_tokens: claimed.output_tokens ?? toTokens(blocks.reduce((chars, block) => chars + block.chars, 0)),
     output_tokens_details: null,
     server_tool_use: null,
     service_tier: 'standard',

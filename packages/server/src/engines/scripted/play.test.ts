@@ -48,6 +48,26 @@ describe('playing a plan', () => {
   });
 });
 
+it('[K43] other events are handled while an answer of 90,000 events is read', async () => {
+  const model = createScriptedModel();
+  const turn = Array.from({ length: 9 }, () => ({ say: 'y'.repeat(10_000), chunks: 10_000 }));
+  const stream = model.stream(asking(turn));
+  // Planned before the turns are counted.
+  await stream.next();
+  let [turns, events, isRead] = [0, 0, false];
+  const count = () => void (isRead || (turns++, setImmediate(count)));
+  setImmediate(count);
+  const startedAt = performance.now();
+  for await (const _event of stream) {
+    events++;
+    // A reader that takes 90 ms in all, and never waits.
+    while (performance.now() - startedAt < events / 1_000) continue;
+  }
+  isRead = true;
+  expect(events).toBeGreaterThan(90_000);
+  expect(turns).toBeGreaterThan(5);
+});
+
 describe('an early end', () => {
   it('[K11] in process a cut is thrown after the events before it', async () => {
     const seen: string[] = [];
@@ -100,6 +120,17 @@ describe('an early end', () => {
     aborter.abort(new Error('enough'));
     await expect(stream.next()).rejects.toThrow('enough');
     await expect(createScriptedModel().create(asking([]), { signal: aborter.signal })).rejects.toThrow('enough');
+  });
+
+  it('[K41] an abort ends the planning of a long answer, with the reason that was given', async () => {
+    const aborter = new AbortController();
+    const messages = [{ role: 'user', content: 'x'.repeat(20_000_000) }];
+    const planning = createScriptedModel().plan(
+      { model: 'scripted/echo', max_tokens: 1, messages },
+      { signal: aborter.signal },
+    );
+    setImmediate(() => aborter.abort(new Error('enough')));
+    await expect(planning).rejects.toThrow('enough');
   });
 
   it('[K20] a reader that leaves stops the player', async () => {

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import { ScriptedModelError } from './failure.ts';
 import { limits } from './limits.ts';
 import type { Plan } from './plan.ts';
@@ -26,6 +27,8 @@ export async function* play(
     if ((item.afterMs > 0 || item.type === 'failure' || due.length >= limits.batchEventsMax) && due.length > 0) {
       yield due;
       due = [];
+      // The reader of an answer without waits may handle all of it without leaving the current turn of the event loop.
+      await yieldToEventLoop();
     }
     signal?.throwIfAborted();
     if (item.afterMs > 0) await sleep(item.afterMs, signal);

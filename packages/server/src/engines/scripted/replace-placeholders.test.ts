@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { assertProperty, isLong, timeout } from '../../../../../test/support/seed.ts';
+import { atOnce } from '../../base/in-slices.ts';
 import { replacePlaceholders } from './replace-placeholders.ts';
 
-const show = (text: string) => replacePlaceholders(text, ({ name, pattern }) => `<${pattern ?? name}>`);
+const show = (text: string) => atOnce(replacePlaceholders(text, ({ name, pattern }) => `<${pattern ?? name}>`));
 
 it.each([
   ['{{n}}', '<n>'],

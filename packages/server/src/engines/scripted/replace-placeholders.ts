@@ -1,3 +1,5 @@
+import { Stride } from '../../base/in-slices.ts';
+
 /** `{{name}}`, or `{{find:pattern}}`, which ends at the first `}}` and has no line break. */
 export interface Placeholder {
   readonly name: PlaceholderName | 'find';
@@ -12,12 +14,17 @@ const NAMES = ['last_user', 'last_result', 'results', 'n', 'agent'] as const;
  * The text with each placeholder replaced; what looks like one and is not stays. In one pass, whatever the text: a regular
  * expression would look for the end of each beginning again.
  */
-export function replacePlaceholders(text: string, replace: (placeholder: Placeholder) => string): string {
+export function* replacePlaceholders(
+  text: string,
+  replace: (placeholder: Placeholder) => string,
+): Generator<void, string> {
+  const stride = new Stride();
   const ends = new Cursor((from) => text.indexOf('}}', from));
   const lineBreaks = new Cursor((from) => indexOfLineBreak(text, from));
   const parts: string[] = [];
   let done = 0;
   for (let at = text.indexOf('{{'); at !== -1; ) {
+    if (stride.isOver()) yield;
     const found = readName(text, at + 2) ?? readFind(text, at + 2, ends, lineBreaks);
     if (found === undefined) {
       at = text.indexOf('{{', at + 1);

@@ -1,7 +1,11 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { atOnce } from '../../base/in-slices.ts';
 import { limits } from './limits.ts';
-import { splitJson, splitText } from './split-text.ts';
+import { splitJson as splitJsonInSlices, splitText as splitInSlices } from './split-text.ts';
+
+const splitText = (text: string, chunks: number | undefined) => atOnce(splitInSlices(text, chunks));
+const splitJson = (json: string) => atOnce(splitJsonInSlices(json));
 
 it('[K9] by default a text comes word by word, each with the space after it', () => {
   expect(splitText('Three areas  to check.\n', undefined)).toEqual(['Three ', 'areas  ', 'to ', 'check.\n']);

@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { FleetloomError } from '../../base/errors.ts';
+import { inSlices } from '../../base/in-slices.ts';
 import { limits } from './limits.ts';
 import { type ParsedScript, parseScript } from './parse-script.ts';
 
@@ -18,7 +19,8 @@ export function createUserScripts(directory: string): UserScripts {
       if (!isName(name)) return undefined;
       for (const ending of ENDINGS) {
         const text = await readScript(join(directory, `${name}${ending}`));
-        if (text !== undefined) return typeof text === 'string' ? parseScript(text, formatOf(ending)) : text;
+        if (text === undefined) continue;
+        return typeof text === 'string' ? await inSlices(parseScript(text, formatOf(ending))) : text;
       }
       return undefined;
     },

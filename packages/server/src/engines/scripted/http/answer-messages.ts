@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ScriptedModelError } from '../failure.ts';
-import { foldMessage } from '../fold-message.ts';
+import { MessageFold } from '../fold-message.ts';
 import type { ScriptedModel } from '../model.ts';
-import type { MessagesEvent, PingEvent } from '../wire.ts';
 import { cutConnection, sendEvents } from './send-events.ts';
 import { sendJson } from './send-json.ts';
 
@@ -15,19 +14,19 @@ export async function answerMessages(
 ): Promise<void> {
   const gone = new AbortController();
   response.on('close', () => gone.abort());
-  const plan = await model.plan(params, { agent: readAgent(request) });
-  const headers = { 'request-id': plan.requestId };
-  const events: (MessagesEvent | PingEvent)[] = [];
   try {
+    const plan = await model.plan(params, { agent: readAgent(request), signal: gone.signal });
+    const headers = { 'request-id': plan.requestId };
+    const fold = new MessageFold();
     for await (const due of model.play(plan, { signal: gone.signal })) {
-      if (!plan.stream) for (const event of due) events.push(event);
+      if (!plan.stream) fold.add(due);
       else {
         if (!response.headersSent) response.writeHead(200, { ...streamHeaders, ...headers });
         await sendEvents(response, due, gone.signal);
       }
     }
     if (plan.stream) response.end();
-    else sendJson(response, 200, foldMessage(events), headers);
+    else sendJson(response, 200, fold.finish(), headers);
   } catch (error) {
     if (gone.signal.aborted) return;
     if (!(error instanceof ScriptedModelError) || error.failure.type !== 'cut') throw error;

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { cutText } from '@fleetloom/protocol/fleet';
+import { decodeUtf8 } from '../../../base/decode-utf8.ts';
+import { inSlices } from '../../../base/in-slices.ts';
 import { isRefusal } from '../failure.ts';
 import { limits } from '../limits.ts';
 import type { ScriptedModel } from '../model.ts';
@@ -61,7 +63,7 @@ export function createScriptedHandler(options: ScriptedHandlerOptions): Scripted
         message: 'The request body is nested too deep or has too many values',
       });
     }
-    const params = body.type === 'body' ? parseJson(body.text) : undefined;
+    const params = await inSlices(parseJson(body.bytes));
     if (params === undefined)
       return sendProblem(response, { status: 400, message: 'The request body is not valid JSON' });
     if (route.type === 'messages') return await answerMessages(model, params.value, request, response);
@@ -109,8 +111,10 @@ function readTarget(
   }
 }
 
-function parseJson(text: string): { value: unknown } | undefined {
+function* parseJson(bytes: Uint8Array): Generator<void, { value: unknown } | undefined> {
   try {
+    const text = yield* decodeUtf8(bytes);
+    yield;
     return { value: JSON.parse(text) };
   } catch {
     // Why is not said: the message would differ between versions of Node.

@@ -4,9 +4,8 @@ import { JsonGauge } from '../../../base/json-gauge.ts';
 import { limits } from '../limits.ts';
 
 export type ReadBody =
-  | { type: 'body'; text: string }
+  | { type: 'body'; bytes: Uint8Array }
   | { type: 'too_large' }
-  | { type: 'no_text' }
   /** Nested too deep, or with too many values, to be parsed in good time. */
   | { type: 'too_complex' }
   /** The server holds too many bytes of bodies. */
@@ -19,7 +18,7 @@ export interface BodyRoom {
   add(bytes: number): Error | undefined;
 }
 
-/** The body of a request as text, at most `bytesMax` of it. */
+/** The body of a request, at most `bytesMax` of it. */
 export async function readBody(request: IncomingMessage, bytesMax: number, room?: BodyRoom): Promise<ReadBody> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > bytesMax) return { type: 'too_large' };
@@ -37,7 +36,7 @@ export async function readBody(request: IncomingMessage, bytesMax: number, room?
       else if (!collector.add(chunk)) finish({ type: 'too_large' });
       else if (!isMeasured) finish({ type: 'too_complex' });
     });
-    request.on('end', () => finish(decode(collector.bytes())));
+    request.on('end', () => finish({ type: 'body', bytes: collector.bytes() }));
     // Both mean the same here: nobody is left to be answered.
     request.on('error', () => finish({ type: 'gone' }));
     request.on('close', () => finish({ type: 'gone' }));
@@ -47,13 +46,4 @@ export async function readBody(request: IncomingMessage, bytesMax: number, room?
       resolve(result);
     }
   });
-}
-
-function decode(bytes: Buffer): ReadBody {
-  try {
-    return { type: 'body', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
-  } catch {
-    // The only thing it can say is that these bytes are no UTF-8, which is what this result says.
-    return { type: 'no_text' };
-  }
 }
