@@ -1,5 +1,6 @@
 import type { Multiagent20261001Params, MultiagentParams, RosterEntryParams } from '@fleetloom/protocol/managed-agents';
 import { limits } from '../base/limits.ts';
+import { yieldToEventLoop } from '../base/yield-to-event-loop.ts';
 import type { AgentRecord } from '../store/records.ts';
 import { agentError } from './agent-errors.ts';
 import { definitionOf } from './definition.ts';
@@ -49,6 +50,7 @@ export async function checkNames(
     const record = member.type === 'self' ? undefined : await find(member.id, member.version);
     if (member.type === 'self') names.push(owner.name);
     else names.push(record && definitionOf(record).name);
+    await yieldToEventLoop();
   }
   if (names.includes(RESERVED_NAME)) {
     throw agentError('roster_name_reserved', `a member of a roster cannot be called ${RESERVED_NAME}`);
@@ -78,7 +80,10 @@ async function pinAll(
   checkCount(entries.length);
   const members: StoredMember[] = [];
   const wanted = entries.map((entry) => toWanted(entry, owner));
-  for (const each of wanted) members.push(each === 'self' ? SELF : pin(each, await find(each.id, each.version)));
+  for (const each of wanted) {
+    members.push(each === 'self' ? SELF : pin(each, await find(each.id, each.version)));
+    await yieldToEventLoop();
+  }
   const repeated = findRepeated(members.map((member) => (member.type === 'self' ? (owner.id ?? 'self') : member.id)));
   if (repeated !== undefined) throw agentError('roster_member_repeated', `the roster has ${repeated} twice`);
   return members;

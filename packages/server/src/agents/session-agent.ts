@@ -10,6 +10,7 @@ import type {
 import { toRoster } from '@fleetloom/protocol/managed-agents';
 import { findExcessBytes, jsonBytesAtLeast } from '../base/json-bytes.ts';
 import { limits } from '../base/limits.ts';
+import { yieldToEventLoop } from '../base/yield-to-event-loop.ts';
 import type { Store } from '../store/store.ts';
 import { agentError } from './agent-errors.ts';
 import { checkTools } from './check-tools.ts';
@@ -87,6 +88,7 @@ async function readMembers(
     bytes += jsonBytesAtLeast(member);
     if (bytes > limits.sessionAgentBytesMax) throw tooLarge(bytes);
     members.set(id, member);
+    await yieldToEventLoop();
   }
   return members;
 }

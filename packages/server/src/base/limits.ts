@@ -565,8 +565,11 @@ export const limits = {
    * of it, if each character is escaped; every list of agents and every session repeats it.
    */
   definitionBytesMax: 1024 * 1024,
-  /** The agent of a session with its roster spelled out: an agent and 20 members have room for the longest system prompts. */
-  sessionAgentBytesMax: 4 * 1024 * 1024,
+  /**
+   * The agent of a session with its roster spelled out: an agent and 20 members have room for the longest system prompts. Creating
+   * a session writes it several times, and each change of the session again.
+   */
+  sessionAgentBytesMax: 2.5 * 1024 * 1024,
   /** Tools of one agent, over all its toolsets. */
   agentToolsMax: 256,
   /** MCP servers of one agent. */
