@@ -29,7 +29,7 @@ import { createTreeRemover, type TreeRemoverOptions } from './remove-tree.ts';
 const isLong = process.env['FLEETLOOM_LONG'] === '1';
 const WIDE = isLong ? 1_000_000 : 100_000;
 const DEEP = isLong ? 20_000 : 5_000;
-const PATIENCE = { timeout: isLong ? 600_000 : 60_000, interval: 20 };
+const PATIENCE = { timeout: isLong ? 600_000 : 180_000, interval: 20 };
 const TEST_MS = PATIENCE.timeout + 60_000;
 
 it(
