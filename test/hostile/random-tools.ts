@@ -40,7 +40,9 @@ async function runSession({ attacker: { beta } }: Victim, nasty: NastyValues) {
     Array.from({ length: CALLS_PER_TURN }, () => makeCall(nasty)),
   );
   const calls = CALLS_PER_TURN * TURNS_PER_SESSION;
-  const script = JSON.stringify({ turns: [...steps, [{ say: 'done' }]] }).replaceAll('<', '\\u003c');
+  // Not as placeholders of the script: one that takes too many steps ends the turn with an error, and no tool is called.
+  const turns = JSON.stringify([...steps, [{ say: 'done' }]]).replaceAll('{{', '{ {');
+  const script = `{"turns":${turns}}`.replaceAll('<', '\\u003c');
   const agent = await beta.agents.create({
     name: 'hostile',
     model: 'scripted/hostile',
