@@ -121,6 +121,7 @@ export class SessionActor {
     if (this.#isLost) return;
     try {
       const draft = decide(this.state, command, this.#sources);
+      this.#driver?.accept(draft.frames);
       this.#stopUnwanted();
       if (draft.frames.length === 0 && changes.length === 0) return;
       await this.#write(draft.frames, [...toChanges(draft), ...changes]);

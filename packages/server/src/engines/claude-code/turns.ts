@@ -11,6 +11,8 @@ export class Turns {
   /** Sub-agents that have ended while a turn was open, which may have read their reports or not. */
   #unread = 0;
   #isExpecting = false;
+  /** The program repeats messages when it takes them up. */
+  #repeatsMessages = false;
 
   /** One is about to begin by itself. */
   get isExpecting(): boolean {
@@ -27,6 +29,7 @@ export class Turns {
 
   /** The program repeats what it takes up. */
   taken(): void {
+    this.#repeatsMessages = true;
     this.#untaken = Math.max(0, this.#untaken - 1);
   }
 
@@ -39,9 +42,9 @@ export class Turns {
   /** Returns whether another turn follows. */
   end({ isOwn, outcome, queuedTurns }: EndedTurn): boolean {
     this.#open = Math.max(0, this.#open - 1);
-    // A message that the program has not repeated by the end of a stopped turn is queued: its turn comes next.
-    const isQueued = outcome === 'stopped' && this.#untaken > 0;
-    // Any other turn was begun by a message of ours, also where the program does not repeat it, such as a slash command.
+    // A message that the program has not repeated by the end of a turn is queued: its turn comes next.
+    const isQueued = this.#untaken > 0 && (outcome === 'stopped' || (this.#repeatsMessages && outcome === 'done'));
+    // Any other turn was begun by a message of ours, which the program has not repeated.
     if (!isOwn && !isQueued) this.#untaken = 0;
     const isReportUnread = this.#unread > 0 && outcome === 'done';
     this.#isExpecting = this.#open === 0 && (isQueued || isReportUnread || queuedTurns > 0);

@@ -50,6 +50,8 @@ export class ProgramDriver {
   #isDropped = false;
   /** Everything was stopped, and nobody has said anything since. */
   #isHushed = false;
+  /** Messages of the log that the program has not been given yet. */
+  #unsaid = 0;
   #cancelPatience: Cancel = () => {};
   /** Ends the wait for a program that is being started. */
   #giveUpStart: () => void = () => {};
@@ -63,11 +65,15 @@ export class ProgramDriver {
     this.#startOptions = startOptionsOf(options.state.metadata);
   }
 
+  /** The state has the frames. They are not durable yet. */
+  accept(frames: readonly NewSessionFrame[]): void {
+    if (this.#toMessage(frames).length > 0) this.#unsaid++;
+  }
+
   /** Frames are durable: what they say is done. */
   begin(frames: readonly NewSessionFrame[]): void {
-    const said = frames.flatMap(toSaid);
-    // A turn that was over before it began, because of the budget, is not the program's affair.
-    if (said.length > 0 && primaryOf(this.#options.state).turn !== null) inBackground(this.#say(said), reportAsWarning);
+    const message = this.#toMessage(frames);
+    if (message.length > 0) inBackground(this.#say(message), reportAsWarning);
     const updates = frames.filter((frame) => frame.type === 'session.updated');
     if (updates.some(({ payload }) => payload.agent !== undefined)) this.#renew();
     else if (updates.length > 0 && !this.#hasStartOptions()) this.#renew();
@@ -103,10 +109,19 @@ export class ProgramDriver {
     await program.close();
   }
 
+  /** What the program is to be told. Nothing for a turn that is over before it begins, because the budget is used up. */
+  #toMessage(frames: readonly NewSessionFrame[]): readonly InputBlock[] {
+    const { id } = primaryOf(this.#options.state);
+    const last = frames.findLastIndex((frame) => toSaid(frame).length > 0);
+    const isOver = frames.slice(last + 1).some(({ type, threadId }) => type === 'turn.ended' && threadId === id);
+    return isOver ? [] : frames.flatMap(toSaid);
+  }
+
   async #say(content: readonly InputBlock[]): Promise<void> {
     this.#isHushed = false;
     this.#opening ??= this.#open();
     const program = await this.#opening;
+    this.#unsaid--;
     if (!this.#isDropped) program.say(content);
   }
 
@@ -180,7 +195,7 @@ export class ProgramDriver {
       const isCurrent = this.#program === program;
       if (isCurrent && events.some(({ type }) => type === 'exited')) this.#forget(isOpened);
       await this.#take(isCurrent ? events : events.filter(({ type }) => type !== 'exited'));
-      if (events.some(({ type }) => type === 'turn_started')) this.#stopAgain(program);
+      if (isTurnOpen(events)) this.#stopAgain(program);
     }
     await Promise.all(this.#writes);
   }
@@ -204,9 +219,14 @@ export class ProgramDriver {
       }
       if (event.type === 'block_started') this.#deltas.start(event);
       else if (event.type === 'block_delta') await this.#deltas.grow(event);
-      else if (!this.#isUnwanted(event)) taken.push(this.#toTaken(event));
+      else if (!this.#isUnwanted(event)) taken.push(this.#toTaken(this.#withMessages(event)));
     }
     await this.#dispatch(taken);
+  }
+
+  /** A turn that ends while a message waits to be given to the program is not the turn of that message: its own follows. */
+  #withMessages(event: TakenEvent['event']): TakenEvent['event'] {
+    return event.type === 'turn_ended' && this.#unsaid > 0 ? { ...event, isMoreToCome: true } : event;
   }
 
   /**
@@ -260,7 +280,7 @@ export class ProgramDriver {
   /** A turn that was to be stopped before it had begun begins now, or one that nobody wants after everything was stopped. */
   #stopAgain(program: Program): void {
     const { turn } = primaryOf(this.#options.state);
-    if (turn === null || turn.stopping !== null) program.interrupt();
+    if (turn === null ? this.#isHushed : turn.stopping !== null) program.interrupt();
   }
 
   /** A program that does not stop, or has not started by then, is ended: nothing may go on that the log says is being stopped. */
@@ -288,6 +308,11 @@ function toDecision(decided: FramePayloads['user.tool_confirmation']): Decision 
   if (decided.result === 'allow') return { type: 'allow', updatedInput: decided.updated_input };
   const message = decided.deny_message ?? 'The user refused this call.';
   return { type: 'deny', message, isInterrupting: decided.interrupt === true };
+}
+
+/** Whether the program is in a turn that one of these events began. An interrupt after its end would hit the next one. */
+function isTurnOpen(events: readonly ProgramEvent[]): boolean {
+  return events.findLast(({ type }) => type === 'turn_started' || type === 'turn_ended')?.type === 'turn_started';
 }
 
 function isWaking({ type }: ProgramEvent): boolean {

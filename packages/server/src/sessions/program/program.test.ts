@@ -145,8 +145,9 @@ it("[J22] an interrupt is the program's to carry out: the turn ends when it says
   });
   await fleet.rest(id, seq);
   // The program would like to say something about it.
-  program.tell({ type: 'turn_expected', key: 'main' }, turnBegins, begins(), says('Oh.'), ends(), turnEnds);
+  program.tell({ type: 'turn_expected', key: 'main' }, turnBegins, begins());
   await vi.waitFor(() => expect(program.heard).toEqual(['say Go.', 'stop k1', 'interrupt', 'interrupt']), 20_000);
+  program.tell(says('Oh.'), ends(), turnEnds);
   await fleet.send(id, message('And now?'));
   await vi.waitFor(() => expect(program.heard.at(-1)).toBe('say And now?'), 20_000);
   program.tell(turnBegins, begins(), says('Now.'), ends(), turnEnds);
@@ -157,6 +158,28 @@ it("[J22] an interrupt is the program's to carry out: the turn ends when it says
     'cancelled',
     'end_turn',
   ]);
+});
+
+it('[J248] messages that are sent while the program begins and ends turns on its own all reach the program, and nothing is interrupted', async () => {
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs });
+  const id = await fleet.begin(main, 'Go.');
+  const program = await programs.wait();
+  program.tell(turnBegins, begins(), says('Done.'), ends(), turnEnds);
+  await fleet.rest(id);
+  const sent = Array.from({ length: 20 }, (_, at) => `Message ${at}.`);
+  for (const text of sent) {
+    const sending = fleet.send(id, message(text));
+    // Queued reports of sub-agents, each in an empty turn.
+    program.tell(turnBegins, turnEnds);
+    await new Promise((resolve) => setImmediate(resolve));
+    program.tell(turnBegins, turnEnds);
+    await sending;
+    await vi.waitFor(() => expect(program.heard.at(-1)).toBe(`say ${text}`), 20_000);
+    program.tell(turnBegins, begins(), says(`To ${text}`), ends(), turnEnds);
+    await fleet.until(id, ({ type, payload }) => type === 'agent.message' && payload.content[0]!.text === `To ${text}`);
+  }
+  expect(program.heard).toEqual(['say Go.', ...sent.map((text) => `say ${text}`)]);
 });
 
 it('[J23] a program that does not stop in time is ended, and its turns with it', async () => {
