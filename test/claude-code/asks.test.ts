@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { call } from '../../packages/cli/test-support/live-io.ts';
 import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
@@ -83,6 +85,66 @@ await describeWithClaudeCode('approvals of the real program', ({ path }) => {
       const asked = await approvalsOf(server, session);
       expect(asked).toMatchObject([{ kind: 'tool' }, { kind: 'plan', input: { plan: '# From the file' } }]);
       expect((await server.log(session)).problems).toEqual([]);
+    });
+  }, 120_000);
+
+  it('[J229] in plan mode a call that the mode forbids waits for a person although everything is allowed', async () => {
+    await withClaudeServer(path, async (server) => {
+      const session = await server.createSession();
+      await server.client.beta.sessions.update(session, { metadata: { 'claude_code.permission_mode': 'plan' } });
+      const file = `${server.directory}/workspaces/${session}/written`;
+      const turns = script([{ call: 'Write', input: { file_path: file, content: 'x' } }], [{ say: 'Done.' }]);
+      await server.run(session, `Go. ${turns}`, async (event) => {
+        if (!isRequiringAction(event)) return;
+        const [id] = event.stop_reason.event_ids;
+        await server.send(session, { type: 'user.tool_confirmation', tool_use_id: id, result: 'deny' });
+      });
+      expect((await approvalsOf(server, session)).map(({ kind }) => kind)).toEqual(['tool']);
+      expect(await server.files(session)).toEqual([]);
+    });
+  }, 120_000);
+
+  it('[J230] tools that run commands are asked for like bash', async () => {
+    await withClaudeServer(path, async (server) => {
+      const session = await server.createSession({ tools: [toolset('always_ask')] });
+      const monitor = { command: 'touch monitored', description: 'It', timeout_ms: 1_000, persistent: false };
+      const turns = script(
+        [{ call: 'Monitor', input: monitor }],
+        [{ call: 'EnterWorktree', input: { name: 'other' } }],
+        [{ say: 'Done.' }],
+      );
+      await server.run(session, `Go. ${turns}`, async (event) => {
+        if (!isRequiringAction(event)) return;
+        const [id] = event.stop_reason.event_ids;
+        await server.send(session, { type: 'user.tool_confirmation', tool_use_id: id, result: 'deny' });
+      });
+      const { frames } = await server.log(session);
+      const uses = frames.flatMap((frame) => (frame.type === 'agent.tool_use' ? [frame.payload] : []));
+      expect(uses.map((use) => use.evaluated_permission)).toEqual(['ask', 'ask']);
+      const results = frames.flatMap((frame) => (frame.type === 'agent.tool_result' ? [frame.payload.is_error] : []));
+      expect(results).toEqual([true, true]);
+      expect(await server.files(session)).toEqual([]);
+    });
+  }, 120_000);
+
+  it('[J232] JSON that does not map questions to texts answers a question like any other text', async () => {
+    await withClaudeServer(path, async (server) => {
+      const session = await server.createSession();
+      const options = ['Red', 'Blue'].map((label) => ({ label, description: label }));
+      const questions = [{ question: 'Which?', header: 'Colour', options, multiSelect: false }];
+      const ask = { call: 'AskUserQuestion', input: { questions } };
+      const answers = ['{"x":1}', '{"answers":{"Which?":"Blue"}}', '{"Which?":"Red"}', 'Green'];
+      const turns = script(...answers.map(() => [ask]), [{ say: 'Done.' }]);
+      await server.run(session, `Go. ${turns}`, async (event) => {
+        if (!isRequiringAction(event)) return;
+        const [id] = event.stop_reason.event_ids;
+        const content = [{ type: 'text', text: answers.shift() }];
+        await server.send(session, { type: 'user.custom_tool_result', custom_tool_use_id: id, content });
+      });
+      expect(answers).toEqual([]);
+      const transcript = await readTranscripts(server, session);
+      expect(transcript).not.toContain('failed schema validation');
+      for (const answer of ['Blue', 'Red', 'Green']) expect(transcript).toContain(`=\\"${answer}\\"`);
     });
   }, 120_000);
 
@@ -191,4 +253,11 @@ function sha256(command: string): string {
   return createHash('sha256')
     .update(JSON.stringify({ command, description: 'Does it' }))
     .digest('hex');
+}
+
+/** All that the program has written down of the session. */
+async function readTranscripts(server: ClaudeServer, session: string): Promise<string> {
+  const home = join(server.directory, 'program-homes', session, '.claude', 'projects');
+  const paths = (await readdir(home, { recursive: true })).filter((path) => path.endsWith('.jsonl'));
+  return (await Promise.all(paths.map((path) => readFile(join(home, path), 'utf8')))).join('');
 }

@@ -254,6 +254,10 @@ await describeWithClaudeCode(
           permissions: { allow: ['Bash', 'Bash(*)', 'Write'], defaultMode: 'acceptEdits' },
           sandbox: { enabled: true, autoAllowBashIfSandboxed: true },
           hooks: { PreToolUse: toHook(ALLOW), PermissionRequest: toHook(GRANT) },
+          // Commands that the program would run for its own ends.
+          apiKeyHelper: 'touch helped; echo key',
+          awsAuthRefresh: 'touch helped',
+          otelHeadersHelper: 'touch helped',
         });
         await server.client.beta.sessions.update(session, { metadata: { 'claude_code.settings': 'project' } });
         const asked: string[] = [];

@@ -19,17 +19,23 @@ export class Asks {
    * Answers the request at once where the definition decides it, or where the decision came first. Returns whether it waits
    * for a decision.
    */
-  take(request: PermissionRequest, callId: string, tool: CallTool): boolean {
-    const line = this.#toImmediateLine(request, callId, tool);
+  take(request: PermissionRequest, callId: string, tool: CallTool, { isPlanning = false } = {}): boolean {
+    const line = this.#toImmediateLine(request, callId, tool, isPlanning);
     if (line === undefined) this.#pending.set(callId, request);
     else this.#write(line);
     return line === undefined;
   }
 
-  #toImmediateLine(request: PermissionRequest, callId: string, tool: CallTool): string | undefined {
+  #toImmediateLine(
+    request: PermissionRequest,
+    callId: string,
+    tool: CallTool,
+    isPlanning: boolean,
+  ): string | undefined {
     if (tool.kind === 'denied') return createMessage.deny(request, { message: tool.message });
     const isAsked = 'permission' in tool ? tool.permission === 'ask' : request.toolName === QUESTION_TOOL;
-    if (!isAsked) return createMessage.approve(request);
+    // In plan mode the program asks for what the mode forbids: a definition that allows the tool does not allow that.
+    if (!isAsked && !isPlanning) return createMessage.approve(request);
     const answer = this.#answers.get(callId);
     this.#answers.delete(callId);
     return answer === undefined ? undefined : toLine(request, answer);
@@ -67,14 +73,29 @@ function toLine(request: PermissionRequest, answer: Decision | CustomResult): st
   return createMessage.deny(request, { message, ...(isInterrupting ? { interrupt: true } : {}) });
 }
 
-/** Answers are kept in the input of the question. A text answers all of them, an object each by its own words. */
+/**
+ * Answers are kept in the input of the question. A text answers all questions. A JSON object whose keys are questions and
+ * whose values are texts answers each by its own text; any other JSON is a text like others.
+ */
 function toAnswerLine(request: PermissionRequest, { content, isError }: CustomResult): string {
   const said = toPlainText(content);
   if (isError) return createMessage.deny(request, { message: said });
   const input = record(request.input) ?? {};
-  const questions = Array.isArray(input['questions']) ? input['questions'] : [];
-  const every = Object.fromEntries(questions.map((question) => [String(record(question)?.['question']), said]));
-  return createMessage.approve(request, { updatedInput: { ...input, answers: parseObject(said) ?? every } });
+  const asked = Array.isArray(input['questions']) ? input['questions'] : [];
+  const questions = asked.map((question) => String(record(question)?.['question']));
+  const every = Object.fromEntries(questions.map((question) => [question, said]));
+  return createMessage.approve(request, {
+    updatedInput: { ...input, answers: parseAnswers(said, questions) ?? every },
+  });
+}
+
+function parseAnswers(said: string, questions: readonly string[]): Record<string, unknown> | undefined {
+  const given = parseObject(said);
+  const answers = record(given?.['answers']) ?? given;
+  if (answers === undefined) return undefined;
+  const entries = Object.entries(answers);
+  const isRight = ([question, answer]: [string, unknown]) => questions.includes(question) && typeof answer === 'string';
+  return entries.length > 0 && entries.every(isRight) ? answers : undefined;
 }
 
 function parseObject(said: string): Record<string, unknown> | undefined {

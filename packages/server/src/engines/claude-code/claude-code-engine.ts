@@ -23,6 +23,7 @@ import { RELAY_PORT } from './launch/relay.ts';
 import { type ProgramSandbox, toLaunch } from './launch/to-launch.ts';
 import { createProcessRegister } from './process-register.ts';
 import { listMcpServers } from './to-arguments.ts';
+import { findServerNameProblem } from './tool-policy.ts';
 import { toSettings } from './to-settings.ts';
 import { type ProgramHome, toEnvironment, toGatewayVariables } from './to-environment.ts';
 import { measureTranscripts } from './transcript/measure-transcripts.ts';
@@ -88,7 +89,7 @@ export function createClaudeCodeEngine(options: ClaudeCodeOptions): ProgramEngin
       if (closing !== undefined) return toEndedProgram(CLOSED);
       const place = await findPlace();
       if (place.type === 'unavailable') return toEndedProgram(place.reason, 'program_unavailable');
-      const problem = whyUnenforceable(asked);
+      const problem = whyUnenforceable(asked) ?? findServerNameProblem([asked.agent, ...asked.members]);
       if (problem !== null) return toEndedProgram(problem, 'program_unavailable');
       const program = await find();
       if (program.type === 'problem') return toEndedProgram(`${program.problem.problem}: ${program.problem.advice}`);

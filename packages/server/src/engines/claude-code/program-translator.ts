@@ -53,6 +53,8 @@ export class ProgramTranslator {
   readonly #questions = new Set<string>();
   readonly #failedServers = new Set<string>();
   #conversation: string | undefined;
+  /** As the program reported it last. */
+  #permissionMode: string | undefined;
   /** What the program called the last thing that went wrong. */
   #error: string | undefined;
   /** The last line of the main agent, as the transcript names it. */
@@ -177,6 +179,7 @@ export class ProgramTranslator {
     const key = this.#key(thread);
     switch (event.type) {
       case 'session_meta':
+        this.#permissionMode = text(line['permissionMode']) ?? this.#permissionMode;
         this.#turnStarted(event);
         return this.#serversFailed(line['mcp_servers']);
       case 'turn_complete':
@@ -320,7 +323,8 @@ export class ProgramTranslator {
     }
     this.#call(thread, callId, toolName, input);
     this.#emit(...this.#answers.endUnannounced(key));
-    if (!this.#options.asks.take(request, callId, this.#toolOf(thread, toolName))) return;
+    const isPlanning = this.#permissionMode === 'plan';
+    if (!this.#options.asks.take(request, callId, this.#toolOf(thread, toolName), { isPlanning })) return;
     const reason = text(record(request.request)?.['decision_reason']) ?? null;
     // The call may stand under another name of the same agent.
     const owner = this.#key(this.#calls.get(callId) ?? thread);
@@ -337,6 +341,7 @@ export class ProgramTranslator {
     }
     if (kind === 'control_request/mcp_message') return this.#options.tools.take(line as StreamJsonMessage);
     if (kind.startsWith('control_request')) return this.#options.onUnknownRequest(String(line['request_id']));
+    if (kind === 'system/status') this.#permissionMode = text(line['permissionMode']) ?? this.#permissionMode;
     if (kind === 'system/compact_boundary') return this.#emit({ type: 'compacted', key });
     if (kind === 'system/session_state_changed' && line['state'] === 'idle') return this.#emit(...this.giveUp());
     if (kind === 'system/api_retry') return this.#emit({ key, ...toRetry(line) });

@@ -103,6 +103,10 @@ const quiet = {
   DISABLE_AUTOUPDATER: '1',
   DISABLE_TELEMETRY: '1',
   DISABLE_ERROR_REPORTING: '1',
+  // The program runs git when it starts, and a file of the repository could name a command for it.
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: 'core.fsmonitor',
+  GIT_CONFIG_VALUE_0: 'false',
   // It says when it rests for good.
   CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS: '1',
   // A call of a custom tool waits for people, who may take days: as long as a timer can.

@@ -15,7 +15,11 @@ it('[J312] with settings of a project, MCP servers with tools that need an appro
   expect(toSettings([free], 'project')).toEqual({ permissions: { allow: ['mcp__fleetloom'], ask: [] } });
 
   const asked = { ...free, mcp_servers: [server('tick-ets')], tools: [builtins(allow), toolset('tick-ets', ask)] };
-  const expected = { permissions: { allow: ['mcp__fleetloom'], ask: ['mcp__tick-ets'] }, disableAllHooks: true };
+  const expected = {
+    permissions: { allow: ['mcp__fleetloom'], ask: ['mcp__tick-ets'] },
+    disableAllHooks: true,
+    ...NO_HELPERS,
+  };
   expect(toSettings([asked], 'project')).toEqual(expected);
   const partly = [{ name: 'close', enabled: true, ...ask }];
   expect(toSettings([{ ...asked, tools: [builtins(allow), toolset('tick-ets', allow, partly)] }], 'user')).toEqual(
@@ -26,6 +30,12 @@ it('[J312] with settings of a project, MCP servers with tools that need an appro
   // A tool that no agent has is not offered at all, and one that only some have is denied to the others.
   const without = { ...agent(), tools: [builtins(allow, [{ name: 'bash', enabled: false, ...allow }])] };
   expect(toSettings([without], 'project')).not.toHaveProperty('disableAllHooks');
-  expect(toSettings([without, free], 'project')).toMatchObject({ disableAllHooks: true });
-  expect(toSettings([{ ...agent(), tools: [builtins(ask)] }], 'project')).toMatchObject({ disableAllHooks: true });
+  expect(toSettings([without, free], 'project')).toMatchObject({ disableAllHooks: true, ...NO_HELPERS });
+  expect(toSettings([{ ...agent(), tools: [builtins(ask)] }], 'project')).toMatchObject({
+    disableAllHooks: true,
+    ...NO_HELPERS,
+  });
 });
+
+/** Commands that a program would run for its own ends. */
+const NO_HELPERS = { apiKeyHelper: '', awsAuthRefresh: '', awsCredentialExport: '', otelHeadersHelper: '' };

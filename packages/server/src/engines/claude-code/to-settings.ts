@@ -6,6 +6,10 @@ import { TOOL_SERVER, toQualified, toToolPolicy } from './tool-policy.ts';
 export interface OwnSettings {
   readonly permissions: { readonly allow: readonly string[]; readonly ask: readonly string[] };
   readonly disableAllHooks?: true;
+  readonly apiKeyHelper?: '';
+  readonly awsAuthRefresh?: '';
+  readonly awsCredentialExport?: '';
+  readonly otelHeadersHelper?: '';
 }
 
 /**
@@ -19,10 +23,13 @@ export function toSettings(agents: readonly AgentSnapshot[], settings: SettingsC
   const servers = settings === 'none' ? [] : agents.flatMap(listAskedServers);
   return {
     permissions: { allow: [`mcp__${TOOL_SERVER}`], ask: [...new Set([...builtins, ...servers])] },
-    // A hook for permission requests could give the approvals that the definition wants from people.
-    ...(settings !== 'none' && needsApprovals(agents) ? { disableAllHooks: true } : {}),
+    // A hook for permission requests could give the approvals that the definition wants from people, and a helper is a
+    // command that nobody is asked for.
+    ...(settings !== 'none' && needsApprovals(agents) ? { disableAllHooks: true, ...NO_HELPERS } : {}),
   };
 }
+
+const NO_HELPERS = { apiKeyHelper: '', awsAuthRefresh: '', awsCredentialExport: '', otelHeadersHelper: '' } as const;
 
 /** Whether some call of some agent is for a person to approve, or is denied to one agent and not to another. */
 export function needsApprovals(agents: readonly AgentSnapshot[]): boolean {

@@ -1,7 +1,7 @@
 import type { AgentSnapshot, Tool } from '@fleetloom/protocol/managed-agents';
 import { expect, it } from 'vitest';
 import { toAgents, toArguments } from './to-arguments.ts';
-import { toToolPolicy } from './tool-policy.ts';
+import { findServerNameProblem, toToolPolicy } from './tool-policy.ts';
 
 const ask = { type: 'always_ask' } as const;
 const allow = { type: 'always_allow' } as const;
@@ -23,12 +23,28 @@ it('[J11] the tools of the program are allowed, asked for or refused as the defi
   expect(toolOf('Read')).toEqual({ kind: 'builtin', permission: 'allow' });
   expect(toolOf('NotebookEdit')).toMatchObject({ kind: 'denied' });
   expect(toolOf('TodoWrite')).toEqual({ kind: 'builtin', permission: 'allow' });
+  // A tool of a newer program, which may do anything.
+  expect(toolOf('NewTool')).toEqual({ kind: 'builtin', permission: 'allow' });
+  expect(toToolPolicy(agent([])).toolOf('NewTool')).toEqual({ kind: 'builtin', permission: 'ask' });
   expect(toolOf('Agent')).toEqual({ kind: 'agent' });
   expect(toolOf('Task')).toEqual({ kind: 'agent' });
   expect(toolOf('AskUserQuestion')).toEqual({ kind: 'custom', toolName: 'AskUserQuestion', isQuestion: true });
   for (const name of ['EnterPlanMode', 'ExitPlanMode'])
     expect(toolOf(name)).toEqual({ kind: 'builtin', permission: 'ask' });
-  expect([builtins, disabled, asked]).toEqual([undefined, ['Edit', 'NotebookEdit'], ['Bash']]);
+  expect([builtins, disabled, asked]).toEqual([
+    undefined,
+    ['Edit', 'NotebookEdit'],
+    ['Bash', 'Monitor', 'EnterWorktree', 'ExitWorktree'],
+  ]);
+});
+
+it('[J231] names of MCP servers that the program could not tell apart, or that are its own, are refused', () => {
+  const servers = (...names: string[]) => [
+    { mcp_servers: names.map((name) => ({ type: 'url' as const, name, url: 'https://x' })) },
+  ];
+  expect(findServerNameProblem(servers('docs', 'docs', 'a', 'a__b'))).toBe(null);
+  expect(findServerNameProblem(servers('fleetloom'))).toContain('reserved');
+  expect(findServerNameProblem(servers('a.b', 'a_b'))).toContain('a.b and a_b');
 });
 
 it('[J11] tools of MCP servers and custom tools go by their own names, and those of nobody are refused', () => {

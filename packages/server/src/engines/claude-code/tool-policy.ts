@@ -25,7 +25,8 @@ export type CallTool = ProgramCall['tool'] | { readonly kind: 'denied'; readonly
 
 /** What the server's own tools are called there. One of ours may be several of the program's. */
 export const programTools: Readonly<Record<BuiltInToolName, readonly string[]>> = {
-  bash: ['Bash'],
+  // Monitor runs a command until its output matches; worktrees are made by git, which runs hooks.
+  bash: ['Bash', 'Monitor', 'EnterWorktree', 'ExitWorktree'],
   read: ['Read'],
   write: ['Write'],
   edit: ['Edit', 'NotebookEdit'],
@@ -46,6 +47,52 @@ export const QUESTION_TOOL = 'AskUserQuestion';
 
 /** They enter and leave plan mode. A plan is a person's to approve, whatever the definition allows unasked. */
 export const PLAN_TOOLS: ReadonlySet<string> = new Set(['EnterPlanMode', 'ExitPlanMode']);
+
+/** Tools of the program that change nothing outside it, or only start what is asked for by itself. */
+const HARMLESS_TOOLS: ReadonlySet<string> = new Set([
+  'BashOutput',
+  'CronCreate',
+  'CronDelete',
+  'CronList',
+  'KillBash',
+  'KillShell',
+  'ListMcpResources',
+  'ListMcpResourcesTool',
+  'ReadMcpResource',
+  'ReadMcpResourceTool',
+  'ScheduleWakeup',
+  'SendMessage',
+  'Skill',
+  'SlashCommand',
+  'StructuredOutput',
+  'TaskCreate',
+  'TaskGet',
+  'TaskList',
+  'TaskOutput',
+  'TaskStop',
+  'TaskUpdate',
+  'TodoWrite',
+  'ToolSearch',
+  'Workflow',
+]);
+
+const NO_TOOLS: ToolsetDefaultConfig = { enabled: false, permission_policy: { type: 'always_ask' } };
+
+/** Why the program could not tell the MCP servers of these agents, or their tools, apart. Null if it can. */
+export function findServerNameProblem(agents: readonly Pick<AgentSnapshot, 'mcp_servers'>[]): string | null {
+  const names = new Map<string, string>();
+  for (const { name } of agents.flatMap(({ mcp_servers: servers }) => servers)) {
+    const qualified = toQualified(name, '');
+    if (qualified === toQualified(TOOL_SERVER, ''))
+      return `the MCP server ${name} has a name that is reserved: rename it`;
+    const known = names.get(qualified);
+    if (known !== undefined && known !== name) {
+      return `the MCP servers ${known} and ${name} have the same name for the program, ${qualified.slice(0, -2)}: rename one`;
+    }
+    names.set(qualified, name);
+  }
+  return null;
+}
 
 /** Reads the definition of an agent. */
 export function toToolPolicy({
@@ -71,12 +118,18 @@ export function toToolPolicy({
       if (PLAN_TOOLS.has(name)) return { kind: 'builtin', permission: 'ask' };
       const custom = customTools.find((tool) => toQualified(TOOL_SERVER, tool.name) === name);
       if (custom !== undefined) return { kind: 'custom', toolName: custom.name };
-      const server = servers.find((each) => name.startsWith(toQualified(each.name, '')));
+      const server = servers
+        .filter((each) => name.startsWith(toQualified(each.name, '')))
+        // `a__b` before `a`: the tool `c` of the first is not the tool `b__c` of the second.
+        .toSorted((one, other) => other.name.length - one.name.length)[0];
       if (server !== undefined) return toMcpTool(server.name, name, mcpToolsets);
       if (name.startsWith('mcp__')) return denied(name);
       const choice = choices.get(name);
       // Its task lists and the like change nothing outside the program, so definitions do not mention them.
-      if (choice === undefined) return { kind: 'builtin', permission: 'allow' };
+      if (choice === undefined && HARMLESS_TOOLS.has(name)) return { kind: 'builtin', permission: 'allow' };
+      // A tool that this server does not know may do anything.
+      if (choice === undefined)
+        return { kind: 'builtin', permission: toPermission(toolset?.default_config ?? NO_TOOLS) };
       return choice.enabled ? { kind: 'builtin', permission: toPermission(choice) } : denied(name);
     },
   };
@@ -88,9 +141,8 @@ export function toQualified(serverName: string, toolName: string): string {
 }
 
 function toChoices(toolset: AgentToolset | undefined): ReadonlyMap<string, ToolsetDefaultConfig> {
-  const none: ToolsetDefaultConfig = { enabled: false, permission_policy: { type: 'always_ask' } };
   const all = Object.entries(programTools).flatMap(([ours, theirs]) => {
-    const own = toolset?.configs.find(({ name }) => name === ours) ?? toolset?.default_config ?? none;
+    const own = toolset?.configs.find(({ name }) => name === ours) ?? toolset?.default_config ?? NO_TOOLS;
     return theirs.map((name) => [name, own] as const);
   });
   return new Map(all);

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { describe, expect, it, vi } from 'vitest';
@@ -87,6 +88,7 @@ describe('the kernel', () => {
       ['open_by_handle_at', 0, 0, 0],
       ['ptrace', 0x4206, 1, 0, 0],
       ['process_vm_writev', 1, 0, 0, 0, 0, 0],
+      ['pidfd_getfd', 0, 0, 0],
     ] as const;
     const results = await makeCalls(bench, refused);
     expect(results).toEqual(refused.map(([name]) => `${name} ${EPERM}`));
@@ -264,6 +266,22 @@ describe('the machine', () => {
       ).toEqual([]);
     } finally {
       parent.kill('SIGKILL');
+    }
+  });
+
+  it('[U190] reads no start-up file of the shell that closes descriptors: its HOME may belong to an agent', async () => {
+    const bash = await findProgram('bash');
+    if (bash === undefined) return;
+    const home = mkdtempSync(join(tmpdir(), 'fleetloom-home-'));
+    try {
+      for (const name of ['.bashrc', '.bash_profile', '.profile']) writeFileSync(join(home, name), 'echo read');
+      const env = { HOME: home, BASH_ENV: join(home, '.bashrc'), ENV: join(home, '.bashrc'), SHLVL: '0' };
+      const [file, ...args] = closeInherited(['/bin/echo', 'started'], bash, [200]);
+      // Pipes of Node are sockets: that is when bash takes itself for started by a remote shell.
+      const { stdout } = spawn(file, args, { env, stdio: ['pipe', 'pipe', 'ignore'] });
+      expect(await readText(stdout)).toBe('started\n');
+    } finally {
+      rmSync(home, { recursive: true });
     }
   });
 

@@ -16,7 +16,8 @@ export async function findInheritedDescriptors(pid: number = process.pid): Promi
 /** Starts a program without these descriptors. dash cannot close a descriptor above 9, bash can. */
 export function closeInherited(command: Command, bash: string, descriptors: readonly number[]): Command {
   const steps = descriptors.map((descriptor) => `exec ${descriptor}>&-`);
-  return [bash, '-c', [...steps, 'exec "$@"'].join('\n'), 'fleetloom', ...command];
+  // Without start-up files: the program's HOME belongs to an agent, and bash reads ~/.bashrc when its input is a socket.
+  return [bash, '--noprofile', '--norc', '-p', '-c', [...steps, 'exec "$@"'].join('\n'), 'fleetloom', ...command];
 }
 
 /** Descriptors up to 9 are replaced by those of the launch, or closed by Node. */

@@ -116,6 +116,8 @@ const policies: readonly Policy[] = [
     conditions: [AF_UNIX, AF_INET, AF_INET6, AF_NETLINK].map((value) => ({ argument: 0, type: 'different', value })),
   },
   // Process 1 is bubblewrap's own. It is started before the limit on processes is set.
+  // Takes a descriptor of another process: a command could write to what its program writes to the server.
+  { calls: 'pidfd_getfd', errno: EPERM },
   { calls: 'ptrace', errno: EPERM, conditions: [{ argument: 1, type: 'equal', value: 1 }] },
   { calls: 'process_vm_writev', errno: EPERM, conditions: [{ argument: 0, type: 'equal', value: 1 }] },
 ];

@@ -74,6 +74,7 @@ const TABLE = `
   openat2            437  437
   perf_event_open    298  241
   pivot_root         155   41
+  pidfd_getfd        438  438
   process_vm_writev  311  271
   ptrace             101  117
   quotactl           179   60
