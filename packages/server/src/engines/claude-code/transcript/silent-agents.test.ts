@@ -5,6 +5,7 @@ import type { StreamJsonMessage } from '@fleetloom/protocol/stream-json';
 import { expect, it, onTestFinished } from 'vitest';
 import { measureHarm } from '../../../../../../test/support/measure-harm.ts';
 import { limits } from '../../../base/limits.ts';
+import { blocksOf } from './silent-agent.ts';
 import { SilentAgents } from './silent-agents.ts';
 
 it('[J278] the transcript of an agent that has completed is waited for 5 s, looked for every 25 ms, and then missing', async () => {
@@ -174,7 +175,7 @@ it('[J288] a call with an id of more than 256 characters is left out', async () 
   await write('a2', result('i'.repeat(transcriptIdCharsMax)));
   await write('a2', answer('m2', call('i'.repeat(transcriptIdCharsMax + 1)), 'end_turn'));
   const { lines } = await after(ended('a2', 'completed'));
-  expect(lines.map(({ message }) => (message?.['content'] as unknown[]).length)).toEqual([1, 1, 0]);
+  expect(lines.map((line) => blocksOf(line).length)).toEqual([1, 1, 0]);
   expect(transcriptIdCharsMax).toBe(256);
 });
 
