@@ -719,9 +719,20 @@ export const limits = {
   /** How long a program that is closed may take to end by itself, and after it was told to. */
   programEndMs: 5_000,
   programTermMs: 3_000,
-  /** How much of one sub-agent's transcript is read, and how many transcripts and calls of a session are known at a time. */
-  transcriptBytesMax: 256 * 1024 * 1024,
+  /** How much of one sub-agent's transcript one process of the program has read: bytes, lines, and content blocks. */
+  transcriptBytesMax: 32 * 1024 * 1024,
+  transcriptLinesMax: 100_000,
+  transcriptBlocksMax: 20_000,
+  /** Content blocks of one record of a transcript: the program writes a record for each block. */
+  transcriptRecordBlocksMax: 1_000,
+  /** Longest id of a call in a transcript. */
+  transcriptIdCharsMax: 256,
+  /** Transcripts that are read at the same time, of all sessions. */
+  transcriptReadsMax: 4,
+  /** Transcripts and calls of a session that are known at a time. */
   transcriptFilesMax: 10_000,
+  /** Names that one search for transcripts reads in all directories. */
+  transcriptEntriesMax: 20_000,
   /** How long the server waits for the transcript of a sub-agent, and how often it looks. */
   transcriptWaitMs: 5_000,
   transcriptPollMs: 25,

@@ -53,7 +53,10 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
     sizeMax: limits.programQueueBytesMax,
     takeMax: limits.programTakeBytesMax,
     onFull: () => program.pause(),
-    onRoom: () => pace(),
+    onRoom: () => {
+      pace();
+      onRoom();
+    },
   });
   const write = (line: string) => program.write(line);
   const asks = new Asks(write);
@@ -84,14 +87,21 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ClaudeProgramH
       events.push(event);
     }
   };
-  const silent = new SilentAgents({ ...options.transcripts, schedule: options.schedule });
+  let onRoom = () => {};
+  const silent = new SilentAgents({
+    ...options.transcripts,
+    schedule: options.schedule,
+    take: (line, bytes) => {
+      push(translator.take(line));
+      flush(bytes);
+      return queue.isFull ? new Promise((resolve) => (onRoom = resolve)) : undefined;
+    },
+    onProblem: (key, problem) => push(translator.missTranscript(key, problem)),
+  });
   const lines = new LineOrder({
     before: (line) => silent.before(line),
     take: (line) => push(translator.take(line)),
-    takeRecovered: (recovered) => {
-      for (const line of recovered.lines) push(translator.take(line));
-      for (const key of recovered.missing) push(translator.missTranscript(key));
-    },
+    onFailure: () => push(translator.missTranscript(MAIN, 'unreadable')),
     onHold: () => program.pause(),
     onRelease: () => {
       flush(0);

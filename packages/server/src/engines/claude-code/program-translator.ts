@@ -15,6 +15,7 @@ import { type CallTool, PLAN_TOOLS, QUESTION_TOOL } from './tool-policy.ts';
 import { toEditedFile } from './to-edited-file.ts';
 import type { ToolServer } from './tool-server.ts';
 import { toTurnOutcome } from './to-turn-outcome.ts';
+import type { TranscriptProblem } from './transcript/silent-agent.ts';
 import { Turns } from './turns.ts';
 import { noUsage } from './usage.ts';
 import { number, record, text, toJson } from './values.ts';
@@ -150,11 +151,9 @@ export class ProgramTranslator {
     return this.#takeOut();
   }
 
-  /** The transcript of a sub-agent, which holds what the program did not print of it, did not come. */
-  missTranscript(taskId: string): ProgramEvent[] {
-    const seconds = limits.transcriptWaitMs / 1_000;
-    const message = `Claude Code did not write the transcript of sub-agent ${taskId} within ${seconds} s. Its text and tool calls are not in this log.`;
-    return [{ type: 'transcript_missing', key: taskId, message }];
+  /** The log has not all of the transcript of a sub-agent, which holds what the program did not print of it. */
+  missTranscript(taskId: string, problem: TranscriptProblem): ProgramEvent[] {
+    return [{ type: 'transcript_missing', key: taskId, message: toTranscriptMessage(taskId, problem) }];
   }
 
   #takeOut(): ProgramEvent[] {
@@ -389,4 +388,18 @@ function toUsage(usage: Extract<AgentEvent, { type: 'turn_complete' }>['usage'])
   if (usage === undefined) return noUsage;
   const { inputTokens, outputTokens, cacheReadTokens, cacheCreationTokens } = usage;
   return { inputTokens, outputTokens, cacheReadTokens, cacheWrite5mTokens: cacheCreationTokens, cacheWrite1hTokens: 0 };
+}
+
+function toTranscriptMessage(taskId: string, problem: TranscriptProblem): string {
+  const mebibytes = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
+  switch (problem) {
+    case 'missing':
+      return `Claude Code did not write the transcript of sub-agent ${taskId} within ${limits.transcriptWaitMs / 1_000} s. Its text and tool calls are not in this log.`;
+    case 'too_large':
+      return `The transcript of sub-agent ${taskId} is too large: it has more than ${mebibytes(limits.transcriptBytesMax)}, ${limits.transcriptLinesMax} lines or ${limits.transcriptBlocksMax} content blocks. What follows in it is not in this log.`;
+    case 'record_too_large':
+      return `The transcript of sub-agent ${taskId} has records of more than ${mebibytes(limits.programLineBytesMax)}, ${limits.programLineValuesMax} JSON values, ${limits.contentDepthMax} levels or ${limits.transcriptRecordBlocksMax} content blocks. These records are not in this log.`;
+    case 'unreadable':
+      return `The transcript of sub-agent ${taskId} could not be read. Text and tool calls of the sub-agent may not be in this log.`;
+  }
 }

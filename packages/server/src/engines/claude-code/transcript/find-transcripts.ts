@@ -1,7 +1,8 @@
 import { type Dirent } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { limits } from '../../../base/limits.ts';
+import { yieldToEventLoop } from '../../../base/yield-to-event-loop.ts';
 
 /** The transcript of one sub-agent. */
 export interface FoundTranscript {
@@ -11,32 +12,52 @@ export interface FoundTranscript {
 
 /**
  * The transcripts of all sub-agents of a conversation: `<projects>/<project>/<conversation>/subagents/agent-<id>.jsonl`,
- * and in folders below it for the agents of workflows. Links are not followed.
+ * and in folders below it for the agents of workflows. Links are not followed. Agents can write to these directories, so
+ * that only `entriesMax` names of all of them are read.
  */
-export async function findTranscripts(projects: string, conversation: string): Promise<readonly FoundTranscript[]> {
+export async function findTranscripts(
+  projects: string,
+  conversation: string,
+  entriesMax: number = limits.transcriptEntriesMax,
+): Promise<readonly FoundTranscript[]> {
   if (!CONVERSATION.test(conversation)) return [];
-  const found: FoundTranscript[] = [];
-  for (const project of await list(projects)) {
-    if (project.isDirectory()) await collect(join(projects, project.name, conversation, 'subagents'), 0, found);
+  const search: Search = { found: [], entriesLeft: entriesMax };
+  for await (const project of list(projects, search)) {
+    if (project.isDirectory()) await collect(join(projects, project.name, conversation, 'subagents'), 0, search);
   }
-  return found;
+  return search.found;
+}
+
+interface Search {
+  readonly found: FoundTranscript[];
+  entriesLeft: number;
 }
 
 const CONVERSATION = /^[\w-]{1,128}$/;
 const TRANSCRIPT = /^agent-([\w-]{1,128})\.jsonl$/;
 
-async function collect(folder: string, depth: number, found: FoundTranscript[]): Promise<void> {
-  for (const entry of await list(folder)) {
-    if (found.length >= limits.transcriptFilesMax) return;
+async function collect(folder: string, depth: number, search: Search): Promise<void> {
+  for await (const entry of list(folder, search)) {
+    if (search.found.length >= limits.transcriptFilesMax) return;
     const agentId = TRANSCRIPT.exec(entry.name)?.[1];
-    if (entry.isFile() && agentId !== undefined) found.push({ agentId, path: join(folder, entry.name) });
-    else if (entry.isDirectory() && depth < FOLDERS_MAX) await collect(join(folder, entry.name), depth + 1, found);
+    if (entry.isFile() && agentId !== undefined) search.found.push({ agentId, path: join(folder, entry.name) });
+    else if (entry.isDirectory() && depth < FOLDERS_MAX) await collect(join(folder, entry.name), depth + 1, search);
   }
 }
 
 /** `subagents/workflows/<run>` is the deepest folder that the program makes. */
 const FOLDERS_MAX = 3;
 
-async function list(folder: string): Promise<readonly Dirent[]> {
-  return await readdir(folder, { withFileTypes: true }).catch(() => []);
+/** The entries of a folder, until the search has read as many as it may. */
+async function* list(folder: string, search: Search): AsyncGenerator<Dirent> {
+  const directory = await opendir(folder).catch(() => undefined);
+  if (directory === undefined) return;
+  // The iterator closes the directory, also when it is left early.
+  for await (const entry of directory) {
+    if (search.entriesLeft <= 0) return;
+    search.entriesLeft--;
+    yield entry;
+    const pause = yieldToEventLoop();
+    if (pause !== undefined) await pause;
+  }
 }

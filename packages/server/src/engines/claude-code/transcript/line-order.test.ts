@@ -5,16 +5,17 @@ import { LineOrder } from './line-order.ts';
 it('[J280] lines behind one that waits for a transcript wait too, and all are taken in their order', async () => {
   const taken: string[] = [];
   let recover: (text: string) => void = () => {};
-  const lines = new LineOrder<string>({
-    before: ({ type }) => (type === 'slow' ? new Promise((resolve) => (recover = resolve)) : undefined),
+  const recovering = () => new Promise<string>((resolve) => (recover = resolve)).then((text) => void taken.push(text));
+  const lines = new LineOrder({
+    before: ({ type }) => (type === 'slow' ? recovering() : undefined),
     take: ({ type }) => void taken.push(type),
-    takeRecovered: (text) => void taken.push(text),
+    onFailure: (error) => void taken.push(String(error)),
     onHold: () => void taken.push('(hold)'),
     onRelease: () => void taken.push('(release)'),
   });
   for (const type of ['a', 'slow', 'b', 'slow', 'c']) lines.push(line(type));
   lines.end(
-    () => Promise.resolve('the rest'),
+    () => Promise.resolve().then(() => void taken.push('the rest')),
     () => void taken.push('end'),
   );
   expect([taken, lines.isHeld]).toEqual([['a', '(hold)'], true]);
@@ -27,18 +28,18 @@ it('[J280] lines behind one that waits for a transcript wait too, and all are ta
   expect(lines.isHeld).toBe(false);
 });
 
-it('[J280] a line whose transcript cannot be read is taken without it', async () => {
+it('[J280] a failure before a line is reported, and the line is taken afterwards', async () => {
   const taken: string[] = [];
-  const lines = new LineOrder<string>({
+  const lines = new LineOrder({
     before: () => Promise.reject(new Error('no')),
     take: ({ type }) => void taken.push(type),
-    takeRecovered: (text) => void taken.push(text),
+    onFailure: (error) => void taken.push(String(error)),
     onHold: () => {},
     onRelease: () => {},
   });
   lines.push(line('a'));
   await settle();
-  expect(taken).toEqual(['a']);
+  expect(taken).toEqual(['Error: no', 'a']);
 });
 
 function line(type: string): StreamJsonMessage {

@@ -1,11 +1,12 @@
 import type { StreamJsonMessage } from '@fleetloom/protocol/stream-json';
 import { inBackground, reportAsWarning } from '../../../base/in-background.ts';
 
-export interface LineOrderOptions<Recovered> {
-  /** What has to be taken before the line; undefined for almost every line. Never rejects. */
-  readonly before: (line: StreamJsonMessage) => Promise<Recovered> | undefined;
-  readonly takeRecovered: (recovered: Recovered) => void;
+export interface LineOrderOptions {
+  /** Takes what has to be taken before the line; undefined for almost every line. */
+  readonly before: (line: StreamJsonMessage) => Promise<void> | undefined;
   readonly take: (line: StreamJsonMessage) => void;
+  /** What had to be taken before a line could not be. The line is taken afterwards. */
+  readonly onFailure: (error: unknown) => void;
   /** Lines wait: the program should not write more of them. */
   readonly onHold: () => void;
   /** No line waits any more. */
@@ -13,12 +14,12 @@ export interface LineOrderOptions<Recovered> {
 }
 
 /** Keeps the lines of a program in their order while one of them waits for what is read from a transcript. */
-export class LineOrder<Recovered> {
-  readonly #options: LineOrderOptions<Recovered>;
+export class LineOrder {
+  readonly #options: LineOrderOptions;
   #waiting: (() => void)[] = [];
   #isHeld = false;
 
-  constructor(options: LineOrderOptions<Recovered>) {
+  constructor(options: LineOrderOptions) {
     this.#options = options;
   }
 
@@ -32,7 +33,7 @@ export class LineOrder<Recovered> {
   }
 
   /** Runs `end` behind all lines, and behind what `before` still has to recover. */
-  end(before: () => Promise<Recovered> | undefined, end: () => void): void {
+  end(before: () => Promise<void> | undefined, end: () => void): void {
     if (this.#isHeld) this.#waiting.push(() => this.#after(before(), end));
     else this.#after(before(), end);
   }
@@ -41,17 +42,13 @@ export class LineOrder<Recovered> {
     this.#after(this.#options.before(line), () => this.#options.take(line));
   }
 
-  #after(before: Promise<Recovered> | undefined, run: () => void): void {
+  #after(before: Promise<void> | undefined, run: () => void): void {
     if (before === undefined) return run();
     this.#isHeld = true;
     this.#options.onHold();
-    const release = (recovered?: Recovered) => {
-      if (recovered !== undefined) this.#options.takeRecovered(recovered);
-      run();
-      this.#release();
-    };
+    const failed = before.then(undefined, (error: unknown) => this.#options.onFailure(error));
     inBackground(
-      before.then(release, () => release()),
+      failed.then(run).finally(() => this.#release()),
       reportAsWarning,
     );
   }

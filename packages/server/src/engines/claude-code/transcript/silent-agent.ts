@@ -1,6 +1,10 @@
 import type { StreamJsonMessage } from '@fleetloom/protocol/stream-json';
+import { limits } from '../../../base/limits.ts';
 import { record, text } from '../values.ts';
 import type { TranscriptFile } from './transcript-file.ts';
+
+/** Why a transcript is not in the log, or not all of it. */
+export type TranscriptProblem = 'missing' | 'too_large' | 'record_too_large' | 'unreadable';
 
 /** A sub-agent that the program has announced, and what was read of its transcript. */
 export class SilentAgent {
@@ -12,10 +16,14 @@ export class SilentAgent {
   /** The program prints lines of the agent, so that its transcript is not needed. */
   hasLines = false;
   file: TranscriptFile | undefined;
-  /** What the agent was given first. */
+  /** What the agent was given first, as long as no line has it. */
   prompt: string | undefined;
-  /** Lines that were read and not taken, because they report the end of an agent that still runs. */
-  readonly held: StreamJsonMessage[] = [];
+  /** Its prompt or its first line was read. */
+  hasBegun = false;
+  /** What is wrong with its transcript and was not reported yet, and what was. */
+  readonly #problems = new Set<TranscriptProblem>();
+  readonly #reported = new Set<TranscriptProblem>();
+  #blocks = 0;
   /** Calls that the agent has made, and those of them without a result. */
   readonly calls = new Set<string>();
   readonly #openCalls = new Set<string>();
@@ -37,9 +45,23 @@ export class SilentAgent {
     return this.#openCalls.size > 0;
   }
 
+  /** The transcript has more than is read of one. */
+  get isCut(): boolean {
+    return this.#blocks > limits.transcriptBlocksMax || this.file?.isCut === true;
+  }
+
+  /** The run is over. An agent that has ended keeps nothing in memory that it could have made large. */
+  end(): void {
+    this.isOpen = false;
+    this.prompt = undefined;
+    this.calls.clear();
+    this.#openCalls.clear();
+  }
+
   /** A further run begins. */
   restart(): void {
     this.isOpen = true;
+    this.#reported.clear();
     this.hasLines = false;
     this.#stopReason = undefined;
   }
@@ -49,20 +71,40 @@ export class SilentAgent {
     this.calls.add(callId);
   }
 
-  /** Keeps the next record of the transcript as the line that the program would have printed for it. */
-  add(transcribed: StreamJsonMessage): void {
-    if (transcribed.type === 'user') this.prompt ??= promptOf(transcribed);
+  problem(problem: TranscriptProblem): void {
+    if (!this.#reported.has(problem)) this.#problems.add(problem);
+  }
+
+  /** Problems that are to be reported now: each once in a run. */
+  takeProblems(): readonly TranscriptProblem[] {
+    const problems = [...this.#problems];
+    for (const problem of problems) this.#reported.add(problem);
+    this.#problems.clear();
+    return problems;
+  }
+
+  /** The next record of the transcript as the line that the program would have printed for it, if it would have. */
+  add(transcribed: StreamJsonMessage): StreamJsonMessage | undefined {
+    if (blocksOf(transcribed).length > limits.transcriptRecordBlocksMax) {
+      this.problem('record_too_large');
+      return undefined;
+    }
+    if (transcribed.type === 'user' && !this.hasBegun) this.prompt = promptOf(transcribed);
+    if (this.prompt !== undefined) this.hasBegun = true;
     const line = this.#toLine(transcribed);
-    if (line === undefined) return;
-    if (line.type === 'assistant') this.#stopReason = text(line.message?.['stop_reason']);
-    else this.#stopReason = undefined;
-    for (const block of blocksOf(line)) {
+    if (line === undefined) return undefined;
+    const blocks = blocksOf(line);
+    this.#blocks += Math.max(1, blocks.length);
+    if (this.isCut) return undefined;
+    this.hasBegun = true;
+    this.#stopReason = line.type === 'assistant' ? text(line.message?.['stop_reason']) : undefined;
+    for (const block of blocks) {
       if (block['type'] === 'tool_use') {
         this.calls.add(String(block['id']));
         this.#openCalls.add(String(block['id']));
       } else if (block['type'] === 'tool_result') this.#openCalls.delete(String(block['tool_use_id']));
     }
-    this.held.push(line);
+    return line;
   }
 
   /** Agents can write to their transcripts, so a line names this agent only, and holds results of its own calls only. */
@@ -73,7 +115,10 @@ export class SilentAgent {
     const about = { ...ids, ...(text(uuid) && { uuid }), ...(text(timestamp) && { timestamp }) };
     if (type === 'assistant') {
       const error = text(fields['error']);
-      return { type, message: said, ...about, ...(error !== undefined && { error }) };
+      const content = Array.isArray(said['content']) ? said['content'].filter(isOfInterest) : said['content'];
+      const isEmpty = Array.isArray(content) ? content.length === 0 : text(content) === undefined;
+      if (isEmpty && error === undefined && text(said['stop_reason']) === undefined) return undefined;
+      return { type, message: { ...said, content: content as never }, ...about, ...(error !== undefined && { error }) };
     }
     const results = blocksOf({ type, message: said }).filter(
       ({ type: kind, tool_use_id: id }) => kind === 'tool_result' && this.calls.has(String(id)),
@@ -83,6 +128,13 @@ export class SilentAgent {
     const more = structured === undefined ? {} : { tool_use_result: structured };
     return { type, message: { role: 'user', content: results as never }, ...about, ...more };
   }
+}
+
+/** What has a kind, and, if it is a call, an id. */
+function isOfInterest(value: unknown): boolean {
+  const block = record(value);
+  if (text(block?.['type']) === undefined) return false;
+  return block?.['type'] !== 'tool_use' || (text(block['id'])?.length ?? Infinity) <= limits.transcriptIdCharsMax;
 }
 
 function promptOf(line: StreamJsonMessage): string | undefined {

@@ -1,15 +1,17 @@
-import { appendFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StreamJsonMessage } from '@fleetloom/protocol/stream-json';
 import { expect, it, onTestFinished } from 'vitest';
+import { measureHarm } from '../../../../../../test/support/measure-harm.ts';
 import { limits } from '../../../base/limits.ts';
+import { blocksOf } from './silent-agent.ts';
 import { SilentAgents } from './silent-agents.ts';
 
 it('[J278] the transcript of an agent that has completed is waited for 5 s, looked for every 25 ms, and then missing', async () => {
-  const { agents, looks } = await follow();
+  const { agents, after, looks } = await follow();
   await agents.before(started('a2', 'c2'));
-  expect(await agents.before(ended('a2', 'completed'))).toEqual({ lines: [], missing: ['a2'] });
+  expect(await after(ended('a2', 'completed'))).toEqual({ lines: [], problems: ['a2 missing'] });
   const { transcriptWaitMs, transcriptPollMs } = limits;
   expect([transcriptWaitMs, transcriptPollMs]).toEqual([5_000, 25]);
   expect(looks()).toBe(transcriptWaitMs / transcriptPollMs);
@@ -18,25 +20,25 @@ it('[J278] the transcript of an agent that has completed is waited for 5 s, look
 });
 
 it('[J278] of an agent that was stopped before it wrote anything no transcript is waited for', async () => {
-  const { agents, looks } = await follow();
+  const { agents, after, looks } = await follow();
   await agents.before(started('a2', 'c2'));
-  expect(await agents.before(ended('a2', 'killed'))).toEqual({ lines: [], missing: [] });
+  expect(await after(ended('a2', 'killed'))).toEqual({ lines: [], problems: [] });
   expect(looks()).toBe(0);
 });
 
 it('[J278] a program that has ended writes no more: what is there is taken at once', async () => {
-  const { agents, write, looks } = await follow();
+  const { agents, after, taken, write, looks } = await follow();
   await agents.before(started('a2', 'c2'));
   await write('a2', answer('m1', { type: 'text', text: 'Half' }, null));
   agents.stop();
-  const recovered = await agents.rest();
-  expect(recovered?.lines).toHaveLength(1);
-  expect(await agents.before(ended('a2', 'completed'))).toMatchObject({ lines: [], missing: [] });
+  await agents.rest();
+  expect(taken()).toMatchObject({ lines: [{ type: 'assistant' }], problems: [] });
+  expect(await after(ended('a2', 'completed'))).toEqual({ lines: [], problems: [] });
   expect(looks()).toBe(0);
 });
 
 it('[J278] a transcript without an end is complete when it was quiet for 2 s, of agents that were stopped for 0.5 s together', async () => {
-  const { agents, write } = await follow(limits.transcriptPollMs);
+  const { agents, after, write } = await follow(limits.transcriptPollMs);
   await agents.before(printed('c1', 'c2'));
   for (const id of ['a1', 'a2', 'a3']) {
     await agents.before(started(id, 'c2'));
@@ -46,7 +48,7 @@ it('[J278] a transcript without an end is complete when it was quiet for 2 s, of
   expect([transcriptQuietMs, transcriptStoppedMs]).toEqual([2_000, 500]);
   const took = async (line: StreamJsonMessage) => {
     const startedAt = Date.now();
-    expect((await agents.before(line))?.lines).toHaveLength(1);
+    expect((await after(line)).lines).toHaveLength(1);
     return Date.now() - startedAt;
   };
   // The clocks of files are coarser than ours.
@@ -56,14 +58,14 @@ it('[J278] a transcript without an end is complete when it was quiet for 2 s, of
 });
 
 it('[J278] a transcript in which a call has no result is not complete, however quiet it is', async () => {
-  const { agents, write, looks } = await follow();
+  const { agents, after, write, looks } = await follow();
   await agents.before(started('a2', 'c2'));
   await write('a2', answer('m1', call('c9'), 'tool_use'));
-  const ending = agents.before(ended('a2', 'completed'));
+  const ending = after(ended('a2', 'completed'));
   await expect.poll(looks).toBeGreaterThan(1);
   await write('a2', result('c9'));
   await write('a2', answer('m2', { type: 'text', text: 'Done.' }, 'end_turn'));
-  expect((await ending)?.lines.map(({ type }) => type)).toEqual(['assistant', 'user', 'assistant']);
+  expect((await ending).lines.map(({ type }) => type)).toEqual(['assistant', 'user', 'assistant']);
 });
 
 it('[J275] an agent whose lines are printed, or that the main agent has started, is not read', async () => {
@@ -80,7 +82,7 @@ it('[J275] an agent whose lines are printed, or that the main agent has started,
 });
 
 it('[J275] a transcript gives answers, and results of calls of its own agent, under the name of that agent only', async () => {
-  const { agents, write } = await follow();
+  const { agents, after, write } = await follow();
   await agents.before(started('a2', 'c2'));
   await write('a2', { type: 'user', uuid: 'u0', message: { role: 'user', content: 'Go.' } });
   await write('a2', { type: 'control_request', request: { subtype: 'can_use_tool' } });
@@ -88,32 +90,128 @@ it('[J275] a transcript gives answers, and results of calls of its own agent, un
   await write('a2', result('c9'));
   await write('a2', result('c1'));
   await write('a2', answer('m2', { type: 'text', text: 'Done.' }, 'end_turn'));
-  const recovered = await agents.before(ended('a2', 'completed'));
-  expect(recovered?.lines).toMatchObject([
+  const recovered = await after(ended('a2', 'completed'));
+  expect(recovered.lines).toMatchObject([
     { type: 'assistant', parent_tool_use_id: 'c2', agent_id: 'a2' },
     { type: 'user', message: { content: [{ tool_use_id: 'c9' }] }, parent_tool_use_id: 'c2', agent_id: 'a2' },
     { type: 'assistant', message: { id: 'm2' } },
   ]);
-  expect(recovered?.lines).toHaveLength(3);
+  expect(recovered.lines).toHaveLength(3);
 });
 
 it('[J275] the report of an agent waits for the end of that agent, which may be silent too', async () => {
-  const { agents, write } = await follow();
+  const { agents, after, write } = await follow();
   await agents.before(printed('c1', 'c2'));
   await agents.before(started('a2', 'c2'));
   await agents.before(started('a3', 'c3'));
   await write('a2', answer('m1', call('c3'), 'tool_use'));
   await write('a2', result('c3'));
   await write('a3', answer('m2', { type: 'text', text: 'Below' }, 'end_turn'));
-  const first = await agents.before(ended('a3', 'completed'));
-  expect(first?.lines.map(({ agent_id: id, type }) => `${id} ${type}`)).toEqual(['a2 assistant', 'a3 assistant']);
+  const first = await after(ended('a3', 'completed'));
+  expect(first.lines.map(({ agent_id: id, type }) => `${id} ${type}`)).toEqual(['a2 assistant', 'a3 assistant']);
   await write('a2', answer('m3', { type: 'text', text: 'Above' }, 'end_turn'));
-  const second = await agents.before(ended('a2', 'completed'));
-  expect(second?.lines.map(({ agent_id: id, type }) => `${id} ${type}`)).toEqual(['a2 user', 'a2 assistant']);
+  const second = await after(ended('a2', 'completed'));
+  expect(second.lines.map(({ agent_id: id, type }) => `${id} ${type}`)).toEqual(['a2 user', 'a2 assistant']);
+});
+
+const HOSTILE = {
+  'records of 30,000 empty blocks': `{"type":"assistant","message":{"content":[${'{},'.repeat(29_999)}{}]}}\n`,
+  'empty records': '{"type":"assistant","message":{}}\n',
+  'records with a stop reason': '{"type":"assistant","message":{"stop_reason":"tool_use"}}\n',
+  'lines that are not JSON': '{x\n',
+  'records of 1,000 short texts': `{"type":"assistant","message":{"id":"m","content":[${'{"type":"text","text":"a"},'.repeat(999)}{"type":"text","text":"a"}]}}\n`,
+};
+
+for (const [what, line] of Object.entries(HOSTILE)) {
+  it(`[J288] 250 MB of ${what} hold the event loop for less than 50 ms, stay out of memory, and end in one error`, async () => {
+    const { agents, after, write, append } = await follow();
+    await agents.before(started('a2', 'c2'));
+    await write('a2', answer('m1', { type: 'text', text: 'Real' }, null));
+    await append('a2', line, 250_000_000);
+    const { result, stallMs, grownMib } = await measureHarm(() => after(ended('a2', 'completed')));
+    expect(result.lines[0]).toMatchObject({ message: { id: 'm1' } });
+    expect(result.lines.length).toBeLessThanOrEqual(limits.transcriptBlocksMax);
+    expect(result.problems.filter((problem) => problem === 'a2 too_large')).toHaveLength(1);
+    expect(agents.before(ended('a2', 'completed'))).toBeUndefined();
+    // 50 ms are promised. A busy machine may count some of its own.
+    expect(stallMs).toBeLessThan(120);
+    expect(grownMib).toBeLessThan(256);
+  }, 60_000);
+}
+
+it('[J288] 20,000 content blocks of a transcript are taken, and one more ends in an error', async () => {
+  const { agents, after, write, append } = await follow();
+  expect([limits.transcriptBlocksMax, limits.transcriptRecordBlocksMax]).toEqual([20_000, 1_000]);
+  const texts = (count: number) => ({
+    ...answer('m1', {}, null),
+    message: { id: 'm1', content: Array.from({ length: count }, () => ({ type: 'text', text: 'a' })) },
+  });
+  for (const id of ['a2', 'a3']) {
+    await agents.before(printed('c1', `c-${id}`));
+    await agents.before(started(id, `c-${id}`));
+    const line = `${JSON.stringify(texts(1_000))}\n`;
+    await append(id, line, 20 * line.length);
+  }
+  await write('a3', texts(1));
+  await write('a2', texts(0));
+  agents.stop();
+  const [all, cut] = [await after(ended('a2', 'completed')), await after(ended('a3', 'completed'))];
+  expect([all.lines.length, all.problems]).toEqual([20, []]);
+  expect([cut.lines.length, cut.problems]).toEqual([20, ['a3 too_large']]);
+  await agents.before(started('a4', 'c4'));
+  await write('a4', texts(1_001));
+  await write('a4', answer('m2', { type: 'text', text: 'Done.' }, 'end_turn'));
+  expect(await after(ended('a4', 'completed'))).toMatchObject({
+    lines: [{ message: { id: 'm2' } }],
+    problems: ['a4 record_too_large'],
+  });
+});
+
+it('[J288] a call with an id of more than 256 characters is left out', async () => {
+  const { agents, after, write } = await follow();
+  const { transcriptIdCharsMax } = limits;
+  await agents.before(started('a2', 'c2'));
+  await write('a2', answer('m1', call('i'.repeat(transcriptIdCharsMax)), 'tool_use'));
+  await write('a2', result('i'.repeat(transcriptIdCharsMax)));
+  await write('a2', answer('m2', call('i'.repeat(transcriptIdCharsMax + 1)), 'end_turn'));
+  const { lines } = await after(ended('a2', 'completed'));
+  expect(lines.map((line) => blocksOf(line).length)).toEqual([1, 1, 0]);
+  expect(transcriptIdCharsMax).toBe(256);
+});
+
+it('[J288] no more of a transcript is read while what was read has no room', async () => {
+  const rooms: (() => void)[] = [];
+  const { agents, write, taken } = await follow(0, () => new Promise((resolve) => rooms.push(resolve)));
+  await agents.before(started('a2', 'c2'));
+  await write('a2', answer('m1', { type: 'text', text: 'One' }, null));
+  await write('a2', answer('m2', { type: 'text', text: 'Two' }, 'end_turn'));
+  const ending = agents.before(ended('a2', 'completed'));
+  for (const id of ['m1', 'm2']) {
+    await expect.poll(() => rooms.length).toBe(1);
+    expect(taken().lines).toMatchObject([{ message: { id } }]);
+    rooms.shift()!();
+  }
+  await ending;
+});
+
+it('[J288] a failure while a transcript is read is an error of its agent, and so is a transcript that cannot be opened', async () => {
+  const { agents, after, write, folder } = await follow(0, () => {
+    throw new Error('no');
+  });
+  await agents.before(started('a2', 'c2'));
+  await write('a2', answer('m1', { type: 'text', text: 'One' }, 'end_turn'));
+  agents.stop();
+  expect((await after(ended('a2', 'completed'))).problems).toEqual(['a2 unreadable']);
+  await agents.before(started('a3', 'c3'));
+  await write('a3', { type: 'user', message: { role: 'user', content: 'Go.' } });
+  await agents.rest();
+  await rm(join(folder, 'agent-a3.jsonl'));
+  await symlink('/etc/passwd', join(folder, 'agent-a3.jsonl'));
+  expect((await after(ended('a3', 'completed'))).problems).toEqual(['a3 unreadable']);
 });
 
 /** A directory of transcripts, and waits that are over at once, or after so long. */
-async function follow(pollMs = 0) {
+async function follow(pollMs = 0, toRoom: () => Promise<void> | undefined = () => undefined) {
   const projects = await mkdtemp(join(tmpdir(), 'fleetloom-silent-'));
   onTestFinished(() => rm(projects, { recursive: true, force: true }));
   const folder = join(projects, '-work', 'conversation', 'subagents');
@@ -123,12 +221,37 @@ async function follow(pollMs = 0) {
     setTimeout(run, pollMs);
     return () => {};
   };
+  let lines: StreamJsonMessage[] = [];
+  let problems: string[] = [];
+  const taken = () => {
+    const all = { lines, problems };
+    [lines, problems] = [[], []];
+    return all;
+  };
+  const agents = new SilentAgents({
+    projects,
+    schedule,
+    sizes: new Map(),
+    take: (line) => (lines.push(line), toRoom()),
+    onProblem: (taskId, problem) => void problems.push(`${taskId} ${problem}`),
+  });
+  const append = async (agentId: string, text: string, bytes = text.length) => {
+    await mkdir(folder, { recursive: true });
+    const piece = text.repeat(Math.ceil(1_000_000 / text.length));
+    const whole = bytes < piece.length ? text.repeat(Math.ceil(bytes / text.length)) : piece;
+    for (let at = 0; at < bytes; at += whole.length) await appendFile(join(folder, `agent-${agentId}.jsonl`), whole);
+  };
   return {
-    agents: new SilentAgents({ projects, schedule, sizes: new Map() }),
+    agents,
+    folder,
+    taken,
+    append,
     looks: () => looks,
-    write: async (agentId: string, line: object) => {
-      await mkdir(folder, { recursive: true });
-      await appendFile(join(folder, `agent-${agentId}.jsonl`), `${JSON.stringify(line)}\n`);
+    write: (agentId: string, line: object) => append(agentId, `${JSON.stringify(line)}\n`),
+    /** What is taken before the line. */
+    after: async (line: StreamJsonMessage) => {
+      await agents.before(line);
+      return taken();
     },
   };
 }

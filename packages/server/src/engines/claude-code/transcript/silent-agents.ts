@@ -3,7 +3,7 @@ import { limits } from '../../../base/limits.ts';
 import type { Schedule } from '../../../base/schedule.ts';
 import { record, text } from '../values.ts';
 import { findTranscripts } from './find-transcripts.ts';
-import { blocksOf, SilentAgent } from './silent-agent.ts';
+import { blocksOf, SilentAgent, type TranscriptProblem } from './silent-agent.ts';
 import { TranscriptFile } from './transcript-file.ts';
 import { isThere, type Wanted } from './wanted.ts';
 
@@ -13,13 +13,10 @@ export interface SilentAgentsOptions {
   readonly schedule: Schedule;
   /** How long the transcripts of earlier processes are, by agent: that much of them is in the log already. */
   readonly sizes: ReadonlyMap<string, number>;
-}
-
-/** What transcripts hold that the program has not printed. */
-export interface Recovered {
-  readonly lines: readonly StreamJsonMessage[];
-  /** Agents that have completed and whose transcript did not come within the limit. */
-  readonly missing: readonly string[];
+  /** Takes a line that the program has not printed. No more is read until the promise resolves, if there is one. */
+  readonly take: (line: StreamJsonMessage, bytes: number) => Promise<void> | undefined;
+  /** The log has not all of the transcript of a sub-agent. */
+  readonly onProblem: (taskId: string, problem: TranscriptProblem) => void;
 }
 
 /**
@@ -40,8 +37,8 @@ export class SilentAgents {
     this.#options = options;
   }
 
-  /** What has to be taken before the line, if anything. */
-  before(line: StreamJsonMessage): Promise<Recovered> | undefined {
+  /** Takes what has to be taken before the line, if there may be anything. */
+  before(line: StreamJsonMessage): Promise<void> | undefined {
     this.#note(line);
     if (line.type === 'result') return this.rest();
     const request = record(line['request']);
@@ -61,16 +58,15 @@ export class SilentAgents {
   }
 
   /** The lines of a workflow have only the beginning of the prompt of each agent. */
-  async #begin(agent: SilentAgent, line: StreamJsonMessage): Promise<Recovered> {
-    const { lines, missing } = await this.#recover(agent, { type: 'prompt' });
+  async #begin(agent: SilentAgent, line: StreamJsonMessage): Promise<void> {
     // The agent has a thread from this line on, and what it has done by now follows with the next one.
-    agent.held.unshift(...lines);
+    await this.#recover(agent, { type: 'prompt' });
     line['prompt'] = agent.prompt ?? line['prompt'];
-    return { lines: [], missing };
+    agent.prompt = undefined;
   }
 
   /** What there is of agents that have not ended: the turn is over, or the program. */
-  rest(): Promise<Recovered> | undefined {
+  rest(): Promise<void> | undefined {
     const open = [...this.#agents.values()].filter((agent) => this.#isSilent(agent));
     return open.length === 0 ? undefined : this.#recoverAll(open);
   }
@@ -121,28 +117,37 @@ export class SilentAgents {
     return isOpen && !hasLines && (callId === null || this.#calls.get(callId) !== true);
   }
 
-  async #recoverAll(agents: readonly SilentAgent[]): Promise<Recovered> {
-    const lines: StreamJsonMessage[] = [];
-    for (const agent of agents) lines.push(...(await this.#read(agent, true)));
-    return { lines, missing: [] };
+  async #recoverAll(agents: readonly SilentAgent[]): Promise<void> {
+    for (const agent of agents) {
+      await this.#read(agent, 'all');
+      this.#report(agent);
+    }
   }
 
   /** The program writes transcripts with a delay, so that one may have to be read several times. */
-  async #recover(agent: SilentAgent, wanted: Wanted): Promise<Recovered> {
-    const lines: StreamJsonMessage[] = [];
-    const since = wanted.type === 'end' && !wanted.isCompleted ? this.#beginStop() : Date.now();
+  async #recover(agent: SilentAgent, wanted: Wanted): Promise<void> {
+    const startedAt = Date.now();
+    const since = wanted.type === 'end' && !wanted.isCompleted ? this.#beginStop() : startedAt;
     const attempts = wanted.type === 'now' ? 0 : limits.transcriptWaitMs / limits.transcriptPollMs;
     for (let attempt = 0; ; attempt++) {
-      const isLast = attempt >= attempts || this.#isStopped;
-      if (wanted.type !== 'now') await this.#readParent(agent, lines);
+      // A search among many files may take longer than the wait between two attempts.
+      const isLate = attempt >= attempts || Date.now() - startedAt >= limits.transcriptWaitMs;
+      const isLast = isLate || this.#isStopped;
+      if (wanted.type !== 'now') await this.#readParent(agent);
       const isDue = wanted.type === 'now' ? this.#isMade(agent) : isLast || this.#isParentKnown(agent);
-      if (isDue) lines.push(...(await this.#read(agent, wanted.type !== 'now')));
+      if (isDue) await this.#read(agent, PARTS[wanted.type]);
       if (isLast || isThere(agent, wanted, { since, hasCall: (callId) => this.#calls.has(callId) })) break;
       await new Promise<void>((resolve) => this.#options.schedule(resolve, limits.transcriptPollMs));
     }
-    if (wanted.type === 'end') agent.isOpen = false;
-    const isMissing = wanted.type === 'end' && wanted.isCompleted && agent.file === undefined;
-    return { lines, missing: isMissing ? [agent.taskId] : [] };
+    if (wanted.type === 'end' && wanted.isCompleted && agent.file === undefined) agent.problem('missing');
+    if (wanted.type === 'end' && agent.file?.isReadable === false) agent.problem('unreadable');
+    // Before the line that begins the agent there is no thread to report on.
+    if (wanted.type !== 'prompt') this.#report(agent);
+    if (wanted.type === 'end') agent.end();
+  }
+
+  #report(agent: SilentAgent): void {
+    for (const problem of agent.takeProblems()) this.#options.onProblem(agent.taskId, problem);
   }
 
   /** Agents that are stopped together are waited for together. */
@@ -152,9 +157,9 @@ export class SilentAgents {
   }
 
   /** The agent that started this one may be silent too, and then only its transcript has the call that did. */
-  async #readParent(agent: SilentAgent, lines: StreamJsonMessage[]): Promise<void> {
+  async #readParent(agent: SilentAgent): Promise<void> {
     if (this.#isParentKnown(agent)) return;
-    for (const other of this.#othersOf(agent)) lines.push(...(await this.#read(other, false)));
+    for (const other of this.#othersOf(agent)) await this.#read(other, 'due');
   }
 
   #isParentKnown(agent: SilentAgent): boolean {
@@ -170,20 +175,43 @@ export class SilentAgents {
     return [...this.#agents.values()].filter((other) => other !== agent && this.#isSilent(other));
   }
 
-  async #read(agent: SilentAgent, isAll: boolean): Promise<StreamJsonMessage[]> {
-    agent.file ??= await this.#open(agent);
-    for (const transcribed of (await agent.file?.read()) ?? []) agent.add(transcribed);
-    const waiting = isAll ? -1 : agent.held.findIndex((line) => this.#isEarly(line));
-    const lines = agent.held.splice(0, waiting === -1 ? agent.held.length : waiting);
-    for (const line of lines) {
-      for (const block of blocksOf(line)) if (block['type'] === 'tool_use') this.#made(String(block['id']), false);
+  /** Never rejects: a failure is a problem of the transcript, and the thread of the agent goes on. */
+  async #read(agent: SilentAgent, part: Part): Promise<void> {
+    try {
+      agent.file ??= await this.#open(agent);
+      const skipped = agent.file?.skipped ?? 0;
+      for (let room: Promise<void> | undefined; agent.file !== undefined && !agent.isCut; room = undefined) {
+        await agent.file.read((transcribed, bytes) => {
+          if (part === 'due' && this.#isEarly(agent, transcribed)) return 'refuse';
+          if (part === 'prompt' && (agent.hasBegun || transcribed.type === 'assistant')) {
+            agent.hasBegun = true;
+            return 'refuse';
+          }
+          const line = agent.add(transcribed);
+          if (line !== undefined) room = this.#take(line, bytes);
+          return room !== undefined || agent.isCut ? 'stop' : 'continue';
+        });
+        if (room === undefined) break;
+        await room;
+      }
+      if ((agent.file?.skipped ?? 0) > skipped) agent.problem('record_too_large');
+      if (agent.isCut) agent.problem('too_large');
+    } catch {
+      agent.problem('unreadable');
     }
-    return lines;
   }
 
-  /** Whether the line is the report of an agent that has not ended as far as was read. */
-  #isEarly(line: StreamJsonMessage): boolean {
-    return blocksOf(line).some(({ tool_use_id: callId }) => this.#byCall.get(String(callId))?.isOpen === true);
+  #take(line: StreamJsonMessage, bytes: number): Promise<void> | undefined {
+    for (const block of blocksOf(line)) if (block['type'] === 'tool_use') this.#made(String(block['id']), false);
+    return this.#options.take(line, bytes);
+  }
+
+  /** Whether the record is the report of an agent that has not ended as far as was read. */
+  #isEarly({ calls }: SilentAgent, transcribed: StreamJsonMessage): boolean {
+    return blocksOf(transcribed).some(({ tool_use_id: id }) => {
+      const callId = text(id);
+      return callId !== undefined && calls.has(callId) && this.#byCall.get(callId)?.isOpen === true;
+    });
   }
 
   async #open({ taskId, conversation }: SilentAgent): Promise<TranscriptFile | undefined> {
@@ -193,6 +221,11 @@ export class SilentAgents {
     return new TranscriptFile({ root: projects, path: found.path, offset: sizes.get(taskId) ?? 0 });
   }
 }
+
+/** How much a read takes: the prompt, what is due before agents that still run have reported, or all there is. */
+type Part = 'prompt' | 'due' | 'all';
+
+const PARTS = { prompt: 'prompt', now: 'due', call: 'all', end: 'all' } as const satisfies Record<Wanted['type'], Part>;
 
 /** How a task line says that its agent has ended; undefined if it does not. */
 function endOf(line: StreamJsonMessage): string | undefined {

@@ -20,8 +20,8 @@ export interface WaitState {
 
 /** Whether what is wanted of the transcript of an agent has been read. */
 export function isThere(agent: SilentAgent, wanted: Wanted, { since, hasCall }: WaitState): boolean {
-  if (wanted.type === 'now') return true;
-  if (wanted.type === 'prompt') return agent.prompt !== undefined;
+  if (wanted.type === 'now' || agent.isCut) return true;
+  if (wanted.type === 'prompt') return agent.hasBegun;
   if (wanted.type === 'call') return hasCall(wanted.callId);
   // An agent that was stopped before it began has no transcript.
   if (agent.file === undefined) return !wanted.isCompleted;
