@@ -97,6 +97,16 @@ export function addServerCommands(program: Command, io: Io, done: (code: number)
       });
   }
 
+  connected(program.command('answer'))
+    .description('answer a question of an agent, or give the result of a custom tool; without a text lists what waits')
+    .argument('<session>')
+    .argument('[answer...]', 'the id of the call (may be left out if only one waits), then one text for each question')
+    .addHelpText('after', ANSWER_EXAMPLES + SERVER_EXIT_CODE_HELP)
+    .action(async (session: string, given: string[], options: object) => {
+      const { answer } = await import('./commands/answer.ts');
+      done(await answer(io, session, given, options));
+    });
+
   connected(program.command('cancel'))
     .description('stop a run and everybody who works for it; prints how it ended')
     .argument('<request>', 'the id of the run, as the first event of it says, or of the session in which it runs')
@@ -295,6 +305,13 @@ Examples:
   $ fleetloom ${name} sesn_01… --all
 `;
 }
+
+const ANSWER_EXAMPLES = `
+Examples:
+  $ fleetloom answer sesn_01…
+  $ fleetloom answer sesn_01… "Blue"
+  $ fleetloom answer sesn_01… sevt_01… "Blue" "No tests"
+`;
 
 const CANCEL_EXAMPLES = `
 Examples:

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { type Approval, createSlots, foldSlots, openApprovals, planOf } from '@fleetloom/protocol/fleet';
+import { type Approval, planOf } from '@fleetloom/protocol/fleet';
 import { CommandError } from '../command-error.ts';
-import { type Connection, type ConnectionOptions, toConnection } from '../connection/connection.ts';
-import { openFleet } from '../connection/open-fleet.ts';
+import { type ConnectionOptions, toConnection } from '../connection/connection.ts';
 import { createServerApi } from '../connection/server-api.ts';
 import { exitCode } from '../exit-code.ts';
 import { toInputLine } from '../fleet/draw-threads.ts';
+import { describeResult, type OpenAsks, type OpenResult, readOpen, toAnswerCommand } from '../fleet/read-open.ts';
 import type { Io } from '../io.ts';
 import { cleanInput, cleanInputLine, cleanLine } from '../terminal/clean-text.ts';
 import { formatPlural } from '../terminal/format.ts';
@@ -41,15 +41,19 @@ export async function approve(
   const api = createServerApi(connection);
   const path = `/v1/sessions/${encodeURIComponent(session)}`;
   await api.get(path);
-  const open = await findOpen(connection, session);
+  const asks = await readOpen(connection, session);
+  const { approvals: open } = asks;
   const isOnly = updatedInput !== undefined && open.length === 1;
-  if (ids.length === 0 && options.all !== true && !isOnly) return tellOpen(io, result, session, open);
-  const chosen = options.all === true || ids.length === 0 ? open : ids.map((id) => choose(open, id));
+  if (ids.length === 0 && options.all !== true && !isOnly) return tellOpen(io, result, session, asks);
+  const chosen = options.all === true || ids.length === 0 ? open : ids.map((id) => choose(session, asks, id));
   if (updatedInput !== undefined && chosen.length > 1) {
     throw new UsageError(`--input is for one call, and ${chosen.length} are chosen.`, 'Name one call.');
   }
   if (chosen.length === 0) {
-    io.stderr.write(`Nothing waits for an answer in ${session}.\n`);
+    io.stderr.write(
+      `${asks.results.length === 0 ? 'Nothing waits for an answer' : 'No approval is pending'} in ${session}.\n`,
+    );
+    tellQuestions(io, session, asks.results);
     return exitCode.ok;
   }
   const { message, interrupt = false } = options;
@@ -63,31 +67,44 @@ export async function approve(
   }));
   await api.post(`${path}/events`, { events });
   for (const each of chosen) io.stderr.write(`${result === 'allow' ? 'approved' : 'denied'}  ${describe(each)}\n`);
+  if (options.all === true) tellQuestions(io, session, asks.results);
   await writeText(io.stdout, chosen.map(({ toolUseId }) => `${toolUseId}\n`).join(''));
   return exitCode.ok;
 }
 
-async function findOpen(connection: Connection, session: string): Promise<readonly Approval[]> {
-  let slots = createSlots({ textCharsMax: 0 });
-  for await (const event of openFleet(connection, { session, follow: false, retriesMax: 2 }))
-    slots = foldSlots(slots, event);
-  return openApprovals(slots);
-}
-
-function choose(open: readonly Approval[], id: string): Approval {
+function choose(session: string, { approvals: open, results }: OpenAsks, id: string): Approval {
   const found = open.find(({ toolUseId }) => toolUseId === id);
   if (found !== undefined) return found;
+  const question = results.find(({ toolUseId }) => toolUseId === id);
+  if (question !== undefined) {
+    const problem = `${cleanLine(id)} is a ${question.questions.length > 0 ? 'question' : 'call of a custom tool'}, not an approval.`;
+    throw new UsageError(problem, `Answer with: ${toAnswerCommand(session, question)}`);
+  }
   const fix =
     open.length === 0 ? 'Nothing waits there.' : `These do: ${open.map(({ toolUseId }) => toolUseId).join(' ')}`;
   throw new CommandError(exitCode.notFound, `${cleanLine(id)} does not wait for an answer.`, fix);
 }
 
-function tellOpen(io: Io, result: Answer, session: string, open: readonly Approval[]): number {
+/** Nothing is written where there are none. */
+function tellQuestions(io: Io, session: string, results: readonly OpenResult[]): void {
+  const [first] = results;
+  if (first === undefined) return;
+  for (const each of results) io.stderr.write(describeResult(each));
+  io.stderr.write(
+    `${formatPlural(results.length, 'question')} ${results.length === 1 ? 'waits' : 'wait'} for an answer. `,
+  );
+  io.stderr.write(`Answer with: ${toAnswerCommand(session, first)}\n`);
+}
+
+function tellOpen(io: Io, result: Answer, session: string, { approvals: open, results }: OpenAsks): number {
   if (open.length === 0) {
+    tellQuestions(io, session, results);
+    if (results.length > 0) return exitCode.usage;
     io.stderr.write(`Nothing waits for an answer in ${session}.\n`);
     return exitCode.ok;
   }
   for (const each of open) io.stderr.write(`${each.toolUseId}  ${describe(each)}\n${toPlanText(each)}`);
+  tellQuestions(io, session, results);
   const word = result === 'allow' ? 'approve' : 'deny';
   const waits = `${formatPlural(open.length, 'call')} ${open.length === 1 ? 'waits' : 'wait'} for an answer.`;
   throw new UsageError(waits, `Name them, or: fleetloom ${word} ${session} --all`);

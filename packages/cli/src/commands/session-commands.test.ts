@@ -13,6 +13,8 @@ beforeAll(async () => {
   server = await startTestServer();
   const ask = { type: 'agent_toolset_20260401', default_config: { permission_policy: { type: 'always_ask' } } };
   await server.post('/v1/agents', { name: 'asker', model: 'scripted/echo', tools: [ask] });
+  const question = { type: 'custom', name: 'AskUserQuestion', description: 'x', input_schema: { type: 'object' } };
+  await server.post('/v1/agents', { name: 'curious', model: 'scripted/echo', tools: [question] });
 });
 afterAll(() => server.close());
 
@@ -227,6 +229,61 @@ describe('fleetloom approve and deny', () => {
     expect((await fleet('approve', sessionId, '--message', 'x')).code).toBe(2);
     await fleet('deny', sessionId, '--all');
     await server.ended(requestId);
+  });
+});
+
+describe('fleetloom answer', () => {
+  const question = (text: string) => ({
+    question: text,
+    header: 'H',
+    options: [{ label: 'Red', description: 'Like fire' }, { label: 'Blue' }],
+    multiSelect: false,
+  });
+  const beginQuestion = async (...texts: string[]) => {
+    const input = { questions: texts.map(question) };
+    const task = script([{ call: 'AskUserQuestion', input }], [{ say: 'Thanks.' }]);
+    const run = await server.begin(delegate('curious', [task]));
+    await expect.poll(async () => (await fleet('answer', run.sessionId)).stderr).toContain('1 question waits');
+    const { stderr } = await fleet('answer', run.sessionId);
+    return { ...run, stderr, id: stderr.slice(0, stderr.indexOf(' ')) };
+  };
+
+  it('[Y126] a question is listed with its options by `answer`, `approve`, `deny --all` and `watch --once`, which exits with 7', async () => {
+    const { sessionId, requestId, id, stderr } = await beginQuestion('Which colour?');
+    const shown = `${id}  curious AskUserQuestion\n    Which colour?\n      - Red: Like fire\n      - Blue\n`;
+    expect(stderr).toContain(shown);
+    const listed = await fleet('approve', sessionId);
+    expect([listed.code, listed.stdout]).toEqual([2, '']);
+    expect(listed.stderr).toContain(shown);
+    expect(listed.stderr).toContain(`Answer with: fleetloom answer ${sessionId} ${id} "<text>"`);
+    const all = await fleet('deny', sessionId, '--all');
+    expect([all.code, all.stdout]).toEqual([0, '']);
+    expect(all.stderr).toContain(shown);
+    expect(await fleet('approve', sessionId, id)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`${id} is a question, not an approval.`),
+    });
+    const once = await fleet('watch', sessionId, '--once');
+    expect(once.code).toBe(7);
+    expect(once.stdout).toMatch(/needs you[^]*has a question:\n +Which colour\?\n +- Red: Like fire\n +- Blue\n/);
+    expect(once.stdout).toContain(`fleetloom answer ${sessionId} ${id}`);
+    expect(await fleet('answer', sessionId, 'Blue')).toEqual({ code: 0, stdout: `${id}\n`, stderr: '' });
+    expect(await server.ended(requestId)).toBe('completed');
+    expect((await fleet('export', sessionId)).stdout).toMatch(/"user.custom_tool_result".*"text":"Blue"/);
+    expect((await fleet('answer', sessionId)).code).toBe(0);
+    expect((await fleet('answer', sessionId, 'Red')).code).toBe(4);
+    const late = await fleet('answer', sessionId, id, 'Red');
+    expect([late.code, late.stderr]).toEqual([5, expect.stringContaining('already')]);
+  });
+
+  it('[Y127] several questions of a call have one answer each, sent as an object by question', async () => {
+    const { sessionId, requestId, id } = await beginQuestion('Colour?', 'Shape?');
+    const wrong = await fleet('answer', sessionId, id, 'Red');
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('2 answers expected')]);
+    expect((await fleet('answer', sessionId, id, 'Red', 'Round')).code).toBe(0);
+    expect(await server.ended(requestId)).toBe('completed');
+    const { stdout } = await fleet('export', sessionId);
+    expect(stdout).toContain(JSON.stringify(JSON.stringify({ 'Colour?': 'Red', 'Shape?': 'Round' })));
   });
 });
 
