@@ -67,7 +67,9 @@ export function addServerCommands(program: Command, io: Io, done: (code: number)
     });
 
   connected(program.command('continue'))
-    .description('go on with a session whose last turn failed, e.g. because the server was restarted')
+    .description(
+      'continue a session after its turn, a sub-agent or background work failed, e.g. because the server was restarted',
+    )
     .argument('<session>')
     .addHelpText('after', CONTINUE_EXAMPLES + SERVER_EXIT_CODE_HELP)
     .action(async (session: string, options: object) => {

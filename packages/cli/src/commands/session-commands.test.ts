@@ -172,6 +172,15 @@ describe('fleetloom continue', () => {
       .toContain('Continue where you left off');
   });
 
+  it('[Y128] a session whose sub-agent failed is continued although the turn of its coordinator did not', async () => {
+    const run = await server.begin(delegate('asker', [script([{ fail: { status: 400 } }])]));
+    expect(await server.ended(run.requestId)).toBe('completed');
+    expect(await fleet('continue', run.sessionId)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^sevt_/) });
+    await expect
+      .poll(async () => (await fleet('export', run.sessionId)).stdout)
+      .toContain('Work that you started was cut off');
+  });
+
   it('[Y125] a session whose last turn did not fail is left alone', async () => {
     const { sessionId, requestId } = await server.begin('hello');
     await server.ended(requestId);

@@ -135,7 +135,7 @@ function toAsk(
 }
 
 /** An old failure is history, and nobody has to look at it. */
-function isNewestRun({ session, slot }: ShownRow): boolean {
+export function isNewestRun({ session, slot }: Pick<ShownRow, 'session' | 'slot'>): boolean {
   const last = session.slots.runs.at(-1);
   return last !== undefined && last.slots.includes(slot);
 }
