@@ -45,7 +45,8 @@ export async function approve(
   const { approvals: open } = asks;
   const isOnly = updatedInput !== undefined && open.length === 1;
   if (ids.length === 0 && options.all !== true && !isOnly) return tellOpen(io, result, session, asks);
-  const chosen = options.all === true || ids.length === 0 ? open : ids.map((id) => choose(session, asks, id));
+  for (const id of ids) refuseQuestion(session, asks, id);
+  const chosen = options.all === true || ids.length === 0 ? open.map(({ toolUseId }) => toolUseId) : ids;
   if (updatedInput !== undefined && chosen.length > 1) {
     throw new UsageError(`--input is for one call, and ${chosen.length} are chosen.`, 'Name one call.');
   }
@@ -57,32 +58,51 @@ export async function approve(
     return exitCode.ok;
   }
   const { message, interrupt = false } = options;
-  const events = chosen.map(({ toolUseId }) => ({
+  const events = chosen.map((id) => ({
     type: 'user.tool_confirmation',
-    tool_use_id: toolUseId,
+    tool_use_id: id,
     result,
     ...(message === undefined ? {} : { deny_message: message }),
     ...(interrupt ? { interrupt } : {}),
     ...(updatedInput === undefined ? {} : { updated_input: updatedInput }),
   }));
-  await api.post(`${path}/events`, { events });
-  for (const each of chosen) io.stderr.write(`${result === 'allow' ? 'approved' : 'denied'}  ${describe(each)}\n`);
+  // Calls that do not wait are sent as well: the server refuses all of them and says why.
+  await api.post(`${path}/events`, { events }).catch((error: unknown) => {
+    throw toRefusal(session, asks, error);
+  });
+  const word = result === 'allow' ? 'approved' : 'denied';
+  for (const id of chosen) {
+    const call = open.find(({ toolUseId }) => toolUseId === id);
+    const run = call !== undefined && updatedInput !== undefined ? { ...call, input: updatedInput } : call;
+    io.stderr.write(`${word}  ${run === undefined ? cleanLine(id) : describe(run)}\n`);
+  }
   if (options.all === true) tellQuestions(io, session, asks.results);
-  await writeText(io.stdout, chosen.map(({ toolUseId }) => `${toolUseId}\n`).join(''));
+  await writeText(io.stdout, chosen.map((id) => `${id}\n`).join(''));
   return exitCode.ok;
 }
 
-function choose(session: string, { approvals: open, results }: OpenAsks, id: string): Approval {
-  const found = open.find(({ toolUseId }) => toolUseId === id);
-  if (found !== undefined) return found;
+/** A question is answered in words. */
+function refuseQuestion(session: string, { results }: OpenAsks, id: string): void {
   const question = results.find(({ toolUseId }) => toolUseId === id);
-  if (question !== undefined) {
-    const problem = `${cleanLine(id)} is a ${question.questions.length > 0 ? 'question' : 'call of a custom tool'}, not an approval.`;
-    throw new UsageError(problem, `Answer with: ${toAnswerCommand(session, question)}`);
+  if (question === undefined) return;
+  const kind = question.questions.length > 0 ? 'question' : 'call of a custom tool';
+  const fix = `Answer with: ${toAnswerCommand(session, question)}`;
+  throw new UsageError(`${cleanLine(id)} is a ${kind}, not an approval.`, fix);
+}
+
+/** The reason of the server, and what can be done: continue after a withdrawal, else name the calls that wait. */
+function toRefusal(session: string, { approvals }: OpenAsks, error: unknown): unknown {
+  if (!(error instanceof CommandError) || error.exitCode !== exitCode.refused) return error;
+  const message = error.message.replace(/^events\[\d+\]: /, '');
+  const waiting = approvals.map(({ toolUseId }) => toolUseId).join(' ');
+  const others =
+    waiting === '' ? `Nothing waits for an answer in ${cleanLine(session)}.` : `These calls wait: ${waiting}`;
+  if (/ does not wait for user\.tool_confirmation/.test(message)) {
+    return new CommandError(exitCode.notFound, message, others, { cause: error });
   }
-  const fix =
-    open.length === 0 ? 'Nothing waits there.' : `These do: ${open.map(({ toolUseId }) => toolUseId).join(' ')}`;
-  throw new CommandError(exitCode.notFound, `${cleanLine(id)} does not wait for an answer.`, fix);
+  const isRestart = / because the server (restarted|ended its idle program)/.test(message);
+  const fix = isRestart ? `Continue with: fleetloom continue ${cleanLine(session)}` : others;
+  return new CommandError(exitCode.refused, message, fix, { cause: error });
 }
 
 /** Nothing is written where there are none. */

@@ -241,6 +241,31 @@ describe('fleetloom approve and deny', () => {
   });
 });
 
+describe('fleetloom approve of a call that does not wait', () => {
+  it('[Y129] an answered and a withdrawn call are refused with the reason of the server and 5, and no other call is answered', async () => {
+    const { sessionId, requestId, ids } = await beginAsking('echo one', 'echo two');
+    const [one = '', two = ''] = ids;
+    await fleet('approve', sessionId, one);
+    const again = await fleet('approve', sessionId, two, one);
+    expect([again.code, again.stdout]).toEqual([5, '']);
+    expect(again.stderr).toContain(`${one} was already answered`);
+    expect(again.stderr).toContain(`These calls wait: ${two}`);
+    await fleet('cancel', requestId);
+    const late = await fleet('approve', sessionId, two);
+    expect([late.code, late.stdout]).toEqual([5, '']);
+    expect(late.stderr).toContain(`${two} was withdrawn because the call was interrupted`);
+    expect((await fleet('approve', sessionId, 'sevt_none')).code).toBe(4);
+  });
+
+  it('[Y129] `approve --input` prints the input that runs', async () => {
+    const { sessionId, requestId, ids } = await beginAsking('echo one');
+    const input = JSON.stringify({ command: 'echo changed' });
+    const { stderr } = await fleet('approve', sessionId, ...ids, '--input', input);
+    expect(stderr).toBe('approved  asker bash: echo changed\n');
+    await server.ended(requestId);
+  });
+});
+
 describe('fleetloom answer', () => {
   const question = (text: string) => ({
     question: text,

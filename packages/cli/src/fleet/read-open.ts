@@ -3,7 +3,6 @@ import {
   createSlots,
   type FleetEvent,
   foldSlots,
-  openApprovals,
   type Question,
   questionsOf,
   type SessionSlots,
@@ -25,8 +24,8 @@ export interface OpenResult {
   readonly toolUseId: string;
   readonly tool: string;
   readonly input: unknown;
+  /** The title of its thread, or the name of its agent. */
   readonly agent: string;
-  readonly threadId: string | null;
   /** None: the call is one of a custom tool. */
   readonly questions: readonly Question[];
 }
@@ -38,7 +37,7 @@ export async function readOpen(connection: Connection, session: string): Promise
     slots = foldSlots(slots, event);
     noteInput(inputs, event);
   }
-  return { approvals: openApprovals(slots), results: toResults(slots, inputs) };
+  return { approvals: toApprovals(slots), results: toResults(slots, inputs) };
 }
 
 function noteInput(inputs: Map<string, unknown>, event: FleetEvent): void {
@@ -46,13 +45,26 @@ function noteInput(inputs: Map<string, unknown>, event: FleetEvent): void {
   else if (event.type === 'tool_call') inputs.delete(event.tool_use_id);
 }
 
+/** Each with the title of its thread, where it has one: many sub-agents of a program are of the same kind. */
+function toApprovals({ runs }: SessionSlots): Approval[] {
+  return runs.flatMap(({ approvals, slots }) => {
+    const titles = new Map(
+      slots.flatMap(({ streamId, title }) => (title === null ? [] : [[streamId, title] as const])),
+    );
+    return approvals.flatMap((each) =>
+      each.state === 'open' ? [{ ...each, agent: titles.get(each.streamId) ?? each.agent }] : [],
+    );
+  });
+}
+
 function toResults({ runs }: SessionSlots, inputs: ReadonlyMap<string, unknown>): OpenResult[] {
   return runs.flatMap(({ slots }) =>
-    slots.flatMap(({ tools, agent, threadId }) =>
+    slots.flatMap(({ tools, title, agent: name }) =>
       tools.flatMap(({ toolUseId, tool, state, awaitsResult = false }): OpenResult[] => {
         if (state !== 'running' || !awaitsResult) return [];
         const input = inputs.get(toolUseId);
-        return [{ toolUseId, tool, input, agent, threadId, questions: questionsOf({ tool, input }) }];
+        const agent = title ?? name;
+        return [{ toolUseId, tool, input, agent, questions: questionsOf({ tool, input }) }];
       }),
     ),
   );
