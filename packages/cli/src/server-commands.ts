@@ -67,7 +67,9 @@ export function addServerCommands(program: Command, io: Io, done: (code: number)
     });
 
   connected(program.command('continue'))
-    .description('go on with a session whose last turn failed, e.g. because the server was restarted')
+    .description(
+      'continue a session after its turn, a sub-agent or background work failed, e.g. because the server was restarted',
+    )
     .argument('<session>')
     .addHelpText('after', CONTINUE_EXAMPLES + SERVER_EXIT_CODE_HELP)
     .action(async (session: string, options: object) => {
@@ -96,6 +98,16 @@ export function addServerCommands(program: Command, io: Io, done: (code: number)
         done(await approve(io, answer, session, ids, options));
       });
   }
+
+  connected(program.command('answer'))
+    .description('answer a question of an agent, or give the result of a custom tool; without a text lists what waits')
+    .argument('<session>')
+    .argument('[answer...]', 'the id of the call (may be left out if only one waits), then one text for each question')
+    .addHelpText('after', ANSWER_EXAMPLES + SERVER_EXIT_CODE_HELP)
+    .action(async (session: string, given: string[], options: object) => {
+      const { answer } = await import('./commands/answer.ts');
+      done(await answer(io, session, given, options));
+    });
 
   connected(program.command('cancel'))
     .description('stop a run and everybody who works for it; prints how it ended')
@@ -295,6 +307,13 @@ Examples:
   $ fleetloom ${name} sesn_01… --all
 `;
 }
+
+const ANSWER_EXAMPLES = `
+Examples:
+  $ fleetloom answer sesn_01…
+  $ fleetloom answer sesn_01… "Blue"
+  $ fleetloom answer sesn_01… sevt_01… "Blue" "No tests"
+`;
 
 const CANCEL_EXAMPLES = `
 Examples:

@@ -3,20 +3,67 @@ import type { SessionEvent } from '@fleetloom/protocol/managed-agents';
 import { INTERRUPTED, NOT_CARRIED_OUT } from '@fleetloom/protocol/text';
 
 /**
+ * Whether a session can be continued: it is idle, and since the last message of a user its turn or that of a sub-agent failed, an
+ * approval was withdrawn because the server restarted, or work in the background was lost. `events` are those of the session, in order.
+ */
+export function isCutOff(events: readonly SessionEvent[]): boolean {
+  const newest = sinceMessage(events);
+  const status = newest.findLast(({ type }) => type.startsWith('session.status_'));
+  // After a restart there may be no status behind the message: an idle session stays as it was.
+  if (status !== undefined && status.type !== 'session.status_idle') return false;
+  if (status?.type === 'session.status_idle' && status.stop_reason.type === 'requires_action') return false;
+  return newest.some(isLoss);
+}
+
+function isLoss(event: SessionEvent): boolean {
+  switch (event.type) {
+    case 'session.status_idle':
+    case 'session.thread_status_idle':
+      return event.stop_reason.type === 'retries_exhausted';
+    case 'session.error':
+      return event.error.retry_status.type === 'exhausted';
+    case 'agent.tool_result':
+    case 'agent.mcp_tool_result':
+      return stateAfter(event.content ?? []) === 'waiting';
+    default:
+      return false;
+  }
+}
+
+/**
  * What to say to an agent so that it goes on after its turn was cut off, e.g. by a restart of the server. It names the calls
- * that were not carried out, and those that may have been carried out in part. `events` are those of the session, in order.
+ * that were not carried out, those that may have been carried out in part, and the work in the background that was lost. `events` are
+ * those of the session, in order.
  */
 export function toContinueMessage(events: readonly SessionEvent[]): string {
-  const last = events.findLastIndex(({ type }) => type === 'user.message');
+  const newest = sinceMessage(events);
   const calls = new Map<string, Call>();
-  for (const event of events.slice(last + 1)) follow(calls, event);
+  for (const event of newest) follow(calls, event);
   const listed = (state: Call['state']) => [...calls.values()].filter((call) => call.state === state).map(toLine);
+  const status = newest.findLast(({ type }) => type === 'session.status_idle');
+  const isOfTurn = status?.type !== 'session.status_idle' || status.stop_reason.type === 'retries_exhausted';
+  const what = isOfTurn ? 'Your last turn' : 'Work that you started';
   return [
-    'Your last turn was cut off, and your program was started again. Continue where you left off.',
+    `${what} was cut off, and your program was started again. Continue where you left off.`,
     ...toList('These calls were not carried out:', listed('waiting')),
     ...toList('These calls were interrupted, and may have been carried out in part:', listed('interrupted')),
+    ...toList('This work was lost:', newest.flatMap(toLostWork)),
   ].join('\n');
 }
+
+function sinceMessage(events: readonly SessionEvent[]): readonly SessionEvent[] {
+  return events.slice(events.findLastIndex(({ type }) => type === 'user.message') + 1);
+}
+
+/** The error that reports lost work names it before the reason. */
+function toLostWork(event: SessionEvent): string[] {
+  if (event.type !== 'session.error') return [];
+  const { message } = event.error;
+  const end = message.indexOf(WORK_ENDED);
+  return end === -1 ? [] : [`- ${cutText(message.slice(0, end), INPUT_CHARS)}`];
+}
+
+const WORK_ENDED = ' ended with the program: ';
 
 interface Call {
   readonly name: string;

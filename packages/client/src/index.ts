@@ -1,5 +1,5 @@
 /** Reads Fleetloom's event streams, in Node and in browsers. */
-export { toContinueMessage } from './continue-message.ts';
+export { isCutOff, toContinueMessage } from './continue-message.ts';
 export { openEvents, type OpenEventsOptions } from './open-events.ts';
 export { readEvents } from './read-events.ts';
 export { ResponseError } from './response-error.ts';

@@ -2,7 +2,7 @@ import { FleetloomError } from './base/errors.ts';
 import type { TreeRemover } from './base/remove-tree.ts';
 import { createClaudeCodeEngine } from './engines/claude-code/claude-code-engine.ts';
 import type { Upstream } from './engines/claude-code/gateway/upstream.ts';
-import { findInvalidOption } from './engines/program-options.ts';
+import { findForeignOption, findInvalidOption } from './engines/program-options.ts';
 import { createNoProgramEngine, toEndedProgram } from './engines/no-program.ts';
 import { PROGRAM_PREFIX, type ProgramEngine } from './engines/program.ts';
 import { createScriptedHandler, type ScriptedHandler } from './engines/scripted/http/handler.ts';
@@ -92,8 +92,9 @@ export function openPrograms(parts: OpenProgramsOptions): OpenedPrograms {
       throw new FleetloomError({ code: 'program_unavailable', kind: 'caller', problem, advice });
     },
     checkOptions: async (model, metadata) => {
-      if (!isProgram(model)) return;
-      const invalid = findInvalidOption(metadata, await engine.describe());
+      const invalid = isProgram(model)
+        ? findInvalidOption(metadata, await engine.describe())
+        : findForeignOption(metadata);
       if (invalid !== null) throw new FleetloomError({ code: 'program_option_invalid', kind: 'caller', ...invalid });
     },
   };

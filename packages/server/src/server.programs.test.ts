@@ -162,6 +162,15 @@ describe('a machine without a sandbox', () => {
     await openWithout({ isUnsandboxed: true }).checkSession(WORKSPACE, MODEL);
   });
 
+  it('[V144] an option on a session that no program runs, and a misspelled one, are refused', async () => {
+    const opened = openWithout({ isUnsandboxed: true });
+    const invalid = { code: 'program_option_invalid', message: expect.stringContaining('claude_code.permission_mode') };
+    const misspelled = { 'claude_code.permision_mode': 'plan' };
+    await expect(opened.checkOptions('scripted/echo', misspelled)).rejects.toMatchObject(invalid);
+    await expect(opened.checkOptions(MODEL, misspelled)).rejects.toMatchObject(invalid);
+    await opened.checkOptions('scripted/echo', { 'claude_code.model': null, other: 'x' });
+  });
+
   function openWithout(choice: ClaudeCodeChoice) {
     const opened = openPrograms({
       options: { dataDirectory: '/nowhere', claudeCode: { workspaces: [WORKSPACE], ...choice } },

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { type Approval, createSlots, foldSlots, openApprovals, planOf } from '@fleetloom/protocol/fleet';
+import { type Approval, planOf } from '@fleetloom/protocol/fleet';
 import { CommandError } from '../command-error.ts';
-import { type Connection, type ConnectionOptions, toConnection } from '../connection/connection.ts';
-import { openFleet } from '../connection/open-fleet.ts';
+import { type ConnectionOptions, toConnection } from '../connection/connection.ts';
 import { createServerApi } from '../connection/server-api.ts';
 import { exitCode } from '../exit-code.ts';
 import { toInputLine } from '../fleet/draw-threads.ts';
+import { describeResult, type OpenAsks, type OpenResult, readOpen, toAnswerCommand } from '../fleet/read-open.ts';
 import type { Io } from '../io.ts';
 import { cleanInput, cleanInputLine, cleanLine } from '../terminal/clean-text.ts';
 import { formatPlural } from '../terminal/format.ts';
@@ -41,53 +41,90 @@ export async function approve(
   const api = createServerApi(connection);
   const path = `/v1/sessions/${encodeURIComponent(session)}`;
   await api.get(path);
-  const open = await findOpen(connection, session);
+  const asks = await readOpen(connection, session);
+  const { approvals: open } = asks;
   const isOnly = updatedInput !== undefined && open.length === 1;
-  if (ids.length === 0 && options.all !== true && !isOnly) return tellOpen(io, result, session, open);
-  const chosen = options.all === true || ids.length === 0 ? open : ids.map((id) => choose(open, id));
+  if (ids.length === 0 && options.all !== true && !isOnly) return tellOpen(io, result, session, asks);
+  for (const id of ids) refuseQuestion(session, asks, id);
+  const chosen = options.all === true || ids.length === 0 ? open.map(({ toolUseId }) => toolUseId) : ids;
   if (updatedInput !== undefined && chosen.length > 1) {
     throw new UsageError(`--input is for one call, and ${chosen.length} are chosen.`, 'Name one call.');
   }
   if (chosen.length === 0) {
-    io.stderr.write(`Nothing waits for an answer in ${session}.\n`);
+    io.stderr.write(
+      `${asks.results.length === 0 ? 'Nothing waits for an answer' : 'No approval is pending'} in ${session}.\n`,
+    );
+    tellQuestions(io, session, asks.results);
     return exitCode.ok;
   }
   const { message, interrupt = false } = options;
-  const events = chosen.map(({ toolUseId }) => ({
+  const events = chosen.map((id) => ({
     type: 'user.tool_confirmation',
-    tool_use_id: toolUseId,
+    tool_use_id: id,
     result,
     ...(message === undefined ? {} : { deny_message: message }),
     ...(interrupt ? { interrupt } : {}),
     ...(updatedInput === undefined ? {} : { updated_input: updatedInput }),
   }));
-  await api.post(`${path}/events`, { events });
-  for (const each of chosen) io.stderr.write(`${result === 'allow' ? 'approved' : 'denied'}  ${describe(each)}\n`);
-  await writeText(io.stdout, chosen.map(({ toolUseId }) => `${toolUseId}\n`).join(''));
+  // Calls that do not wait are sent as well: the server refuses all of them and says why.
+  await api.post(`${path}/events`, { events }).catch((error: unknown) => {
+    throw toRefusal(session, asks, error);
+  });
+  const word = result === 'allow' ? 'approved' : 'denied';
+  for (const id of chosen) {
+    const call = open.find(({ toolUseId }) => toolUseId === id);
+    const run = call !== undefined && updatedInput !== undefined ? { ...call, input: updatedInput } : call;
+    io.stderr.write(`${word}  ${run === undefined ? cleanLine(id) : describe(run)}\n`);
+  }
+  if (options.all === true) tellQuestions(io, session, asks.results);
+  await writeText(io.stdout, chosen.map((id) => `${id}\n`).join(''));
   return exitCode.ok;
 }
 
-async function findOpen(connection: Connection, session: string): Promise<readonly Approval[]> {
-  let slots = createSlots({ textCharsMax: 0 });
-  for await (const event of openFleet(connection, { session, follow: false, retriesMax: 2 }))
-    slots = foldSlots(slots, event);
-  return openApprovals(slots);
+/** A question is answered in words. */
+function refuseQuestion(session: string, { results }: OpenAsks, id: string): void {
+  const question = results.find(({ toolUseId }) => toolUseId === id);
+  if (question === undefined) return;
+  const kind = question.questions.length > 0 ? 'question' : 'call of a custom tool';
+  const fix = `Answer with: ${toAnswerCommand(session, question)}`;
+  throw new UsageError(`${cleanLine(id)} is a ${kind}, not an approval.`, fix);
 }
 
-function choose(open: readonly Approval[], id: string): Approval {
-  const found = open.find(({ toolUseId }) => toolUseId === id);
-  if (found !== undefined) return found;
-  const fix =
-    open.length === 0 ? 'Nothing waits there.' : `These do: ${open.map(({ toolUseId }) => toolUseId).join(' ')}`;
-  throw new CommandError(exitCode.notFound, `${cleanLine(id)} does not wait for an answer.`, fix);
+/** The reason of the server, and what can be done: continue after a withdrawal, else name the calls that wait. */
+function toRefusal(session: string, { approvals }: OpenAsks, error: unknown): unknown {
+  if (!(error instanceof CommandError) || error.exitCode !== exitCode.refused) return error;
+  const message = error.message.replace(/^events\[\d+\]: /, '');
+  const waiting = approvals.map(({ toolUseId }) => toolUseId).join(' ');
+  const others =
+    waiting === '' ? `Nothing waits for an answer in ${cleanLine(session)}.` : `These calls wait: ${waiting}`;
+  if (/ does not wait for user\.tool_confirmation/.test(message)) {
+    return new CommandError(exitCode.notFound, message, others, { cause: error });
+  }
+  const isRestart = / because the server (restarted|ended its idle program)/.test(message);
+  const fix = isRestart ? `Continue with: fleetloom continue ${cleanLine(session)}` : others;
+  return new CommandError(exitCode.refused, message, fix, { cause: error });
 }
 
-function tellOpen(io: Io, result: Answer, session: string, open: readonly Approval[]): number {
+/** Nothing is written where there are none. */
+function tellQuestions(io: Io, session: string, results: readonly OpenResult[]): void {
+  const [first] = results;
+  if (first === undefined) return;
+  for (const each of results) io.stderr.write(describeResult(each));
+  io.stderr.write(
+    `${formatPlural(results.length, 'question')} ${results.length === 1 ? 'waits' : 'wait'} for an answer. `,
+  );
+  io.stderr.write(`Answer with: ${toAnswerCommand(session, first)}\n`);
+}
+
+function tellOpen(io: Io, result: Answer, session: string, { approvals: open, results }: OpenAsks): number {
   if (open.length === 0) {
+    tellQuestions(io, session, results);
+    if (results.length > 0) return exitCode.usage;
     io.stderr.write(`Nothing waits for an answer in ${session}.\n`);
     return exitCode.ok;
   }
   for (const each of open) io.stderr.write(`${each.toolUseId}  ${describe(each)}\n${toPlanText(each)}`);
+  tellQuestions(io, session, results);
   const word = result === 'allow' ? 'approve' : 'deny';
   const waits = `${formatPlural(open.length, 'call')} ${open.length === 1 ? 'waits' : 'wait'} for an answer.`;
   throw new UsageError(waits, `Name them, or: fleetloom ${word} ${session} --all`);

@@ -1,4 +1,4 @@
-import { toContinueMessage } from '@fleetloom/client';
+import { isCutOff, toContinueMessage } from '@fleetloom/client';
 import type { SessionEvent } from '@fleetloom/protocol/managed-agents';
 import { CommandError } from '../command-error.ts';
 import { type ConnectionOptions, toConnection } from '../connection/connection.ts';
@@ -9,17 +9,16 @@ import { cleanLine } from '../terminal/clean-text.ts';
 import { writeText } from '../write-text.ts';
 
 /**
- * `fleetloom continue`: one message to a session whose last turn failed, e.g. because the server was restarted. It tells the
- * agent which calls were not carried out.
+ * `fleetloom continue`: one message to a session of which something was cut off since the last message, e.g. because the server was
+ * restarted: its turn, a sub-agent, an approval or work in the background. The message names the calls that were not carried out.
  */
 export async function continueSession(io: Io, session: string, options: ConnectionOptions): Promise<number> {
   const api = createServerApi(toConnection(io.env, options));
   const path = `/v1/sessions/${encodeURIComponent(session)}/events`;
   const events = await readLastTurn(api, path);
-  const idle = events.findLast((event) => event.type.startsWith('session.status_'));
-  if (idle?.type !== 'session.status_idle' || idle.stop_reason.type !== 'retries_exhausted') {
-    const fix = `To say something to it: fleetloom send ${cleanLine(session)} "…"`;
-    throw new CommandError(exitCode.notFound, `The last turn of ${cleanLine(session)} did not fail.`, fix);
+  if (!isCutOff(events)) {
+    const problem = `Nothing of ${cleanLine(session)} failed or was lost since the last message, or the session is running.`;
+    throw new CommandError(exitCode.notFound, problem, `To send a message: fleetloom send ${cleanLine(session)} "…"`);
   }
   const message = { type: 'user.message', content: [{ type: 'text', text: toContinueMessage(events) }] };
   const { data } = await api.post<{ readonly data: readonly { readonly id: string }[] }>(path, { events: [message] });

@@ -13,6 +13,8 @@ beforeAll(async () => {
   server = await startTestServer();
   const ask = { type: 'agent_toolset_20260401', default_config: { permission_policy: { type: 'always_ask' } } };
   await server.post('/v1/agents', { name: 'asker', model: 'scripted/echo', tools: [ask] });
+  const question = { type: 'custom', name: 'AskUserQuestion', description: 'x', input_schema: { type: 'object' } };
+  await server.post('/v1/agents', { name: 'curious', model: 'scripted/echo', tools: [question] });
 });
 afterAll(() => server.close());
 
@@ -170,6 +172,15 @@ describe('fleetloom continue', () => {
       .toContain('Continue where you left off');
   });
 
+  it('[Y128] a session whose sub-agent failed is continued although the turn of its coordinator did not', async () => {
+    const run = await server.begin(delegate('asker', [script([{ fail: { status: 400 } }])]));
+    expect(await server.ended(run.requestId)).toBe('completed');
+    expect(await fleet('continue', run.sessionId)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^sevt_/) });
+    await expect
+      .poll(async () => (await fleet('export', run.sessionId)).stdout)
+      .toContain('Work that you started was cut off');
+  });
+
   it('[Y125] a session whose last turn did not fail is left alone', async () => {
     const { sessionId, requestId } = await server.begin('hello');
     await server.ended(requestId);
@@ -227,6 +238,86 @@ describe('fleetloom approve and deny', () => {
     expect((await fleet('approve', sessionId, '--message', 'x')).code).toBe(2);
     await fleet('deny', sessionId, '--all');
     await server.ended(requestId);
+  });
+});
+
+describe('fleetloom approve of a call that does not wait', () => {
+  it('[Y129] an answered and a withdrawn call are refused with the reason of the server and 5, and no other call is answered', async () => {
+    const { sessionId, requestId, ids } = await beginAsking('echo one', 'echo two');
+    const [one = '', two = ''] = ids;
+    await fleet('approve', sessionId, one);
+    const again = await fleet('approve', sessionId, two, one);
+    expect([again.code, again.stdout]).toEqual([5, '']);
+    expect(again.stderr).toContain(`${one} was already answered`);
+    expect(again.stderr).toContain(`These calls wait: ${two}`);
+    await fleet('cancel', requestId);
+    const late = await fleet('approve', sessionId, two);
+    expect([late.code, late.stdout]).toEqual([5, '']);
+    expect(late.stderr).toContain(`${two} was withdrawn because the call was interrupted`);
+    expect((await fleet('approve', sessionId, 'sevt_none')).code).toBe(4);
+  });
+
+  it('[Y129] `approve --input` prints the input that runs', async () => {
+    const { sessionId, requestId, ids } = await beginAsking('echo one');
+    const input = JSON.stringify({ command: 'echo changed' });
+    const { stderr } = await fleet('approve', sessionId, ...ids, '--input', input);
+    expect(stderr).toBe('approved  asker bash: echo changed\n');
+    await server.ended(requestId);
+  });
+});
+
+describe('fleetloom answer', () => {
+  const question = (text: string) => ({
+    question: text,
+    header: 'H',
+    options: [{ label: 'Red', description: 'Like fire' }, { label: 'Blue' }],
+    multiSelect: false,
+  });
+  const beginQuestion = async (...texts: string[]) => {
+    const input = { questions: texts.map(question) };
+    const task = script([{ call: 'AskUserQuestion', input }], [{ say: 'Thanks.' }]);
+    const run = await server.begin(delegate('curious', [task]));
+    await expect.poll(async () => (await fleet('answer', run.sessionId)).stderr).toContain('1 question waits');
+    const { stderr } = await fleet('answer', run.sessionId);
+    return { ...run, stderr, id: stderr.slice(0, stderr.indexOf(' ')) };
+  };
+
+  it('[Y126] a question is listed with its options by `answer`, `approve`, `deny --all` and `watch --once`, which exits with 7', async () => {
+    const { sessionId, requestId, id, stderr } = await beginQuestion('Which colour?');
+    const shown = `${id}  curious AskUserQuestion\n    Which colour?\n      - Red: Like fire\n      - Blue\n`;
+    expect(stderr).toContain(shown);
+    const listed = await fleet('approve', sessionId);
+    expect([listed.code, listed.stdout]).toEqual([2, '']);
+    expect(listed.stderr).toContain(shown);
+    expect(listed.stderr).toContain(`Answer with: fleetloom answer ${sessionId} ${id} "<text>"`);
+    const all = await fleet('deny', sessionId, '--all');
+    expect([all.code, all.stdout]).toEqual([0, '']);
+    expect(all.stderr).toContain(shown);
+    expect(await fleet('approve', sessionId, id)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`${id} is a question, not an approval.`),
+    });
+    const once = await fleet('watch', sessionId, '--once');
+    expect(once.code).toBe(7);
+    expect(once.stdout).toMatch(/needs you[^]*has a question:\n +Which colour\?\n +- Red: Like fire\n +- Blue\n/);
+    expect(once.stdout).toContain(`fleetloom answer ${sessionId} ${id}`);
+    expect(await fleet('answer', sessionId, 'Blue')).toEqual({ code: 0, stdout: `${id}\n`, stderr: '' });
+    expect(await server.ended(requestId)).toBe('completed');
+    expect((await fleet('export', sessionId)).stdout).toMatch(/"user.custom_tool_result".*"text":"Blue"/);
+    expect((await fleet('answer', sessionId)).code).toBe(0);
+    expect((await fleet('answer', sessionId, 'Red')).code).toBe(4);
+    const late = await fleet('answer', sessionId, id, 'Red');
+    expect([late.code, late.stderr]).toEqual([5, expect.stringContaining('already')]);
+  });
+
+  it('[Y127] several questions of a call have one answer each, sent as an object by question', async () => {
+    const { sessionId, requestId, id } = await beginQuestion('Colour?', 'Shape?');
+    const wrong = await fleet('answer', sessionId, id, 'Red');
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('2 answers expected')]);
+    expect((await fleet('answer', sessionId, id, 'Red', 'Round')).code).toBe(0);
+    expect(await server.ended(requestId)).toBe('completed');
+    const { stdout } = await fleet('export', sessionId);
+    expect(stdout).toContain(JSON.stringify(JSON.stringify({ 'Colour?': 'Red', 'Shape?': 'Round' })));
   });
 });
 

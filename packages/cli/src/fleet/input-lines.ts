@@ -1,12 +1,18 @@
+import type { Question } from '@fleetloom/protocol/fleet';
 import { cleanInput } from '../terminal/clean-text.ts';
 import { wrapText } from '../terminal/text-width.ts';
 
-/** What is decided about, whole: of a plan its text first, then whatever else the program sent with it. */
+/** What is decided about, whole: of a plan its text first, then whatever else the program sent with it; of a question its options. */
 export function toApprovalLines(
-  { plan, input }: { readonly plan: string | null; readonly input: unknown },
+  {
+    plan,
+    questions,
+    input,
+  }: { readonly plan: string | null; readonly questions: readonly Question[]; readonly input: unknown },
   width: number,
   linesMax: number,
 ): string[] {
+  if (questions.length > 0) return toTextLines(questions.map(toQuestionText).join('\n\n'), width, linesMax);
   if (plan === null || typeof input !== 'object' || input === null) return toInputLines(input, width, linesMax);
   const rest = Object.fromEntries(Object.entries(input).filter(([name]) => name !== 'plan'));
   const lines = toTextLines(plan, width, linesMax);
@@ -27,4 +33,12 @@ function toTextLines(text: string, width: number, linesMax: number): string[] {
   const lines = wrapText(cleanInput(text), width, linesMax + 1);
   if (lines.length <= linesMax) return lines;
   return [...lines.slice(0, linesMax), `(only its beginning is shown: ${text.length} characters in all)`];
+}
+
+/** The question, and below it one line for each option. */
+export function toQuestionText({ text, options, isMultiple }: Question): string {
+  const lines = options.map(
+    ({ label, description }) => `  - ${label}${description === null ? '' : `: ${description}`}`,
+  );
+  return [`${text}${isMultiple ? ' (more than one answer is possible)' : ''}`, ...lines].join('\n');
 }

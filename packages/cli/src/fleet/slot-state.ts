@@ -28,8 +28,10 @@ export function toSlotState(slot: Slot, nowMs: number): SlotState {
     case 'lost':
       return { sign: 'unfinished', word: 'unknown', style: 'attention' };
     case 'needs_approval':
-      return { sign: 'needsYou', word: 'needs you', style: 'attention' };
+      return NEEDS_YOU;
     case 'running':
+      // Whatever else the thread does: a person has to answer.
+      if (slot.tools.some(({ state, awaitsResult }) => state === 'running' && awaitsResult === true)) return NEEDS_YOU;
       return isStalled(slot, nowMs) ? STALLED : atWork(slot);
   }
 }
@@ -63,6 +65,7 @@ function toSeconds(duration: string): string {
   return duration.replace(/^0ms$/, '0s').replace(/\.0s$/, 's');
 }
 
+const NEEDS_YOU: SlotState = { sign: 'needsYou', word: 'needs you', style: 'attention' };
 const STALLED: SlotState = { sign: 'unfinished', word: 'stalled', style: 'failed' };
 
 /** Tools and delegates take their time; a model that answers does not pause for long. */

@@ -1,4 +1,4 @@
-import { planOf } from '@fleetloom/protocol/fleet';
+import { planOf, type Question, questionsOf } from '@fleetloom/protocol/fleet';
 import type { ThreadRow } from '../fleet/thread-rows.ts';
 import type { CustomTools } from './session-facts.ts';
 
@@ -11,6 +11,8 @@ export interface Ask {
   readonly input: unknown;
   /** The text of the plan that is to be approved; null where it is something else. */
   readonly plan: string | null;
+  /** What the program wants to know; none where it is something else. */
+  readonly questions: readonly Question[];
   readonly agent: string;
   /** Of the row that it belongs to. */
   readonly key: string;
@@ -56,16 +58,30 @@ function asksOf(
   const { key, agent, threadId, approvals, slot } = row;
   const approvalAsks = approvals.map((approval): Ask => {
     const { toolUseId, tool, input, askedAt } = approval;
-    return { type: 'approval', toolUseId, tool, input, plan: planOf(approval), agent, key, path, askedAt };
+    return {
+      type: 'approval',
+      toolUseId,
+      tool,
+      input,
+      plan: planOf(approval),
+      questions: [],
+      agent,
+      key,
+      path,
+      askedAt,
+    };
   });
-  // The fleet stream does not tell who is to run a tool; the agent's definition does.
+  // Streams of older servers do not tell which calls wait for a result; the agent's definition does, except for questions.
   const custom = threadId === null ? undefined : customTools.get(threadId);
-  const waiting = slot.state !== 'running' || custom === undefined ? [] : slot.tools;
-  const resultAsks = waiting.flatMap(({ toolUseId, tool, state }): Ask[] => {
-    const call = state === 'running' && custom?.has(tool) === true ? calls.get(toolUseId) : undefined;
-    if (call === undefined) return [];
-    const { input, startedAt: askedAt } = call;
-    return [{ type: 'result', toolUseId, tool, input, plan: null, agent, key, path, askedAt }];
-  });
+  const resultAsks = slot.tools.flatMap(
+    ({ toolUseId, tool, state, awaitsResult = custom?.has(tool) === true }): Ask[] => {
+      const call = state === 'running' && awaitsResult ? calls.get(toolUseId) : undefined;
+      if (call === undefined) return [];
+      const { input, startedAt: askedAt } = call;
+      return [
+        { type: 'result', toolUseId, tool, input, plan: null, questions: questionsOf(call), agent, key, path, askedAt },
+      ];
+    },
+  );
   return [...approvalAsks, ...resultAsks];
 }

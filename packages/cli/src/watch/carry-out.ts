@@ -1,3 +1,4 @@
+import { toAnswerText } from '@fleetloom/protocol/fleet';
 import { resolve } from 'node:path';
 import type { ServerApi } from '../connection/server-api.ts';
 import { saveExport } from '../export/save-export.ts';
@@ -56,7 +57,16 @@ function toEvents(action: Exclude<ServerAction, { type: 'export' | 'update' }>):
     }
     case 'result': {
       const { ask, text } = action;
-      const content = text === '' ? [] : [{ type: 'text', text }];
+      const { questions } = ask;
+      // One text answers all of its questions.
+      const said =
+        questions.length === 0
+          ? text
+          : toAnswerText(
+              questions,
+              questions.map(() => text),
+            );
+      const content = said === '' ? [] : [{ type: 'text', text: said }];
       const event = { type: 'user.custom_tool_result', custom_tool_use_id: ask.toolUseId, content };
       return { events: [event], done: `Answered: ${ask.tool} of ${ask.agent}` };
     }

@@ -21,8 +21,9 @@ export function drawAsk(ask: Ask, { glyphs, width, isPast }: WatchDrawing, room:
   ];
 }
 
-export function drawWhat({ type, agent, tool, plan }: Ask, sign: string): Row['left'] {
+export function drawWhat({ type, agent, tool, plan, questions }: Ask, sign: string): Row['left'] {
   const approves = plan === null ? 'asks for' : 'has a plan to approve:';
-  const asks = type === 'approval' ? approves : 'waits for the result of';
+  const waits = questions.length === 0 ? 'waits for the result of' : 'has a question:';
+  const asks = type === 'approval' ? approves : waits;
   return [span(`${sign} ${cleanLine(agent)} ${asks} `, 'attention'), span(cleanInputLine(tool), 'bold')];
 }

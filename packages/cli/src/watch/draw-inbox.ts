@@ -57,11 +57,15 @@ function drawAsks(model: WatchModel, asks: readonly Ask[], drawing: WatchDrawing
         span(isSelected ? `${glyphs.given} ` : '  ', 'brand'),
         span(`${ask.type === 'approval' ? glyphs.needsYou : '?'} `, 'attention'),
         span(`${toColumn(cleanLine(ask.agent), nameWidth, glyphs.ellipsis)}  `, isSelected ? 'bold' : 'plain'),
-        span(cleanInputLine(`${ask.tool}: ${toInputLine(ask.input)}`), isSelected ? 'plain' : 'dim'),
+        span(cleanInputLine(toAskLine(ask)), isSelected ? 'plain' : 'dim'),
       ],
       right: [span(`${held}${ask.askedAt === null ? '' : formatAge(nowMs - ask.askedAt).padStart(4)}`, 'dim')],
     };
   });
+}
+
+function toAskLine({ tool, input, questions }: Ask): string {
+  return questions.length === 0 ? `${tool}: ${toInputLine(input)}` : questions.map(({ text }) => text).join(' ');
 }
 
 /** Who asks and who waits for it, why, and the whole input, which can be scrolled through. */

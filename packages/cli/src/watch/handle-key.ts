@@ -182,7 +182,11 @@ function answer(model: WatchModel, { ask, nowMs }: Place, typed: string): WatchA
   }
   const isResult = ask.type === 'result';
   if (typed === 'r' && !isResult) model.say('It asks for leave, not for an answer: a approves it, d denies it.', nowMs);
-  else if (typed !== 'r' && isResult) model.say(`${ask.tool} waits for its result: r gives it.`, nowMs);
+  else if (typed !== 'r' && isResult)
+    model.say(
+      ask.questions.length > 0 ? 'It is a question: r answers it.' : `${ask.tool} waits for its result: r gives it.`,
+      nowMs,
+    );
   else if (typed === 'a' && !model.shownAsks.has(ask.toolUseId))
     model.say('What it asks for has just changed, or has no room here: look at it first. i shows all.', nowMs);
   else if (typed === 'a') return { type: 'answer', asks: [ask], result: 'allow' };

@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { FleetEvents } from '../../test-support/fleet-events.ts';
 import { draw, modelOf, press } from '../../test-support/watch-models.ts';
 import type { ServerApi } from '../connection/server-api.ts';
+import { exitCode } from '../exit-code.ts';
 import type { Io } from '../io.ts';
 import { limits } from '../limits.ts';
 import type { WatchAction } from './action.ts';
 import type { Ask } from './asks.ts';
 import { carryOut } from './carry-out.ts';
 import { describeRule, isAllowed, toRule } from './rule.ts';
+import { worstState } from './worst-state.ts';
 
 /** Three that wait: one for long, one below another, and one for a result. */
 function fleet(): FleetEvents {
@@ -150,10 +152,62 @@ describe('the inbox', () => {
   });
 });
 
+describe('a question of a program', () => {
+  const input = {
+    questions: [
+      {
+        question: 'Which colour?',
+        header: 'Colour',
+        options: [{ label: 'Red', description: 'Like fire' }, { label: 'Blue' }],
+        multiSelect: false,
+      },
+    ],
+  };
+  const asking = () =>
+    new FleetEvents().start().open(0, 'lead', null, 'L').on(0, {
+      type: 'tool_start',
+      tool: 'AskUserQuestion',
+      tool_use_id: 'sevt_q',
+      input,
+      awaits_result: true,
+    });
+
+  it('[Y126] it is in the inbox with its text and its options although no definition names its tool, and r answers it', () => {
+    const events = asking();
+    const model = modelOf(events);
+    press(model, 'i', events.nowMs);
+    const screen = draw(model, events.nowMs).join('\n');
+    expect(screen).toMatch(/INBOX {2}1 waits for you/);
+    expect(screen).toMatch(/lead has a question: AskUserQuestion +sevt_q\n {3}Which colour\?\n/);
+    expect(screen).toMatch(/- Red: Like fire\n +- Blue/);
+    expect(worstState(model, events.nowMs)).toBe(exitCode.needsYou);
+    expect(press(model, 'rBlue\r', events.nowMs).at(-1)).toMatchObject({
+      type: 'result',
+      ask: { toolUseId: 'sevt_q' },
+      text: 'Blue',
+    });
+  });
+
+  it('[Y126] it is shown beside an approval of the same thread, and not after its answer', () => {
+    const events = asking().ask(0, 'ls');
+    expect(
+      modelOf(events)
+        .asks(events.nowMs)
+        .map(({ type }) => type),
+    ).toEqual(['approval', 'result']);
+    events.on(0, { type: 'tool_call', tool: 'AskUserQuestion', tool_use_id: 'sevt_q', ok: true, duration_ms: 1 });
+    expect(
+      modelOf(events)
+        .asks(events.nowMs)
+        .map(({ type }) => type),
+    ).toEqual(['approval']);
+  });
+});
+
 describe('a pattern that is approved', () => {
   const ask = (tool: string, input: unknown): Ask => {
     const who = { agent: 'a', key: 'k', path: ['a'], askedAt: 0 };
-    return { type: 'approval', toolUseId: 't', tool, input, plan: null, ...who };
+    return { type: 'approval', toolUseId: 't', tool, input, plan: null, questions: [], ...who };
   };
   const bash = (command: string) => ask('bash', { command });
 

@@ -1,5 +1,8 @@
 import { drawSummary, drawThread, toInputLine } from '../fleet/draw-threads.ts';
+import { toApprovalLines } from '../fleet/input-lines.ts';
+import { toAnswerCommand } from '../fleet/read-open.ts';
 import type { Io } from '../io.ts';
+import { limits } from '../limits.ts';
 import { cleanLine } from '../terminal/clean-text.ts';
 import { detectLook, drawingWidth } from '../terminal/look.ts';
 import { paintRow, type Row, span } from '../terminal/row.ts';
@@ -17,10 +20,20 @@ export async function printSnapshot(io: Io, model: WatchModel, nowMs: number): P
   const rows: Row[] = [
     { left: [span('fleetloom', 'brand'), span(`  ${model.sessionId}`, 'dim')], right: [] },
     ...threads.map((thread) => drawThread(thread, drawing)),
-    ...model.asks(drawing.nowMs).map(({ agent, tool, input, toolUseId, type }): Row => {
+    ...model.asks(drawing.nowMs).flatMap((ask): Row[] => {
+      const { agent, tool, input, toolUseId, type, questions } = ask;
       const asks = span(`${glyphs.needsYou} ${toolUseId}  `, 'attention');
+      if (questions.length > 0) {
+        const lines = toApprovalLines(ask, drawing.width - 4, limits.inputRowsMax);
+        const command = toAnswerCommand(model.sessionId, ask);
+        const below = [...lines, `Answer with: ${command}`];
+        return [
+          { left: [asks, span(cleanLine(`${agent}  has a question:`))], right: [] },
+          ...below.map((line): Row => ({ left: [span(`    ${line}`)], right: [] })),
+        ];
+      }
       const what = type === 'approval' ? `${tool}: ` : `waits for the result of ${tool}: `;
-      return { left: [asks, span(cleanLine(`${agent}  ${what}${toInputLine(input)}`))], right: [] };
+      return [{ left: [asks, span(cleanLine(`${agent}  ${what}${toInputLine(input)}`))], right: [] }];
     }),
     { left: drawSummary(threads, model.seen.slots.totals.usage, drawing), right: [] },
   ];

@@ -160,6 +160,8 @@ export interface ToolStart extends StreamEventBase {
   readonly tool: string;
   readonly tool_use_id: string;
   readonly input: unknown;
+  /** The client gives the result (`user.custom_tool_result`): a custom tool, or a question to the user. */
+  readonly awaits_result?: boolean;
 }
 
 /** A tool, a delegation or a whole parallel block has finished. */

@@ -55,6 +55,7 @@ export type { FleetLoad, SessionHealth, ThreadHealth } from './health.ts';
 export { layoutRun, type SlotRow } from './layout-run.ts';
 export { limits as fleetLimits } from './limits.ts';
 export { nowDoing } from './now-doing.ts';
+export { type Question, type QuestionOption, questionsOf, toAnswerText } from './question.ts';
 export {
   type CommandSegment,
   type ParsedCommands,

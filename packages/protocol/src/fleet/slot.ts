@@ -8,6 +8,7 @@ import type {
   ToolStart,
 } from './events.ts';
 import { limits } from './limits.ts';
+import { questionsOf } from './question.ts';
 import { appendText, emptyText, retractText, settleText, type TextTail } from './text-tail.ts';
 import { toLabel } from './to-label.ts';
 import { addUsage, type FleetUsage, noUsage, toUsage } from './usage.ts';
@@ -106,6 +107,8 @@ export interface SlotTool {
   readonly startedAt: number | null;
   readonly durationMs: number | null;
   readonly error: string | null;
+  /** The client gives its result. Left out: the server runs it, or the stream does not tell. */
+  readonly awaitsResult?: true;
 }
 
 export interface SlotFile {
@@ -263,8 +266,19 @@ function toContext(
   return tokens === undefined || window === undefined ? context : { tokens, window };
 }
 
-function toRunningTool({ tool, tool_use_id: toolUseId, input, ts: startedAt }: ToolStart): SlotTool {
-  return { toolUseId, tool, label: toLabel(input), state: 'running', startedAt, durationMs: null, error: null };
+function toRunningTool(event: ToolStart): SlotTool {
+  const { tool, tool_use_id: toolUseId, input, ts: startedAt, awaits_result: awaitsResult = false } = event;
+  const [question] = awaitsResult ? questionsOf({ tool, input }) : [];
+  return {
+    toolUseId,
+    tool,
+    label: toLabel(question?.text ?? input),
+    state: 'running',
+    startedAt,
+    durationMs: null,
+    error: null,
+    ...(awaitsResult ? { awaitsResult } : {}),
+  };
 }
 
 function isRunning({ state }: SlotTool): boolean {

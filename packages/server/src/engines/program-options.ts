@@ -1,3 +1,5 @@
+import { cutText } from '@fleetloom/protocol/fleet';
+import { limits } from '../base/limits.ts';
 import type { ProgramFacts } from './program.ts';
 
 /** Which settings a program loads beside the agent's definition: those of the workspace, and with `user` the operator's own too. */
@@ -36,6 +38,10 @@ export interface InvalidOption {
 
 /** The first option that the program cannot have; null if it can have all of them. A key that is removed is always valid. */
 export function findInvalidOption(metadata: Metadata, facts: ProgramFacts): InvalidOption | null {
+  const unknown = optionKeysOf(metadata).find((key) => !knownKeys.includes(key));
+  if (unknown !== undefined) return toInvalid(unknown, 'is not an option of a program');
+  const empty = optionKeysOf(metadata).find((key) => metadata[key] === '');
+  if (empty !== undefined) return { problem: `metadata.${empty}: is empty`, advice: 'give a value, or remove the key' };
   const values = (Object.keys(programOptionKeys) as (keyof typeof programOptionKeys)[]).flatMap((option) => {
     const value = metadata[programOptionKeys[option]];
     return typeof value === 'string' ? [{ option, value }] : [];
@@ -48,6 +54,30 @@ export function findInvalidOption(metadata: Metadata, facts: ProgramFacts): Inva
     return { problem, advice: `use one of ${known.join(', ')}, or remove the key` };
   }
   return null;
+}
+
+/** The first option in the metadata of a session that no program runs; null if there is none. */
+export function findForeignOption(metadata: Metadata): InvalidOption | null {
+  const [key] = optionKeysOf(metadata);
+  if (key === undefined) return null;
+  const problem = `metadata.${clip(key)}: the model of this session is not a program`;
+  return { problem, advice: `remove the key, or use a claude-code/… model; its keys are ${knownKeys.join(', ')}` };
+}
+
+const OPTION_PREFIX = 'claude_code.';
+const knownKeys: readonly string[] = Object.values(programOptionKeys);
+
+function optionKeysOf(metadata: Metadata): string[] {
+  return Object.keys(metadata).filter((key) => key.startsWith(OPTION_PREFIX) && typeof metadata[key] === 'string');
+}
+
+function toInvalid(key: string, why: string): InvalidOption {
+  return { problem: `metadata.${clip(key)}: ${why}`, advice: `use one of ${knownKeys.join(', ')}, or remove the key` };
+}
+
+/** Keys come from callers and may be long. */
+function clip(key: string): string {
+  return cutText(key, limits.excerptCharsMax);
 }
 
 interface Allowed {

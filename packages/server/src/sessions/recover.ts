@@ -29,7 +29,7 @@ function recoverThread(draft: Draft, thread: ThreadState): void {
 /** `cause`: why this process gave the session up; null: another process owned it until now. */
 function toLoss(draft: Draft, cause: string | null): ProgramLoss {
   if (isReadOnly(draft)) return { message: unfollowed };
-  if (cause === null) return { message: restarted, by: 'restart' };
+  if (cause === null) return { message: toRestarted(draft.state.id), by: 'restart' };
   return { message: `the server had to close the session (${cause}): send a message to go on` };
 }
 
@@ -41,4 +41,5 @@ function isReadOnly({ state }: Draft): boolean {
 const unfollowed = 'nobody follows it any more';
 
 /** The program went with the server. What its agents know is on disk, and the next message finds it there. */
-const restarted = 'the server was restarted: send a message to go on';
+const toRestarted = (sessionId: string) =>
+  `the server was restarted: send a message to go on, or run "fleetloom continue ${sessionId}"`;

@@ -1,6 +1,8 @@
 import { toContinueMessage } from '@fleetloom/client';
 import type { SessionEvent } from '@fleetloom/protocol/managed-agents';
 import { api } from '../connection/api.ts';
+import { isNewestRun } from '../model/inbox-items.ts';
+import { states } from '../model/states.ts';
 import type { ShownRow } from '../model/summary.ts';
 import { fleet, ui } from './stores.ts';
 
@@ -33,10 +35,20 @@ export function interruptRow(row: ShownRow, isWithChildren: boolean): void {
   ui.set({ dialog: { type: 'interrupt', sessionId: row.sessionId, threadIds, what } });
 }
 
-/** Whether the last turn of a session failed, so that it can be continued. Only coordinators can be written to. */
-export function canContinue({ level, state }: Pick<ShownRow, 'level' | 'state'>): boolean {
-  return level === 0 && state === 'error' && !fleet.replay.isOn;
+/**
+ * Whether the session of a row can be continued: the turn of its coordinator failed, or that of a sub-agent in the newest run while no
+ * turn of the coordinator is open. Only coordinators can be written to: the message goes to the coordinator in both cases.
+ */
+export function canContinue(row: ContinuedRow, rows: readonly ContinuedRow[] = fleet.rows()): boolean {
+  if (fleet.replay.isOn) return false;
+  const own = rows.filter(({ sessionId }) => sessionId === row.sessionId);
+  const coordinator = row.level === 0 ? row : own.find(({ level }) => level === 0);
+  if (coordinator === undefined || states[coordinator.state].isOpen) return false;
+  if (row.level > 0) return row.state === 'error';
+  return row.state === 'error' || own.some((each) => each.state === 'error' && isNewestRun(each));
 }
+
+type ContinuedRow = Pick<ShownRow, 'sessionId' | 'level' | 'state' | 'session' | 'slot'>;
 
 /** One message after which the agent goes on. It names the calls that were not carried out. */
 export async function continueSession(sessionId: string): Promise<void> {

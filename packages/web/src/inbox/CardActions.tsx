@@ -7,6 +7,7 @@ import { cleanText } from '../text/clean-text.ts';
 import { decisions, shownRuleOf } from './decisions.ts';
 import { EditInput } from './EditInput.tsx';
 import { inbox } from './inbox-state.ts';
+import { Questions } from './Questions.tsx';
 
 /** The ways to decide, or how far a decision is on its way. */
 export function CardActions({ item }: { item: InboxItem }) {
@@ -37,6 +38,7 @@ export function CardActions({ item }: { item: InboxItem }) {
     return <Confirm item={item} mode={inbox.mode} />;
   return (
     <footer className="card-actions">
+      {item.questions.length > 0 && <Questions key={item.id} item={item} />}
       {decision?.state === 'failed' && <span className="fault">{decision.problem}</span>}
       {item.kind === 'approval' && (
         <>
@@ -54,7 +56,7 @@ export function CardActions({ item }: { item: InboxItem }) {
           </button>
         </>
       )}
-      {item.kind === 'answer' && (
+      {item.kind === 'answer' && item.questions.length === 0 && (
         <button type="button" className="primary" onClick={() => inbox.setMode('answer')}>
           Answer … <kbd>r</kbd>
         </button>

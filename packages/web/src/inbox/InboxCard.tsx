@@ -12,8 +12,9 @@ import { looks } from './looks.ts';
 /** Everything that one needs to decide, and the ways to. */
 export function InboxCard({ item }: { item: InboxItem }) {
   const { glyph, state } = looks[item.kind];
-  const word = item.plan === null ? looks[item.kind].word : 'plan';
-  const hints = isAsk(item) ? riskHints(item.tool, item.input) : [];
+  const isQuestion = item.questions.length > 0;
+  const word = isQuestion ? 'question' : item.plan === null ? looks[item.kind].word : 'plan';
+  const hints = isAsk(item) && !isQuestion ? riskHints(item.tool, item.input) : [];
   return (
     <article className="card" aria-label={`${word}: ${item.path.at(-1)}`}>
       <header>
@@ -60,7 +61,11 @@ export function InboxCard({ item }: { item: InboxItem }) {
       )}
       {isAsk(item) ? (
         <>
-          {item.plan === null ? <ToolInput input={item.input} /> : <Plan plan={item.plan} input={item.input} />}
+          {item.plan !== null ? (
+            <Plan plan={item.plan} input={item.input} />
+          ) : (
+            !isQuestion && <ToolInput input={item.input} />
+          )}
           {item.why !== '' && (
             <blockquote>
               <span className="quiet">it said: </span>

@@ -35,12 +35,17 @@ export function InboxList({ items, selectedId }: { items: readonly InboxItem[]; 
           </b>
           <span className="quiet">{item.tool === '' ? looks[item.kind].word : cleanLine(item.tool)}</span>
           <time>{formatAge(now - item.since)}</time>
-          <span className="inbox-line">{cleanLine(isAsk(item) ? inputLabel(item.input) : item.why)}</span>
+          <span className="inbox-line">{cleanLine(toLine(item))}</span>
           <Progress id={item.id} />
         </li>
       ))}
     </ul>
   );
+}
+
+function toLine(item: InboxItem): string {
+  if (item.questions.length > 0) return item.questions.map(({ text }) => text).join(' ');
+  return isAsk(item) ? inputLabel(item.input) : item.why;
 }
 
 function Progress({ id }: { id: string }) {

@@ -63,7 +63,11 @@ export const inboxKeys: KeyMap = {
   },
   d: () => withAsk('approval', 'deny'),
   A: () => withAsk('approval', 'alike'),
-  r: () => withAsk('answer', 'answer'),
+  r: () => {
+    const field = document.querySelector<HTMLInputElement>('.questions input');
+    if (field === null) withAsk('answer', 'answer');
+    else field.focus();
+  },
   ' ': () => {
     const item = inbox.selected();
     if (item?.kind === 'approval') inbox.toggleChecked(item.id);

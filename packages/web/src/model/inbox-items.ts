@@ -1,4 +1,12 @@
-import { type Approval, cutText, cutTextStart, planOf, type SessionSlots } from '@fleetloom/protocol/fleet';
+import {
+  type Approval,
+  cutText,
+  cutTextStart,
+  planOf,
+  type Question,
+  questionsOf,
+  type SessionSlots,
+} from '@fleetloom/protocol/fleet';
 import type { SessionModel } from './session-model.ts';
 import { stallReason } from './stall-reason.ts';
 import type { ShownRow } from './summary.ts';
@@ -15,6 +23,8 @@ export interface InboxItem {
   readonly input: unknown;
   /** The text of the plan that is to be approved; null where it is something else. */
   readonly plan: string | null;
+  /** What the program wants to know; none where it is something else. */
+  readonly questions: readonly Question[];
   /** What it said last, which is mostly why it wants it; or what is wrong. */
   readonly why: string;
   readonly since: number;
@@ -55,18 +65,24 @@ function toItems(row: ShownRow, byKey: ReadonlyMap<string, ShownRow>, now: numbe
     blocked: 1 + above.filter(({ state }) => state === 'waits').length,
   };
   const asks = row.approvals.map((approval) => toAsk(approval, row, base));
-  const answers = row.slot.tools.filter(({ state, tool }) => state === 'running' && row.session.customTools.has(tool));
-  const waits: InboxItem[] = answers.map(({ toolUseId, tool, label, startedAt }) => ({
-    ...base,
-    id: toolUseId,
-    kind: 'answer',
-    tool,
+  const answers = row.slot.tools.filter(
+    ({ state, tool, awaitsResult = row.session.customTools.has(tool) }) => state === 'running' && awaitsResult,
+  );
+  const waits = answers.map(({ toolUseId, tool, label, startedAt }): InboxItem => {
     // The label is the beginning of it, where the whole is known no more.
-    input: row.session.customInputs.get(toolUseId) ?? label,
-    plan: null,
-    why: lastSentence(row.slot.text.tail),
-    since: startedAt ?? now,
-  }));
+    const input = row.session.customInputs.get(toolUseId) ?? label;
+    return {
+      ...base,
+      id: toolUseId,
+      kind: 'answer',
+      tool,
+      input,
+      plan: null,
+      questions: questionsOf({ tool, input }),
+      why: lastSentence(row.slot.text.tail),
+      since: startedAt ?? now,
+    };
+  });
   const fault: InboxItem[] = [];
   if (row.state === 'error' && isNewestRun(row)) {
     const why = row.slot.error ?? row.slot.stopReason ?? 'it failed';
@@ -77,6 +93,7 @@ function toItems(row: ShownRow, byKey: ReadonlyMap<string, ShownRow>, now: numbe
       tool: '',
       input: null,
       plan: null,
+      questions: [],
       why,
       since: row.slot.endedAt ?? now,
     });
@@ -91,6 +108,7 @@ function toItems(row: ShownRow, byKey: ReadonlyMap<string, ShownRow>, now: numbe
       tool: '',
       input: null,
       plan: null,
+      questions: [],
       why,
       since: row.slot.lastAt ?? now,
     });
@@ -110,13 +128,14 @@ function toAsk(
     tool: approval.tool,
     input: approval.input,
     plan: planOf(approval),
+    questions: [],
     why: approval.reason ?? lastSentence(row.slot.text.tail),
     since: approval.askedAt ?? 0,
   };
 }
 
 /** An old failure is history, and nobody has to look at it. */
-function isNewestRun({ session, slot }: ShownRow): boolean {
+export function isNewestRun({ session, slot }: Pick<ShownRow, 'session' | 'slot'>): boolean {
   const last = session.slots.runs.at(-1);
   return last !== undefined && last.slots.includes(slot);
 }
@@ -141,6 +160,7 @@ function toBudgetItem(session: SessionModel, slots: SessionSlots, rows: readonly
     tool: '',
     input: null,
     plan: null,
+    questions: [],
     why,
     since: slots.lastAt ?? 0,
     blocked: 1,

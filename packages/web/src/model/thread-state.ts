@@ -37,6 +37,7 @@ export function toStateId(slot: Slot, now: number | null, customTools: CustomToo
     case 'running':
       break;
   }
+  if (slot.tools.some(({ state, awaitsResult }) => state === 'running' && awaitsResult === true)) return 'needs';
   if (now !== null && isStalled(slot, now)) return 'stalled';
   switch (slot.phase) {
     case 'queued':

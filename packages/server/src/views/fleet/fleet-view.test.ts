@@ -81,6 +81,23 @@ describe('the fleet view', () => {
     expect(ended).toMatchObject([{ type: 'tool_call', tool_use_id: 'sevt_2', ok: false, error: 'no' }]);
   });
 
+  it('[V142] a call whose result the client gives says so when it starts, whether or not the program has asked', () => {
+    const { take } = openView();
+    const use = { call_id: 'c', name: 'AskUserQuestion', input: { questions: [] } } as const;
+    const started = { type: 'tool_start', tool: 'AskUserQuestion', input: { questions: [] }, awaits_result: true };
+    expect(take('agent.custom_tool_use', { ...use, id: 'sevt_1' })).toMatchObject([started]);
+    expect(take('agent.custom_tool_use', { ...use, id: 'sevt_2', approval: 'on_request' })).toMatchObject([started]);
+    expect(take('approval.requested', { tool_use_id: 'sevt_2', kind: 'question', reason: null })).toEqual([]);
+    const [other] = take('agent.tool_use', {
+      id: 'sevt_3',
+      name: 'bash',
+      input: {},
+      kind: 'builtin',
+      evaluated_permission: 'allow',
+    });
+    expect(other).not.toHaveProperty('awaits_result');
+  });
+
   it('[V141] a call that is allowed with another input starts with that one, and the answer has both', () => {
     const { take } = openView();
     const input = { file_path: 'a', content: 'one' };

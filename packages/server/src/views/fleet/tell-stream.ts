@@ -70,7 +70,8 @@ const tellers: { readonly [Type in FrameType]?: Teller<Type> } = {
     const more = { ...(kind === 'plan' ? { kind } : {}), ...(reason === null ? {} : { reason }) };
     return [{ type: 'approval_required', tool, tool_use_id, input, ...more }];
   },
-  'agent.custom_tool_use': (use, context) => startCall(use, 'allow', context),
+  'agent.custom_tool_use': ({ id, name, input }, context) =>
+    startCall({ id, name, input }, 'allow', context).map((told) => ({ ...told, awaits_result: true })),
   'user.tool_confirmation': (decided, { stream }) => {
     const { tool_use_id, result, by = 'client', rule, input_sha256, updated_input, not_applied } = decided;
     const call = stream.calls.get(tool_use_id);
