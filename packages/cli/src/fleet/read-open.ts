@@ -31,9 +31,14 @@ export interface OpenResult {
 }
 
 export async function readOpen(connection: Connection, session: string): Promise<OpenAsks> {
+  return await collectOpen(openFleet(connection, { session, follow: false, retriesMax: 2 }));
+}
+
+/** What is open behind all of these events. */
+export async function collectOpen(events: AsyncIterable<FleetEvent> | Iterable<FleetEvent>): Promise<OpenAsks> {
   let slots = createSlots({ textCharsMax: 0 });
   const inputs = new Map<string, unknown>();
-  for await (const event of openFleet(connection, { session, follow: false, retriesMax: 2 })) {
+  for await (const event of events) {
     slots = foldSlots(slots, event);
     noteInput(inputs, event);
   }
