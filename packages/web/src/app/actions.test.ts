@@ -60,3 +60,26 @@ it('[Z358] a coordinator whose last turn failed can be continued, and one whose 
   const old = { ...row(1, 'error'), slot: {} as Slot };
   expect(can(0, row(0, 'done'), old)).toBe(false);
 });
+
+it('[Z359] a coordinator whose command in the background was lost can be continued from its thread, while no turn is open', async () => {
+  vi.stubGlobal('location', new URL('http://here/'));
+  const slot = {} as Slot;
+  const session = { slots: { runs: [{ slots: [slot] }] } } as unknown as SessionModel;
+  const row = (level: number, state: StateId) => ({ sessionId: 'sesn_1', level, state, session, slot });
+  const { canContinue } = await import('./actions.ts');
+  const { ThreadEvents } = await import('../thread/thread-events.ts');
+  const lost = 'the background command "sleep 9" ended with the program: the server was restarted';
+  const error = { type: 'unknown_error', message: lost, retry_status: { type: 'exhausted' } };
+  const data = [
+    { type: 'user.message', id: 'm1', content: [] },
+    { type: 'session.error', id: 'e1', error },
+  ];
+  vi.stubGlobal('fetch', async () => Response.json({ data, next_page: null }));
+  const events = new ThreadEvents('sesn_1', 'sthr_1');
+  expect(events.isCutOff).toBe(false);
+  await events.refresh();
+  expect(events.isCutOff).toBe(true);
+  expect(canContinue(row(0, 'done'), [], events.isCutOff)).toBe(true);
+  expect(canContinue(row(0, 'done'), [])).toBe(false);
+  expect(canContinue(row(0, 'waits'), [], events.isCutOff)).toBe(false);
+});

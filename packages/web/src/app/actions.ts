@@ -37,15 +37,19 @@ export function interruptRow(row: ShownRow, isWithChildren: boolean): void {
 
 /**
  * Whether the session of a row can be continued: the turn of its coordinator failed, or that of a sub-agent in the newest run while no
- * turn of the coordinator is open. Only coordinators can be written to: the message goes to the coordinator in both cases.
+ * turn of the coordinator is open, or its events tell of a loss (`isCutOff`), which the fleet stream does not have. Only coordinators can be written to: the message goes to the coordinator in both cases.
  */
-export function canContinue(row: ContinuedRow, rows: readonly ContinuedRow[] = fleet.rows()): boolean {
+export function canContinue(
+  row: ContinuedRow,
+  rows: readonly ContinuedRow[] = fleet.rows(),
+  isCutOff = false,
+): boolean {
   if (fleet.replay.isOn) return false;
   const own = rows.filter(({ sessionId }) => sessionId === row.sessionId);
   const coordinator = row.level === 0 ? row : own.find(({ level }) => level === 0);
   if (coordinator === undefined || states[coordinator.state].isOpen) return false;
   if (row.level > 0) return row.state === 'error';
-  return row.state === 'error' || own.some((each) => each.state === 'error' && isNewestRun(each));
+  return row.state === 'error' || isCutOff || own.some((each) => each.state === 'error' && isNewestRun(each));
 }
 
 type ContinuedRow = Pick<ShownRow, 'sessionId' | 'level' | 'state' | 'session' | 'slot'>;

@@ -10,7 +10,7 @@ import { cleanLine } from '../text/clean-text.ts';
 import { threadPage } from './thread-page.ts';
 
 /** Who it is, how it is, what it took, and what can be done with it. */
-export function ThreadHead({ row }: { row: ShownRow }) {
+export function ThreadHead({ row, isCutOff }: { row: ShownRow; isCutOff: boolean }) {
   const cells = toRowCells(row, fleet.now(), fleet.isLive);
   const isPast = fleet.replay.isOn;
   const isOpen = states[row.state].isOpen && !isPast;
@@ -44,7 +44,7 @@ export function ThreadHead({ row }: { row: ShownRow }) {
             Answer <kbd>n</kbd>
           </button>
         )}
-        {canContinue(row) && (
+        {canContinue(row, undefined, isCutOff) && (
           <button type="button" className="primary" onClick={() => void continueSession(row.sessionId)}>
             Continue
           </button>

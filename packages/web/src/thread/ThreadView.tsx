@@ -47,7 +47,7 @@ export function ThreadView({ route }: { route: Route }) {
     <div className="thread-page" data-inspector={isInspected} data-split={isSplit}>
       <ThreadTree shown={current} selectedKey={row.key} />
       <section className="thread-centre" aria-label={`Thread of ${row.agent}`} hidden={isSplit && route.isCompared}>
-        <ThreadHead row={row} />
+        <ThreadHead row={row} isCutOff={events?.isCutOff === true} />
         <Transcript key={`${current.session.id} ${row.key}`} row={row} events={events} />
       </section>
       {isSplit && <Beside route={route} row={row} events={events} />}

@@ -1,3 +1,4 @@
+import { isCutOff } from '@fleetloom/client';
 import type { Page, SessionEvent } from '@fleetloom/protocol/managed-agents';
 import { Signal } from '../app/signal.ts';
 import { api } from '../connection/api.ts';
@@ -19,6 +20,7 @@ export class ThreadEvents {
   #isReading = false;
   #isWanted = false;
   #blocks: readonly Block[] | undefined;
+  #isCutOff: boolean | undefined;
 
   constructor(sessionId: string, threadId: string) {
     this.#path = `v1/sessions/${sessionId}/threads/${threadId}/events?limit=${PAGE_EVENTS}`;
@@ -30,6 +32,11 @@ export class ThreadEvents {
 
   get blocks(): readonly Block[] {
     return (this.#blocks ??= toBlocks(this.events));
+  }
+
+  /** Of the thread of a coordinator: something was lost since the last message, e.g. a command in the background. */
+  get isCutOff(): boolean {
+    return (this.#isCutOff ??= isCutOff(this.events));
   }
 
   /** Reads what is new. Asked again meanwhile, it reads once more. */
@@ -60,6 +67,7 @@ export class ThreadEvents {
       const isProcessed = answer.data.at(-1)?.processed_at === this.#last.at(-1)?.processed_at;
       this.#last = answer.data;
       if (!isSame || !isProcessed) this.#blocks = undefined;
+      this.#isCutOff = undefined;
       // The first page at once, and then all: making blocks of a long history again for each page would take for ever.
       if (this.#blocks === undefined && (this.#settled.length === 0 || answer.next_page === null)) this.changed.emit();
       if (answer.next_page === null) return;
