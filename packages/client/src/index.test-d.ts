@@ -1,4 +1,5 @@
 import {
+  isCutOff,
   openEvents,
   type OpenEventsOptions,
   readEvents,
@@ -51,3 +52,5 @@ expectTypeOf<ServerClock['sawEvent']>().parameters.toEqualTypeOf<[number, number
 expectTypeOf(new ServerClock().toServerTime(Date.now())).toEqualTypeOf<number>();
 
 expectTypeOf(toContinueMessage).toEqualTypeOf<(events: readonly SessionEvent[]) => string>();
+
+expectTypeOf(isCutOff).toEqualTypeOf<(events: readonly SessionEvent[]) => boolean>();

@@ -40,6 +40,10 @@ import {
   type GateOutput,
   type LoadedSettings,
   planOf,
+  type Question,
+  type QuestionOption,
+  questionsOf,
+  toAnswerText,
   type SavedGate,
   isFleetEvent,
   isRepeat,
@@ -290,3 +294,7 @@ expectTypeOf(describeSettings).parameters.toEqualTypeOf<[LoadedSettings]>();
 expectTypeOf(describeSettings).returns.toBeString();
 expectTypeOf(planOf).returns.toEqualTypeOf<string | null>();
 expectTypeOf(planOf).toBeCallableWith({ kind: 'plan', input: { plan: 'x' } });
+
+expectTypeOf(questionsOf).returns.toEqualTypeOf<readonly Question[]>();
+expectTypeOf<Question['options'][number]>().toEqualTypeOf<QuestionOption>();
+expectTypeOf(toAnswerText).returns.toBeString();
