@@ -133,7 +133,8 @@ it(
           } while (cursor !== null);
           expect(order === 'asc' ? listed : listed.toReversed()).toEqual(all);
         }
-        for (let look = 0; look < 5; look++) {
+        // A session that was archived before anything happened has no events.
+        for (let look = 0; look < 5 && all.length > 0; look++) {
           const { id } = random.pick(all) as { id: string };
           const last = frames.findLast(
             ({ type, payload }) => !type.startsWith('delta.') && 'id' in payload && payload.id === id,

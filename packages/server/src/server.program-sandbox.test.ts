@@ -28,7 +28,7 @@ const secrets = {
 
 const ofEveryProgram = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TERM|TMPDIR|PWD|OLDPWD|SHLVL|_)$/;
 const ofClaudeCode =
-  /^(?:CLAUDE_\w+|DISABLE_\w+|MCP_TOOL_TIMEOUT|ANTHROPIC_(?:BASE_URL|API_KEY|AUTH_TOKEN)|HTTPS_PROXY|NO_PROXY|FLEETLOOM_PROGRAM)$/i;
+  /^(?:CLAUDE_\w+|DISABLE_\w+|MCP_TOOL_TIMEOUT|GIT_CONFIG_\w+|ANTHROPIC_(?:BASE_URL|API_KEY|AUTH_TOKEN)|HTTPS_PROXY|NO_PROXY|FLEETLOOM_PROGRAM)$/i;
 const ofTheMachine = /^(?:NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR)$/;
 
 it.each([...(isLeftOut ? [] : [['in the sandbox', false] as const]), ['without it', true] as const])(
