@@ -142,9 +142,11 @@ await describeWithClaudeCode('approvals of the real program', ({ path }) => {
         await server.send(session, { type: 'user.custom_tool_result', custom_tool_use_id: id, content });
       });
       expect(answers).toEqual([]);
-      const transcript = await readTranscripts(server, session);
-      expect(transcript).not.toContain('failed schema validation');
-      for (const answer of ['Blue', 'Red', 'Green']) expect(transcript).toContain(`=\\"${answer}\\"`);
+      // The program writes its transcript a moment after it has printed a line.
+      for (const answer of ['Blue', 'Red', 'Green']) {
+        await expect.poll(() => readTranscripts(server, session)).toContain(`=\\"${answer}\\"`);
+      }
+      expect(await readTranscripts(server, session)).not.toContain('failed schema validation');
     });
   }, 120_000);
 
@@ -213,7 +215,8 @@ await describeWithClaudeCode('approvals of the real program', ({ path }) => {
 
 /** The program names the file to the model; a script finds the name in the transcript. */
 const WRITE_PLAN_FILE = [
-  `file=$(grep -rohE '/[^" ]+/plans/[a-z0-9-]+[.]md' "\${CLAUDE_CONFIG_DIR:-$HOME/.claude}/projects" | head -n 1)`,
+  // The program writes its transcript a moment after it has read the prompt.
+  `for i in $(seq 100); do file=$(grep -rohE '/[^" ]+/plans/[a-z0-9-]+[.]md' "\${CLAUDE_CONFIG_DIR:-$HOME/.claude}/projects" | head -n 1); [ -n "$file" ] && break; sleep 0.1; done`,
   'mkdir -p "$(dirname "$file")"',
   `printf '# From the file' > "$file"`,
 ].join('; ');

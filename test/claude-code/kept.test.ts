@@ -73,7 +73,9 @@ await describeWithClaudeCode('sessions of the real program that are idle for lon
       for (const session of [asking, questioning, calling, working, sleeping]) {
         const { frames, problems } = await server.log(session);
         expect(problems).toEqual([]);
-        expect(frames.filter(({ type }) => type === 'session.error')).toEqual([]);
+        // A request that the program repeats, because its connection was idle for too long, is not lost work.
+        const errors = frames.filter(({ type, payload }) => type === 'session.error' && payload.retry !== 'retrying');
+        expect(errors).toEqual([]);
       }
     });
   }, 300_000);

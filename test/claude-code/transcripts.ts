@@ -12,12 +12,15 @@ export async function readTranscripts(directory: string, session: string): Promi
 
 interface Entry {
   readonly type: string;
+  /** The program's own words about a model request that failed. */
+  readonly isApiErrorMessage?: boolean;
   readonly message?: { readonly content?: unknown };
 }
 
 function toSaid(file: string): string[] {
   const entries = file.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Entry]));
-  return entries.filter(({ type }) => type === 'assistant').flatMap(({ message }) => blocksOf(message?.content));
+  const said = entries.filter(({ type, isApiErrorMessage }) => type === 'assistant' && isApiErrorMessage !== true);
+  return said.flatMap(({ message }) => blocksOf(message?.content));
 }
 
 function blocksOf(content: unknown): string[] {
