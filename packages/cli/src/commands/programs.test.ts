@@ -85,7 +85,7 @@ describe('who may run programs', () => {
     expect(withOwnPrograms({ programs: false }, undefined).programs).toBe(false);
   });
 
-  it('[Y112] what is no name of a workspace or of a variable is wrong usage', async () => {
+  it('[Y112] a value that is not a name of a workspace or of a variable is wrong usage', async () => {
     expect(toClaudeCode({ programs: ['a, b', 'a'], programEnv: ['X,Y'] })).toMatchObject({
       workspaces: ['wrkspc_a', 'wrkspc_b'],
       passedVariables: ['X', 'Y'],
