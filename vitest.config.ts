@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { LongFilesFirst } from './test/support/long-files-first.ts';
 
 // Tests read the packages' sources, not what was compiled: no test can pass on yesterday's code.
 // Not 'import' or 'default': those hold anyway where they should, and named here they would hold for require() too.
@@ -9,24 +10,31 @@ const conditions = ['fleetloom-source', 'node', 'module'];
 // timers or globals of their own, no settings of the process, and nothing that proves what is not loaded yet. Not those that
 // measure either: a figure must not depend on what ran before.
 const together = [
-  'packages/protocol/src/{fleet,managed-agents,sse}/**/*.test.ts',
-  'packages/protocol/src/stream-json/!(memory|speed|reader.speed).test.ts',
+  'packages/protocol/src/{fleet,managed-agents,sse,text}/**/*.test.ts',
+  'packages/protocol/src/stream-json/**/!(memory|speed|reader.speed|reader.limits).test.ts',
   'packages/client/src/!(open-events).test.ts',
-  'packages/web/src/**/!(app|clock|decisions|fleet-hub|header|polled).test.ts',
-  'packages/server/src/!(server-place|server.few-resources|server.nasty).test.ts',
-  'packages/server/src/base/!(create-pace|remove-tree|schedule).test.ts',
+  'packages/web/src/**/!(app|browser-storage|clock|decisions|fleet-hub|header|pages|polled|session-actions).test.ts',
+  'packages/server/src/!(server.few-resources|server.nasty).test.ts',
+  'packages/server/src/composition/!(server-storage).test.ts',
+  'packages/server/src/base/**/!(create-pace|remove-tree|schedule).test.ts',
   'packages/server/src/engines/**/!(loop-turns).test.ts',
-  'packages/server/src/{agents,environments,nodes,sessions,tools,views,webhooks}/**/*.test.ts',
-  'packages/server/src/http/**/!(idle-streams|session-outputs).test.ts',
-  'packages/server/src/store/!(slow-reader).test.ts',
+  'packages/server/src/{agents,environments,keys,metrics,nodes,sessions,tools,views,webhooks}/**/*.test.ts',
+  'packages/server/src/http/**/!(idle-streams).test.ts',
+  'packages/server/src/files/!(session-outputs).test.ts',
+  'packages/server/src/log/!(slow-reader).test.ts',
+  'packages/server/src/workspaces/**/!(run-git|sync|write-refused|undo-interrupted).test.ts',
+  'packages/server/src/store/*.test.ts',
   'packages/server/src/store/{memory,sqlite}/**/*.test.ts',
-  'packages/cli/src/{agents,completion,config,connection,demo-fleet,doctor,export,fleet}/**/*.test.ts',
-  'packages/cli/src/{import,overview,run,terminal,tree,watch}/**/*.test.ts',
-  'packages/cli/src/{request-lines,server-commands}.test.ts',
+  'packages/cli/src/{agents,changes,completion,config,connection,demo-fleet,doctor,export,fleet,import,run}/**/*.test.ts',
+  'packages/cli/src/{sessions,start}/*.test.ts',
+  'packages/cli/src/program.test.ts',
+  'packages/cli/src/server/!(last-resort).test.ts',
+  'packages/cli/src/terminal/!(pseudo-terminal).test.ts',
   'packages/cli/src/conformance/!(suite-itself).test.ts',
   // The others draw, and prove that each of them loads what it measures wide text with.
-  'packages/cli/src/commands/!(demo|inspect|stats|translate|watch).test.ts',
-  'test/{claude-code,docs,fleet,stream-json}/**/*.test.ts',
+  'packages/cli/src/stream-json/{overview,tree}/*.test.ts',
+  'packages/cli/src/watch/**/!(watch).test.ts',
+  'test/{claude-code,docs,fleet,scripts,stream-json}/**/*.test.ts',
   'bench/!(harness).test.ts',
 ];
 const all = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'];
@@ -35,6 +43,7 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
+    experimental: { fsModuleCache: true, fsModuleCachePath: '.cache/vitest' },
     projects: [
       { extends: true, test: { name: 'apart', include: all, exclude: [...configDefaults.exclude, ...together] } },
       { extends: true, test: { name: 'together', include: together, isolate: false } },
@@ -47,9 +56,10 @@ export default defineConfig({
     // On a machine that others use too, one of four thousand may be starved once. Where somebody watches there is no second try.
     retry: Number(process.env['FLEETLOOM_TEST_RETRIES'] ?? 0),
     hookTimeout: 60_000,
-    // More than there are cores: much of what the files take is waiting, for leases, pauses and programs that start. Vitest
-    // would leave one core idle even so, which is half of a small machine.
-    maxWorkers: Math.ceil(availableParallelism() * 1.5),
+    // More than there are cores: most of what the files take is waiting, for leases, pauses, disks and programs that start. A worker
+    // uses about 0.4 of a core.
+    maxWorkers: availableParallelism() + 3,
+    sequence: { sequencer: LongFilesFirst },
     reporters: ['default'],
     typecheck: { enabled: false },
   },

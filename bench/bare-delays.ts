@@ -7,8 +7,8 @@ import { SseDecoder } from '@fleetloom/protocol/sse';
 import type { BenchWork } from './sessions-fleet.ts';
 
 /**
- * How long pieces at such a pace take from a timer to a client with nothing in between but Node and a file in which each is
- * durable before it is sent, in the order in which they were sent: what this machine and its disk are good for at this moment.
+ * Delays from a timer to a client at this pace with only Node and a synced file in between, in the order of sending: the
+ * floor of this machine and its disk at this moment.
  */
 export async function measureBareDelays(agents: number, { deltas, perSecond }: Required<BenchWork>): Promise<number[]> {
   const folder = await mkdtemp(join(tmpdir(), 'fleetloom-bench-'));

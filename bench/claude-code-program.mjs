@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Stands in for the claude program: as fast as told, it prints lines as the real one does, each with the moment of its
-// printing. What it is told is the text of the first message: `{"lines":1000,"chars":200,"everyMs":5}`.
+// Replaces the claude program: prints lines in its format at a given pace, each with its print time. The text of the first
+// message has the parameters: `{"lines":1000,"chars":200,"everyMs":5}`.
 import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -22,7 +22,7 @@ async function answer({ message }) {
   const { lines, chars, everyMs } = JSON.parse(said);
   print(toLine({ type: 'system', subtype: 'init', claude_code_version: '2.1.325', model: 'bench', tools: [] }));
   print(toLine({ type: 'user', message, parent_tool_use_id: null, isReplay: true }));
-  // Without a pause everything is made before it is printed, so that nobody waits for its making.
+  // Without a pause all lines are prepared first, so that their preparation is not measured.
   const made = everyMs > 0 ? [] : Array.from({ length: lines }, (_, at) => toAnswer(at, chars));
   print(made.join(''));
   for (let at = made.length; at < lines; at++) {
@@ -43,7 +43,7 @@ function toLine(line) {
   return `${JSON.stringify({ ...line, session_id, uuid: randomUUID() })}\n`;
 }
 
-/** Milliseconds since 1970, finer than Date.now: two processes have to agree on them. */
+/** Milliseconds since 1970, finer than Date.now, and comparable between two processes. */
 function toMoment() {
   return (performance.timeOrigin + performance.now()).toFixed(3);
 }
@@ -54,7 +54,7 @@ function print(text) {
     try {
       at += writeSync(1, bytes, at, Math.min(65_536, bytes.length - at));
     } catch (error) {
-      // The pipe is full: whoever reads is slower.
+      // The pipe is full: the reader is slower.
       if (error.code !== 'EAGAIN') throw error;
     }
   }

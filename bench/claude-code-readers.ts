@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { decodeSse } from '@fleetloom/protocol/sse';
 import { startServer } from '@fleetloom/server';
 
-/** What the program is told to print. */
-export interface Told {
+/** What the program prints. */
+export interface PrintOptions {
   readonly lines: number;
   readonly chars: number;
   readonly everyMs: number;
 }
 
-/** When a line was printed, and when it was here. */
+/** When a line was printed, and when it was received. */
 export interface Arrival {
   readonly printedAt: number;
   readonly hereAt: number;
@@ -21,7 +21,7 @@ export interface Arrival {
 const program = join(process.cwd(), 'bench', 'claude-code-program.mjs');
 
 /** The barest reader: it splits at line ends and parses. */
-export async function readBare(told: Told): Promise<Arrival[]> {
+export async function readBare(options: PrintOptions): Promise<Arrival[]> {
   const child = spawn(program, [], { stdio: ['pipe', 'pipe', 'inherit'] });
   const arrivals: Arrival[] = [];
   let rest = Buffer.alloc(0);
@@ -36,7 +36,9 @@ export async function readBare(told: Told): Promise<Arrival[]> {
     }
     rest = bytes.subarray(start);
   });
-  child.stdin.write(`${JSON.stringify({ type: 'user', message: { role: 'user', content: JSON.stringify(told) } })}\n`);
+  child.stdin.write(
+    `${JSON.stringify({ type: 'user', message: { role: 'user', content: JSON.stringify(options) } })}\n`,
+  );
   await new Promise((resolve) => child.on('close', resolve));
   return arrivals;
 }
@@ -47,7 +49,7 @@ interface Line {
 }
 
 /** A real server with a session on the program, and a reader of its stream. */
-export async function readSession(told: Told): Promise<Arrival[]> {
+export async function readSession(options: PrintOptions): Promise<Arrival[]> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'fleetloom-bench-'));
   const server = await startServer({
     dataDirectory,
@@ -62,7 +64,7 @@ export async function readSession(told: Told): Promise<Arrival[]> {
     const agent = await post('/v1/agents', { name: 'bench', model: 'claude-code/default' });
     const session = await post('/v1/sessions', { agent: agent.id, environment_id: environment.id });
     let last: string | undefined;
-    // A reader that falls behind is cut off, and goes on where it was.
+    // A reader that falls behind is disconnected, and resumes.
     const open = async () => {
       const headers = last === undefined ? {} : { 'last-event-id': last };
       const url = `${server.url}/v1/sessions/${session.id}/events/stream`;
@@ -71,7 +73,7 @@ export async function readSession(told: Told): Promise<Arrival[]> {
       return decodeSse(body);
     };
     let items = await open();
-    const content = [{ type: 'text', text: JSON.stringify(told) }];
+    const content = [{ type: 'text', text: JSON.stringify(options) }];
     await post(`/v1/sessions/${session.id}/events`, { events: [{ type: 'user.message', content }] });
     const arrivals: Arrival[] = [];
     for (;;) {
@@ -83,7 +85,7 @@ export async function readSession(told: Told): Promise<Arrival[]> {
         if (event.type === 'agent.message') arrivals.push(toArrival(event.content?.[0]?.text ?? ''));
         if (event.type === 'session.status_idle') return arrivals;
       }
-      if (last === before) throw new Error('the stream was cut off before it gave anything');
+      if (last === before) throw new Error('the stream was cut off before its first event');
       items = await open();
     }
   } finally {

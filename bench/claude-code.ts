@@ -1,7 +1,7 @@
 import { type Arrival, readBare, readSession } from './claude-code-readers.ts';
 import { type Bench, type Measured, median } from './harness.ts';
 
-/** What lies between a line on the program's pipe and the event at a reader of the session, everything durable. */
+/** The delay from a line on the program's pipe to the event at a reader of the session, including the synced log. */
 export const claudeCode: Bench = {
   name: 'claude-code',
   cases: [
@@ -12,27 +12,27 @@ export const claudeCode: Bench = {
 };
 
 async function measureDelay(share: number, goalMs: number): Promise<Measured> {
-  const told = { lines: 400, chars: 200, everyMs: 5 };
-  const floor = delayOf(await readBare(told), share);
-  const value = delayOf(await readSession(told), share);
+  const options = { lines: 400, chars: 200, everyMs: 5 };
+  const floor = delayOf(await readBare(options), share);
+  const value = delayOf(await readSession(options), share);
   return { value, unit: 'ms', floor, ratio: value / floor, goal: `<= ${goalMs} ms`, ok: value <= goalMs };
 }
 
 async function measureThroughput(): Promise<Measured> {
-  const told = { lines: 3_000, chars: 2_000, everyMs: 0 };
-  const megabytes = (told.lines * told.chars) / 1e6;
+  const options = { lines: 3_000, chars: 2_000, everyMs: 0 };
+  const megabytes = (options.lines * options.chars) / 1e6;
   const floors: number[] = [];
   const all: number[] = [];
   for (let round = 0; round < 3; round++) {
-    floors.push(megabytes / durationOf(await readBare(told)));
-    all.push(megabytes / durationOf(await readSession(told)));
+    floors.push(megabytes / durationOf(await readBare(options)));
+    all.push(megabytes / durationOf(await readSession(options)));
   }
   const value = median(all);
   const floor = median(floors);
   return { value, unit: 'MB/s', floor, ratio: value / floor, goal: 'reported', ok: true };
 }
 
-/** The first ones pay for the start: everything is compiled while they come. */
+/** Without the first lines, during which the code is compiled. */
 function delayOf(arrivals: readonly Arrival[], share: number): number {
   const delays = arrivals.slice(arrivals.length / 4).map(({ printedAt, hereAt }) => hereAt - printedAt);
   delays.sort((a, b) => a - b);

@@ -3,7 +3,7 @@ import type { CDPSession } from 'playwright-core';
 export interface Frames {
   /** Milliseconds of script in each frame. */
   readonly scriptMs: readonly number[];
-  /** Frames that there was time for and that were not drawn. */
+  /** Frames that were due and were not drawn. */
   readonly dropped: number;
 }
 
@@ -12,13 +12,13 @@ interface TraceEvent {
   readonly ph: string;
   readonly ts: number;
   readonly dur?: number;
-  /** What of it the thread was given by the machine, where the browser can tell. */
+  /** The CPU time of the thread within `dur`, if the browser reports it. */
   readonly tdur?: number;
   readonly pid: number;
   readonly tid: number;
 }
 
-/** What the browser's own trace says of the next so many seconds: script on the thread of the page, frame by frame. */
+/** Traces the page for some seconds, and returns the script time on its thread, frame by frame. */
 export async function traceFrames(devtools: CDPSession, seconds: number): Promise<Frames> {
   const events: TraceEvent[] = [];
   devtools.on('Tracing.dataCollected', ({ value }) => {
@@ -35,8 +35,8 @@ export async function traceFrames(devtools: CDPSession, seconds: number): Promis
 }
 
 /**
- * Frames begin where scripts for them are called; of scripts within scripts only the outermost count. Time in which other
- * processes had the core is nobody's script.
+ * Frames begin with their first callback; of nested scripts only the outermost counts. Time in which other processes had the
+ * core is not counted.
  */
 export function toFrames(events: readonly TraceEvent[]): Frames {
   const begins = events.filter(({ name }) => name === 'FireAnimationFrame');
@@ -66,7 +66,7 @@ export function toFrames(events: readonly TraceEvent[]): Frames {
   return { scriptMs: sums, dropped };
 }
 
-/** Sixty in a second. */
+/** 60 frames per second. */
 const FRAME_US = 1_000_000 / 60;
 const SAME_FRAME_US = 4_000;
 const SCRIPTS = new Set([

@@ -3,20 +3,23 @@ import { gunzipSync } from 'node:zlib';
 import { encodeFleetEvent, type FleetEvent, parseFleetEvent } from '@fleetloom/protocol/fleet';
 import { SseDecoder } from '@fleetloom/protocol/sse';
 
-/** Threads that work at once, the coordinator among them. */
+/** Threads that run at once, including the coordinator. */
 export const THREADS = 25;
 
-/** As scripts/record-dashboard-load.mjs has recorded it from a server of ours. */
+/** Reads the recording of scripts/record-dashboard-load.mjs. */
 export function readRecording(path: string): readonly FleetEvent[] {
   const items = new SseDecoder().push(gunzipSync(readFileSync(path)));
   return items.flatMap((item) => (item.type === 'event' ? [parseFleetEvent(item)] : []));
 }
 
 /**
- * The recorded run, and the same work again as the next run of that session, for as long as somebody listens. Each event is
- * told with the time that it is then.
+ * The recorded run, and then the same work again as the next run of that session, without end. Each event has the current
+ * time.
  */
-export function* tellLoad(recorded: readonly FleetEvent[], now: () => number): Generator<FleetEvent, never, undefined> {
+export function* repeatLoad(
+  recorded: readonly FleetEvent[],
+  now: () => number,
+): Generator<FleetEvent, never, undefined> {
   const length = recorded.at(-1)?.seq ?? 0;
   for (let round = 0; ; round++) {
     for (const event of recorded) {
@@ -28,7 +31,7 @@ export function* tellLoad(recorded: readonly FleetEvent[], now: () => number): G
   }
 }
 
-/** What is called again is another call, and what is asked again another request. */
+/** New ids for the tool calls and requests of a repetition. */
 function toIds(event: FleetEvent, round: number): object {
   if (round === 0) return {};
   return {

@@ -4,25 +4,25 @@ import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import type { FleetEvent, FleetLoad } from '@fleetloom/protocol/fleet';
 import type { CDPSession, Page } from 'playwright-core';
-import { encodeLoad, tellLoad } from './dashboard-load.ts';
+import { encodeLoad, repeatLoad } from './dashboard-load.ts';
 
-// The built dashboard in a real browser, before a server that tells nothing but the load.
+// The built dashboard in a real browser, with a server that sends only the load.
 
 export interface LoadedPage {
   readonly page: Page;
   readonly devtools: CDPSession;
-  /** Tells so many events in a second, until it is told otherwise. */
+  /** Sets the number of events sent per second. */
   setRate(perSecond: number): void;
   /** Events so far. */
-  readonly told: number;
-  /** Until the page has folded so many. */
+  readonly sent: number;
+  /** Resolves when the page has folded this many events. */
   untilShown(events: number): Promise<void>;
   close(): Promise<void>;
 }
 
 export async function openLoadedPage(pagesDirectory: string, recorded: readonly FleetEvent[]): Promise<LoadedPage> {
-  const load = tellLoad(recorded, () => Date.now());
-  let told = 0;
+  const load = repeatLoad(recorded, () => Date.now());
+  let sent = 0;
   let perSecond = 0;
   let reader: ServerResponse | undefined;
   let debt = 0;
@@ -30,7 +30,7 @@ export async function openLoadedPage(pagesDirectory: string, recorded: readonly 
     if (reader === undefined) return;
     debt += (perSecond * TICK_MS) / 1_000;
     let text = '';
-    for (; debt >= 1; debt--, told++) text += encodeLoad(load.next().value);
+    for (; debt >= 1; debt--, sent++) text += encodeLoad(load.next().value);
     if (text !== '') reader.write(text);
   }, TICK_MS);
   const server = createServer((request, response) => {
@@ -42,7 +42,7 @@ export async function openLoadedPage(pagesDirectory: string, recorded: readonly 
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(': nothing\n\n');
     else if (pathname === '/v1/fleet/load')
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(LOAD));
-    // Such a server knows no more of a thread than its log says.
+    // This server has no health data.
     else if (pathname.endsWith('/health')) response.writeHead(404).end();
     else if (pathname.startsWith('/v1/'))
       response.writeHead(200, { 'content-type': 'application/json' }).end('{"data":[],"next_page":null}');
@@ -52,14 +52,14 @@ export async function openLoadedPage(pagesDirectory: string, recorded: readonly 
   // It listens on a port, so the address is an object.
   const { port } = server.address() as AddressInfo;
   const executablePath = process.env['FLEETLOOM_CHROMIUM'] ?? '/usr/bin/chromium';
-  // Loaded here: half of the heap of a small server, which would be there in every other bench too.
+  // Imported here: it takes half of the heap of a small server, which every other bench would carry too.
   const { chromium } = await import('playwright-core');
   const browser = await chromium.launch({
     executablePath,
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run'],
   });
   const page = await browser.newPage({ viewport: { width: 1_440, height: 900 } });
-  await page.goto(`http://127.0.0.1:${port}/`);
+  await page.goto(`http://127.0.0.1:${port}/#/fleet`);
   const devtools = await page.context().newCDPSession(page);
   return {
     page,
@@ -67,8 +67,8 @@ export async function openLoadedPage(pagesDirectory: string, recorded: readonly 
     setRate: (rate) => {
       perSecond = rate;
     },
-    get told() {
-      return told;
+    get sent() {
+      return sent;
     },
     untilShown: async (events) => {
       const shown = `Number((/seq ([\\d,]+)/.exec(document.querySelector('.link').textContent) ?? [0, '0'])[1].replaceAll(',', ''))`;

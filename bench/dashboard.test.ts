@@ -4,16 +4,16 @@ import { SseDecoder } from '@fleetloom/protocol/sse';
 import { expect, it } from 'vitest';
 import { toFrames } from './dashboard-frames.ts';
 import { repositoryRoot } from '../test/support/root.ts';
-import { encodeLoad, readRecording, tellLoad, THREADS } from './dashboard-load.ts';
+import { encodeLoad, readRecording, repeatLoad, THREADS } from './dashboard-load.ts';
 
-it('[Z45] the load is a recorded run of 25 threads that speak, call, fail and end, told again and again without a gap', () => {
+it('[Z45] the load is a recorded run of 25 threads with text, tool calls, failures and ends, repeated without a gap', () => {
   const recorded = readRecording(join(repositoryRoot, 'fixtures', 'dashboard', 'fleet-25.sse.gz'));
   expect(recorded.length).toBeGreaterThan(15_000);
-  const load = tellLoad(recorded, () => 1_000);
+  const load = repeatLoad(recorded, () => 1_000);
   const decoder = new SseDecoder();
   let fleet = createFleet();
   const kinds = new Set<string>();
-  // Into its second round.
+  // Into the second repetition.
   for (let count = 0; count < recorded.length + 1_000; count++) {
     for (const item of decoder.push(Buffer.from(encodeLoad(load.next().value)))) {
       if (item.type !== 'event') continue;
@@ -33,7 +33,7 @@ it('[Z45] the load is a recorded run of 25 threads that speak, call, fail and en
   );
 });
 
-it('[Z45] of a trace each frame gets the scripts that began in it, those within others not counted twice', () => {
+it('[Z45] each frame of a trace has the scripts that began in it, and nested ones are not counted twice', () => {
   const of = { ph: 'X', pid: 1, tid: 1 };
   const frame = (ts: number) => ({ ...of, name: 'FireAnimationFrame', ts, dur: 1_000 });
   const call = (ts: number, dur: number, tid = 1) => ({ ...of, tid, name: 'FunctionCall', ts, dur });
@@ -45,7 +45,7 @@ it('[Z45] of a trace each frame gets the scripts that began in it, those within 
     call(13_000, 9_000, 2),
     frame(26_000),
     frame(26_500),
-    // Of these nine milliseconds others had the core for four.
+    // Other processes had the core for four of these nine milliseconds.
     { ...call(30_000, 9_000), tdur: 5_000 },
     frame(76_000),
   ]);

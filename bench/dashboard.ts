@@ -4,7 +4,7 @@ import { readRecording } from './dashboard-load.ts';
 import { openLoadedPage } from './dashboard-page.ts';
 import type { Bench, Measured } from './harness.ts';
 
-/** The dashboard in Chromium while a recorded run of 25 threads is told at 1,500 events in a second. */
+/** The dashboard in Chromium while a recorded run of 25 threads is sent at 1,500 events per second. */
 export const dashboard: Bench = {
   name: 'dashboard',
   cases: [
@@ -24,7 +24,7 @@ const recording = join(process.cwd(), 'fixtures', 'dashboard', 'fleet-25.sse.gz'
 async function frames(what: 'script' | 'dropped'): Promise<Measured> {
   const loaded = await openLoadedPage(pages, readRecording(recording));
   loaded.setRate(PER_SECOND);
-  // The first seconds are the compiler's.
+  // The code is compiled during the first seconds.
   await loaded.untilShown(3 * PER_SECOND);
   const { scriptMs, dropped } = await traceFrames(loaded.devtools, SECONDS);
   await loaded.close();
@@ -36,7 +36,7 @@ async function frames(what: 'script' | 'dropped'): Promise<Measured> {
   return { value, unit: 'ms', floor: null, ratio: null, goal: '< 8 ms (median)', ok: value < 8 };
 }
 
-/** What the page keeps when it has seen as much as a long day has. */
+/** The heap of the page after the events of a long day. */
 async function heap(): Promise<Measured> {
   const loaded = await openLoadedPage(pages, readRecording(recording));
   loaded.setRate(8_000);

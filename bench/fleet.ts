@@ -1,8 +1,8 @@
 import { type Bench, comparePair, type Measured } from './harness.ts';
 import { measureBareDelays } from './bare-delays.ts';
-import { openBareServer, openBenchDoor, toFrames } from './fleet-door.ts';
+import { openBareServer, openBenchServer, toFrames } from './fleet-server.ts';
 
-/** The fleet door: a request over HTTP, from the engine through the log on the disk to a client. */
+/** The fleet routes: a request over HTTP, from the engine through the log on disk to a client. */
 export const fleet: Bench = {
   name: 'fleet',
   cases: [
@@ -18,29 +18,29 @@ export const fleet: Bench = {
 const AGENTS = 16;
 const DELTAS = 96_000;
 
-/** Everything that sixteen agents say at once, durable, against a bare server that writes a frame for each piece of it. */
+/** All text of sixteen concurrent agents, durable, against a bare server that writes one frame per delta. */
 async function fanOut(): Promise<Measured> {
-  const door = await openBenchDoor();
-  const bare = await openBareServer(await toFrames(door, AGENTS));
-  const pair = { floor: () => bare.write(DELTAS), ours: () => door.run(AGENTS, { deltas: DELTAS / AGENTS }) };
+  const server = await openBenchServer();
+  const bare = await openBareServer(await toFrames(server, AGENTS));
+  const pair = { floor: () => bare.write(DELTAS), ours: () => server.run(AGENTS, { deltas: DELTAS / AGENTS }) };
   const { floorMs, oursMs, ratio } = await comparePair(pair, { rounds: 11, budgetMs: 20_000 });
-  await door.close();
+  await server.close();
   await bare.close();
   const [value, floor] = [oursMs, floorMs].map((ms) => (DELTAS / ms) * 1_000) as [number, number];
   return { value, unit: '/s', floor, ratio: 1 / ratio, goal: '>= 0.5x', ok: 1 / ratio >= 0.5 };
 }
 
 /**
- * From the engine having a delta to the client having it, with 16 agents of 200 deltas a second. The goal is that of an idle
- * machine; the floor, which is the same with nothing but a synced file in between, tells whether this one and its disk were.
+ * The delay of a delta from the engine to the client, with 16 agents at 200 deltas per second. The goal is for an idle machine;
+ * the floor, the same with only a synced file in between, shows whether this machine was idle.
  */
 async function latency(quantile: number, limitMs: number): Promise<Measured> {
   const perSecond = 200;
   const bare = await measureBareDelays(AGENTS, { deltas: 3 * perSecond, perSecond });
-  const door = await openBenchDoor();
-  const { delaysMs } = await door.measure(AGENTS, { deltas: 6 * perSecond, perSecond });
-  await door.close();
-  // The first second is the compiler's.
+  const server = await openBenchServer();
+  const { delaysMs } = await server.measure(AGENTS, { deltas: 6 * perSecond, perSecond });
+  await server.close();
+  // The code is compiled during the first second.
   const [floor, value] = [bare, delaysMs].map((all) => quantileOf(all.slice(AGENTS * perSecond), quantile)) as [
     number,
     number,
@@ -52,37 +52,37 @@ function quantileOf(values: readonly number[], quantile: number): number {
   return values.toSorted((a, b) => a - b)[Math.floor(quantile * (values.length - 1))]!;
 }
 
-/** A block of sixteen against one of one, each speaking for half a second: they work at the same time. */
+/** A block of sixteen turns against a block of one, each half a second long: they must run at the same time. */
 async function block(): Promise<Measured> {
   const work = { deltas: 100, perSecond: 200 };
-  const door = await openBenchDoor();
-  const pair = { floor: () => door.run(1, work), ours: () => door.run(AGENTS, work) };
+  const server = await openBenchServer();
+  const pair = { floor: () => server.run(1, work), ours: () => server.run(AGENTS, work) };
   const { floorMs, oursMs, ratio } = await comparePair(pair, { rounds: 5, budgetMs: 12_000 });
-  await door.close();
+  await server.close();
   return { value: oursMs, unit: 'ms', floor: floorMs, ratio, goal: '<= 1.5x', ok: ratio <= 1.5 };
 }
 
 /** From the cancel of a block of sixteen to the end of its stream. */
 async function cancel(): Promise<Measured> {
-  const door = await openBenchDoor();
+  const server = await openBenchServer();
   const times: number[] = [];
-  for (let round = 0; round < 7; round++) times.push((await door.cancel(AGENTS)).tookMs);
-  await door.close();
+  for (let round = 0; round < 7; round++) times.push((await server.cancel(AGENTS)).tookMs);
+  await server.close();
   const value = quantileOf(times, 0.5);
   return { value, unit: 'ms', floor: null, ratio: null, goal: '<= 1000 ms', ok: value <= 1_000 };
 }
 
-/** What a thousand open streams keep, both ends of the connection in this process. */
+/** The memory of a thousand open streams, with both ends of the connections in this process. */
 async function memory(): Promise<Measured> {
   const streams = 1_000;
-  const door = await openBenchDoor();
-  // What is made once is there before.
-  (await door.openStreams(50))();
+  const server = await openBenchServer();
+  // Allocates everything that is created once.
+  (await server.openStreams(50))();
   const before = await usedBytes();
-  const close = await door.openStreams(streams);
+  const close = await server.openStreams(streams);
   const value = ((await usedBytes()) - before) / streams / 1_024;
   close();
-  await door.close();
+  await server.close();
   return { value, unit: 'KiB', floor: null, ratio: null, goal: '<= 64 KiB', ok: value <= 64 };
 }
 

@@ -21,7 +21,7 @@ describe('bench harness', () => {
     expect(median([4, 1, 3, 2])).toBe(2.5);
   });
 
-  it('[B10] says in which direction a goal goes, and whether it is met', () => {
+  it('[B10] states the direction of a goal, and whether it is met', () => {
     const times = { floorMs: 100, oursMs: 20, ratio: 0.2 };
     expect(timesFaster(5, times)).toMatchObject({ ratio: 5, goal: '>= 5x faster', ok: true });
     expect(timesFaster(6, times)).toMatchObject({ ok: false });

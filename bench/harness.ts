@@ -13,7 +13,7 @@ export interface Bench {
   cases: { name: string; run: () => Measured | Promise<Measured> }[];
 }
 
-/** One line of the report; the words of `--json`. */
+/** One line of the report; its fields are those of `--json`. */
 export interface Row extends Measured {
   bench: string;
   case: string;
@@ -41,14 +41,14 @@ export interface PairTimes {
   ratio: number;
 }
 
-/** Runs before anything counts: the compiler has to have seen everything. */
+/** Runs before the measured rounds, so that all code is compiled. */
 const WARM_UPS = 5;
 
 /**
- * How long two ways take, side by side.
+ * Measures two implementations side by side.
  *
- * Other people's machines are noisy for seconds at a time. So both run in every round, one right after the other and in
- * changing order, and it is the ratios of the rounds that are compared, not two averages from different moments.
+ * Shared machines are noisy for seconds at a time. So both run in every round, one right after the other and in alternating
+ * order, and the result is the median of the ratios of the rounds, not the ratio of two averages.
  */
 export async function comparePair({ floor, ours }: Pair, options: PairOptions = {}): Promise<PairTimes> {
   const { rounds = 21, budgetMs = 4_000, clock = 'wall' } = options;
@@ -87,7 +87,7 @@ export function median(values: number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** Live bytes of the heap, without what is only waiting to be collected. Needs `node --expose-gc`. */
+/** Live bytes of the heap after a garbage collection. Needs `node --expose-gc`. */
 export function heapBytes(): number {
   for (let round = 0; round < 3; round++) collectGarbage();
   const { heapUsed, external } = process.memoryUsage();

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 
-// The other end of the benches of the door, in a process of its own so that its work is not part of the figures. Speaks
-// HTTP by hand: what it costs must be little, and the same whoever answers. Told by its parent what to do.
+// The clients of the HTTP benches, in a separate process so that their work is not part of the figures. Written on raw sockets,
+// so that their cost is small and the same for every server. The parent process sends commands.
 
 /** @type {import('node:net').Socket[]} */
 let sockets = [];
@@ -16,7 +16,7 @@ process.on('message', (/** @type {any} */ message) => {
   else if (message.type === 'leave') leave();
 });
 
-/** Opens so many streams, and says so when the headers of all of them are there. */
+/** Opens this many streams, and reports when all have received their headers. */
 function subscribe({ port, path, count }) {
   let opening = count;
   sockets = Array.from({ length: count }, () => {
@@ -31,7 +31,7 @@ function subscribe({ port, path, count }) {
         isOpen = true;
         if (--opening === 0) process.send({ type: 'open' });
       }
-      // The mark may be torn, and nothing but the end of what came can hold it.
+      // The mark may be split between chunks; only the last bytes can contain it.
       const end = Buffer.concat([tail, chunk.subarray(-LAST_BYTES)]);
       tail = end.subarray(-mark.length);
       if (mark.length === 0 || round === currentRound || !end.includes(mark)) return;
@@ -42,7 +42,7 @@ function subscribe({ port, path, count }) {
   });
 }
 
-/** An event and what is around it. */
+/** The length of an event with its framing. */
 const LAST_BYTES = 1_024;
 let currentRound = 0;
 
@@ -53,7 +53,7 @@ function beginRound(text) {
   process.send({ type: 'ready' });
 }
 
-/** So many requests, as fast as answers come, on so many connections that are kept. */
+/** Sends this many requests, each after the previous answer, on keep-alive connections. */
 function ask({ port, path, count, connections }) {
   let left = count;
   let open = count;

@@ -1,7 +1,7 @@
 import { type Bench, comparePair, heapBytes, type Measured } from './harness.ts';
-import { Clients, openAnswerers, openBareSpeaker, openDoorSpeaker, type Speaker } from './http-door.ts';
+import { Clients, openAnswerers, openBareStreamServer, openStreamServer, type StreamServer } from './http-servers.ts';
 
-/** The Managed Agents door against bare node:http, with clients in a process of their own. */
+/** The Managed Agents server against bare node:http, with clients in a process of their own. */
 export const http: Bench = {
   name: 'http',
   cases: [
@@ -21,24 +21,27 @@ const EVENTS_MAX = 4_800;
 /** Events of 200 bytes, from the log to every subscriber. */
 async function fanOut(subscribers: number, goal: number | undefined, pace?: number): Promise<Measured> {
   const events = Math.min(EVENTS_MAX, DELIVERIES / subscribers);
-  const [door, bare] = [await openHeard(await openDoorSpeaker(pace)), await openHeard(await openBareSpeaker(pace))];
-  const pair = { floor: () => bare.round(events), ours: () => door.round(events) };
+  const [server, bare] = [
+    await openSubscribed(await openStreamServer(pace)),
+    await openSubscribed(await openBareStreamServer(pace)),
+  ];
+  const pair = { floor: () => bare.round(events), ours: () => server.round(events) };
   const { floorMs, oursMs, ratio } = await comparePair(pair, { rounds: 15, budgetMs: 8_000 });
-  await Promise.all([door.close(), bare.close()]);
+  await Promise.all([server.close(), bare.close()]);
   const [value, floor] = [oursMs, floorMs].map((ms) => ((events * subscribers) / ms) * 1_000) as [number, number];
   const factor = 1 / ratio;
   const words = goal === undefined ? 'reported' : `>= ${goal}x`;
   return { value, unit: '/s', floor, ratio: factor, goal: words, ok: goal === undefined || factor >= goal };
 
-  async function openHeard(speaker: Speaker) {
+  async function openSubscribed(source: StreamServer) {
     const clients = new Clients();
-    await clients.subscribe(speaker, subscribers);
+    await clients.subscribe(source, subscribers);
     let rounds = 0;
     return {
-      round: (count: number) => clients.hear(speaker, count, `end of round ${(rounds += 1)}.`),
+      round: (count: number) => clients.receive(source, count, `end of round ${(rounds += 1)}.`),
       close: async () => {
         clients.close();
-        await speaker.close();
+        await source.close();
       },
     };
   }
@@ -47,13 +50,13 @@ async function fanOut(subscribers: number, goal: number | undefined, pace?: numb
 const REQUESTS = 5_000;
 const CONNECTIONS = 16;
 
-/** A small record, read from a store in memory and checked on the way in. */
+/** A request for a small record in an in-memory store. */
 async function json(): Promise<Measured> {
-  const { door, bare, close } = await openAnswerers();
+  const { server, bare, close } = await openAnswerers();
   const clients = new Clients();
   const pair = {
     floor: () => clients.ask(bare, REQUESTS, CONNECTIONS),
-    ours: () => clients.ask(door, REQUESTS, CONNECTIONS),
+    ours: () => clients.ask(server, REQUESTS, CONNECTIONS),
   };
   const { floorMs, oursMs, ratio } = await comparePair(pair, { rounds: 15, budgetMs: 6_000 });
   clients.close();
@@ -62,21 +65,21 @@ async function json(): Promise<Measured> {
   return { value, unit: '/s', floor, ratio: 1 / ratio, goal: 'reported', ok: true };
 }
 
-/** What a thousand streams on which nothing happens cost the server. */
+/** The memory of a thousand idle streams. */
 async function memory(): Promise<Measured> {
   const streams = 1_000;
-  const speaker = await openDoorSpeaker();
+  const source = await openStreamServer();
   const clients = new Clients();
-  // What is made once is there before.
-  await clients.subscribe(speaker, 50);
+  // Allocates everything that is created once.
+  await clients.subscribe(source, 50);
   await clients.leave();
   await settle();
   const before = heapBytes();
-  await clients.subscribe(speaker, streams);
+  await clients.subscribe(source, streams);
   await settle();
   const value = (heapBytes() - before) / streams / 1_024;
   clients.close();
-  await speaker.close();
+  await source.close();
   return { value, unit: 'KiB', floor: null, ratio: null, goal: '<= 64 KiB', ok: value <= 64 };
 }
 

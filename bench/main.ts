@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { claudeCode } from './claude-code.ts';
 import { dashboard } from './dashboard.ts';
+import { engines } from './engines.ts';
 import { fleet } from './fleet.ts';
 import type { Bench, Row } from './harness.ts';
 import { http } from './http.ts';
@@ -9,13 +10,26 @@ import { sessions } from './sessions.ts';
 import { store } from './store.ts';
 import { streamJson } from './stream-json.ts';
 import { tools } from './tools.ts';
+import { workspaces } from './workspaces.ts';
 
 // npm run bench [-- name…]                  one table of everything, or of the benches and bench/cases named
 // npm run -s bench -- --json [name…]        one JSON object per line, and nothing else on stdout
 //
-// A figure that misses its goal is no failure of the run: machines differ, and tests are elsewhere. Only a crash is.
+// A figure that misses its goal does not fail the run, because machines differ. Only a crash does.
 
-const benches: Bench[] = [streamJson, store, sessions, tools, fleet, http, nodes, claudeCode, dashboard];
+const benches: Bench[] = [
+  streamJson,
+  store,
+  sessions,
+  tools,
+  workspaces,
+  fleet,
+  http,
+  nodes,
+  claudeCode,
+  engines,
+  dashboard,
+];
 const all = benches.flatMap(({ name, cases }) => cases.map((entry) => ({ bench: name, ...entry })));
 type Case = (typeof all)[number];
 
@@ -43,7 +57,7 @@ async function runAll(cases: Case[]): Promise<void> {
     try {
       report(cases.length === 1 ? { bench, case: name, ...(await entry.run()) } : await runAlone(entry));
     } catch (error) {
-      // The others still tell something; the exit code says that one is missing.
+      // The other figures are still useful; the exit code shows that one is missing.
       process.exitCode = 1;
       process.stderr.write(`${bench}/${name} crashed: ${error instanceof Error ? error.stack : String(error)}\n`);
     }
@@ -51,7 +65,7 @@ async function runAll(cases: Case[]): Promise<void> {
   if (!isJson) process.stdout.write(`${((performance.now() - startedAt) / 1000).toFixed(0)} s\n`);
 }
 
-/** In a process of its own: compiled code is shaped by what ran before, and a figure must not depend on the selection. */
+/** In a separate process: compiled code depends on what ran before, and a figure must not depend on the selection. */
 async function runAlone({ bench, name }: Case): Promise<Row> {
   const command = [...process.execArgv, process.argv[1]!, '--json', `${bench}/${name}`];
   const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -88,7 +102,7 @@ function print(name: string, value: string, floor: string, ratio: string, goal: 
   process.stdout.write(`${columns.join(' ').trimEnd()}\n`);
 }
 
-/** Four digits say all that such a measurement knows. */
+/** Rounds to four significant digits; more would be noise. */
 function round<Figure extends number | null>(figure: Figure): Figure {
   return (figure === null ? null : Number(figure.toPrecision(4))) as Figure;
 }

@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 export interface Servers {
   readonly urls: readonly string[];
   readonly kill: (index: number) => void;
-  /** Memory of the first one, and the time that its processor was given. */
+  /** Memory and CPU time of the first server. */
   readonly look: () => Promise<{ readonly bytes: number; readonly cpuMs: number }>;
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface Database {
   stop(): Promise<void>;
 }
 
-/** The bench is one file, made of ours; what starts a database has to be where it is. */
+/** The bench is one bundled file, so the script that starts a database is imported from its own path. */
 export async function startDatabase(): Promise<Database> {
   const file = pathToFileURL(join(process.cwd(), 'scripts', 'support', 'postgres.mjs')).href;
   const { startPostgres } = (await import(/* @vite-ignore */ file)) as {
@@ -62,7 +62,7 @@ async function start(data: string, database: string | undefined): Promise<{ url:
   const args = [main, 'serve', '--json', '--open', '--port', '0', '--data', data];
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [...args, ...(database === undefined ? [] : ['--database', database])], {
-    env: { PATH, HOME, FLEETLOOM_SECRET: 'a secret that only the bench has' },
+    env: { PATH, HOME, FLEETLOOM_SECRET: 'a secret that only the bench has....' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   process.once('exit', () => child.kill('SIGKILL'));

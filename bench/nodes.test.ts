@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { startServers } from './nodes-servers.ts';
-import { createSession, openIdle, talk, WORD } from './nodes-talk.ts';
+import { createSession, openIdle, runLoad, WORD } from './nodes-load.ts';
 
-it('[P95] what the bench of nodes counts is all that was said, and streams that are told nothing stay open', async () => {
+it('[P95] the bench of nodes counts all text, and idle streams stay open', async () => {
   const servers = await startServers(1);
   const { urls } = servers;
   try {
     const [sessions, chunks] = [4, 30];
-    const { events, characters, ms, delaysMs } = await talk(urls, { sessions, chunks, everyMs: 10 });
+    const { events, characters, ms, delaysMs } = await runLoad(urls, { sessions, chunks, everyMs: 10 });
     expect(characters).toBe(sessions * chunks * WORD.length);
-    // Pieces that come close together are one event, so there are fewer, and each has its delay.
+    // Deltas close together become one event, so there are fewer, and each has its delay.
     expect(events).toBeGreaterThan(sessions);
     expect(events).toBeLessThanOrEqual(sessions * chunks);
     expect(delaysMs).toHaveLength(events);

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { watchFleet } from '@fleetloom/client';
 import { type Bench, type Measured, median } from './harness.ts';
 import { startDatabase, startServers, type Servers } from './nodes-servers.ts';
-import { createSession, openIdle, say, talk } from './nodes-talk.ts';
+import { createSession, openIdle, runLoad, sendMessage } from './nodes-load.ts';
 
 /** Nodes on one database against the server with its own file, both over HTTP and in the same run. */
 export const nodes: Bench = {
@@ -20,21 +20,21 @@ export const nodes: Bench = {
   ],
 };
 
-/** More than anybody can do: sixty sessions with two hundred events a second each. */
+/** More than a server can handle: sixty sessions that never pause. */
 const RUSH = { sessions: 60, chunks: 2_000, everyMs: 1 };
-/** A pace that keeps nobody busy: what is left is the way. */
+/** A slow pace, at which the delay is only the path of an event. */
 const STROLL = { sessions: 20, chunks: 100, everyMs: 50 };
-/** Every process has to have compiled what it does. */
+/** Lets every process compile its code. */
 const WARM_UP = { sessions: 30, chunks: 500, everyMs: 1 };
 
-/** Embedded: 0 nodes. */
+/** 0 nodes: the server with its own file. */
 function ratesOf(count: number): Promise<number> {
   return withServers(count, async ({ urls }) => {
-    await talk(urls, WARM_UP);
+    await runLoad(urls, WARM_UP);
     const rates: number[] = [];
     for (let round = 0; round < 3; round++) {
-      const { events: heard, ms } = await talk(urls, RUSH);
-      rates.push((heard / ms) * 1_000);
+      const { events: received, ms } = await runLoad(urls, RUSH);
+      rates.push((received / ms) * 1_000);
     }
     return median(rates);
   });
@@ -48,19 +48,19 @@ async function events(count: number): Promise<Measured> {
 async function delay(count: number, part: number): Promise<Measured> {
   const delayOf = (nodeCount: number) =>
     withServers(nodeCount, async ({ urls }) => {
-      await talk(urls, WARM_UP);
-      const { delaysMs } = await talk(urls, STROLL);
+      await runLoad(urls, WARM_UP);
+      const { delaysMs } = await runLoad(urls, STROLL);
       return quantile(delaysMs, part);
     });
   const [value, floor] = [await delayOf(count), await delayOf(0)];
   return { value, unit: 'ms', floor, ratio: value / Math.max(floor, 1), goal: 'reported', ok: true };
 }
 
-/** From the end of a node to the first word of another one in its place. */
+/** From the kill of a node to the first text of its session on another node. */
 async function takeOver(): Promise<Measured> {
   const value = await withServers(2, async ({ urls, kill }) => {
     const session = await createSession(urls[0]!, { chunks: 10_000, everyMs: 10 });
-    await say(urls[0]!, session);
+    await sendMessage(urls[0]!, session);
     const watch = watchFleet({ url: urls[1]!, session, gate: 'off' });
     let killedAt: number | undefined;
     for await (const event of watch) {
@@ -94,7 +94,7 @@ async function idle(unit: 'MB' | 'ms/s'): Promise<Measured> {
   return { value, unit, floor, ratio: floor > 0 ? value / floor : null, goal: 'reported', ok: true };
 }
 
-/** Milliseconds of the processor in a second. */
+/** CPU milliseconds per second. */
 async function watchCpu(look: Servers['look']): Promise<number> {
   const before = await look();
   await rest(10_000);

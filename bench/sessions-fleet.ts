@@ -3,22 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createIds, createLog, openSqliteStore, type SessionLog, systemClock } from '@fleetloom/server';
 import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
-// Sessions have no public door of their own: the server is their door, and HTTP is measured elsewhere.
-import type { Engine, EngineEvent, ModelRequest } from '../packages/server/src/engines/engine.ts';
+// Sessions are not exported by the package, and HTTP is measured elsewhere, so this imports them by path.
+import type { Engine, EngineEvent, ModelRequest } from '../packages/server/src/engines/model/engine.ts';
+import { interrupted } from '../packages/server/src/engines/model/failures.ts';
 import { toSessionFrame } from '../packages/server/src/frames/frames.ts';
-import { createSessions } from '../packages/server/src/sessions/sessions.ts';
+import { createSessions, type SessionsOptions } from '../packages/server/src/sessions/api/sessions.ts';
 
-/** What each agent that was delegated to does: it says so many pieces of text, all of the same length. */
+/** The work of each agent: this many deltas of the same length. */
 export interface BenchWork {
   readonly deltas: number;
-  /** Without it, as fast as they are taken. */
+  /** Undefined: as fast as they are consumed. */
   readonly perSecond?: number;
 }
 
 export interface BenchFleet {
   /**
-   * One session in which a coordinator delegates to so many agents at once; done when a reader has seen it rest. Gives
-   * back what happened when.
+   * Runs one session in which a coordinator delegates to this many agents at once, until a reader has seen it idle. Returns
+   * the measured times.
    */
   run(agents: number, work: BenchWork): Promise<BenchRun>;
   close(): Promise<void>;
@@ -30,12 +31,12 @@ export interface BenchRun {
   readonly delaysMs: readonly number[];
   /** From the coordinator's whole answer to the last agent's request at the engine, which is durable by then. */
   readonly openingMs: number;
-  /** Everything that the reader was told of what the agents said, by thread. */
+  /** The text that the reader received, by thread. */
   readonly said: ReadonlyMap<string, string>;
 }
 
-/** Sessions on a file on the disk, with an engine that does what the bench wants. */
-export async function openBenchFleet(): Promise<BenchFleet> {
+/** Opens sessions on a file, with an engine that the bench controls. `openRecorder`: as a server that can record workspaces. */
+export async function openBenchFleet(options: Pick<SessionsOptions, 'openRecorder'> = {}): Promise<BenchFleet> {
   const folder = mkdtempSync(join(tmpdir(), 'fleetloom-bench-'));
   const store = await openSqliteStore({ path: join(folder, 'bench.db') });
   const log = createLog({ store });
@@ -55,6 +56,7 @@ export async function openBenchFleet(): Promise<BenchFleet> {
     ids: createIds({ now: Date.now, random: Math.random }),
     random: Math.random,
     owner: 'bench',
+    ...options,
   });
   await sessions.start();
   return {
@@ -97,7 +99,7 @@ const agent = {
   multiagent: { type: 'coordinator' as const, agents: [worker] },
 };
 
-/** What is noted down during a run. */
+/** The measurements of a run. */
 export class Book {
   readonly agents: number;
   readonly work: BenchWork;
@@ -143,7 +145,7 @@ export class Book {
   }
 }
 
-/** One piece of text, as models say it: a few words. */
+/** One delta, as long as those of models: a few words. */
 export const DELTA = 'a few words and a comma, ';
 
 async function read(log: SessionLog, sessionId: string, book: Book): Promise<void> {
@@ -162,12 +164,13 @@ async function read(log: SessionLog, sessionId: string, book: Book): Promise<voi
 
 export function createBenchEngine(book: () => Book): Engine {
   return {
-    request: (request) => (request.thread.agentName === 'lead' ? coordinate(book(), request) : talk(book(), request)),
+    request: (request, signal) =>
+      request.thread.agentName === 'lead' ? coordinate(book(), request) : talk(book(), request, signal),
     close: async () => {},
   };
 }
 
-/** First it delegates, then it is done. */
+/** Delegates in its first response and ends with its second. */
 async function* coordinate(book: Book, { messages }: ModelRequest): AsyncGenerator<EngineEvent> {
   const tasks = Array.from({ length: book.agents }, () => ({ agent: 'worker', message: 'Talk.' }));
   const isFirst = messages.length === 1;
@@ -177,20 +180,25 @@ async function* coordinate(book: Book, { messages }: ModelRequest): AsyncGenerat
   yield isFirst ? finish([call], 'tool_use') : finish([{ type: 'text', text: 'Done.' }], 'end_turn');
 }
 
-async function* talk(book: Book, { thread }: ModelRequest): AsyncGenerator<EngineEvent> {
+async function* talk(book: Book, { thread }: ModelRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
   const { deltas, perSecond } = book.work;
   book.opened();
   yield { type: 'block_started', index: 0, block: 'text' };
   const startAt = performance.now();
-  for (let index = 0; index < deltas; index++) {
+  const stop = { isWanted: false };
+  // A listener, because reading `signal.aborted` for each delta takes a tenth of what the bench measures.
+  signal.addEventListener('abort', () => (stop.isWanted = true), { once: true });
+  for (let index = 0; index < deltas && !stop.isWanted; index++) {
     await pause(index, startAt, perSecond);
     book.sent(thread.id);
     yield { type: 'delta', index: 0, text: DELTA };
   }
-  yield finish([{ type: 'text', text: DELTA.repeat(deltas) }], 'end_turn');
+  // An engine that continued after an interrupt would keep the process of the bench alive for minutes.
+  if (stop.isWanted) yield { type: 'failed', failure: interrupted(), usage: null };
+  else yield finish([{ type: 'text', text: DELTA.repeat(deltas) }], 'end_turn');
 }
 
-/** At a pace it waits for its time; without one, several come with one packet of the network. */
+/** Waits until a delta is due; without a pace, yields after as many deltas as arrive in one network packet. */
 async function pause(index: number, startAt: number, perSecond: number | undefined): Promise<void> {
   if (perSecond === undefined) {
     if (index % 16 === 0) await new Promise((resolve) => setImmediate(resolve));

@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => fleet.close());
 
 describe('what the bench of sessions measures', () => {
-  it('[X3] every agent says all of its text, and a reader sees it', async () => {
+  it('[X3] a reader receives all text of every agent', async () => {
     const { said } = await fleet.run(4, { deltas: 300 });
     expect([...said.values()]).toEqual(Array.from({ length: 4 }, () => DELTA.repeat(300)));
   });
@@ -19,7 +19,7 @@ describe('what the bench of sessions measures', () => {
     expect(Math.min(...delaysMs)).toBeGreaterThan(0);
   });
 
-  it('[X3] a pace is kept: so many deltas take so long', async () => {
+  it('[X3] the pace is kept: the duration follows from the number of deltas', async () => {
     const before = performance.now();
     await fleet.run(1, { deltas: 41, perSecond: 200 });
     expect(performance.now() - before).toBeGreaterThanOrEqual(199);

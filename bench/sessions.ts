@@ -17,10 +17,10 @@ export const sessions: Bench = {
 };
 
 const DELTAS = 16_000;
-/** The first rounds are the compiler's: a server opens children for days. One takes a millisecond or two, so there are many. */
+/** Warm-up rounds, until the code is compiled. Each takes a millisecond or two, so there are many. */
 const OPENING_WARM_UP = 40;
 const OPENING_ROUNDS = 400;
-/** A commit each takes so long that fewer have to do. */
+/** Fewer, because one commit per delta is slow. */
 const NAIVE_DELTAS = 160;
 
 /** Bare emission has each delta serialised and handed to a listener; nothing is kept. */
@@ -47,18 +47,18 @@ async function againstNaive(turns: number): Promise<Measured> {
   return { value: perSecond(DELTAS, oursMs), unit: '/s', floor, ratio: factor, goal: 'reported, x faster', ok: true };
 }
 
-/** From the engine having a delta to a reader having it, with 16 turns of 200 deltas a second. */
+/** The delay of a delta from the engine to a reader, with 16 turns at 200 deltas per second. */
 async function latency(quantile: number, limitMs: number): Promise<Measured> {
   const fleet = await openBenchFleet();
   const { delaysMs } = await fleet.run(16, { deltas: 1_200, perSecond: 200 });
   await fleet.close();
-  // The first second is the compiler's.
+  // The code is compiled during the first second.
   const sorted = delaysMs.slice(16 * 200).sort((a, b) => a - b);
   const value = sorted[Math.floor(quantile * (sorted.length - 1))]!;
   return { value, unit: 'ms', floor: null, ratio: null, goal: `<= ${limitMs} ms`, ok: value <= limitMs };
 }
 
-/** From the answer that delegates to the last child being at work: sixteen against one. */
+/** From the delegating response to the start of the last sub-agent: sixteen against one. */
 async function opening(): Promise<Measured> {
   const fleet = await openBenchFleet();
   const open = async (children: number) => (await fleet.run(children, { deltas: 1 })).openingMs;

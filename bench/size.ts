@@ -10,13 +10,13 @@ export async function entrySize(): Promise<Measured> {
   return { value, unit: 'kB', floor: null, ratio: null, goal: '<= 12 kB', ok: value <= 12 };
 }
 
-/** The same for who only turns bytes into events; bundlers leave out the rest. */
+/** The size of only the translator from bytes to events; bundlers drop the rest. */
 export async function translatorSize(): Promise<Measured> {
   const value = await gzippedKb(`export { StreamTranslator } from '${ENTRY}';`);
   return { value, unit: 'kB', floor: null, ratio: null, goal: 'reported', ok: true };
 }
 
-/** The same with the accelerator for growing snapshots, which has to be asked for. */
+/** The size with the optional accelerator for growing snapshots. */
 export async function acceleratedSize(): Promise<Measured> {
   const accelerator = `export { createAccelerator } from '${ENTRY}/accelerator';`;
   const value = await gzippedKb(`export { StreamTranslator } from '${ENTRY}'; ${accelerator}`);
@@ -28,7 +28,7 @@ async function gzippedKb(entry: string): Promise<number> {
 }
 
 async function bundle(entry: string): Promise<string> {
-  // Loaded here because it takes a second, which the other benches need not wait for.
+  // Imported here because it takes a second, which the other benches do not need.
   const { build } = await import('vite');
   const result = await build({
     configFile: false,

@@ -31,7 +31,7 @@ export async function openBenchLog(writers: number): Promise<BenchLog> {
     const session = { workspaceId: 'w', id: sessionId, ...agent, status: 'idle' as const, createdAt: 0, data: {} };
     await log.append({ type: 'create', session, frames: [], changes: [] });
     const acquired = await store.leases.acquire({ sessionId, owner: 'bench', ttlMs: 3_600_000 });
-    if (!acquired.ok) throw new Error('nobody else can have it');
+    if (!acquired.ok) throw new Error('the lease of a new session is taken');
     sessions.push({ sessionId, fence: acquired.fence, head: 0 });
   }
   const close = async () => {
@@ -42,7 +42,7 @@ export async function openBenchLog(writers: number): Promise<BenchLog> {
   return { store, log, sessions, close };
 }
 
-/** How many appends a writer has under way before it waits: a model that is faster than the disk has to. */
+/** Appends that a writer has under way before it waits, like a model that is faster than the disk. */
 const WINDOW = 64;
 
 /** All writers at once, one frame per append, each with a reader; done when the readers have everything. */
@@ -71,7 +71,7 @@ export async function writeAndTail({ log, sessions }: BenchLog, frames: number):
   for (const session of sessions) session.head += each;
 }
 
-/** The same frames, each in a commit of its own. */
+/** Writes the same frames, each in a commit of its own. */
 export async function writeNaively({ store, sessions }: BenchLog, frames: number): Promise<void> {
   for (let index = 0; index < frames; index++) {
     const session = sessions[index % sessions.length]!;
@@ -82,7 +82,7 @@ export async function writeNaively({ store, sessions }: BenchLog, frames: number
   }
 }
 
-/** The least that any stream does: serialise the frame and call whoever listens. */
+/** The minimum work of any stream: serialise the frame and call a listener. */
 export function emitInMemory(writers: number, frames: number): void {
   let bytes = 0;
   const listeners = Array.from({ length: writers }, () => (chunk: Uint8Array) => void (bytes += chunk.length));
@@ -119,7 +119,7 @@ export async function measureLatency(
       await Promise.all([...appends, reader]);
     }),
   );
-  // The first second is the compiler's.
+  // The code is compiled during the first second.
   return tookMs.slice(sessions.length * perSecond);
 }
 

@@ -2,7 +2,7 @@ import { StreamTranslator } from '@fleetloom/protocol/stream-json';
 import { heapBytes, type Measured } from './harness.ts';
 import { interleavedAgents, toBytes } from './streams.ts';
 
-/** What a translator still holds when 25 agents have printed 6,000 blocks. */
+/** Memory of a translator after 6,000 blocks of 25 agents. */
 export function heapAfterAgents(): Measured {
   const bytes = toBytes(interleavedAgents({ messages: 20, mode: 'one-block' }));
   return measure((stream) => {
@@ -10,7 +10,7 @@ export function heapAfterAgents(): Measured {
   });
 }
 
-/** What it holds after a million lines of 25 agents and 10,000 messages: no more than the limits say. */
+/** Memory of a translator after a million lines of 25 agents and 10,000 messages: at most what the limits allow. */
 export function heapAfterManyLines(): Measured {
   return measure((stream) => {
     let text = '';
@@ -25,18 +25,18 @@ export function heapAfterManyLines(): Measured {
 }
 
 function measure(feed: (stream: StreamTranslator) => void): Measured {
-  // Once before, so that compiled code and one-off tables are not taken for what a stream costs.
+  // Runs once before, so that compiled code and static tables are not measured.
   new StreamTranslator().push(Buffer.from(lineText(0)));
   const before = heapBytes();
   const stream = new StreamTranslator();
   feed(stream);
   const value = (heapBytes() - before) / 2 ** 20;
-  // Touched afterwards, so that it is still there while it is weighed.
+  // Used afterwards, so that it is not collected before the measurement.
   stream.end();
   return { value, unit: 'MB', floor: null, ratio: null, goal: '<= 32 MB', ok: value <= 32 };
 }
 
-/** Put together by hand: stringifying a million lines would take longer than reading them. */
+/** Concatenated: stringifying a million lines would take longer than reading them. */
 function lineText(line: number): string {
   const agent = line % 25;
   const message = `msg_${agent}_${Math.floor(line / 2_500)}`;

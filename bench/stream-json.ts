@@ -22,9 +22,9 @@ import {
 export interface SpeedCase {
   name: string;
   stream: () => GeneratedStream;
-  /** The streams of today, read plainly: at most so many times as long. */
+  /** For streams of current versions, without the accelerator: the limit of the ratio. */
   timesAtMost?: number;
-  /** Growing snapshots, read with the accelerator: so many times as fast. Where it is missing it is only reported. */
+  /** For growing snapshots, with the accelerator: how many times as fast. Undefined: only reported. */
   timesFaster?: number;
   isAccelerated?: true;
 }
@@ -56,7 +56,7 @@ export const streamJson: Bench = {
 const CHUNK_BYTES = 64 * 1024;
 const LF = 10;
 
-/** Rounds are short and ratios of neighbours: many of them say something even on a machine that is busy. */
+/** Many short rounds give a stable median even on a busy machine. */
 const PATIENT: PairOptions = { rounds: 181, budgetMs: 24_000, clock: 'cpu' };
 
 async function measureSpeed(speed: SpeedCase): Promise<Measured> {
@@ -71,7 +71,7 @@ function pairFor(stream: GeneratedStream, options: () => StreamTranslatorOptions
   return { floor: () => parseLines(chunks), ours: () => void translate(chunks, options()) };
 }
 
-/** A quick wrong answer is worth nothing: throws unless every block of the oracle and every result is told. */
+/** Throws unless every block and every result of the oracle was emitted: a fast wrong answer must not count. */
 export function checkAnswer(stream: GeneratedStream, chunks: Uint8Array[], options: StreamTranslatorOptions): void {
   const seen = new Set<string>();
   let results = 0;
@@ -116,7 +116,7 @@ function parseLines(chunks: Uint8Array[]): void {
     const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
     let start = 0;
     for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
-      // The sum keeps the optimiser from leaving out what nobody looks at.
+      // The sum keeps the optimiser from removing the unused result.
       keys += (JSON.parse(bytes.toString('utf8', start, end)) as { type: string }).type.length;
       start = end + 1;
     }
@@ -125,7 +125,7 @@ function parseLines(chunks: Uint8Array[]): void {
   if (keys === 0) throw new Error('nothing was parsed');
 }
 
-/** A line of four times the length may take four times as long, and a little. */
+/** A line of four times the length may take little more than four times as long. */
 async function lineGrowth(): Promise<Measured> {
   const [small, large] = [8, 32].map((mib) => toChunks(toBytes(largeResults({ count: 1, size: mib << 20 }))));
   const pair = { floor: () => void translate(small!, {}), ours: () => void translate(large!, {}) };

@@ -10,7 +10,7 @@ import {
   toBytes,
 } from './streams.ts';
 
-/** Each shape small enough to be looked at in full, with every knob turned. */
+/** Each shape in a small size, with every option used. */
 const SMALL: Record<string, (seed?: { seed: number }) => GeneratedStream> = {
   a: (seed) => oneBlockPerLine({ messages: 20, ...seed }),
   'a, unique ids': (seed) => oneBlockPerLine({ messages: 20, ids: 'unique', ...seed }),
@@ -20,14 +20,14 @@ const SMALL: Record<string, (seed?: { seed: number }) => GeneratedStream> = {
   b3: (seed) => growingText({ total: 3_000, unicode: 0.3, ...seed }),
   c: (seed) => interleavedAgents({ agents: 6, messages: 2, ...seed }),
   c1: (seed) => interleavedAgents({ agents: 6, messages: 2, mode: 'one-block', ...seed }),
-  'c, nothing to tell apart': (seed) =>
+  'c, indistinguishable': (seed) =>
     interleavedAgents({ agents: 6, messages: 2, withId: false, withParent: false, sameOpening: true, ...seed }),
   d: (seed) => largeResults({ count: 3, size: 10_000, ...seed }),
   e: (seed) => partialMessages({ messages: 4, unicode: 0.3, ...seed }),
 };
 
 describe.each(Object.entries(SMALL))('shape %s', (_name, generate) => {
-  it('[B1] is the same for the same seed and another for another', () => {
+  it('[B1] is the same for the same seed and different for another', () => {
     expect(generate()).toEqual(generate());
     expect(generate({ seed: 77 }).lines).not.toEqual(generate().lines);
   });
@@ -57,7 +57,7 @@ describe.each(Object.entries(SMALL))('shape %s', (_name, generate) => {
 });
 
 describe('generated streams', () => {
-  it('[B4] have as many lines, blocks and results as their knobs say', () => {
+  it('[B4] have as many lines, blocks and results as their options request', () => {
     expect(counts(oneBlockPerLine({ messages: 10, blocks: 6 }))).toEqual({
       lines: 10 * 8 + 2,
       blocks: 60,
@@ -95,13 +95,13 @@ describe('generated streams', () => {
     }
   });
 
-  it('[B6] interleave: agents take turns, and with the same opening nothing else tells them apart', () => {
+  it('[B6] interleave: agents alternate, and with the same opening nothing else distinguishes them', () => {
     const parents = SMALL['c1']!()
       .lines.map(read)
       .map((message) => message['parent_tool_use_id']);
     const changes = parents.filter((parent, index) => index > 0 && parent !== parents[index - 1]);
     expect(changes.length).toBeGreaterThan(parents.length / 2);
-    const alike = SMALL['c, nothing to tell apart']!();
+    const alike = SMALL['c, indistinguishable']!();
     const openings = alike.blocks.filter(({ agent, index }) => agent !== null && index === 0);
     expect(new Set(openings.map(({ text }) => text.slice(0, 79))).size).toBe(1);
     expect(assistants(alike).every(({ id }) => id === undefined)).toBe(true);
@@ -123,7 +123,7 @@ describe('generated streams', () => {
     );
   });
 
-  it('[B8] have the size of the default case that the goals speak of', () => {
+  it('[B8] have the sizes that the goals are defined for', () => {
     const bytes = toBytes(growingSnapshots()).length;
     expect(bytes).toBeGreaterThan(18e6);
     expect(bytes).toBeLessThan(30e6);

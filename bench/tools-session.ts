@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { limits } from '@fleetloom/server';
-// Tools have no public door of their own.
-import { Shells } from '../packages/server/src/tools/bash/shells.ts';
-import { createToolbox } from '../packages/server/src/tools/create-toolbox.ts';
-import { WorkspaceFiles } from '../packages/server/src/tools/files/workspace-files.ts';
+// Tools are not exported by the package, so this imports them by path.
+import { Shells } from '../packages/server/src/tools/builtin/bash/shells.ts';
+import { createToolbox } from '../packages/server/src/tools/registry/create-toolbox.ts';
+import { WorkspaceFiles } from '../packages/server/src/tools/builtin/files/workspace-files.ts';
 import { runTool } from '../packages/server/src/tools/host/program/run-tool.ts';
 import { ToolHosts } from '../packages/server/src/tools/host/server/tool-hosts.ts';
 import { createLocks } from '../packages/server/src/tools/locks.ts';
@@ -33,7 +33,7 @@ export function createWorkspace(): BenchWorkspace {
   return { path, text, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** As a server opens it. */
+/** Opens a session with its tools, like a server. */
 export async function openSession({ path }: BenchWorkspace, hosts: ToolHosts = new ToolHosts()): Promise<BenchSession> {
   const toolbox = createToolbox({ hosts, allowUnsandboxedBash: true });
   const { tools } = await toolbox.offer({ tools: [{ type: 'agent_toolset_20260401' }], mcp_servers: [] });
@@ -51,7 +51,7 @@ export async function openSession({ path }: BenchWorkspace, hosts: ToolHosts = n
   };
 }
 
-/** The same read without a host: what runs in it, in this process. */
+/** Reads the same file in this process, without a host. */
 export function openInProcess({ path: workspace }: BenchWorkspace): { read(): Promise<string> } {
   const files = new WorkspaceFiles({ locks: createLocks(), linksMax: limits.fileLinksMax });
   const { signal } = new AbortController();

@@ -28,7 +28,7 @@ describe('what the bench of the tools measures', () => {
     expect(findHosts(workspace.path)).toEqual([]);
   });
 
-  it('[B13] what fails is not measured', async () => {
+  it('[B13] a failed command is an error, not a measurement', async () => {
     const session = await openSession(workspace);
     await expect(session.bash('exit 3')).rejects.toThrow('Exit code 3');
     await session.close();

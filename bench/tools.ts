@@ -2,7 +2,7 @@ import { ToolHosts } from '../packages/server/src/tools/host/server/tool-hosts.t
 import { type Bench, comparePair, type Measured, median } from './harness.ts';
 import { createWorkspace, openInProcess, openSession } from './tools-session.ts';
 
-/** What it costs that tools run in a process of their own. */
+/** The cost of running tools in a separate process. */
 export const tools: Bench = {
   name: 'tools',
   cases: [
@@ -34,7 +34,7 @@ async function firstUse(): Promise<Measured> {
 const READS = 100;
 const READ_COST_MS = 2;
 
-/** A small file, read by a host that is there, against the same read in this process. */
+/** A small file, read by a running host, against the same read in this process. */
 async function read(): Promise<Measured> {
   const workspace = createWorkspace();
   const session = await openSession(workspace);
@@ -50,7 +50,7 @@ async function read(): Promise<Measured> {
   return { value, unit: 'ms', floor, ratio, goal: `<= ${READ_COST_MS} ms more`, ok: value - floor <= READ_COST_MS };
 }
 
-/** A command that does nothing, in a shell that is there. */
+/** An empty command in a running shell. */
 async function bash(): Promise<Measured> {
   const workspace = createWorkspace();
   const session = await openSession(workspace);

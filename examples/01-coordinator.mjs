@@ -1,4 +1,4 @@
-// A coordinator gives three members a task each, they work at the same time, and it tells what they reported.
+// A coordinator gives three agents a task each, they work at the same time, and it summarises their reports.
 // Everything is the official SDK: only the base URL is ours.
 //
 //   node packages/cli/dist/main.js serve --open     (in one terminal)
@@ -32,7 +32,7 @@ const coordinator = await client.beta.agents.create({
 const environment = await client.beta.environments.create({ name: 'example' });
 const session = await client.beta.sessions.create({ agent: coordinator.id, environment_id: environment.id });
 
-// One stream shows the whole session: who was started, who rests, and what came back.
+// One stream shows the whole session: which threads start, which are idle, and their reports.
 const stream = await client.beta.sessions.events.stream(session.id);
 await client.beta.sessions.events.send(session.id, {
   events: [{ type: 'user.message', content: [{ type: 'text', text: 'Review this, all of you.' }] }],
@@ -53,7 +53,7 @@ for await (const event of stream) {
     reports.set(event.from_agent_name ?? '', text);
     running -= 1;
   } else if (event.type === 'session.status_idle') {
-    // The session rests only when everybody does.
+    // The session is idle only when all its threads are.
     break;
   }
 }

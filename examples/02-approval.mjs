@@ -1,5 +1,5 @@
-// A member wants to write a file, and somebody has to say yes. The question stands on the session's own stream, with the
-// thread that asks; the answer needs the id of the question and nothing else.
+// An agent wants to write a file, which needs approval. The request is an event on the session's own stream, with the thread
+// that waits; the decision only needs the id of that event.
 //
 //   node packages/cli/dist/main.js serve --open     (in one terminal)
 //   node examples/02-approval.mjs                   (in another)
@@ -21,7 +21,7 @@ const writer = await client.beta.agents.create({
       [{ say: 'The notes are written.' }],
     ],
   }),
-  // Every tool of this agent has to be asked for.
+  // Every tool call of this agent needs approval.
   tools: [{ type: 'agent_toolset_20260401', default_config: { permission_policy: { type: 'always_ask' } } }],
 });
 const lead = await client.beta.agents.create({
@@ -53,7 +53,7 @@ for await (const event of stream) {
     if (block?.type === 'text') report = block.text;
   } else if (event.type === 'session.status_idle') {
     if (event.stop_reason.type !== 'requires_action') break;
-    // It waits for ever, also across restarts of the server. These are all its open questions.
+    // The session waits without a time limit, also across restarts of the server. These are all its pending approvals.
     for (const id of event.stop_reason.event_ids) {
       const use = asked.get(id);
       console.log(`asks       ${use?.session_thread_id}: may I ${use?.name} ${JSON.stringify(use?.input)}?`);

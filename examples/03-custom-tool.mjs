@@ -1,5 +1,5 @@
-// A member calls a tool that this program runs itself. The call stands on the session's own stream; the result goes back
-// by the id of the call, and the server finds the thread that waits for it.
+// An agent calls a tool that this program runs. The call is an event on the session's own stream; the result is sent with
+// the id of the call, and the server finds the thread that waits for it.
 //
 //   node packages/cli/dist/main.js serve --open     (in one terminal)
 //   node examples/03-custom-tool.mjs                (in another)
@@ -22,7 +22,7 @@ const clerk = await client.beta.agents.create({
     {
       type: 'custom',
       name: 'look_up_order',
-      description: 'Tells where an order is.',
+      description: 'Returns the state of an order.',
       input_schema: { type: 'object', properties: { number: { type: 'integer' } }, required: ['number'] },
     },
   ],

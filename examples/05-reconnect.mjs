@@ -1,5 +1,5 @@
 // A program that loses its connection and misses nothing: open the stream first, then list what happened before, and know
-// each event by its id. Whatever comes both ways counts once.
+// each event by its id. An event that arrives both ways counts once.
 //
 //   node packages/cli/dist/main.js serve --open     (in one terminal)
 //   node examples/05-reconnect.mjs                  (in another)
@@ -32,20 +32,20 @@ while (!isOver()) {
   const stream = await client.beta.sessions.events.stream(session.id);
   for await (const { id, type } of client.beta.sessions.events.list(session.id)) seen.set(id, type);
   const known = seen.size;
-  // The end may have come while nobody was connected: then it stands in the list, and the stream has nothing more to tell.
+  // The end may have come while this program was not connected: then it is in the list, and the stream has no more events.
   if (isOver()) {
     stream.controller.abort();
     break;
   }
   for await (const event of stream) {
     if ('id' in event) seen.set(event.id, event.type);
-    // Every ten new events the line goes dead.
+    // The connection is dropped after every ten new events.
     if (event.type === 'session.status_idle' || seen.size >= known + 10) break;
   }
   console.log(`connection ${connections}: ${seen.size} events so far`);
 }
 
-// Up to the end: what is told of the turn behind it came when this program had stopped reading.
+// Up to the end: events after it came when this program had stopped reading.
 const listed = [];
 for await (const { id, type } of client.beta.sessions.events.list(session.id)) {
   listed.push(id);

@@ -1,5 +1,5 @@
 // A whole fleet on one stream: the text and the tools of every thread as they happen, folded into one slot for each turn of
-// an agent. The client connects again behind the last event by itself, so every event comes exactly once.
+// an agent. The client reconnects on its own after the last event, so every event arrives exactly once.
 //
 //   node packages/cli/dist/main.js serve --open     (in one terminal)
 //   node examples/06-watch-fleet.mjs                (in another)
@@ -40,7 +40,7 @@ for await (const event of watchFleet({ url: baseURL, key, session: session.id })
   if (event.type === 'text')
     console.log(`${'  '.repeat(event.depth)}${event.agent} says ${JSON.stringify(event.delta)}`);
   if (event.type === 'stream_end') console.log(`${'  '.repeat(event.depth)}${event.agent} is done`);
-  // The whole run is over: everybody rests.
+  // The whole run has ended: all threads are idle.
   if (event.type === 'done') break;
 }
 

@@ -29,7 +29,7 @@ const session = await client.beta.sessions.create({ agent: agent.id, environment
 
 const workdir = await mkdtemp(join(tmpdir(), 'worker-'));
 const leaving = new AbortController();
-// A worker of yours gets a key of its own, which is good for one environment only; the key of the server does as well.
+// In production a worker has a key of its own, valid for one environment only; the key of the server works too.
 const worker = client.beta.environments.work.worker({
   environmentId: environment.id,
   environmentKey: key,

@@ -26,7 +26,7 @@ async function bundleBench() {
       target: 'node20',
       minify: false,
       rolldownOptions: {
-        // A result that nobody uses is the very thing a benchmark computes.
+        // Benchmarks compute results that are not used.
         treeshake: false,
         output: { entryFileNames: '[name].mjs', chunkFileNames: '[name].mjs' },
       },

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import { locate, readImports, readWorkspace } from './support/locate-imports.mjs';
+import { findCycles } from './support/find-cycles.mjs';
 import { repositoryRoot } from './support/root.mjs';
 import { isSource, listFiles } from './support/source-files.mjs';
 
-// Imports go one way; ARCHITECTURE.md draws the picture, these tables are the law. Usage: check-arrows.mjs [root]
+// Checks that imports go one way, as ARCHITECTURE.md draws it; these tables define the allowed ones. Usage: check-arrows.mjs [root]
 
 /** Which package may import which. What runs in browsers imports nothing from Node. */
 const packageArrows = {
@@ -14,50 +15,316 @@ const packageArrows = {
   cli: { to: ['protocol', 'client', 'server'], inBrowsers: false },
 };
 
+/** What the log holds and what its producers promise, without their implementations. */
+const contracts = ['base', 'store/*', 'frames', 'tools/*', 'engines/model/*', 'engines/program/*'];
+/** The contract of program engines, and beside it what several of them use. */
+const programs = 'engines/program';
+const programParts = ['*', 'lines', 'mcp', 'gateway', 'launch', 'process', 'engine'].map(
+  (part) => `${programs}/${part}`,
+);
+/** What programs write and read. */
+const programLines = ['*', 'lines', 'mcp'].map((part) => `${programs}/${part}`);
+/** The program engines that run the claude program, Codex, opencode and ACP agents. */
+const claudeCode = `${programs}/claude-code`;
+const codex = `${programs}/codex`;
+const opencode = `${programs}/opencode`;
+const acp = `${programs}/acp`;
+/** Folders that keep records of one kind in the store. */
+const records = ['agents', 'environments', 'files', 'keys', 'rules', 'workspaces'];
+/** Of the dashboard: what every page may import, and the parts of the session page. */
+const belowPages = ['model', 'text', 'stores', 'ui'];
+const sessionParts = ['transcript', 'changes', 'export', 'inspector', 'compare', 'find', 'fork', 'replay'];
+
 /**
- * Which folder of a package may import which others. `store/*` stands for the files directly in store: its contract,
- * not one of its implementations, which live in folders below. Files beside the folders (index.ts, server.ts) put the
+ * Which folder of a package may import which others. A folder that is listed is an area: it covers its sub-folders except
+ * those that are listed themselves. `store` in a list allows the area and everything below it, `store/*` only the files
+ * directly in store: its contract, not one of its implementations. Files beside the folders (index.ts, server.ts) put the
  * whole together: they may import everything, and no folder imports them. A package that is not listed has no rules.
+ * `*` as a folder is the rule of every folder that is not listed, as an arrow it allows all of them.
  */
 const folderArrows = {
   protocol: {
     sse: [],
     text: [],
     'stream-json': [],
-    fleet: ['sse'],
+    fleet: ['sse', 'text'],
+    rules: ['fleet'],
     'managed-agents': ['sse'],
   },
   server: {
     base: [],
     store: ['base'],
-    engines: ['base'],
-    tools: ['base'],
+    log: ['base', 'store/*'],
     frames: ['base', 'store/*'],
+    tools: ['base'],
+    'tools/workspace': ['base', 'tools/*'],
+    'tools/network': ['base', 'tools/*'],
+    'tools/sandbox': ['base', 'tools/*', 'tools/workspace'],
+    'tools/mcp': ['base', 'tools/*', 'tools/network'],
+    'tools/builtin': ['base', 'tools/*', 'tools/workspace', 'tools/network'],
+    'tools/host': ['base', 'tools/*', 'tools/workspace', 'tools/sandbox', 'tools/builtin'],
+    'tools/registry': ['base', 'tools'],
+    'engines/model/scripted/script': ['base', 'engines/model/scripted/*'],
+    'engines/model/scripted/request': ['base', 'engines/model/scripted/*', 'engines/model/scripted/script'],
+    'engines/model': ['base', 'engines/model'],
+    'engines/program': ['base', 'engines/model/*'],
+    [`${programs}/lines`]: ['base'],
+    [`${programs}/mcp`]: ['base', `${programs}/lines`],
+    [`${programs}/gateway`]: ['base', 'engines/model', `${programs}/*`],
+    [`${programs}/launch`]: ['base', `${programs}/*`],
+    [`${programs}/process`]: ['base', `${programs}/*`, `${programs}/launch`],
+    [`${programs}/engine`]: ['base', ...['*', 'gateway', 'launch', 'process'].map((part) => `${programs}/${part}`)],
+    [`${claudeCode}/lines`]: ['base', `${programs}/lines`],
+    [`${claudeCode}/approvals`]: ['base', ...programLines, `${claudeCode}/lines`],
+    [`${claudeCode}/controls`]: ['base', `${programs}/*`, `${programs}/lines`, `${claudeCode}/lines`],
+    [`${claudeCode}/launch`]: ['base', ...programLines, `${programs}/launch`, `${claudeCode}/approvals`],
+    [`${claudeCode}/transcript`]: [
+      'base',
+      `${programs}/*`,
+      `${programs}/lines`,
+      `${programs}/launch`,
+      `${claudeCode}/lines`,
+      `${claudeCode}/launch`,
+    ],
+    [`${claudeCode}/translate`]: [
+      'base',
+      'engines/model/*',
+      ...['*', 'lines', 'gateway'].map((part) => `${programs}/${part}`),
+      ...['lines', 'approvals', 'transcript'].map((part) => `${claudeCode}/${part}`),
+    ],
+    [claudeCode]: ['base', 'engines/model', ...programParts, claudeCode],
+    [`${codex}/approvals`]: ['base', ...programLines],
+    [`${codex}/translate`]: ['base', 'engines/model/*', ...programLines, codex],
+    [`${codex}/launch`]: ['base', ...programLines, `${programs}/launch`, `${codex}/approvals`],
+    [codex]: ['base', 'engines/model', ...programParts, codex],
+    [`${opencode}/wire`]: ['base', `${programs}/lines`],
+    [`${opencode}/approvals`]: ['base', ...programLines, `${opencode}/wire`],
+    [`${opencode}/translate`]: [
+      'base',
+      'engines/model/*',
+      ...['*', 'lines'].map((part) => `${programs}/${part}`),
+      ...['wire', 'approvals'].map((part) => `${opencode}/${part}`),
+    ],
+    [`${opencode}/launch`]: ['base', ...programLines, `${programs}/launch`, `${opencode}/approvals`],
+    [opencode]: ['base', 'engines/model', ...programParts, opencode],
+    [`${acp}/approvals`]: ['base', ...programLines],
+    [`${acp}/translate`]: ['base', 'engines/model/*', ...programLines, `${acp}/approvals`],
+    [`${acp}/launch`]: ['base', ...programLines, `${programs}/launch`],
+    [acp]: ['base', 'engines/model', ...programParts, acp],
     agents: ['base', 'store/*'],
     environments: ['base', 'store/*'],
-    sessions: ['base', 'frames', 'store/*', 'engines/*', 'tools/*', 'agents', 'environments'],
-    nodes: ['base', 'store/*', 'sessions'],
-    views: ['base', 'frames', 'store/*'],
-    webhooks: ['base', 'frames', 'store/*', 'views'],
-    http: ['base', 'frames', 'store/*', 'engines/*', 'tools/*', 'agents', 'environments', 'sessions', 'views'],
+    files: ['base', 'store/*', 'tools/*', 'tools/workspace', 'engines/model/*', 'engines/program/*'],
+    keys: ['base', 'store/*'],
+    rules: ['base', 'store/*', 'tools/workspace'],
+    workspaces: ['base', 'store/*', 'log', 'frames', 'tools', 'files'],
+    metrics: ['base', 'store/*', 'log', 'engines/model/*'],
+    nodes: ['base', 'store/*'],
+    views: ['base', 'store/*', 'log', 'frames', 'engines/program/*'],
+    push: ['base', 'store/*', 'log', 'frames', 'keys', 'tools/network'],
+    webhooks: ['base', 'store/*', 'log', 'frames', 'views'],
+    'sessions/core/state': [...contracts, 'sessions/core/*'],
+    'sessions/core/turn': [...contracts, 'sessions/core/*', 'sessions/core/state'],
+    'sessions/core/delegation': [
+      ...contracts,
+      'agents',
+      'sessions/core/*',
+      'sessions/core/state',
+      'sessions/core/turn',
+    ],
+    'sessions/core/program': [
+      ...contracts,
+      'sessions/core/*',
+      'sessions/core/state',
+      'sessions/core/turn',
+      'sessions/core/delegation',
+    ],
+    'sessions/core': [...contracts, 'agents', 'environments', 'sessions/core'],
+    'sessions/runtime': [...contracts, 'log', 'tools/workspace', 'nodes', 'rules', 'workspaces', 'sessions/core'],
+    'sessions/api': [...contracts, 'log', 'environments', 'rules', 'sessions/core', 'sessions/runtime'],
+    sessions: ['sessions/core', 'sessions/runtime', 'sessions/api'],
+    'http/request': [...contracts, 'http/*', 'files'],
+    'http/auth': [...contracts, 'http/*', 'keys'],
+    'http/response': [...contracts, 'http/*', 'files', 'http/request'],
+    'http/paging': [...contracts, 'keys', 'http/*'],
+    'http/streams': [...contracts, 'http/*', 'log', 'views'],
+    'http/connections': [...contracts, 'http/*', 'http/auth'],
+    'http/idempotency': [...contracts, 'http/*', 'keys', 'http/response'],
+    'http/schemas': [
+      ...contracts,
+      'agents',
+      'files',
+      'push',
+      'rules',
+      'workspaces',
+      'sessions/core',
+      'http/*',
+      'http/paging',
+    ],
+    'http/convert': [...contracts, 'http/*', 'environments', 'sessions', 'http/schemas'],
+    'http/routing': [
+      ...contracts,
+      'http/*',
+      'keys',
+      'http/auth',
+      'http/connections',
+      'http/idempotency',
+      'http/paging',
+      'http/request',
+      'http/response',
+      'http/streams',
+    ],
+    'http/feeds': [...contracts, 'http/*', 'log', 'views', 'http/routing', 'http/schemas', 'http/streams'],
+    'http/dashboard': [...contracts, 'http/*', 'keys', 'http/auth', 'http/request', 'http/routing'],
+    'http/routes': [
+      ...contracts,
+      'log',
+      ...records,
+      'workspaces',
+      'metrics',
+      'nodes',
+      'push',
+      'views',
+      'sessions',
+      'http/*',
+      'http/convert',
+      'http/feeds',
+      'http/paging',
+      'http/request',
+      'http/response',
+      'http/routing',
+      'http/schemas',
+      'http/streams',
+    ],
+    'http/server': [
+      ...contracts,
+      'http/*',
+      'http/auth',
+      'http/connections',
+      'http/dashboard',
+      'http/idempotency',
+      'http/paging',
+      'http/request',
+      'http/response',
+      'http/routing',
+      'http/streams',
+    ],
+    http: [...contracts, 'keys', 'http'],
+    composition: [
+      'base',
+      'store',
+      'log',
+      'frames',
+      'engines',
+      'tools',
+      ...records,
+      'metrics',
+      'nodes',
+      'push',
+      'views',
+      'webhooks',
+      'sessions',
+      'http',
+    ],
+  },
+  // Every folder that is not listed is a page: pages import neither each other nor the shell.
+  web: {
+    text: [],
+    model: ['text'],
+    'stores/connection': ['model'],
+    stores: ['model', 'text', 'stores/connection'],
+    'ui/lanes': ['model', 'stores'],
+    'ui/text': ['model', 'text', 'stores'],
+    ui: ['model', 'text', 'stores', 'ui/lanes', 'ui/text'],
+    '*': belowPages,
+    'session/transcript': belowPages,
+    'session/changes': belowPages,
+    'session/export': [...belowPages, 'session/transcript'],
+    'session/inspector': [...belowPages, 'session/transcript', 'session/export'],
+    'session/compare': [...belowPages, 'session/transcript'],
+    'session/find': [...belowPages, 'session/transcript'],
+    'session/fork': [...belowPages, 'session/transcript'],
+    'session/replay': belowPages,
+    session: [...belowPages, ...sessionParts.map((part) => `session/${part}`)],
+    shell: [...belowPages, '*', 'session'],
+  },
+  cli: {
+    base: [],
+    terminal: ['base'],
+    config: ['base'],
+    completion: [],
+    connection: ['base', 'terminal'],
+    agents: ['base', 'terminal', 'connection'],
+    export: ['base', 'connection'],
+    import: ['base', 'terminal', 'connection'],
+    'stream-json/input': ['base', 'terminal'],
+    'stream-json/overview': ['base', 'terminal'],
+    'stream-json/tree': ['base', 'terminal', 'stream-json/overview'],
+    'stream-json/stats': ['base', 'terminal', 'stream-json/input', 'stream-json/overview'],
+    'stream-json/inspect': ['base', 'terminal', 'stream-json/input', 'stream-json/overview', 'stream-json/tree'],
+    'stream-json': ['base', 'terminal', 'stream-json/input', 'stream-json/tree'],
+    fleet: ['base', 'terminal', 'connection', 'stream-json/tree'],
+    sessions: ['base', 'terminal', 'connection', 'fleet'],
+    'watch/state': ['base', 'terminal', 'connection', 'fleet'],
+    'watch/data': ['base', 'terminal', 'connection', 'fleet', 'export', 'watch/state'],
+    'watch/input': ['base', 'terminal', 'fleet', 'watch/state'],
+    'watch/draw': ['base', 'terminal', 'fleet', 'watch/state', 'watch/input'],
+    watch: ['base', 'terminal', 'connection', 'fleet', 'watch/state', 'watch/data', 'watch/input', 'watch/draw'],
+    server: ['base', 'terminal', 'connection'],
+    doctor: ['base', 'terminal', 'connection', 'server'],
+    workspace: ['base', 'terminal', 'connection'],
+    run: ['base', 'terminal', 'connection', 'agents', 'fleet', 'server', 'workspace'],
+    changes: ['base', 'terminal', 'connection', 'run', 'workspace'],
+    'demo-fleet': ['base', 'connection', 'agents', 'run'],
+    start: ['base', 'terminal', 'connection', 'agents', 'server', 'run', 'demo-fleet'],
+    'conformance/forms': ['base'],
+    'conformance/harness': ['conformance/forms'],
+    'conformance/checks': ['conformance/forms', 'conformance/harness'],
+    conformance: ['base', 'terminal', 'connection', 'conformance/harness', 'conformance/checks', 'conformance/forms'],
+    // Declarations load implementations when a command is called.
+    commands: [
+      'base',
+      'completion',
+      'server',
+      'doctor',
+      'agents',
+      'sessions',
+      'changes',
+      'export',
+      'import',
+      'stream-json',
+      'watch',
+      'run',
+      'demo-fleet',
+      'start',
+      'conformance',
+    ],
   },
 };
+
+/** Packages whose files never import each other in a circle. */
+const withoutCycles = ['protocol', 'client', 'web', 'server', 'cli'];
 
 /** What only one place may know. Each exception, a path prefix, has its reason. */
 const guardedModules = [
   {
     what: 'HTTP',
-    modules: ['hono', '@hono/', 'node:http', 'node:https', 'node:http2'],
+    modules: ['@fastify/', 'node:http', 'node:https', 'node:http2'],
     place: 'packages/server/src/http/',
     exceptions: {
-      'packages/server/src/engines/scripted/http':
+      'packages/server/src/engines/model/scripted/http':
         'the scripted model also answers the Messages API over HTTP, so that the real claude program can talk to it',
-      'packages/server/src/engines/claude-code/gateway':
+      'packages/server/src/engines/program/gateway':
         'the claude program is passed through to its endpoint, so that the text of its sub-agents can be read on the way',
+      'packages/server/src/engines/program/opencode/server/client.ts':
+        'fetch cannot be given a connection, and opencode in a sandbox is reached through its relay',
+      'packages/server/src/engines/program/program-host.ts':
+        'its types describe the handler that answers programs with the scripted model',
       'packages/server/src/base/outgoing-http.ts':
         'fetch cannot be given the address to connect to, and reads interim answers without end',
-      'packages/server/src/tools/web-fetch':
-        'fetch cannot be told which address to connect to, and one that was not checked may be private',
+      'packages/server/src/workspaces/relay':
+        'git is passed through to its host, so that a token can be added which git itself must not have',
+      'packages/server/src/tools/builtin/web-fetch':
+        'fetch cannot be given the address to connect to, and an unchecked address may be private',
     },
   },
   {
@@ -100,23 +367,26 @@ function checkArrows(root) {
     ...files.flatMap((file) => checkPlace(locate(file))),
     ...imports.flatMap((found) => checkImport(workspace, found).map((rule) => toProblem(found, rule))),
     ...guardedModules.filter(({ oneFile }) => oneFile).flatMap((guard) => checkOneFile(guard, imports)),
+    ...checkCycles(imports),
   ];
 }
 
-/** The first rule that an import breaks. One is enough: mending it usually mends the others. */
+/** The first rule that an import breaks. One is enough: fixing it usually fixes the others. */
 function checkImport(workspace, { from, target, isStatic }) {
   const rules =
     from.package === undefined
       ? [checkBeforeInstall(from, target, isStatic), checkDeclared(workspace, from, target)]
       : [
           checkPackage(from, target),
-          ...(from.isTest ? [] : [checkInside(from, target), checkBrowser(from, target), checkGuards(from, target)]),
+          ...(from.isTest
+            ? []
+            : [checkInside(from, target, isStatic), checkBrowser(from, target), checkGuards(from, target)]),
           checkDeclared(workspace, from, target),
         ];
   return rules.filter((rule) => rule !== undefined).slice(0, 1);
 }
 
-// --- rules: each gives a sentence about what is wrong and one about what to do, or nothing ---
+// --- rules: each returns what is wrong and what to do, or undefined ---
 
 function checkPlace(from) {
   if (from.package === undefined) return [];
@@ -124,10 +394,9 @@ function checkPlace(from) {
   if (packageArrows[from.package] === undefined) {
     return [`${from.file}:1 is in an unknown package: add ${from.package} to packageArrows ${where}`];
   }
-  const folders = folderArrows[from.package] ?? {};
-  const isKnown = from.folder === undefined || Object.keys(folders).length === 0 || folders[from.folder] !== undefined;
-  if (isKnown || from.isTest) return [];
-  return [`${from.file}:1 is in an unknown folder: add ${from.folder} to folderArrows.${from.package} ${where}`];
+  const areas = folderArrows[from.package];
+  if (areas === undefined || from.directory === undefined || from.isTest || areaOf(from) !== undefined) return [];
+  return [`${from.file}:1 is in an unknown folder: add ${from.directory} to folderArrows.${from.package} ${where}`];
 }
 
 function checkPackage(from, target) {
@@ -141,17 +410,41 @@ function checkPackage(from, target) {
   return 'a package knows another by its name only. Export it there and import it by name.';
 }
 
-function checkInside(from, target) {
+function checkInside(from, target, isStatic) {
+  // A registry loads its implementations on demand, so that importing the registry does not import them.
+  if (!isStatic && from.file.endsWith('/registry.ts')) return undefined;
   if (target.type === 'outside') return 'a package is complete in itself. Move the file into the package.';
-  const arrows = folderArrows[from.package]?.[from.folder];
-  if (arrows === undefined || target.package !== from.package || target.folder === from.folder) return undefined;
-  const rule = `inside ${from.package}, ${from.folder} imports ${listOrNothing(arrows)}.`;
-  if (!target.isSource || arrows.includes(target.folder)) return undefined;
-  if (target.folder === undefined) return `${rule} Files beside the folders put the whole together; move this down.`;
-  const isContractAllowed = arrows.includes(`${target.folder}/*`);
-  if (!isContractAllowed) return `${rule} Turn the arrow round: let the other side call, or pass it in.`;
-  if (target.isDirect) return undefined;
-  return `${rule} This is an implementation; use the contract in ${target.folder}/ and get the rest passed in.`;
+  const area = areaOf(from);
+  if (area === undefined || target.package !== from.package || !target.isSource) return undefined;
+  if (target.directory !== undefined && areaOf(target) === area) return undefined;
+  const arrows = folderArrows[from.package][area] ?? folderArrows[from.package]['*'];
+  const rule = `inside ${from.package}, ${area} imports ${listOrNothing(arrows)}.`;
+  if (target.directory === undefined) return `${rule} Files beside the folders put the whole together; move this down.`;
+  if (arrows.some((arrow) => isAllowed(arrow, target))) return undefined;
+  const isImplementation = arrows.some(
+    (arrow) => arrow.endsWith('/*') && isBelow(target.directory, arrow.slice(0, -2)),
+  );
+  if (!isImplementation) return `${rule} Turn the arrow round: let the other side call, or pass it in.`;
+  return `${rule} This is an implementation; use the contract in the folder above and get the rest passed in.`;
+}
+
+/** The listed folder that a file belongs to: the longest one. */
+function areaOf({ package: name, directory }) {
+  if (directory === undefined) return undefined;
+  const table = folderArrows[name] ?? {};
+  const areas = Object.keys(table).filter((area) => isBelow(directory, area));
+  const other = table['*'] === undefined ? undefined : directory.split('/')[0];
+  return areas.sort((a, b) => b.length - a.length)[0] ?? other;
+}
+
+function isAllowed(arrow, target) {
+  const { directory } = target;
+  if (arrow === '*') return folderArrows[target.package][areaOf(target)] === undefined;
+  return arrow.endsWith('/*') ? directory === arrow.slice(0, -2) : isBelow(directory, arrow);
+}
+
+function isBelow(directory, area) {
+  return directory === area || directory.startsWith(`${area}/`);
 }
 
 function checkBrowser(from, target) {
@@ -166,6 +459,20 @@ function checkGuards(from, target) {
   return `only ${guard.place} knows ${guard.what}. Use what it offers, or add an exception with its reason.`;
 }
 
+/** Types count: two files that need each other's types can only be understood together. */
+function checkCycles(imports) {
+  const graph = new Map();
+  for (const { from, target } of imports) {
+    if (from.isTest || !withoutCycles.includes(from.package)) continue;
+    if (target.type !== 'package' || !target.isByPath) continue;
+    graph.set(from.file, [...(graph.get(from.file) ?? []), target.name]);
+  }
+  return findCycles(graph).map((files) => {
+    const names = files.sort().join(', ');
+    return `${files[0]}:1 imports itself through ${names}: move what they share into a file of its own`;
+  });
+}
+
 function checkOneFile(guard, imports) {
   const users = imports.filter(({ from, target }) => !from.isTest && isOneOf(guard.modules, target));
   const [first] = users;
@@ -175,7 +482,7 @@ function checkOneFile(guard, imports) {
 }
 
 function checkBeforeInstall(from, target, isStatic) {
-  if (otherFolders[from.folder].beforeInstall !== true || !isStatic) return undefined;
+  if (otherFolders[from.directory].beforeInstall !== true || !isStatic) return undefined;
   if (target.type === 'node' || target.type === 'outside') return undefined;
   return 'scripts start before anything is installed. Use node: only, or import() it after setUp.';
 }
@@ -199,7 +506,7 @@ function toProblem({ from, line, specifier }, rule) {
   return `${from.file}:${line} imports ${specifier}: ${rule}`;
 }
 
-/** `@hono/` stands for all packages of that scope. */
+/** `@fastify/` stands for all packages of that scope. */
 function isOneOf(modules, target) {
   return modules.some((module) => target.name === module || (module.endsWith('/') && target.name.startsWith(module)));
 }

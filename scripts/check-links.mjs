@@ -4,7 +4,7 @@ import { listHeadings, listLinks } from './support/markdown.mjs';
 import { repositoryRoot } from './support/root.mjs';
 import { listFiles } from './support/source-files.mjs';
 
-// Every link of every page leads to a file that is there, and to a heading in it. Other sites are not asked.
+// Checks that every link of every page leads to an existing file and heading. Links to other sites are not requested.
 
 const root = resolve(process.argv[2] ?? repositoryRoot);
 const pages = listFiles(root).filter((file) => file.endsWith('.md') && !file.startsWith('fixtures/'));

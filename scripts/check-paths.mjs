@@ -5,14 +5,14 @@ import { repositoryRoot } from './support/root.mjs';
 import { lineAt } from './support/scan-source.mjs';
 import { listFiles } from './support/source-files.mjs';
 
-// What is true on one machine only does not belong in the repository. Usage: check-paths.mjs [root]
+// Finds paths and hosts of one machine, which do not belong in the repository. Usage: check-paths.mjs [root]
 
 const patterns = [
   {
-    // Not after a word: the /home/… of an address is nobody's home.
+    // Not after a word character: /home/… may be part of a URL.
     pattern: /(?<![\w.})-])\/(?:home|Users|root|work)\/[\w.-]+/g,
-    // The recorded streams were made by this invented person.
-    allowed: ['/home/user'],
+    // The recorded streams use this invented user, and Codex names its agents by such a path.
+    allowed: ['/home/user', ...['child', 'mid', 'alpha', 'beta', 'slow', 'quick'].map((name) => `/root/${name}`)],
     advice: 'is a path of one machine. Make it relative, or write /home/user in an example',
   },
   {
@@ -24,7 +24,7 @@ const patterns = [
     pattern:
       /https?:\/\/[\w.-]*registry[\w.:-]*|\bregistry\.(?:npmjs|yarnpkg)\.\w+|"resolved": "https?:[^"]*|^registry\s*=.*/gm,
     allowed: [],
-    advice: 'names a package registry. Which one is used is the business of each machine; leave it out',
+    advice: 'names a package registry. Each machine configures its own; leave it out',
   },
 ];
 
@@ -34,7 +34,7 @@ process.exitCode = problems.length === 0 ? 0 : 1;
 
 function checkPaths(root) {
   return listTracked(root).flatMap((file) => {
-    // This file has to name what it looks for, and its test too.
+    // This file and its test contain the patterns.
     if (/(?:^|\/)check-paths\.(?:mjs|test\.ts)$/.test(file)) return [];
     const content = readTracked(join(root, file));
     return content === undefined ? [] : patterns.flatMap((kind) => checkContent(file, content, kind));
@@ -46,7 +46,7 @@ function checkContent(file, content, { pattern, allowed, advice }) {
   return found.map((match) => `${file}:${lineAt(content, match.index)} "${match[0]}" ${advice}.`);
 }
 
-/** What is, or with the next commit will be, in the repository. Without git (an unpacked archive) all that is written. */
+/** Tracked and new files. Without git (an unpacked archive) all files. */
 function listTracked(root) {
   try {
     const options = { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 64 * 1024 * 1024 };
@@ -56,7 +56,7 @@ function listTracked(root) {
   }
 }
 
-/** Undefined for what has been deleted but not committed, and for what is not text. */
+/** Undefined for a file that was deleted without a commit, and for one that is not text. */
 function readTracked(path) {
   try {
     const bytes = readFileSync(path);

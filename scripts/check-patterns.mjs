@@ -7,7 +7,7 @@ import { isSource, listFiles } from './support/source-files.mjs';
 // A pattern from outside never reaches V8's RegExp, which takes exponential time for some of them: it runs on RE2, behind
 // packages/server/src/base/linear-regex.ts. Usage: check-patterns.mjs [root]
 
-/** What only that file, or nobody, may use. */
+/** Forbidden uses; `place` is the only file that may have one. */
 const forbidden = [
   {
     pattern: /\bRegExp\s*\(/g,
@@ -23,7 +23,7 @@ const forbidden = [
   {
     pattern:
       /\b(?:spawn|spawnSync|exec|execSync|execFile|execFileSync|fork|Worker)\b[^;]*from 'node:(?:child_process|worker_threads)'/g,
-    advice: 'may throw or emit an error that nobody hears. Use start-process.ts, or run-program.ts for short programs',
+    advice: 'may throw or emit an error without a listener. Use start-process.ts, or run-program.ts for short programs',
     isInSource: true,
     place: 'start-process.ts',
   },
@@ -33,9 +33,12 @@ const forbidden = [
 
 /** Each with its reason. */
 const exceptions = {
-  'packages/server/src/engines/claude-code/process-register.ts':
+  'packages/server/src/base/process/start-of-process.ts':
     'asks for the start time of one process where there is no /proc, at a moment that must not wait',
-  'packages/cli/src/open-in-browser.ts': 'a command of a person, with a listener in the next statement',
+  'packages/cli/src/base/run-git.ts':
+    'a short command of a person, whose callback also receives that it cannot be started',
+  'packages/cli/src/base/process-io.ts': 'the pager of a person, with a listener in the next statement',
+  'packages/cli/src/start/open-in-browser.ts': 'a command of a person, with a listener in the next statement',
   'packages/server/src/tools/host/server/host-program.ts':
     'names the package to bind it into the sandbox, and does not load it',
 };
@@ -65,14 +68,14 @@ function checkFile(file, source) {
   });
 }
 
-/** In a statement of the module itself, which nothing from outside can reach: it begins a line and is no function. */
+/** In a statement of the module itself, which nothing from outside can reach: it begins a line and is not a function. */
 function isConstant(code, index) {
   const lines = code.slice(0, index).split('\n');
   const statement = lines.slice(lines.findLastIndex((line) => /^[^\s)\]}]/.test(line))).join('\n');
   return /^(?:export )?const /.test(statement) && !/=>|\bfunction\b/.test(statement);
 }
 
-/** Methods of ours that are called so. */
+/** Methods of ours with the same name. */
 function isOfOthers(code, index) {
   return /\b(?:files|matcher)$/.test(code.slice(Math.max(0, index - 20), index));
 }

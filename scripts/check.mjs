@@ -7,9 +7,9 @@ import { run } from './support/run.mjs';
 import { giveUp, seconds } from './support/say.mjs';
 import { listFiles } from './support/source-files.mjs';
 
-// Everything that can be said about the code without running it. `npm run check -- --only lint,types` selects.
+// Runs all static checks. `npm run check -- --only lint,types` selects.
 
-/** In the order in which they start; the long ones first, so that the short ones fill the gaps. */
+/** In the order in which they start: the long ones first, so that the short ones fill the gaps. */
 const checks = [
   { name: 'exports', commands: exportsCommands, needsBuild: true },
   { name: 'types', commands: () => [tool('typescript', 'tsc', ['-b'])], needsBuild: true },
@@ -18,13 +18,15 @@ const checks = [
   {
     name: 'format',
     commands: () => [tool('@biomejs/biome', 'biome', ['format', '.', '--reporter=summary'])],
-    advice: '`npm run format` mends it.\n',
+    advice: 'Run `npm run format` to fix it.\n',
   },
   { name: 'arrows', commands: () => [script('check-arrows.mjs')] },
+  { name: 'shape', commands: () => [script('check-shape.mjs')] },
   { name: 'patterns', commands: () => [script('check-patterns.mjs')] },
   { name: 'spec', commands: () => [script('check-spec.mjs')] },
   { name: 'paths', commands: () => [script('check-paths.mjs')] },
   { name: 'links', commands: () => [script('check-links.mjs')] },
+  { name: 'words', commands: () => [script('check-words.mjs')] },
 ];
 
 const startedAt = Date.now();
@@ -47,7 +49,7 @@ function selectChecks(args) {
   return checks.filter(({ name }) => only.includes(name));
 }
 
-/** As many at a time as there are cores; each prints its line when it ends, and what it had to say if it failed. */
+/** Runs one check per core at a time; each prints a line when it ends, with its output if it failed. */
 async function runAll(selected) {
   const waiting = [...selected];
   const failed = [];
@@ -76,7 +78,7 @@ async function runCheck({ commands, advice = '' }) {
   return failures.length === 0 ? '' : `${complaints.join('')}${advice}`;
 }
 
-/** publint asks whether what package.json promises is there; attw whether TypeScript finds the types. */
+/** publint checks that the files named in package.json exist; attw checks that TypeScript finds the types. */
 function exportsCommands() {
   return writtenPackages().flatMap((folder) => {
     const { exports, private: isPrivate } = readJson(join(repositoryRoot, folder, 'package.json'));
@@ -91,13 +93,13 @@ function workspaceFilters() {
   return ['.', ...writtenPackages()].map((folder) => `--workspace=${folder}`);
 }
 
-/** A package without sources is only a plan yet: it has neither exports nor uses for its dependencies. */
+/** Packages with sources: the others have neither exports nor uses for their dependencies yet. */
 function writtenPackages() {
   const folders = readJson(join(repositoryRoot, 'tsconfig.json')).references.map(({ path }) => path);
   return folders.filter((folder) => listFiles(repositoryRoot, `${folder}/src`).length > 0);
 }
 
-/** oxlint complains about folders that do not exist. */
+/** oxlint fails for folders that do not exist. */
 function lintFolders() {
   return ['packages', 'scripts', 'test', 'bench', 'examples'].filter((folder) =>
     existsSync(join(repositoryRoot, folder)),

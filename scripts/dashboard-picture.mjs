@@ -8,7 +8,7 @@ import { setUp } from './setup.mjs';
 import { ensureChromium } from './support/chromium.mjs';
 import { repositoryRoot } from './support/root.mjs';
 
-/** So long after two wait for you: everybody writes, and hardly anybody has ended. */
+/** Delay after two approvals are pending: then most agents write, and few have ended. */
 const AFTER_MS = Number(process.argv[2] ?? 1_500);
 
 await setUp({ build: true });
@@ -25,7 +25,7 @@ try {
   await page.locator('.counts button', { hasText: '2 need you' }).waitFor({ timeout: 120_000 });
   await page.waitForTimeout(AFTER_MS);
   await page.screenshot({ path: join(repositoryRoot, 'docs', 'dashboard.png') });
-  console.error('docs/dashboard.png is taken anew');
+  console.error('wrote docs/dashboard.png');
 } finally {
   await browser.close();
   server.kill('SIGINT');

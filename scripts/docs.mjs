@@ -13,7 +13,7 @@ const source = join(repositoryRoot, 'docs');
 const site = join(repositoryRoot, '.cache', 'site');
 const pages = readPages();
 rmSync(site, { recursive: true, force: true });
-mkdirSync(join(site, 'decisions'), { recursive: true });
+for (const folder of ['reference', 'decisions']) mkdirSync(join(site, folder), { recursive: true });
 const marked = createMarked();
 for (const page of pages) {
   writeFileSync(join(site, page.path), page.text);
@@ -24,7 +24,7 @@ writeFileSync(join(site, 'llms.txt'), toLlmsTxt());
 console.log(`${pages.length} pages in .cache/site; open index.html`);
 
 function readPages() {
-  const names = ['', 'decisions/'].flatMap((folder) =>
+  const names = ['', 'reference/', 'decisions/'].flatMap((folder) =>
     readdirSync(join(source, folder))
       .filter((name) => name.endsWith('.md'))
       .sort()
@@ -45,7 +45,7 @@ function createMarked() {
       },
       link({ href, tokens }) {
         const text = this.parser.parseInline(tokens);
-        // What is elsewhere in the repository has no page here.
+        // Files outside docs/ have no page on the site.
         return isOutside(href) ? text : `<a href="${toSiteLink(href)}">${text}</a>`;
       },
     },

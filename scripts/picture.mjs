@@ -12,7 +12,7 @@ const output = execFileSync(process.execPath, ['packages/cli/dist/main.js', 'dem
   env: { ...process.env, FORCE_COLOR: '1', COLUMNS: String(COLUMNS), LANG: 'C.UTF-8', NO_COLOR: undefined },
 });
 writeFileSync('docs/demo.svg', toSvg(output.trimEnd().split('\n')));
-console.error('docs/demo.svg is drawn anew');
+console.error('wrote docs/demo.svg');
 
 function toSvg(lines) {
   const width = COLUMNS * 8.43 + 40;

@@ -1,4 +1,4 @@
-// Records fixtures/dashboard/fleet-25.sse.gz: what a server of ours tells while a coordinator and 24 agents really work.
+// Records fixtures/dashboard/fleet-25.sse.gz: the fleet stream of a server on which a coordinator and 24 agents run.
 // `npm run bench -- dashboard` replays it to the dashboard. The scripted model makes it the same work each time.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -54,7 +54,7 @@ async function runFleet(call) {
   }
 }
 
-/** Thinks, speaks and does something, a word every few milliseconds. */
+/** Thinks, writes and calls a tool, one word every few milliseconds. */
 function toTurn(number) {
   const words = (count) =>
     Array.from(

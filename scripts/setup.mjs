@@ -8,8 +8,8 @@ import { giveUp, tail, withProgress } from './support/say.mjs';
 import { listFiles } from './support/source-files.mjs';
 
 /**
- * Brings a clone into a state in which everything runs: the right Node, installed packages and, with `build`, compiled
- * ones. Every command begins with it, so there is nothing to remember. What is up to date is skipped without a word.
+ * Prepares a clone: checks the version of Node, installs packages and, with `build`, compiles them. Every command calls it
+ * first. Steps that are up to date are skipped silently.
  */
 export async function setUp({ build, root = repositoryRoot }) {
   requireNode(root);
@@ -42,11 +42,11 @@ function isInstalled(root) {
   return true;
 }
 
-/** npm records what it has installed. Who has already run `npm ci` or `npm install` need not wait a second time. */
+/** Whether the packages were installed with `npm ci` or `npm install`, by npm's own record. */
 function isInstalledByHand(root) {
   const record = readText(join(root, 'node_modules', '.package-lock.json'));
   const stamp = readText(installStampPath(root));
-  // What was installed for another Node may not run on this one, and npm's record does not tell.
+  // Packages installed for another Node may not run on this one, and npm's record does not contain its version.
   if (record === '' || (stamp !== '' && !stamp.endsWith(nodeTag))) return false;
   const installed = JSON.parse(record).packages;
   const wanted = Object.entries(readJson(join(root, 'package-lock.json')).packages);
@@ -57,7 +57,7 @@ function isInstalledByHand(root) {
 }
 
 async function install(root) {
-  // Without the stamp an interrupted installation is never taken for a finished one.
+  // Removed first, so that an interrupted installation is not taken for a complete one.
   rmSync(installStampPath(root), { force: true });
   let output = '';
   const isOk = await withProgress('installing packages', async () => {
@@ -88,7 +88,7 @@ function adviceForNpm(output) {
   if (/ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|E40[13]|E5\d\d|network/.test(output)) {
     return 'npm could not reach its registry. Check the network and `npm config get registry`, then try again.';
   }
-  return 'The packages could not be installed; npm says why above. Run `npm ci` to see all of it.';
+  return 'The packages could not be installed; the reason is in the output of npm above. Run `npm ci` to see all of it.';
 }
 
 const nodeTag = ` node${process.versions.node.split('.')[0]}\n`;
@@ -104,17 +104,17 @@ function installStampPath(root) {
 // --- compiled packages ---
 
 async function compile(root, sources, { force }) {
-  // tsc writes files even when it finds errors. Taking the errors back must not bring an old stamp back to life.
+  // tsc writes files even with errors. Reverting the errors must not make an old stamp valid again.
   rmSync(buildStampPath(root), { force: true });
   let output = '';
   const isOk = await withProgress('compiling', async () => {
-    // force: tsc trusts its own notes and would not write again what somebody has deleted.
+    // force: tsc trusts its build info and would not write deleted output again.
     const args = ['-b', ...(force ? ['--force'] : []), ...packageFolders(root)];
     const result = await run(process.execPath, [toolPath('typescript', 'tsc', root), ...args], { cwd: root });
     output = result.output;
     return result.code === 0;
   });
-  if (!isOk) giveUp(`${output.trimEnd()}\n\nThe packages do not compile. Mend the errors above and try again.`);
+  if (!isOk) giveUp(`${output.trimEnd()}\n\nThe packages do not compile. Fix the errors above and try again.`);
   await buildPages(root);
   linkCommand(root);
   writeBuildStamp(root, sources);
@@ -131,16 +131,16 @@ async function buildPages(root) {
     output = result.output;
     return result.code === 0;
   });
-  if (!isOk) giveUp(`${output.trimEnd()}\n\nThe dashboard cannot be built. Mend the errors above and try again.`);
+  if (!isOk) giveUp(`${output.trimEnd()}\n\nThe dashboard cannot be built. Fix the errors above and try again.`);
 }
 
-/** tsconfig.json knows the packages in their order; its other references are only checked, never built. */
+/** The packages in build order, from tsconfig.json; its other references are only type-checked. */
 function packageFolders(root) {
   const references = readJson(join(root, 'tsconfig.json')).references.map(({ path }) => path);
   return references.filter((path) => path.startsWith('packages/'));
 }
 
-/** npm leaves out a command that is not built yet when it installs. This is how `npx fleetloom` works in a clone. */
+/** Makes `npx fleetloom` work in a clone: npm does not link a command that is not built yet. */
 function linkCommand(root) {
   const command = join(root, 'packages', 'cli', 'dist', 'main.js');
   if (!existsSync(command) || process.platform === 'win32') return;
@@ -171,7 +171,7 @@ function readBuildStamp(root) {
   return text === '' ? {} : JSON.parse(text);
 }
 
-/** Remembers what the compiler wrote too: a deleted dist must be noticed. */
+/** Also records the output files, so that a deleted dist is noticed. */
 function writeBuildStamp(root, sources) {
   const outputs = packageFolders(root).flatMap((folder) => listFiles(root, `${folder}/dist`));
   mkdirSync(dirname(buildStampPath(root)), { recursive: true });

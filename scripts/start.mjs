@@ -7,6 +7,6 @@ import { repositoryRoot } from './support/root.mjs';
 await setUp({ build: true });
 const command = join(repositoryRoot, 'packages', 'cli', 'dist', 'main.js');
 const args = process.argv.slice(process.argv[2] === '--' ? 3 : 2);
-// In this process: a second one would take longer to begin, and stand between the command and its signals.
+// In this process: a second one would start later, and would have to forward signals.
 process.argv = [process.execPath, command, 'start', ...args];
 await import(pathToFileURL(command).href);

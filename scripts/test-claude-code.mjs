@@ -1,20 +1,19 @@
 import { setUp } from './setup.mjs';
-import { claudeCodeVersions, ensureClaudeCode } from './support/claude-code.mjs';
+import { claudeCodeTests, recordedTests } from './support/claude-code-tests.mjs';
+import { ensureProgram, versionsOf } from './support/programs.mjs';
 import { repositoryRoot, toolPath } from './support/root.mjs';
 import { run } from './support/run.mjs';
 import { say, seconds } from './support/say.mjs';
 
-// `npm run test:claude-code` runs what talks to the real claude program, on every version that we know. Whatever follows
-// `--` goes to vitest, except `--version 2.1.197`, which chooses one.
-const folder = 'test/claude-code';
-// What was once recorded of the program, and what is made of it, needs no program: it is read in any case, and once.
-const recorded = [`${folder}/recordings.test.ts`, `${folder}/imported-log.test.ts`];
+// `npm run test:claude-code` runs the tests with the real claude program, on every supported version. Arguments after `--` are
+// passed to vitest, except `--version 2.1.197`, which selects one. Tests of recordings run once.
 
 const startedAt = Date.now();
 const { versions, passedOn } = readArguments(process.argv.slice(2));
 await setUp({ build: true });
 const failed = [];
-if (passedOn.length === 0 && !(await runVitest(['test/stream-json', ...recorded]))) failed.push('the recorded streams');
+if (passedOn.length === 0 && !(await runVitest(['test/stream-json', ...recordedTests])))
+  failed.push('the recorded streams');
 for (const version of versions) {
   if (!(await runVersion(version))) failed.push(version);
 }
@@ -23,15 +22,15 @@ console.log(`took ${seconds(startedAt)}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
 async function runVersion(version) {
-  const program = await ensureClaudeCode(version);
+  const program = await ensureProgram('claude-code', version);
   if (program.reason !== undefined) {
-    say(`\nTHERE IS NO CLAUDE CODE ${version} HERE: ${program.reason}\n`);
+    say(`\nclaude-code ${version} was not installed: ${program.reason}\n`);
     return false;
   }
   say(`\nclaude ${version}`);
-  const leftOut = recorded.flatMap((path) => ['--exclude', path]);
+  const leftOut = recordedTests.flatMap((path) => ['--exclude', path]);
   const env = { FLEETLOOM_CLAUDE_CODE_VERSION: version, FLEETLOOM_CLAUDE_CODE_REQUIRED: '1' };
-  return await runVitest([folder, ...leftOut, ...passedOn], env);
+  return await runVitest([claudeCodeTests, ...leftOut, ...passedOn], env);
 }
 
 async function runVitest(args, env = {}) {
@@ -46,6 +45,6 @@ async function runVitest(args, env = {}) {
 function readArguments(args) {
   const rest = args.filter((arg) => arg !== '--');
   const at = rest.indexOf('--version');
-  if (at === -1) return { versions: claudeCodeVersions, passedOn: rest };
+  if (at === -1) return { versions: versionsOf('claude-code'), passedOn: rest };
   return { versions: [rest[at + 1]], passedOn: rest.toSpliced(at, 2) };
 }

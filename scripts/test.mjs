@@ -2,6 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setUp } from './setup.mjs';
 import { ensureChromium } from './support/chromium.mjs';
+import { listLongClaudeCodeTests } from './support/claude-code-tests.mjs';
 import { countTests } from './support/count-tests.mjs';
 import { startPostgres } from './support/postgres.mjs';
 import { ensureSandbox } from './support/sandbox.mjs';
@@ -9,36 +10,45 @@ import { readJson, repositoryRoot, toolPath } from './support/root.mjs';
 import { exitLike, run } from './support/run.mjs';
 import { say, seconds, withProgress } from './support/say.mjs';
 import { listFiles } from './support/source-files.mjs';
+import { openTemporaryFiles } from './support/temporary-files.mjs';
 
-// `npm test` runs everything. `npm test -- sse` runs the files with sse in their path: whatever follows `--` goes to
-// vitest, except --no-browser, which leaves the browser tests out.
+// `npm test` runs everything, of the tests with the real claude program a part: `npm run test:claude-code` runs all of them.
+// `npm test -- sse` runs the files with sse in their path: arguments after `--` are passed to vitest, except --no-browser,
+// which skips the browser tests.
 const browserTests = 'test/browser';
+// They are skipped without the programs that `npm run test:engines` installs: not loading them saves some seconds.
+const engineTests = 'test/engines';
 const reportPath = join(repositoryRoot, '.cache', 'test-results.json');
 
 const startedAt = Date.now();
 const args = process.argv.slice(2).filter((arg) => arg !== '--');
+/** Only the files that the arguments name are run. */
+const isPart = args.some((arg) => !arg.startsWith('-'));
 await setUp({ build: true });
 await ensureSandbox();
 const browser = await prepareBrowser();
+const files = openTemporaryFiles();
+process.env.TMPDIR = files.path;
 const postgres = await preparePostgres();
 const result = await runVitest(browser, postgres);
 await postgres.stop();
 console.log(`took ${seconds(startedAt)}`);
 printCounts();
+files.remove();
 exitLike(result);
 
 async function prepareBrowser() {
   if (args.includes('--no-browser')) return { args: ['--exclude', `${browserTests}/**`], env: {} };
   if (listFiles(repositoryRoot, browserTests).length === 0) return { args: [], env: {} };
   const chromium = await ensureChromium();
-  // The tests must fail rather than be skipped: a green run means that the dashboard was looked at.
+  // The tests must fail rather than be skipped: a green run includes the dashboard.
   return { args: [], env: chromium === undefined ? { FLEETLOOM_NO_BROWSER: '1' } : { FLEETLOOM_CHROMIUM: chromium } };
 }
 
 /** One for all files. When only some are run, each that needs one starts its own. */
 async function preparePostgres() {
   const nothing = { env: {}, stop: async () => {} };
-  if (process.env.FLEETLOOM_TEST_DATABASE !== undefined || args.some((arg) => !arg.startsWith('-'))) return nothing;
+  if (process.env.FLEETLOOM_TEST_DATABASE !== undefined || isPart) return nothing;
   let postgres;
   await withProgress('starting PostgreSQL', async () => (postgres = await startPostgres()));
   const env = { FLEETLOOM_TEST_DATABASE: postgres.url, FLEETLOOM_TEST_DATABASE_STARTED: '1' };
@@ -50,7 +60,10 @@ function runVitest(browser, postgres) {
   rmSync(reportPath, { force: true });
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportPath}`];
   const passedOn = args.filter((arg) => arg !== '--no-browser');
-  return run(process.execPath, [toolPath('vitest'), 'run', ...reporters, ...browser.args, ...passedOn], {
+  const isAll = process.env.FLEETLOOM_LONG === '1' || isPart;
+  const long = isAll ? [] : [...listLongClaudeCodeTests(repositoryRoot), `${engineTests}/**`];
+  const leftOut = long.flatMap((path) => ['--exclude', path]);
+  return run(process.execPath, [toolPath('vitest'), 'run', ...reporters, ...browser.args, ...leftOut, ...passedOn], {
     cwd: repositoryRoot,
     env: { ...process.env, ...browser.env, ...postgres.env },
     inherit: true,
@@ -58,9 +71,9 @@ function runVitest(browser, postgres) {
 }
 
 function printCounts() {
-  if (!existsSync(reportPath)) return say('vitest ended without a report; it says why above.');
+  if (!existsSync(reportPath)) return say('vitest ended without a report; its output above has the reason.');
   const counts = countTests(readJson(reportPath));
   const isUnexplained = result.code !== 0 && counts.includes(' 0 failed');
-  if (isUnexplained) say('Something failed outside the tests; vitest says what above.');
+  if (isUnexplained) say('An error occurred outside the tests; see the output of vitest above.');
   console.log(counts);
 }

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { run } from './run.mjs';
 import { tail, withProgress } from './say.mjs';
 
-/** Installs Debian's packages where that needs no password. Otherwise says in one sentence why not. */
+/** Installs Debian packages if that needs no password. Otherwise returns the reason as one sentence. */
 export async function installPackages(packages, purpose) {
   if (process.getuid?.() !== 0) return 'None was found, and only root may install one.';
   if (!isExecutable('/usr/bin/apt-get')) return 'None was found, and this system has no apt-get.';

@@ -3,8 +3,8 @@ import { installPackages, isExecutable } from './apt.mjs';
 import { say } from './say.mjs';
 
 /**
- * A browser for the browser tests, or undefined after saying loudly that there is none. playwright-core would download
- * its own from a host that many networks do not reach; the distribution's comes from where everything else comes from.
+ * Finds or installs a browser for the browser tests; undefined, with a message, if there is none. playwright-core would
+ * download its own from a host that many networks block, so the package of the distribution is used.
  */
 export async function ensureChromium() {
   const found = findChromium();
@@ -13,7 +13,7 @@ export async function ensureChromium() {
   const installed = findChromium();
   if (installed !== undefined) return installed;
   say(
-    `\nTHERE IS NO BROWSER HERE: the browser tests will fail. ${reason} Install chromium or Google Chrome ` +
+    `\nNO BROWSER WAS FOUND: the browser tests will fail. ${reason} Install chromium or Google Chrome ` +
       '(Debian, Ubuntu: `apt-get install chromium`), or name one in FLEETLOOM_CHROMIUM=/path/to/it, or leave the ' +
       'browser tests out with `npm test -- --no-browser`.\n',
   );
@@ -21,7 +21,7 @@ export async function ensureChromium() {
 }
 
 function findChromium() {
-  // Whoever names one means that one: a wrong name is not replaced by a guess.
+  // A path from the environment is used as it is: a wrong one is an error, not a reason to search.
   const named = process.env.FLEETLOOM_CHROMIUM;
   return (named ? [named] : usualPlaces()).find(isExecutable);
 }
@@ -37,6 +37,6 @@ function usualPlaces() {
 }
 
 async function installChromium() {
-  if (process.env.FLEETLOOM_CHROMIUM) return `FLEETLOOM_CHROMIUM=${process.env.FLEETLOOM_CHROMIUM} is no program.`;
+  if (process.env.FLEETLOOM_CHROMIUM) return `FLEETLOOM_CHROMIUM=${process.env.FLEETLOOM_CHROMIUM} is not a program.`;
   return installPackages(['chromium'], 'the browser tests');
 }

@@ -24,14 +24,15 @@ export function readImports(root, workspace, file) {
   });
 }
 
-/** packages/server/src/views/x.ts is in the folder views of the package server. */
+/** packages/server/src/views/fleet/x.ts is in the directory views/fleet of the package server. */
 export function locate(file) {
   const [top, name, ...rest] = file.split('/');
-  if (top !== 'packages') return { file, package: undefined, folder: top, isTest: true };
+  if (top !== 'packages') return { file, package: undefined, directory: top, isTest: true };
   const isInSrc = rest[0] === 'src';
   // Configuration beside src is a tool of the package, not a part of it.
   const isTest = !isInSrc || /\.(?:test|test-d|suite)\.[cm]?tsx?$/.test(file);
-  return { file, package: name, folder: isInSrc && rest.length > 2 ? rest[1] : undefined, isTest };
+  const directory = isInSrc && rest.length > 2 ? rest.slice(1, -1).join('/') : undefined;
+  return { file, package: name, directory, isTest };
 }
 
 function toTarget(workspace, from, specifier) {
@@ -42,21 +43,13 @@ function toTarget(workspace, from, specifier) {
   const name = parts.slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
   const found = Object.entries(workspace.manifests).find(([, manifest]) => manifest.name === name);
   if (found === undefined) return { type: 'external', name };
-  const folder = parts[name.split('/').length];
-  return { type: 'package', name, package: found[0], folder, isDirect: true, isSource: true, isByPath: false };
+  const directory = parts[name.split('/').length];
+  return { type: 'package', name, package: found[0], directory, isSource: true, isByPath: false };
 }
 
 function toTargetByPath(path) {
   const [top, name, src, ...rest] = path.split('/');
   if (top !== 'packages') return { type: 'outside', name: path };
-  const folder = src === 'src' && rest.length > 1 ? rest[0] : undefined;
-  return {
-    type: 'package',
-    name: path,
-    package: name,
-    folder,
-    isDirect: rest.length === 2,
-    isSource: src === 'src',
-    isByPath: true,
-  };
+  const directory = src === 'src' && rest.length > 1 ? rest.slice(0, -1).join('/') : undefined;
+  return { type: 'package', name: path, package: name, directory, isSource: src === 'src', isByPath: true };
 }

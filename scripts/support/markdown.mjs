@@ -10,14 +10,14 @@ function withoutCode(text) {
   });
 }
 
-/** Links and pictures, with the line they stand in. */
+/** Links and images, with their line numbers. */
 export function listLinks(text) {
   return withoutCode(text).flatMap((line, index) =>
     [...line.matchAll(/\]\(([^()\s]+)\)/g)].map(([, target]) => ({ target, line: index + 1 })),
   );
 }
 
-/** What a link can name behind `#`, as code hosts make it of a heading. */
+/** The anchors of a page's headings, as code hosts generate them. */
 export function listHeadings(text) {
   let isCode = false;
   return text.split('\n').flatMap((line) => {

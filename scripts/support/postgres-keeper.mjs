@@ -16,16 +16,16 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-// Keeps one PostgreSQL for the process that has started this one, see postgres.mjs. It is told `fast`, `immediate` or
-// `start` on its stdin, and answers each with a line. When its stdin ends it ends the server, and leaves nothing.
+// Runs one PostgreSQL for its parent process, see postgres.mjs. Reads the commands `fast`, `immediate` and `start` from stdin,
+// and answers each with a line. When stdin ends it stops the server and removes its files.
 
-/** PostgreSQL refuses to run as root, so there it is nobody. */
-const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+/** PostgreSQL refuses to run as root, so root starts it as an unprivileged user. */
+const unprivileged = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
 const folder = mkdtempSync(join(tmpdir(), 'fleetloom-postgres-'));
 const data = join(folder, 'data');
 let server;
 
-// It goes when its parent goes, and not when a terminal interrupts both: the tests still need it to end well.
+// Ends with its parent, not when a terminal interrupts both: the tests still need the database to finish.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
 try {
   const bin = join(await placeBinaries(process.argv[2]), 'bin');
@@ -38,15 +38,15 @@ try {
 } catch (error) {
   console.log(`failed: ${error.message.replaceAll('\n', ' | ')}`);
 } finally {
-  // Nobody needs the data any more.
+  // The data is not needed any more.
   await end('immediate');
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 }
 
-/** Where that user can read them: a checkout may lie below a folder that only root may enter. */
+/** Copies the binaries to a folder that this user can read: the checkout may be below one that only root can enter. */
 async function placeBinaries(native) {
-  if (nobody.uid === undefined) return native;
-  chownSync(folder, nobody.uid, nobody.gid);
+  if (unprivileged.uid === undefined) return native;
+  chownSync(folder, unprivileged.uid, unprivileged.gid);
   if (isOpenToAll(native)) return native;
   const copy = join(folder, 'native');
   cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
@@ -62,7 +62,7 @@ async function begin(bin) {
   const password = randomBytes(16).toString('hex');
   const passwordPath = join(folder, 'password');
   writeFileSync(passwordPath, password, { mode: 0o600 });
-  if (nobody.uid !== undefined) chownSync(passwordPath, nobody.uid, nobody.gid);
+  if (unprivileged.uid !== undefined) chownSync(passwordPath, unprivileged.uid, unprivileged.gid);
   const encoding = ['-E', 'UTF8', '--locale=C'];
   const login = ['-U', 'fleetloom', '-A', 'scram-sha-256', `--pwfile=${passwordPath}`, '-c', 'scram_iterations=1'];
   await run(join(bin, 'initdb'), ['-D', data, '--no-sync', '--no-instructions', ...encoding, ...login]);
@@ -73,7 +73,7 @@ async function begin(bin) {
       await start(bin);
       return `postgres://fleetloom:${password}@127.0.0.1:${port}/postgres`;
     } catch (error) {
-      // Somebody else has taken the port between the look and the start.
+      // Another process has taken the port between the check and the start.
       if (attempt >= 5 || !error.message.includes('Address already in use')) throw error;
     }
   }
@@ -86,7 +86,7 @@ function toSettings(port) {
     unix_socket_directories: '',
     max_connections: 200,
     shared_buffers: '64MB',
-    // What was acknowledged is on the disk: tests that kill it would prove nothing otherwise.
+    // Commits must be durable, or tests that kill the server would prove nothing.
     fsync: 'on',
     wal_level: 'minimal',
     max_wal_senders: 0,
@@ -100,7 +100,11 @@ function toSettings(port) {
 
 async function start(bin) {
   const log = openSync(join(folder, 'log'), 'w');
-  const child = spawn(join(bin, 'postgres'), ['-D', data], { cwd: folder, stdio: ['ignore', log, log], ...nobody });
+  const child = spawn(join(bin, 'postgres'), ['-D', data], {
+    cwd: folder,
+    stdio: ['ignore', log, log],
+    ...unprivileged,
+  });
   closeSync(log);
   server = { child, ended: new Promise((resolve) => child.once('exit', resolve)) };
   let problem;
@@ -113,13 +117,13 @@ async function start(bin) {
   }
 }
 
-/** The server writes down how far it is, which is how its own tools know it. */
+/** Reads the state that the server writes for its own tools. */
 function isReady(pid) {
   try {
     const lines = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n');
     return Number(lines[0]) === pid && lines[7]?.trim() === 'ready';
   } catch {
-    // There is no such file before it has begun.
+    // The file does not exist before the start.
     return false;
   }
 }
@@ -133,7 +137,7 @@ async function end(mode) {
 
 function run(program, args) {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], ...nobody });
+    const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], ...unprivileged });
     let said = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk));
     child.once('error', reject);

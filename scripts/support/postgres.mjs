@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { repositoryRoot } from './root.mjs';
 
 /**
- * A PostgreSQL of our own, from the binaries that npm has installed: no service, no account, and nothing left behind, also
- * when this process is killed. It keeps its promises to the disk, as a real one does.
+ * Starts a PostgreSQL from the binaries that npm has installed, without a service or an account. Its files are removed also
+ * when this process is killed. It syncs commits to disk like a production server.
  *
  * @example
  * const postgres = await startPostgres();
@@ -17,26 +17,26 @@ import { repositoryRoot } from './root.mjs';
  */
 export async function startPostgres() {
   const native = findNative();
-  // Another process: it lives as long as this one holds its stdin open, and takes the server along when it goes.
+  // Another process, which stops the server when this process no longer holds its stdin open.
   const keeper = spawn(process.execPath, [keeperPath, native], { stdio: ['pipe', 'pipe', 'inherit'] });
   const answers = createInterface({ input: keeper.stdout })[Symbol.asyncIterator]();
   const ended = new Promise((resolve) => keeper.once('exit', resolve));
   let last = Promise.resolve();
   const url = await nextAnswer();
-  // Who has forgotten to stop it can still end; the keeper notices.
+  // A process that did not call `stop` can still end; the keeper notices.
   for (const part of [keeper, keeper.stdin, keeper.stdout]) part.unref();
 
   return {
     url,
-    /** Ends the server and begins it again on the same port. `immediate` is what a crash is like. */
+    /** Restarts the server on the same port. `immediate` is like a crash. */
     restart: async (mode = 'fast') => {
-      await tell(mode);
-      await tell('start');
+      await send(mode);
+      await send('start');
     },
-    /** Ends the server, and leaves its data for `resume`. */
-    halt: (mode = 'fast') => tell(mode),
-    resume: () => tell('start'),
-    /** Ends it for good. */
+    /** Stops the server and keeps its data for `resume`. */
+    halt: (mode = 'fast') => send(mode),
+    resume: () => send('start'),
+    /** Stops the server and removes its data. */
     stop: async () => {
       keeper.ref();
       keeper.stdin.end();
@@ -44,8 +44,8 @@ export async function startPostgres() {
     },
   };
 
-  /** One at a time: each has its answer. */
-  function tell(command) {
+  /** Sends one command at a time and waits for its answer. */
+  function send(command) {
     last = last.then(async () => {
       keeper.ref();
       keeper.stdout.ref();
@@ -71,7 +71,7 @@ function findNative() {
   const native = join(repositoryRoot, 'node_modules', name, 'native');
   if (existsSync(native)) return native;
   throw new Error(
-    `there is no ${name} here: run \`npm install\`, or name a database in FLEETLOOM_TEST_DATABASE=postgres://…`,
+    `${name} is not installed: run \`npm install\`, or name a database in FLEETLOOM_TEST_DATABASE=postgres://…`,
   );
 }
 

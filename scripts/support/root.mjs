@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-// Not import.meta.dirname: an old Node must get far enough to be told that it is old.
+// Not import.meta.dirname: an old Node must reach the check of its version.
 export const repositoryRoot = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 
 /**

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 
 /**
- * Runs a program to its end and says how it ended. By default its output is collected; with `inherit` it talks to the
- * terminal itself. Signals sent to us go on to it, so that nothing is left running.
+ * Runs a program to its end and returns how it ended. By default its output is collected; with `inherit` it uses the
+ * terminal. Signals are forwarded to it, so that nothing is left running.
  */
 export function run(command, args, { cwd, env = process.env, inherit = false } = {}) {
   return new Promise((resolve) => {
@@ -17,14 +17,14 @@ export function run(command, args, { cwd, env = process.env, inherit = false } =
 
     function end(result) {
       received.stop();
-      // Nobody who interrupts an installation wants to see the steps that would have followed.
+      // An interrupted installation must not continue with its next steps.
       if (received.signal !== undefined && !inherit) process.kill(process.pid, received.signal);
       else resolve(result);
     }
   });
 }
 
-/** Ends this process the way a child ended, signal included: a shell or a supervisor can tell the difference. */
+/** Ends this process the way a child ended, signal included: a shell or a supervisor can distinguish them. */
 export function exitLike({ code, signal }) {
   if (signal !== null) process.kill(process.pid, signal);
   else process.exitCode = code;
@@ -38,7 +38,7 @@ function forwardSignals(child) {
 
   function onSignal(signal) {
     received.signal = signal;
-    // A terminal sends Ctrl-C to the whole group. Sent again, it would look like the second, impatient one.
+    // A terminal sends Ctrl-C to the whole group. Forwarding it would look like a second Ctrl-C.
     if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
   }
 

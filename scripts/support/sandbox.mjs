@@ -2,7 +2,7 @@ import { delimiter, join } from 'node:path';
 import { installPackages, isExecutable } from './apt.mjs';
 import { say } from './say.mjs';
 
-/** The programs that some tests of the tools need. Without them those tests are skipped, which is said loudly. */
+/** Installs the programs that some tests of the tools need. Without them those tests are skipped, with a message. */
 export async function ensureSandbox() {
   const missing = findMissing();
   if (missing.length === 0) return;
@@ -10,7 +10,7 @@ export async function ensureSandbox() {
   const still = findMissing();
   if (still.length === 0) return;
   say(
-    `\nTHERE IS NO ${still.join(' AND NO ').toUpperCase()} HERE: tests that need it are skipped. ${reason} ` +
+    `\nNOT INSTALLED: ${still.join(', ').toUpperCase()}. Tests that need it are skipped. ${reason} ` +
       `Install it (Debian, Ubuntu: \`apt-get install ${still.join(' ')}\`) to run them.\n`,
   );
 }
@@ -21,7 +21,7 @@ function findMissing() {
   return [...programs].filter(([program]) => !isThere(program)).map(([, name]) => name);
 }
 
-/** By the name of the package that has it. */
+/** The program of each package. */
 const programs = new Map([
   ['bwrap', 'bubblewrap'],
   ['rg', 'ripgrep'],

@@ -1,4 +1,4 @@
-/** Writes a line for people. It goes to stderr: stdout belongs to what the command was asked for. */
+/** Writes a message to stderr: stdout is for the result of a command. */
 export function say(line = '') {
   process.stderr.write(`${line}\n`);
 }
@@ -32,12 +32,12 @@ export function seconds(startedAt, digits = 1) {
   return `${((Date.now() - startedAt) / 1000).toFixed(digits)} s`;
 }
 
-/** The end of a long output: where programs put the reason. */
+/** The last lines of an output, where programs print the reason. */
 export function tail(text, lines = 25) {
   return text.trimEnd().split('\n').slice(-lines).join('\n');
 }
 
-/** Says what went wrong and what to do, and ends the process. */
+/** Prints an error message and ends the process. */
 export function giveUp(message) {
   say(`\n${message}`);
   process.exit(1);

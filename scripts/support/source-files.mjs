@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What is made, not written. Nothing in these folders is anybody's source. */
-const madeFolders = new Set(['node_modules', 'dist', 'coverage', '.cache', '.git']);
+/** Folders of generated files. */
+const generatedFolders = new Set(['node_modules', 'dist', 'coverage', '.cache', '.git']);
 
 /** All files below a folder as paths relative to `root`, with `/`, sorted. A folder that does not exist is empty. */
 export function listFiles(root, folder = '') {
@@ -15,7 +15,7 @@ export function listFiles(root, folder = '') {
     for (const entry of entriesOf(join(root, path))) {
       const child = path === '' ? entry.name : `${path}/${entry.name}`;
       if (!entry.isDirectory()) files.push(child);
-      else if (!madeFolders.has(entry.name)) visit(child);
+      else if (!generatedFolders.has(entry.name)) visit(child);
     }
   }
 }

@@ -11,7 +11,7 @@ beforeAll(async () => {
   built = await buildPage();
 });
 
-it('[G14] a dropped recording shows its agents, each under the one that started it, with state and last words', async () => {
+it('[G14] a dropped recording shows its agents, each below the agent that started it, with state and last text', async () => {
   const { page, complaints } = await openPage(`${await serveFiles(built)}/recording.html`);
   await drop(page, 'nested.ndjson', Buffer.from(recording('2.1.325/agents-nested-forward').bytes()).toString());
   const agents = page.getByRole('region', { name: 'Agents' }).getByRole('listitem');
@@ -25,7 +25,7 @@ it('[G14] a dropped recording shows its agents, each under the one that started 
   expect(complaints).toEqual([]);
 });
 
-it('[G14] the file can be chosen too, and a later one takes the place of an earlier one', async () => {
+it('[G14] a file can also be selected, and a later one replaces an earlier one', async () => {
   const { page, complaints } = await openPage(`${await serveFiles(built)}/recording.html`);
   const many = recording('2.1.325/agents-forward-many');
   const choose = (name: string, buffer: Buffer) =>
@@ -33,12 +33,12 @@ it('[G14] the file can be chosen too, and a later one takes the place of an earl
   await choose('many.ndjson', Buffer.from(many.bytes()));
   await page.getByText('many.ndjson: 5 agents').waitFor();
   await choose('notes.txt', Buffer.from('dear diary\nnothing happened\n'));
-  await page.getByText('notes.txt holds no stream-json, 2 lines could not be read.').waitFor();
+  await page.getByText('notes.txt contains no stream-json, 2 lines could not be read.').waitFor();
   expect(await names(page, '.name')).toEqual(['Main agent']);
   expect(complaints).toEqual([]);
 });
 
-it('[G14] what an agent says is text, whatever it looks like', async () => {
+it('[G14] agent text is shown as text, whatever it looks like', async () => {
   const { page, complaints } = await openPage(`${await serveFiles(built)}/recording.html`);
   const html = '<img src=x onerror="document.title = 1"><b>bold</b>';
   const content = [{ type: 'text', text: html }];
@@ -49,7 +49,7 @@ it('[G14] what an agent says is text, whatever it looks like', async () => {
   expect(complaints).toEqual([]);
 });
 
-it('[G14] the page is light or dark as its reader has it', async () => {
+it('[G14] the page follows the light or dark setting of the system', async () => {
   const { page } = await openPage(`${await serveFiles(built)}/recording.html`);
   const colours = () =>
     page.evaluate<string[]>(
@@ -61,7 +61,7 @@ it('[G14] the page is light or dark as its reader has it', async () => {
   expect(await colours()).toEqual(['rgb(20, 22, 26)', 'rgb(230, 231, 234)']);
 });
 
-/** The page as `npm run build` makes it, without writing it. */
+/** The page as built by `npm run build`, kept in memory. */
 async function buildPage(): Promise<Files> {
   const result = await build(mergeConfig(config, { configFile: false, logLevel: 'error', build: { write: false } }));
   const files = [result].flat().flatMap((one) => ('output' in one ? one.output : []));

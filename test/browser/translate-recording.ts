@@ -1,9 +1,9 @@
 import { createTranslateTransform } from '@fleetloom/protocol/stream-json';
 import { type AgentTree, createTree, foldEvent } from '@fleetloom/protocol/stream-json/tree';
 
-// Runs in a browser: in a page, and in a worker of one.
+// Runs in a browser: in a page, and in a worker.
 
-/** What a page does that follows a stream: fetch, translate, fold. */
+/** Follows a stream as a page does: fetch, translate, fold. */
 export async function translateRecording(url: string): Promise<AgentTree> {
   const { body } = await fetch(url);
   if (body === null) throw new Error(`${url} has no body`);
@@ -13,7 +13,7 @@ export async function translateRecording(url: string): Promise<AgentTree> {
   return tree;
 }
 
-// In a worker: answers the address of a recording with its tree.
+// In a worker: receives the URL of a recording, and posts its tree.
 if (typeof document === 'undefined') {
   addEventListener('message', ({ data }: MessageEvent<string>) => void translateRecording(data).then(postMessage));
 }

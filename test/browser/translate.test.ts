@@ -2,13 +2,13 @@ import type { AgentTree } from '@fleetloom/protocol/stream-json/tree';
 import { expect, it, vi } from 'vitest';
 import { bundle } from '../support/bundle.ts';
 import { openPage } from '../support/chromium.ts';
-import { toInspection } from '../../packages/cli/src/inspect/to-inspection.ts';
+import { toInspection } from '../../packages/cli/src/stream-json/inspect/to-inspection.ts';
 import { recording } from '../support/recordings.ts';
 import { serveFiles } from '../support/static-server.ts';
 
 const agents = recording('2.1.325/agents-forward-many');
 
-// As text: vitest would rewrite the import and the page could not run it.
+// A string: vitest would rewrite the import, and the page could not run it.
 const inPage = "import('/library.js').then((library) => library.translateRecording('/agents.ndjson'))";
 const inWorker = `new Promise((resolve, reject) => {
   const worker = new Worker('/library.js', { type: 'module' });
@@ -33,7 +33,7 @@ it.each([
   expect(complaints).toEqual([]);
 });
 
-it('[G13] a page or a worker that asks another host, or fails without stopping, is noticed', async () => {
+it('[G13] a page or worker that requests another host or logs an error is detected', async () => {
   const origin = await serveFiles({
     '/index.html': '<!doctype html><link rel="icon" href="data:,"><script type="module" src="/bad.js"></script>',
     '/bad.js': "new Worker('/worker.js'); console.error('oh'); throw new Error('no');",
@@ -44,7 +44,7 @@ it('[G13] a page or a worker that asks another host, or fails without stopping, 
   await vi.waitFor(() => expect(complaints).toEqual(expect.arrayContaining(expected)), 5_000);
 });
 
-it('[G13] without a browser a test is not skipped: it fails and says what to do', async () => {
+it('[G13] without a browser a test fails with advice and is not skipped', async () => {
   vi.stubEnv('FLEETLOOM_NO_BROWSER', '1');
   await expect(openPage('http://127.0.0.1/').finally(vi.unstubAllEnvs)).rejects.toThrow('npm test -- --no-browser');
 });

@@ -4,7 +4,7 @@ import { bundle } from '../support/bundle.ts';
 import { openPage } from '../support/chromium.ts';
 import { serve } from '../support/http-server.ts';
 
-it('[F49] watchFleet works in a page: every event once, over a connection that is cut twice', async () => {
+it('[F49] watchFleet works in a page: every event arrives once over a connection that is cut twice', async () => {
   const { code } = await bundle('packages/client/src/watch-fleet.ts');
   const log = Array.from({ length: 9 }, (_, index) => {
     const fields = { stream_id: 0, depth: 0, agent: 'a', delta: `«${index}»` };

@@ -1,11 +1,15 @@
 import { watchFleet } from '@fleetloom/client';
 import { expect, it } from 'vitest';
+import type { FleetEvent } from '@fleetloom/protocol/fleet';
 import { RandomText } from '../../bench/random-text.ts';
 import type { SessionFrame } from '../../packages/server/src/frames/frames.ts';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { isLong, randomText, timeout } from '../support/seed.ts';
 import { type ClaudeServer, withClaudeServer } from './claude-server.ts';
 import { randomAnswers } from './random-answers.ts';
+import { toFleetForm, toFleetStory } from './scenarios/fleet-story.ts';
+import { toLogStory } from './scenarios/log-story.ts';
+import { findDifferences } from './scenarios/same-story.ts';
 import { readTranscripts } from './transcripts.ts';
 
 /** Each run starts a program of 200 MB. */
@@ -33,24 +37,29 @@ await describeWithClaudeCode('random answers of the real program', ({ path, vers
 async function run(server: ClaudeServer, seed: number, canRepeatBlank: boolean): Promise<void> {
   const { prompt, agents } = randomAnswers(new RandomText(seed), canRepeatBlank);
   const session = await server.createSession({ roster: [{ name: 'worker' }] });
-  const fleet = foldFleetStream(server, session);
+  const fleet = readFleetStream(server, session);
   await server.run(session, prompt);
-  const streams = await fleet;
+  const events = await fleet;
   const { frames, problems } = await server.log(session);
   const compare = (what: string, got: unknown, wanted: unknown) =>
     expect([what, seed, got]).toEqual([what, seed, wanted]);
   compare('problems of the log', problems, []);
   const threads = toThreads(frames);
+  const story = toLogStory(frames);
+  const names = ['log', 'fleet stream'] as const;
+  const differences = findDifferences(toFleetForm(story, story), toFleetStory(events, story), {
+    names,
+    isDisturbed: false,
+  });
+  compare('fleet stream', differences, []);
   compare('log', sorted([...threads.values()].map(({ said }) => said)), sorted(agents));
   // The program writes its transcripts a little later than its lines.
   const readSorted = async () => sorted(await readTranscripts(server.directory, session));
   await expect.poll(readSorted, { message: `transcripts ${seed}` }).toEqual(sorted(agents));
-  for (const [id, { said, ids, texts, thoughts, deltas }] of threads) {
+  for (const [id, { said, ids, deltas }] of threads) {
     compare('event ids that are there twice', ids.length - new Set(ids).size, 0);
     for (const [event, whole] of deltas) compare(`deltas of ${event}`, whole.grown, whole.text);
-    compare('text on the fleet stream', streams.get(id)?.text ?? '', texts.join(''));
-    compare('thoughts on the fleet stream', streams.get(id)?.thinking ?? '', thoughts.join(''));
-    const events = (await server.threadEvents(session, id)).flatMap((event) => {
+    const listed = (await server.threadEvents(session, id)).flatMap((event) => {
       if (event.type === 'agent.tool_use') return [`call ${event.name}`];
       return event.type === 'agent.message'
         ? [`text ${event.content.map((each) => ('text' in each ? each.text : '')).join('')}`]
@@ -58,7 +67,7 @@ async function run(server: ClaudeServer, seed: number, canRepeatBlank: boolean):
     });
     compare(
       'events',
-      events,
+      listed,
       said.filter((each) => !each.startsWith('thinking')),
     );
   }
@@ -68,8 +77,6 @@ async function run(server: ClaudeServer, seed: number, canRepeatBlank: boolean):
 interface ThreadLog {
   readonly said: string[];
   readonly ids: string[];
-  readonly texts: string[];
-  readonly thoughts: string[];
   /** Of each block that grew: what it grew to, and what its event says. */
   readonly deltas: Map<string, { grown: string; text: string }>;
 }
@@ -81,8 +88,6 @@ function toThreads(frames: readonly SessionFrame[]): Map<string, ThreadLog> {
     const thread: ThreadLog = threads.get(threadId) ?? {
       said: [],
       ids: [],
-      texts: [],
-      thoughts: [],
       deltas: new Map(),
     };
     threads.set(threadId, thread);
@@ -101,7 +106,6 @@ function toThreads(frames: readonly SessionFrame[]): Map<string, ThreadLog> {
         ? payload.block.thinking
         : '';
     thread.ids.push(payload.id);
-    (isText ? thread.texts : thread.thoughts).push(text);
     if (text !== '') thread.said.push(`${isText ? 'text' : 'thinking'} ${text}`);
     const known = thread.deltas.get(payload.id);
     if (known !== undefined) known.text = text;
@@ -109,20 +113,14 @@ function toThreads(frames: readonly SessionFrame[]): Map<string, ThreadLog> {
   return threads;
 }
 
-/** What a reader of the fleet stream has seen of each thread when the run is done. */
-async function foldFleetStream(server: ClaudeServer, session: string) {
-  const threads = new Map<string, { text: string; thinking: string }>();
-  const { url, key } = server;
+/** What a reader of the fleet stream receives until the run is done. */
+async function readFleetStream({ url, key }: ClaudeServer, session: string): Promise<FleetEvent[]> {
+  const events: FleetEvent[] = [];
   for await (const event of watchFleet({ url, key, session, gate: 'off', include: ['thinking'] })) {
+    events.push(event);
     if (event.type === 'done') break;
-    if (!('thread_id' in event) || typeof event.thread_id !== 'string') continue;
-    const thread = threads.get(event.thread_id) ?? { text: '', thinking: '' };
-    threads.set(event.thread_id, thread);
-    if (event.type === 'text') thread.text += event.delta;
-    if (event.type === 'text_retract') thread.text = thread.text.slice(0, event.from);
-    if (event.type === 'thinking') thread.thinking += event.delta;
   }
-  return threads;
+  return events;
 }
 
 function sorted(agents: readonly (readonly string[])[]): string[][] {

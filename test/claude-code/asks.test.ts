@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { call } from '../../packages/cli/test-support/live-io.ts';
-import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import {
   bash,
@@ -38,7 +38,7 @@ await describeWithClaudeCode('approvals of the real program', ({ path }) => {
     });
   }, 120_000);
 
-  it('[J225, J226, Y122] a plan waits for a person although everything is allowed; denied it is planned again, allowed it is carried out', async () => {
+  it('[J225, J226, Y122] a plan waits for a person although everything is allowed; denied it is planned again, allowed it is executed', async () => {
     await withClaudeServer(path, async (server) => {
       const session = await server.createSession();
       await server.client.beta.sessions.update(session, { metadata: { 'claude_code.permission_mode': 'plan' } });
@@ -73,7 +73,7 @@ await describeWithClaudeCode('approvals of the real program', ({ path }) => {
 
   it('[J225] a plan that the program keeps in a file is shown with its text', async () => {
     await withClaudeServer(path, async (server) => {
-      // In plan mode the program asks for a command, or refuses it where nobody wants to be asked.
+      // In plan mode the program asks for a command, or refuses it where asking is disabled.
       const session = await server.createSession({ tools: [toolset('always_ask')] });
       await server.client.beta.sessions.update(session, { metadata: { 'claude_code.permission_mode': 'plan' } });
       const turns = script([bash(WRITE_PLAN_FILE)], [{ call: 'ExitPlanMode', input: {} }], [{ say: 'Done.' }]);
@@ -193,7 +193,7 @@ await describeWithClaudeCode('approvals of the real program', ({ path }) => {
     });
   }, 120_000);
 
-  it('[J228] of a sub-agent: a denial with an interrupt ends its turn, and the main agent goes on', async () => {
+  it('[J228] of a sub-agent: a denial with an interrupt ends its turn, and the main agent continues', async () => {
     await withClaudeServer(path, async (server) => {
       const session = await server.createSession({ roster: [{ name: 'worker', tools: [toolset('always_ask')] }] });
       const child = script([bash('touch a')], [{ say: 'Never.' }]);

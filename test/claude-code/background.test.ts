@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { bash, delegate, textsOf, withClaudeServer } from './claude-server.ts';
-import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
 
 await describeWithClaudeCode('sub-agents of the real program that outlast a turn', ({ path }) => {
-  it('[J70] a sub-agent in the background goes on behind the turn, and the program takes up its report by itself', async () => {
+  it('[J70] a sub-agent in the background continues after the turn, and the program reads its report in a turn of its own', async () => {
     await withClaudeServer(path, async (server) => {
       const session = await server.createSession({ roster: [{ name: 'worker' }] });
       const child = script([{ say: 'I look.' }, bash('until [ -e go ]; do sleep 0.1; done')], [{ say: 'My report.' }]);
@@ -17,7 +17,7 @@ await describeWithClaudeCode('sub-agents of the real program that outlast a turn
       );
       let isResting = false;
       const events = await server.run(session, `Go. ${turns}`, async (event) => {
-        // The main agent rests, the session does not.
+        // The main agent is idle, the session is not.
         if (event.type !== 'session.thread_status_idle' || event.agent_name !== 'coordinator' || isResting) return;
         isResting = true;
         expect((await server.client.beta.sessions.retrieve(session)).status).toBe('running');

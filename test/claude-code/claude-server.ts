@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { SessionFrame } from '../../packages/server/src/frames/frames.ts';
 import { findLogProblems } from '../../packages/server/src/sessions/suite/check-log.suite.ts';
 import { type TestServer, withServer } from '../../packages/server/src/server.suite.ts';
-import type { ClaudeCodeChoice } from '../../packages/server/src/open-programs.ts';
+import type { ClaudeCodeChoice } from '../../packages/server/src/composition/open-programs.ts';
 import type { ServerOptions } from '../../packages/server/src/server.ts';
 import { noSandbox } from '../../packages/server/src/tools/sandbox/sandbox.suite.ts';
 import { claudeCodeEnvironment, temporaryHome } from '../support/claude-code.ts';
@@ -19,13 +19,16 @@ export interface AgentChoice {
   readonly mcp_servers?: readonly object[];
   readonly system?: string;
   readonly model?: string;
-  /** Whom it may delegate to. */
+  /** The agents that it may delegate to. */
   readonly roster?: readonly AgentChoice[];
 }
 
 /** A server in this process or in another one. */
 export interface ServerHandle extends Pick<TestServer, 'url' | 'key' | 'client' | 'directory'> {
-  readonly restart: () => Promise<ServerHandle>;
+  /** When the process of a server in another process was started. */
+  readonly startedAt?: number;
+  /** How a server in another process ends; one in this process is always closed. */
+  readonly restart: (signal?: 'SIGKILL' | 'SIGTERM') => Promise<ServerHandle>;
 }
 
 /** A server with the real program in its sandbox, in front of the scripted model, and sessions on it. */
@@ -52,15 +55,19 @@ export class ClaudeServer {
     return this.#test.key;
   }
 
-  async restart(): Promise<void> {
-    this.#test = await this.#test.restart();
+  get startedAt(): number | undefined {
+    return this.#test.startedAt;
   }
 
-  async createSession(choice: AgentChoice = {}): Promise<string> {
+  async restart(signal?: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    this.#test = await this.#test.restart(signal);
+  }
+
+  async createSession(choice: AgentChoice = {}, more: object = {}): Promise<string> {
     const { client } = this;
     const environment = await client.beta.environments.create({ name: 'here', config: { type: 'cloud' } });
     const agent = await this.#createAgent({ name: 'coordinator', ...choice });
-    const session = await client.beta.sessions.create({ agent, environment_id: environment.id });
+    const session = await client.beta.sessions.create({ agent, environment_id: environment.id, ...more });
     return session.id;
   }
 
@@ -98,7 +105,7 @@ export class ClaudeServer {
     throw new Error(`the stream ended: ${seen.map(({ type }) => type).join(', ')}`);
   }
 
-  /** Says something and waits until the session rests for good; asks are answered on the way. */
+  /** Sends a message and waits until the session is idle; approvals are decided on the way. */
   async run(
     sessionId: string,
     text: string,
@@ -164,7 +171,7 @@ export async function withClaudeServer(
   await withServer((test) => run(new ClaudeServer(test)), { claudeCode: await toChoice(path), ...options });
 }
 
-/** The program for whoever asks; in the sandbox, where there is one. */
+/** The operator's choice for a test server: the program at the path, in the sandbox where there is one. */
 export async function toChoice(path: string): Promise<ClaudeCodeChoice> {
   const environment = claudeCodeEnvironment(await temporaryHome());
   return { program: path, environment, workspaces: ['wrkspc_default'], isUnsandboxed: noSandbox !== undefined };

@@ -1,12 +1,13 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createTreeRemover } from '../../packages/server/src/base/remove-tree.ts';
-import { createClaudeCodeEngine } from '../../packages/server/src/engines/claude-code/claude-code-engine.ts';
-import { agent, converse, script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
-import { serveScriptedModel } from '../../packages/server/src/engines/scripted/index.ts';
-import type { ClaudeCodeChoice } from '../../packages/server/src/open-programs.ts';
-import { createProgramNetwork } from '../../packages/server/src/program-network.ts';
+import { createTreeRemover } from '../../packages/server/src/base/files/remove-tree.ts';
+import { createClaudeCodeEngine } from '../../packages/server/src/engines/program/claude-code/claude-code-engine.ts';
+import { agent, converse, script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
+import { serveScriptedModel } from '../../packages/server/src/engines/model/scripted/index.ts';
+import type { ClaudeCodeChoice } from '../../packages/server/src/composition/open-programs.ts';
+import { createProgramNetwork } from '../../packages/server/src/composition/program-network.ts';
+import { HostResolver } from '../../packages/server/src/tools/network/host-resolver.ts';
 import { claudeCodeEnvironment, describeWithClaudeCode, temporaryHome } from '../support/claude-code.ts';
 import { bash, delegate, toChoice, withClaudeServer } from './claude-server.ts';
 
@@ -34,7 +35,7 @@ await describeWithClaudeCode('transcripts of the real program', ({ path }) => {
         passedVariables: ['IS_SANDBOX', ...Object.keys(login)],
         sandbox: 'none',
         usesOwnLogin: true,
-        openNetwork: (networking) => createProgramNetwork({ networking }),
+        openNetwork: (networking) => createProgramNetwork({ networking, resolveHost: new HostResolver().forSession() }),
         upstream: null,
         remover,
       });

@@ -2,12 +2,12 @@ import { watchFleet } from '@fleetloom/client';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { type ClaudeServer, textsOf, withClaudeServer } from './claude-server.ts';
 
 await describeWithClaudeCode('forks of sessions of the real program', ({ path }) => {
-  it('[J318] a session that was forked at its end goes on with the same conversation, and both go on independently, also after a restart', async () => {
+  it('[J318] a session that was forked at its end continues with the same conversation, and both continue independently, also after a restart', async () => {
     await withClaudeServer(path, async (server) => {
       const { session, say } = await begin(server);
       await say('The first word is apple.');
@@ -63,7 +63,7 @@ await describeWithClaudeCode('forks of sessions of the real program', ({ path })
   }, 120_000);
 });
 
-/** A session whose model says which words it was told. */
+/** A session whose model answers with the words that it received. */
 async function begin(server: ClaudeServer) {
   const recall = 'first={{find:first word is (\\w+)}} second={{find:second word is (\\w+)}}';
   const model = { when: [{ match: 'Recall', turn: [{ say: recall }] }], else: [{ say: 'Noted.' }] };

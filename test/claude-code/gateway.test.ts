@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
-import type { GatewayEvent } from '../../packages/server/src/engines/claude-code/gateway/events.ts';
-import { openWay } from '../../packages/server/src/engines/claude-code/gateway/gateway.suite.ts';
-import type { Upstream } from '../../packages/server/src/engines/claude-code/gateway/upstream.ts';
-import { createScriptedHandler, createScriptedModel } from '../../packages/server/src/engines/scripted/index.ts';
+import type { GatewayEvent } from '../../packages/server/src/engines/program/gateway/events.ts';
+import { openWay } from '../../packages/server/src/engines/program/gateway/gateway.suite.ts';
+import type { Upstream } from '../../packages/server/src/engines/program/gateway/upstream.ts';
+import { createScriptedHandler, createScriptedModel } from '../../packages/server/src/engines/model/scripted/index.ts';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { type ProgramLine, startClaudeCode, toScript } from '../support/run-claude-code.ts';
 
@@ -25,7 +25,7 @@ await describeWithClaudeCode('the gateway with the real program', ({ path }) => 
     expect(heard.filter(({ event }) => event.type === 'failed')).toEqual([]);
   }, 90_000);
 
-  it('[J123] an agent of an agent is heard too, and who started it', async () => {
+  it('[J123] events of an agent started by a sub-agent are emitted too, with its parent', async () => {
     const { session, heard } = await openWay(scripted());
     const deep = toScript({ turns: [[{ say: 'From the deep.', chunks: 3 }]] });
     const agents = JSON.stringify({ deep: { description: 'Goes deep', prompt: `You are deep. ${deep}` } });
@@ -38,7 +38,7 @@ await describeWithClaudeCode('the gateway with the real program', ({ path }) => 
     expect(parents).toContain(nested[0]?.parentAgentId);
   }, 90_000);
 
-  it('[J123] what the endpoint refuses is told, the program asks again, and its turn ends well', async () => {
+  it('[J123] an error of the endpoint is emitted, the program retries, and its turn succeeds', async () => {
     const { session, heard } = await openWay(scripted());
     const prompt = toScript({ turns: [[{ fail: { status: 529, times: 2 } }, { say: 'At last.' }]] });
     const run = await startClaudeCode({ path, prompt, environment: session.environment({}) });
@@ -90,7 +90,7 @@ function chain(): string {
   return toScript({ turns: [[{ call: 'Agent', input: first }], [{ say: 'Top.' }]] });
 }
 
-/** How often somebody else goes on. */
+/** The number of times that other work ran. */
 function countTurns(who: readonly unknown[]): number {
   return who.filter((each, at) => at > 0 && each !== who[at - 1]).length;
 }

@@ -1,9 +1,9 @@
-import { readdir } from 'node:fs/promises';
+import { copyFile, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startTestServer, type TestServer } from '../../packages/cli/test-support/fleet-server.ts';
 import { begin, call } from '../../packages/cli/test-support/live-io.ts';
-import { createScriptedHandler, createScriptedModel } from '../../packages/server/src/engines/scripted/index.ts';
+import { createScriptedHandler, createScriptedModel } from '../../packages/server/src/engines/model/scripted/index.ts';
 import { describeWithClaudeCode, temporaryHome } from '../support/claude-code.ts';
 import { serve, type TestServer as Endpoint } from '../support/http-server.ts';
 import { startClaudeCode, toScript } from '../support/run-claude-code.ts';
@@ -83,6 +83,98 @@ await describeWithClaudeCode('sessions of the real program', ({ path }) => {
     fake.send('SIGINT');
     expect(await ended).toBe(0);
   }, 120_000);
+
+  it('[J393] a fork of the session is followed too', async () => {
+    const { home, config, environment, first, follow } = await beginFirst();
+    const { fake, end } = await follow('attach', await sessionFile(join(config, 'projects')));
+    await expect.poll(() => first.lines.some(({ type }) => type === 'result'), WAIT).toBe(true);
+    const args = [
+      '--resume',
+      String(first.lines.find(({ session_id: id }) => id !== undefined)?.session_id),
+      '--fork-session',
+    ];
+    const fork = await startClaudeCode({ path, home, environment, args, prompt: 'And now?' });
+    await fork.ended;
+    await expect.poll(() => fake.stdout.text, WAIT).toMatch(/^sesn_\w+\nsesn_\w+\n$/);
+    const [source, forked] = fake.stdout.text.trim().split('\n');
+    await expect.poll(() => messagesOf(forked ?? ''), WAIT).toEqual(['First.', 'Second.']);
+    expect(await messagesOf(source ?? '')).toEqual(['First.']);
+    await end();
+  }, 120_000);
+
+  it('[J394] a call that waits for permission in its terminal is reported, and the session is followed on when it is allowed', async () => {
+    const bash = { call: 'Bash', input: { command: 'touch allowed', description: 'Touches' } };
+    const asked = toScript({ turns: [[bash], [{ say: 'Allowed.' }]] });
+    const args = ['--permission-mode', 'default', '--permission-prompt-tool', 'stdio'];
+    const { config, first, follow } = await beginFirst(asked, args);
+    const { fake, end } = await follow('attach', await sessionFile(join(config, 'projects')));
+    await expect.poll(() => fake.stderr.text, WAIT).toContain('waiting for permission in its terminal');
+    expect(fake.stderr.text).toMatch(/^sesn_\w+: Bash has had no result for 10 s/);
+    const request = first.lines.find(({ type }) => type === 'control_request');
+    const allow = { behavior: 'allow', updatedInput: bash.input };
+    const response = { subtype: 'success', request_id: request?.['request_id'], response: allow };
+    first.child.stdin?.write(`${JSON.stringify({ type: 'control_response', response })}\n`);
+    await expect.poll(() => messagesOf(fake.stdout.text.trim()), WAIT).toEqual(['Allowed.']);
+    await end();
+  }, 120_000);
+
+  it('[J395] `attach --all` follows two programs with one process, the second of which begins later', async () => {
+    const { config, environment, home, follow } = await beginFirst();
+    await sessionFile(join(config, 'projects'));
+    const { fake, end } = await follow('attach', '--all');
+    await expect.poll(() => fake.stdout.text, WAIT).toMatch(/^sesn_\w+\n$/);
+    const prompt = toScript({ turns: [[{ say: 'Another.' }]] });
+    const other = await startClaudeCode({ path, home, environment, prompt, isKept: true });
+    await expect.poll(() => fake.stdout.text, WAIT).toMatch(/^sesn_\w+\nsesn_\w+\n$/);
+    const [one, two] = fake.stdout.text.trim().split('\n');
+    await expect.poll(() => messagesOf(one ?? ''), WAIT).toEqual(['First.']);
+    await expect.poll(() => messagesOf(two ?? ''), WAIT).toEqual(['Another.']);
+    other.child.stdin?.end();
+    await end();
+  }, 120_000);
+
+  it('[J396] a session file that is replaced is followed as another session', async () => {
+    const { config, first, follow } = await beginFirst();
+    const file = await sessionFile(join(config, 'projects'));
+    const { fake, end } = await follow('attach', file);
+    await expect.poll(() => messagesOf(fake.stdout.text.trim()), WAIT).toEqual(['First.']);
+    first.child.stdin?.end();
+    await first.ended;
+    // Whole lines of another session of the same program, under the same name.
+    const other = await beginFirst(toScript({ turns: [[{ say: 'Replaced.' }]] }));
+    await expect.poll(() => other.first.lines.some(({ type }) => type === 'result'), WAIT).toBe(true);
+    // 2.1.197 writes the last lines of its file when it ends.
+    other.first.child.stdin?.end();
+    await other.first.ended;
+    await copyFile(await sessionFile(join(other.config, 'projects')), `${file}.new`);
+    await rename(`${file}.new`, file);
+    await expect.poll(() => fake.stderr.text, WAIT).toContain('was replaced or truncated');
+    await expect.poll(() => fake.stdout.text, WAIT).toMatch(/^sesn_\w+\nsesn_\w+\n$/);
+    await expect.poll(() => messagesOf(fake.stdout.text.trim().split('\n')[1] ?? ''), WAIT).toEqual(['Replaced.']);
+    await end();
+  }, 120_000);
+
+  /** A program that stays after its first turn, and how to follow it. */
+  async function beginFirst(
+    prompt = toScript({ turns: [[{ say: 'First.' }], [{ say: 'Second.' }]] }),
+    args: readonly string[] = [],
+  ) {
+    const home = await temporaryHome();
+    const config = join(home, '.claude');
+    const environment = { ANTHROPIC_BASE_URL: endpoint.origin, ANTHROPIC_API_KEY: 'any' };
+    const first = await startClaudeCode({ path, home, environment, prompt, args, isKept: true });
+    const follow = async (...command: string[]) => {
+      const { fake, ended } = begin([...command, '--config', config], { env: server.env });
+      const end = async () => {
+        first.child.stdin?.end();
+        await first.ended;
+        fake.send('SIGINT');
+        expect(await ended).toBe(0);
+      };
+      return { fake, end };
+    };
+    return { home, config, environment, first, follow };
+  }
 });
 
 function workflowPrompt(): string {

@@ -1,14 +1,15 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { claudeCodeFormat } from '../../packages/cli/src/import/session-format.ts';
 import { SessionReader } from '../../packages/cli/src/import/session-reader.ts';
 import type { Step } from '../../packages/cli/src/import/step.ts';
 import { createManualClock } from '../../packages/server/src/base/clock.ts';
 import { createIds } from '../../packages/server/src/base/ids.ts';
 import { importBody } from '../../packages/server/src/http/schemas/import.ts';
-import { toImportedStep } from '../../packages/server/src/http/routes/to-imported-step.ts';
+import { toImportedStep } from '../../packages/server/src/http/convert/to-imported-step.ts';
 import { createImports } from '../../packages/server/src/sessions/index.ts';
-import { findSessionProblems, findUnrest } from '../../packages/server/src/sessions/suite/check-session.suite.ts';
-import { createLog } from '../../packages/server/src/store/log.ts';
+import { findSessionProblems, findUnsettled } from '../../packages/server/src/sessions/suite/check-session.suite.ts';
+import { createLog } from '../../packages/server/src/log/log.ts';
 import { createMemoryStore } from '../../packages/server/src/store/memory/memory-store.ts';
 import { repositoryRoot } from '../support/root.ts';
 
@@ -33,7 +34,7 @@ it.each(Object.entries(sessions))(
   60_000,
 );
 
-/** Imports these one after the other and tells what stands in the log then, without ids and times. */
+/** Imports these one after the other and returns the log, without ids and times. */
 async function storyOf(parts: readonly (readonly Step[])[]): Promise<string[]> {
   const clock = createManualClock(Date.UTC(2026, 11, 1));
   const store = createMemoryStore({ clock });
@@ -44,7 +45,7 @@ async function storyOf(parts: readonly (readonly Step[])[]): Promise<string[]> {
   for (const part of parts) {
     const common = { program: 'claude-code', conversation: 'c', title: null, directory: null, version: null };
     const { steps } = importBody.parse({ ...common, steps: part, is_end: true });
-    const taken = await imports.take({
+    const taken = await imports.append({
       workspaceId: 'default',
       conversation: 'c',
       agent,
@@ -59,7 +60,7 @@ async function storyOf(parts: readonly (readonly Step[])[]): Promise<string[]> {
   }
   const checked = { workspaceId: 'default', sessionId };
   expect(await findSessionProblems(store, checked)).toEqual([]);
-  expect(await findUnrest(store, checked)).toEqual([]);
+  expect(await findUnsettled(store, checked)).toEqual([]);
   const entries = await store.read({ sessionId, after: 0, entriesMax: 10_000, bytesMax: 100_000_000 });
   return entries.flatMap((entry) => {
     if (entry.kind === 'pruned') return [];
@@ -69,13 +70,13 @@ async function storyOf(parts: readonly (readonly Step[])[]): Promise<string[]> {
 }
 
 /** What agents and people said and did. That a turn was taken for over in between adds only to the rest. */
-function isSaid(told: string): boolean {
-  return /^(?:agent\.(?:message|thinking|tool_use)|user\.message) /.test(told);
+function isSaid(line: string): boolean {
+  return /^(?:agent\.(?:message|thinking|tool_use)|user\.message) /.test(line);
 }
 
 async function readSteps(version: string, id: string): Promise<Step[]> {
   const path = join(repositoryRoot, 'fixtures', 'claude-code', version, 'projects', '-home-user-shop', `${id}.jsonl`);
-  const reader = new SessionReader({ id, path, changedAt: 0 });
+  const reader = new SessionReader({ id, path, changedAt: 0 }, claudeCodeFormat);
   const steps: Step[] = [];
   for await (const some of reader.read()) steps.push(...some);
   return [...steps, ...reader.rest()];

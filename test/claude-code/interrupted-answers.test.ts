@@ -1,6 +1,6 @@
 import { watchFleet } from '@fleetloom/client';
 import { expect, it } from 'vitest';
-import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { type ClaudeServer, delegate, withClaudeServer } from './claude-server.ts';
 import { readTranscripts } from './transcripts.ts';
@@ -8,10 +8,10 @@ import { readTranscripts } from './transcripts.ts';
 const slowly = { chunks: 40, every_ms: 250 };
 
 await describeWithClaudeCode('interrupted answers of the real program', ({ path }) => {
-  it('[J268] what a sub-agent was saying when it was interrupted is in the log if the transcript has it, and otherwise not', async () => {
+  it('[J268] text of a sub-agent at its interrupt is in the log if the transcript has it, and otherwise not', async () => {
     await withClaudeServer(path, async (server) => {
       const session = await server.createSession({ roster: [{ name: 'worker' }] });
-      const slow = { say: 'A text that goes on and on until somebody interrupts it.', ...slowly };
+      const slow = { say: 'A text that goes on and on until a client interrupts it.', ...slowly };
       const child = script([{ think: 'Think first.' }, { say: 'One block.' }, slow], [{ say: 'Never.' }]);
       const stopping = interruptAt(server, session, 'A text');
       await server.run(session, `Go. ${script([delegate('worker', 'one', child)], [{ say: 'Done.' }])}`);
@@ -22,7 +22,7 @@ await describeWithClaudeCode('interrupted answers of the real program', ({ path 
     });
   }, 120_000);
 
-  it('[J264] what a sub-agent was saying when the endpoint broke off is in the log as the transcript has it, and then the answer after it', async () => {
+  it('[J264] text of a sub-agent when the endpoint broke off is in the log as in the transcript, and then the answer after it', async () => {
     await withClaudeServer(path, async (server) => {
       const session = await server.createSession({ roster: [{ name: 'worker' }] });
       const cut = [{ say: 'One block.' }, { say: 'Half a text', chunks: 3 }, { cut: { times: 1 } }];

@@ -1,13 +1,14 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { bash, delegate, isAtRest, textsOf, toolset, withClaudeServer } from './claude-server.ts';
-import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { findProcesses } from './processes.ts';
+import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
 
-/** It never ends by itself. The program refuses to just sleep. */
+/** Never ends on its own. The program refuses a plain sleep. */
 const forever = 'tail -f /dev/null';
 
 await describeWithClaudeCode('interrupts of the real program', ({ path }) => {
-  it('[J50] an interrupt stops the program where it is, the session rests plainly, and the next message works', async () => {
+  it('[J50] an interrupt stops the program, the session becomes idle, and the next message works', async () => {
     await withClaudeServer(path, async (server) => {
       const session = await server.createSession();
       const turns = script([{ say: 'I begin.' }, bash(forever)], [{ say: 'I go on.' }]);
@@ -21,7 +22,7 @@ await describeWithClaudeCode('interrupts of the real program', ({ path }) => {
     });
   }, 120_000);
 
-  it('[J51] an interrupt of one sub-agent stops that one; the other, and who sent them, go on', async () => {
+  it('[J51] an interrupt of one sub-agent stops that one; the other, and who sent them, continue', async () => {
     await withClaudeServer(path, async (server) => {
       const session = await server.createSession({ roster: [{ name: 'worker' }] });
       const slow = delegate('worker', 'slow', script([bash(forever)], [{ say: 'Never.' }]));
@@ -45,7 +46,7 @@ await describeWithClaudeCode('interrupts of the real program', ({ path }) => {
     });
   }, 120_000);
 
-  it('[J52] an interrupt of a session that waits for answers closes its asks, and everything rests', async () => {
+  it('[J52] an interrupt of a session that waits for decisions withdraws its approvals, and all threads are idle', async () => {
     await withClaudeServer(path, async (server) => {
       const asking = { name: 'worker', tools: [toolset('always_ask')] };
       const session = await server.createSession({ roster: [asking] });
@@ -64,6 +65,27 @@ await describeWithClaudeCode('interrupts of the real program', ({ path }) => {
       expect(await server.files(session)).toEqual([]);
       expect(textsOf(await server.run(session, 'And now?'))).toEqual(['On we go.']);
       expect((await server.log(session)).problems).toEqual([]);
+    });
+  }, 120_000);
+
+  it('[J405] a real program that hangs before its first turn is ended within 22 s of an interrupt, and the next message works', async () => {
+    await withClaudeServer(path, async (server) => {
+      const session = await server.createSession();
+      // Stopped processes stand for a machine that is too busy to start the program.
+      const hold = async () => {
+        await vi.waitFor(() => expect(findProcesses(server.directory)).not.toEqual([]), { timeout: 20_000 });
+        for (const pid of findProcesses(server.directory)) process.kill(pid, 'SIGSTOP');
+        await server.send(session, { type: 'user.interrupt' });
+      };
+      const begin = () => server.say(session, 'Go.').then(hold);
+      await server.watch(session, begin, isAtRest);
+      const { frames, problems } = await server.log(session);
+      const timeOf = (wanted: string) => frames.find(({ type }) => type === wanted)!.time;
+      expect(frames.some(({ type }) => type === 'program.opened')).toBe(false);
+      expect(timeOf('turn.ended') - timeOf('turn.stopping')).toBeLessThan(22_000);
+      expect(problems).toEqual([]);
+      expect(findProcesses(server.directory)).toEqual([]);
+      expect(textsOf(await server.run(session, `And now? ${script([{ say: 'Next.' }])}`))).toEqual(['Next.']);
     });
   }, 120_000);
 

@@ -1,10 +1,10 @@
 import { expect, it, vi } from 'vitest';
-import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
-import { limits } from '../../packages/server/src/base/limits.ts';
+import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
+import { sessionLimits } from '../../packages/server/src/sessions/core/limits.ts';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { bash, type ClaudeServer, textsOf, toolset, withClaudeServer } from './claude-server.ts';
 
-const longMs = limits.hostIdleMs + 15_000;
+const longMs = sessionLimits.hostIdleMs + 15_000;
 
 await describeWithClaudeCode('sessions of the real program that are idle for long', ({ path, version }) => {
   // Minutes of waiting: `npm run test:claude-code` has them, `npm test` proves the same with a moved clock (R330).
@@ -23,14 +23,9 @@ await describeWithClaudeCode('sessions of the real program that are idle for lon
         const calling = await server.createSession({ tools: [toolset('always_allow'), form] });
         const working = await server.createSession();
         const sleeping = await server.createSession();
-        // At least 60 s later, at a full minute.
-        const hasWakeUps = version !== '2.1.197';
-        const nap = { delaySeconds: 90, reason: 'Look again', prompt: '/loop look', noop: false };
-        const naps = script([{ call: 'ScheduleWakeup', input: nap }], [{ say: 'Asleep.' }], [{ say: 'Awake.' }]);
-        if (hasWakeUps) {
-          await server.say(sleeping, `Go. ${naps}`);
-          await waitForEnd(server, sleeping, 'Asleep.');
-        }
+        const naps = script([toWakeUp(version)], [{ say: 'Asleep.' }], [{ say: 'Awake.' }]);
+        await server.say(sleeping, `Go. ${naps}`);
+        await waitForEnd(server, sleeping, 'Asleep.');
         const question = {
           question: 'Which one?',
           header: 'One',
@@ -56,7 +51,7 @@ await describeWithClaudeCode('sessions of the real program that are idle for lon
         await waitForEnd(server, working, 'Under way.');
 
         await new Promise((resolve) => setTimeout(resolve, longMs));
-        expect(await server.programs()).toHaveLength(hasWakeUps ? 5 : 4);
+        expect(await server.programs()).toHaveLength(5);
         await server.send(asking, { type: 'user.tool_confirmation', tool_use_id: asks[0], result: 'allow' });
         const content = [{ type: 'text', text: 'a' }];
         await server.send(questioning, { type: 'user.custom_tool_result', custom_tool_use_id: asks[1], content });
@@ -66,10 +61,8 @@ await describeWithClaudeCode('sessions of the real program that are idle for lon
         await waitForEnd(server, questioning, 'Questioned.');
         await waitForEnd(server, calling, 'Called.');
         await waitForEnd(server, working, 'Worked.');
-        if (hasWakeUps) {
-          await waitForEnd(server, sleeping, 'Awake.', 180_000);
-          expect(await workOf(server, sleeping)).toEqual(['started wake_up', 'ended completed']);
-        }
+        await waitForEnd(server, sleeping, 'Awake.', 180_000);
+        expect(await workOf(server, sleeping)).toEqual(['started wake_up', 'ended completed']);
         expect(await server.files(asking)).toEqual(['done']);
         expect(await server.files(working)).toEqual(['go', 'over']);
         expect(await workOf(server, working)).toEqual(['started command', 'ended completed']);
@@ -84,6 +77,21 @@ await describeWithClaudeCode('sessions of the real program that are idle for lon
     },
     300_000,
   );
+
+  it('[J392] a wake-up is work where the program schedules it: 2.1.197 has the tool and answers that nothing is scheduled', async () => {
+    await withClaudeServer(path, async (server) => {
+      const session = await server.createSession();
+      const input = { delaySeconds: 3_000, reason: 'Look again', prompt: 'Look again.' };
+      await server.run(session, `Go. ${script([{ call: 'ScheduleWakeup', input }], [{ say: 'Asleep.' }])}`);
+      const { frames } = await server.log(session);
+      const results = frames.flatMap((frame) => (frame.type === 'agent.tool_result' ? [frame.payload] : []));
+      const isRefused = version === '2.1.197';
+      expect(results).toMatchObject([
+        { content: [{ text: expect.stringMatching(isRefused ? /^Wakeup not scheduled/ : /^Next wakeup scheduled/) }] },
+      ]);
+      expect(await workOf(server, session)).toEqual(isRefused ? [] : ['started wake_up']);
+    });
+  }, 60_000);
 
   it('[J241] a background command that is lost in a restart is an error with the reason in the log', async () => {
     await withClaudeServer(path, async (server) => {
@@ -103,6 +111,24 @@ await describeWithClaudeCode('sessions of the real program that are idle for lon
     });
   }, 180_000);
 });
+
+/**
+ * A call after which the program begins a turn on its own, more than `longMs` later. 2.1.197 refuses `ScheduleWakeup` (J392), so there it is a
+ * cron job; not at a full or half hour, for which programs begin up to 90 s early.
+ */
+function toWakeUp(version: string): object {
+  if (version !== '2.1.197') {
+    // At least 60 s later, at a full minute.
+    return {
+      call: 'ScheduleWakeup',
+      input: { delaySeconds: 90, reason: 'Look again', prompt: '/loop look', noop: false },
+    };
+  }
+  const earliest = new Date(Date.now() + longMs + 80_000);
+  const at = earliest.getMinutes() % 30 === 0 ? new Date(earliest.getTime() + 60_000) : earliest;
+  const cron = `${at.getMinutes()} ${at.getHours()} * * *`;
+  return { call: 'CronCreate', input: { cron, prompt: 'Look again.', recurring: false } };
+}
 
 const choice = (label: string) => ({ label, description: label });
 

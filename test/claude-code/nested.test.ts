@@ -6,8 +6,8 @@ import {
   type EventOf,
   script,
   toolset,
-} from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
-import type { ProgramEvent } from '../../packages/server/src/engines/program.ts';
+} from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
+import type { ProgramEvent } from '../../packages/server/src/engines/program/program.ts';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { openPrograms, words } from './open-program.ts';
 

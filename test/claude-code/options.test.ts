@@ -5,10 +5,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createScriptedHandler } from '../../packages/server/src/engines/scripted/http/handler.ts';
-import { createScriptedModel } from '../../packages/server/src/engines/scripted/model.ts';
-import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
-import { describeWithClaudeCode } from '../support/claude-code.ts';
+import { createScriptedHandler } from '../../packages/server/src/engines/model/scripted/http/handler.ts';
+import { createScriptedModel } from '../../packages/server/src/engines/model/scripted/model.ts';
+import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
+import { call } from '../../packages/cli/test-support/live-io.ts';
+import { noSandbox } from '../../packages/server/src/tools/sandbox/sandbox.suite.ts';
+import { describeWithClaudeCode, temporaryHome } from '../support/claude-code.ts';
 import {
   bash,
   type ClaudeServer,
@@ -207,7 +209,7 @@ await describeWithClaudeCode(
       });
     }, 120_000);
 
-    it('[J310] with `claude_code.settings: project` the program loads CLAUDE.md, agents, skills and hooks of the workspace, and the log says so before the first model request', async () => {
+    it('[J310] with `claude_code.settings: project` the program loads CLAUDE.md, agents, skills and hooks of the workspace, and the log states it before the first model request', async () => {
       await withClaudeServer(path, async (server) => {
         const session = await server.createSession();
         await writeProject(server, session);
@@ -247,7 +249,7 @@ await describeWithClaudeCode(
       });
     }, 120_000);
 
-    it('[J312] what the definition says is `always_ask` is asked for whatever the settings of the project allow, by rules, modes or hooks', async () => {
+    it('[J312] a tool that the definition sets to `always_ask` needs approval whatever the settings of the project allow, by rules, modes or hooks', async () => {
       await withClaudeServer(path, async (server) => {
         const session = await server.createSession({ tools: [toolset('always_ask')] });
         await writeProject(server, session, {
@@ -311,6 +313,70 @@ await describeWithClaudeCode(
         },
         options,
       );
+    }, 120_000);
+
+    it.each(noSandbox === undefined ? [true, false] : [true])(
+      '[J399] an agent of `.claude/agents` asks before it runs a command where programs have no sandbox (%s), and only there',
+      async (isUnsandboxed) => {
+        const directory = join(await temporaryHome(), 'agents');
+        await mkdir(directory, { recursive: true });
+        await writeFile(join(directory, 'helper.md'), '---\nname: helper\ndescription: Helps.\n---\nYou help.\n');
+        const claudeCode = { ...(await toChoice(path)), isUnsandboxed };
+        await withClaudeServer(
+          path,
+          async (server) => {
+            const env = { FLEETLOOM_URL: server.url, FLEETLOOM_KEY: server.key };
+            const applied = await call(['agents', 'apply', directory, '--model', 'claude-code/default', '--json'], {
+              env,
+            });
+            const { id: agent } = JSON.parse(applied.stdout) as { id: string };
+            const { id: environment_id } = await server.client.beta.environments.create({
+              name: 'here',
+              config: { type: 'cloud' },
+            });
+            const { id: session } = await server.client.beta.sessions.create({ agent, environment_id });
+            const steps = script([bash('touch done')], [{ say: 'Done.' }]);
+            const stopped = await server.watch(
+              session,
+              () => server.say(session, `Go. ${steps}`),
+              (event) => event.type === 'session.status_idle',
+            );
+            const expected = isUnsandboxed ? 'requires_action' : 'end_turn';
+            expect(stopped.at(-1)).toMatchObject({ stop_reason: { type: expected } });
+            expect(await server.files(session)).toEqual(isUnsandboxed ? [] : ['done']);
+          },
+          { claudeCode },
+        );
+      },
+      120_000,
+    );
+
+    it("[J398] with the operator's login and without a sandbox, too, and `--model-base-url` has precedence", async () => {
+      const choice = await toChoice(path);
+      const [named, inherited] = [await serveScripted(), await serveScripted()];
+      const environment = {
+        ...choice.environment,
+        ANTHROPIC_BASE_URL: inherited.url,
+        CLAUDE_CODE_OAUTH_TOKEN: 'sk-ant-oat01-mine',
+      };
+      const login = { ...choice, environment, usesOwnLogin: true, isUnsandboxed: true };
+      const cases = [
+        [login, inherited],
+        [{ ...login, loginBaseURL: named.url }, named],
+      ] as const;
+      for (const [claudeCode, expected] of cases) {
+        await withClaudeServer(
+          path,
+          async (server) => {
+            const session = await server.createSession();
+            const events = await server.run(session, `Go. ${script([{ say: 'From there.' }])}`);
+            expect(textsOf(events)).toEqual(['From there.']);
+          },
+          { claudeCode },
+        );
+        expect(expected.authorizations.splice(0)).toContain('Bearer sk-ant-oat01-mine');
+        expect([named.authorizations, inherited.authorizations]).toEqual([[], []]);
+      }
     }, 120_000);
 
     it("[J316] with the operator's login the model requests go to the base URL of the operator", async () => {

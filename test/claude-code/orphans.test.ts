@@ -10,7 +10,7 @@ import { buildProgram } from '../support/build-program.ts';
 import { describeWithClaudeCode, temporaryHome } from '../support/claude-code.ts';
 import { repositoryRoot } from '../support/root.ts';
 import { bash, toolset } from './claude-server.ts';
-import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { findProcesses } from './processes.ts';
 import { startHost } from './start-host.ts';
 
@@ -23,7 +23,7 @@ await describeWithClaudeCode('a server in a process of its own', ({ path }) => {
   afterAll(() => rm(code, { recursive: true, force: true }));
 
   it.each(places)(
-    '[J90] what a server that was killed leaves behind is gone after its next start, and its sessions rest: %s',
+    '[J90] processes and files of a killed server are gone after its next start, and its sessions are idle: %s',
     async (place) => {
       const home = await temporaryHome();
       const directory = await mkdtemp(join(tmpdir(), 'fleetloom-claude-host-'));
@@ -33,7 +33,7 @@ await describeWithClaudeCode('a server in a process of its own', ({ path }) => {
       expect(findProcesses(directory).length).toBeGreaterThan(1);
       first.child.kill('SIGKILL');
       await once(first.child, 'exit');
-      // A sandbox ends with its server; what runs without one is there until somebody ends it.
+      // A sandbox ends with its server; a program without one runs until it is ended.
       if (place === 'sandboxed')
         await vi.waitFor(() => expect(findProcesses(directory)).toEqual([]), { timeout: 30_000 });
       else expect(findProcesses(directory).length).toBeGreaterThan(1);
@@ -50,7 +50,7 @@ await describeWithClaudeCode('a server in a process of its own', ({ path }) => {
   );
 
   it.each(places)(
-    '[J91] a server that is told to stop takes its programs with it: %s',
+    '[J91] a server that receives a signal to stop ends its programs: %s',
     async (place) => {
       const home = await temporaryHome();
       const directory = await mkdtemp(join(tmpdir(), 'fleetloom-claude-host-'));

@@ -12,10 +12,16 @@ export function findProcesses(directory: string): number[] {
 function isOf(pid: number, directory: string): boolean {
   try {
     const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
-    const own = `CLAUDE_CONFIG_DIR=${join(directory, 'program-homes')}/`;
-    return environment.some((entry) => entry.startsWith(own)) && !isZombie(pid);
+    const homes = join(directory, 'program-homes');
+    const own = [
+      `CLAUDE_CONFIG_DIR=${homes}/`,
+      `CODEX_HOME=${homes}/`,
+      `XDG_DATA_HOME=${join(directory, 'opencode-homes')}/`,
+      `HOME=${join(directory, 'acp-homes')}/`,
+    ];
+    return environment.some((entry) => own.some((start) => entry.startsWith(start))) && !isZombie(pid);
   } catch {
-    // It is gone meanwhile, or somebody else's.
+    // The process has ended in the meantime, or belongs to another user.
     return false;
   }
 }

@@ -1,5 +1,5 @@
 import type { RandomText } from '../../bench/random-text.ts';
-import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { bash, delegate } from './claude-server.ts';
 
 /** A random script for the model behind the program, and what each agent says by it. */

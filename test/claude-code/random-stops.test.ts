@@ -1,18 +1,21 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { isLong, randomText, timeout } from '../support/seed.ts';
-import { bash, type ClaudeServer, delegate, toolset, withClaudeServer } from './claude-server.ts';
-import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { bash, type ClaudeServer, delegate, toChoice, toolset, withClaudeServer } from './claude-server.ts';
+import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { findProcesses } from './processes.ts';
 
 /** As many runs as issue and patience allow: each starts a program of 200 MB. */
-const RUNS = isLong ? 200 : 10;
+const RUNS = isLong ? 100 : 10;
 const AT_ONCE = 3;
 
 await describeWithClaudeCode('random stops of the real program', ({ path }) => {
   it(
-    `[J95] ${RUNS} runs with random interrupts and kills leave no process behind, and every session rests`,
+    `[J95, J341] ${RUNS} runs with random interrupts and kills leave no process and, once deleted, no file behind, and every session becomes idle`,
     async () => {
       const random = randomText();
       const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random.next() * items.length)]!;
@@ -23,7 +26,11 @@ await describeWithClaudeCode('random stops of the real program', ({ path }) => {
           what: pick(['interrupt', 'interrupt', 'kill', 'say'] as const),
         })),
       }));
-      await withClaudeServer(path, async (server) => {
+      const temporary = await mkdtemp(join(tmpdir(), 'fleetloom-claude-tmp-'));
+      onTestFinished(() => rm(temporary, { recursive: true, force: true }));
+      const choice = await toChoice(path);
+      const claudeCode = { ...choice, environment: { ...choice.environment, TMPDIR: temporary } };
+      const work = async (server: ClaudeServer) => {
         const sessions: string[] = [];
         await severalAtOnce(plans, async ({ work, stops }) => {
           const session = await server.createSession({
@@ -49,11 +56,26 @@ await describeWithClaudeCode('random stops of the real program', ({ path }) => {
         }
         expect(findProcesses(server.directory)).toEqual([]);
         expect(await server.programs()).toEqual([]);
-      });
+        for (const session of sessions) await server.client.beta.sessions.delete(session);
+        await vi.waitFor(async () => expect(await leftFiles(server.directory)).toEqual([]), { timeout: 60_000 });
+        // The program makes this directory for its user when it is asked for its version.
+        const left = (await readdir(temporary, { recursive: true })).filter((name) => !/^claude-\d+$/.test(name));
+        expect(left).toEqual([]);
+      };
+      await withClaudeServer(path, work, { claudeCode });
     },
     Math.max(timeout, 300_000),
   );
 });
+
+/** What there is of sessions below the data directory, apart from the database. Deleted directories are removed in the background. */
+async function leftFiles(directory: string): Promise<string[]> {
+  const folders = ['program-homes', 'programs', 'program-conversations', 'workspaces'];
+  const names = await Promise.all(
+    folders.map((folder) => readdir(join(directory, folder), { recursive: true }).catch(() => [])),
+  );
+  return names.flat().filter((name) => name !== '.trash');
+}
 
 /** The next one begins when any has ended: most of the time all of them wait for their next stop. */
 async function severalAtOnce<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
@@ -72,7 +94,7 @@ async function stop(server: ClaudeServer, session: string, what: 'interrupt' | '
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended by itself meanwhile.
+    // The program has ended on its own in the meantime.
   }
 }
 

@@ -1,12 +1,12 @@
 import { StreamJsonReader, type StreamJsonMessage } from '@fleetloom/protocol/stream-json';
 import { describe, expect, it } from 'vitest';
-import { Asks } from '../../packages/server/src/engines/claude-code/asks.ts';
-import { ProgramTranslator } from '../../packages/server/src/engines/claude-code/program-translator.ts';
-import { ToolServer } from '../../packages/server/src/engines/claude-code/tool-server.ts';
-import type { ProgramEvent } from '../../packages/server/src/engines/program.ts';
+import { Asks } from '../../packages/server/src/engines/program/claude-code/approvals/asks.ts';
+import { ProgramTranslator } from '../../packages/server/src/engines/program/claude-code/translate/program-translator.ts';
+import { ToolServer } from '../../packages/server/src/engines/program/claude-code/approvals/tool-server.ts';
+import type { ProgramEvent } from '../../packages/server/src/engines/program/program.ts';
 import { recordings } from '../support/recordings.ts';
-import { findDisorder } from '../../packages/server/src/engines/program-suite/find-disorder.suite.ts';
-import { agent } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { findDisorder } from '../../packages/server/src/engines/program/suite/find-disorder.suite.ts';
+import { agent } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
 
 // What the engine makes of streams that the real program once wrote. It needs no program.
 

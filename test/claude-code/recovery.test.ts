@@ -1,13 +1,13 @@
 import { expect, it, vi } from 'vitest';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { bash, delegate, isAtRest, textsOf, withClaudeServer } from './claude-server.ts';
-import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { findProcesses } from './processes.ts';
 
 const forever = 'echo once >> count; tail -f /dev/null';
 
 await describeWithClaudeCode('what survives of the real program', ({ path }) => {
-  it('[J80] a restart in the middle of a turn ends it with an error, nothing is run twice, and the next message goes on', async () => {
+  it('[J80] a restart in the middle of a turn ends it with an error, nothing is run twice, and the next message continues', async () => {
     await withClaudeServer(path, async (server) => {
       const session = await server.createSession({ roster: [{ name: 'worker' }] });
       const child = script([bash(forever)], [{ say: 'Never.' }]);

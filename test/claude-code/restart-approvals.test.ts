@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { toContinueMessage } from '@fleetloom/client';
 import type { SessionEvent as WireEvent } from '@fleetloom/protocol/managed-agents';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
-import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { connect } from '../../packages/server/src/server.suite.ts';
 import { noSandbox } from '../../packages/server/src/tools/sandbox/sandbox.suite.ts';
 import { buildProgram } from '../support/build-program.ts';
@@ -18,7 +18,7 @@ import { startHost } from './start-host.ts';
 const code = join(repositoryRoot, '.cache', `claude-code-restart-${process.pid}`);
 const place = noSandbox === undefined ? 'sandboxed' : 'unsandboxed';
 
-const goesOn = [{ expect: { contains: ['not carried out', 'echo'] } }, { say: 'I go on.' }];
+const goesOn = [{ expect: { contains: ['not executed', 'echo'] } }, { say: 'I go on.' }];
 const scenarios: readonly { readonly name: string; readonly asks: number; readonly text: string }[] = [
   { name: 'one', asks: 1, text: script([bash('echo one >> ran')], goesOn) },
   {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { connect } from '../../packages/server/src/server.suite.ts';
 import { noSandbox } from '../../packages/server/src/tools/sandbox/sandbox.suite.ts';
 import { buildProgram } from '../support/build-program.ts';
@@ -104,7 +104,7 @@ await describeWithClaudeCode('an agent of the real program that attacks its serv
       expect(await readdir(directory)).not.toContain('x');
       expect((await client.beta.sessions.retrieve(other)).status).toBe('idle');
       expect(child.exitCode).toBeNull();
-      // A program that ends itself ends nobody else.
+      // A program that ends its own process ends no other.
       await expect(runCommand(client, await begin(client), 'kill -9 -1')).rejects.toThrow('the program is gone');
       expect(await runCommand(client, await begin(client), 'echo still here')).toContain('still here');
     },

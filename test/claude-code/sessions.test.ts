@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { bash, delegate, textsOf, toolset, withClaudeServer } from './claude-server.ts';
-import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
 
 // Whole sessions through the official client: the real program, the scripted model behind it.
 await describeWithClaudeCode('sessions of the real program', ({ path, version }) => {
   const worker = { name: 'worker' };
 
-  it('[J40] a message is answered as by any other engine, and the next one goes on with the same conversation', async () => {
+  it('[J40] a message is answered as by any other engine, and the next one continues with the same conversation', async () => {
     await withClaudeServer(path, async (server) => {
       const session = await server.createSession();
       const turns = script(
@@ -118,7 +118,7 @@ await describeWithClaudeCode('sessions of the real program', ({ path, version })
 
   it('[J43] agents delegate as deep as the session allows where the program can be kept to it, and deeper ones are threads too', async () => {
     await withClaudeServer(path, async (server) => {
-      // The scripts of sub-agents are in their definitions, where nobody unescapes them.
+      // The scripts of sub-agents are in their definitions, where they are not unescaped.
       const deep = { name: 'deep', system: `You are deep. ${script([{ say: 'From the deep.' }])}` };
       const call = {
         call: 'Agent',

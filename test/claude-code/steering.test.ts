@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { bash, toolset, withClaudeServer } from './claude-server.ts';
 
 // What can be changed of a session of the real program, with the words of the official client.
 await describeWithClaudeCode('changes of a session of the real program', ({ path }) => {
-  it('[J174] its model and its permission mode are told to the program at any time, and hold after a restart', async () => {
+  it('[J174] its model and its permission mode can be changed at any time, and hold after a restart', async () => {
     await withClaudeServer(path, async (server) => {
       const session = await server.createSession();
       const steer = (metadata: Record<string, string | null>) =>
@@ -34,7 +34,7 @@ await describeWithClaudeCode('changes of a session of the real program', ({ path
     });
   }, 120_000);
 
-  it('[J174] policies that are changed at rest hold from the next message on, in the same conversation', async () => {
+  it('[J174] policies that are changed while the session is idle hold from the next message on, in the same conversation', async () => {
     await withClaudeServer(path, async (server) => {
       const session = await server.createSession({ tools: [toolset('always_ask')] });
       const call = (name: string) => [bash(`touch ${name}`)];

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { serveMcp } from '../../packages/server/src/tools/mcp/mcp-server.suite.ts';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { bash, delegate, type SessionEvent, textsOf, toolset, withClaudeServer } from './claude-server.ts';
-import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
 
 const lookup = {
   type: 'custom',
@@ -12,7 +12,7 @@ const lookup = {
 };
 
 await describeWithClaudeCode('tools of the real program', ({ path }) => {
-  it('[J60] a custom tool is called by its own name on the thread of whoever called it, and the client brings the result', async () => {
+  it('[J60] a custom tool is called by its own name on the thread of its caller, and the client sends the result', async () => {
     await withClaudeServer(path, async (server) => {
       const worker = { name: 'worker', tools: [lookup] };
       const session = await server.createSession({ tools: [toolset('always_allow'), lookup], roster: [worker] });
@@ -87,7 +87,7 @@ await describeWithClaudeCode('tools of the real program', ({ path }) => {
     );
   }, 120_000);
 
-  it('[J64] an MCP server that cannot be reached is told of, and the program goes on without it', async () => {
+  it('[J64] an MCP server that cannot be reached is reported, and the program continues without it', async () => {
     await withClaudeServer(path, async (server) => {
       const servers = [{ type: 'url', name: 'gone', url: 'http://127.0.0.1:9/mcp' }];
       const tools = [toolset('always_allow'), { type: 'mcp_toolset', mcp_server_name: 'gone' }];
@@ -107,7 +107,7 @@ await describeWithClaudeCode('tools of the real program', ({ path }) => {
     });
   }, 120_000);
 
-  it('[J63] a tool that the definition does not give is not run, whoever calls it', async () => {
+  it('[J63] a tool that the definition does not have is not run, for any caller', async () => {
     await withClaudeServer(path, async (server) => {
       const reading = {
         type: 'agent_toolset_20260401',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { script } from '../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { bash, type ClaudeServer, isAtRest, textsOf, toolset, withClaudeServer } from './claude-server.ts';
 
@@ -46,7 +46,7 @@ await describeWithClaudeCode('workflows of the real program', ({ path }) => {
     });
   }, 120_000);
 
-  it('[J283] an agent of a workflow asks on its own thread, after its text, and the decision is carried out', async () => {
+  it('[J283] an agent of a workflow asks on its own thread, after its text, and the decision is applied', async () => {
     await withClaudeServer(path, async (server) => {
       const tools = {
         ...toolset('always_allow'),

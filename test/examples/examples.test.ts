@@ -12,7 +12,7 @@ import { repositoryRoot } from '../support/root.ts';
 const FOLDER = join(repositoryRoot, 'examples');
 const PROGRAMS = readdirSync(FOLDER).filter((name) => name.endsWith('.mjs'));
 
-/** What the last line of each says. One that is not here is not run, and the test of the list tells. */
+/** The last line of each example. One that is not listed is not run, and the test of the list fails. */
 const LAST_LINES: Readonly<Record<string, RegExp>> = {
   '01-coordinator.mjs': /^ok: three members reported$/,
   '02-approval.mjs': /^ok: the member went on and reported "The notes are written\."$/,
@@ -24,14 +24,14 @@ const LAST_LINES: Readonly<Record<string, RegExp>> = {
   '08-stream-json.mjs': /^ok: \d+ events of \d+ agents$/,
 };
 
-/** What is piped into those that read it. */
+/** Standard input of the examples that read it. */
 const INPUTS: Readonly<Record<string, string>> = {
   '08-stream-json.mjs': join(repositoryRoot, 'fixtures', 'stream-json', '2.1.325', 'agents-parallel.ndjson'),
 };
 
 let server: { readonly process: ChildProcess; readonly data: string; readonly env: NodeJS.ProcessEnv };
 
-// `npm test` has built everything before; alone, this file brings what it runs up to date itself.
+// `npm test` has built everything; when run alone, this file builds what it needs.
 beforeAll(async () => {
   const compiler = join(repositoryRoot, 'node_modules', 'typescript', 'bin', 'tsc');
   spawnSync(process.execPath, [compiler, '-b', join(repositoryRoot, 'packages', 'cli')]);
@@ -46,7 +46,7 @@ afterAll(async () => {
 
 describe('examples', () => {
   it.each(Object.entries(LAST_LINES))(
-    '[Q40] %s runs as it stands against the real server and checks itself',
+    '[Q40] %s runs unchanged against the real server, and its own checks pass',
     async (name, lastLine) => {
       const { code, output } = await run(name);
       expect(`${code} ${output}`).toMatch(/^0 /);
@@ -55,13 +55,13 @@ describe('examples', () => {
     180_000,
   );
 
-  it('[Q40] an example that cannot do what it shows fails: nothing in it passes by itself', async () => {
+  it('[Q40] an example fails if it cannot do what it shows', async () => {
     const nowhere = { ...server.env, ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' };
     const { code, output } = await run('01-coordinator.mjs', nowhere);
     expect([code, output]).toEqual([1, expect.stringMatching(/Connection error/)]);
   }, 60_000);
 
-  it('[Q41] each begins by saying what it shows and how to run it, and the index names it', () => {
+  it('[Q41] each begins with what it shows and how to run it, and the index lists it', () => {
     expect(PROGRAMS.toSorted()).toEqual(Object.keys(LAST_LINES).toSorted());
     const index = readFileSync(join(FOLDER, 'README.md'), 'utf8');
     for (const name of PROGRAMS) {
@@ -70,13 +70,13 @@ describe('examples', () => {
       expect(head).toMatch(/^\/\/ [A-Z][^]*\.\n\/\/\n/);
       expect(head).toContain(`node examples/${name}`);
       expect(index).toContain(`[${name}](${name})`);
-      // Two screens: who reads it in one go sees all of it.
+      // Two screens at most.
       expect([name, source.split('\n').length <= 100]).toEqual([name, true]);
     }
   });
 });
 
-/** The program as somebody at a terminal runs it. */
+/** Runs the program as from a terminal. */
 async function run(name: string, env = server.env): Promise<{ code: number | null; output: string }> {
   const child = spawn(process.execPath, [join('examples', name)], { cwd: repositoryRoot, env });
   const input = INPUTS[name];
@@ -87,7 +87,7 @@ async function run(name: string, env = server.env): Promise<{ code: number | nul
   return { code, output: `${await stdout}${await stderr}` };
 }
 
-/** A real server with the key that it makes at its first start. */
+/** Starts a real server, and returns the key that its first start has created. */
 async function serve(): Promise<typeof server> {
   const data = await mkdtemp(join(tmpdir(), 'fleetloom-examples-'));
   const main = join(repositoryRoot, 'packages', 'cli', 'dist', 'main.js');

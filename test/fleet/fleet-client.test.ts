@@ -34,7 +34,7 @@ afterAll(async () => {
   expect(fleet.problems).toEqual([]);
 });
 
-/** Something between a client and the server that cuts every connection after some bytes. */
+/** A proxy that closes every connection after some bytes. */
 interface Cutter {
   readonly url: string;
   readonly cuts: number;
@@ -75,7 +75,7 @@ async function openCutter(port: number): Promise<Cutter> {
   };
 }
 
-/** Comes back at once. */
+/** Reconnects at once. */
 const eager = { random: () => 0, schedule: (run: () => void, ms: number) => later(run, Math.min(ms, 5_000)) };
 
 function later(run: () => void, ms: number): () => void {
@@ -88,7 +88,7 @@ async function replay(sessionId: string): Promise<FleetEvent[]> {
 }
 
 describe('the client and the server', () => {
-  it('[V90] a session is watched to its end through connections that are cut anywhere, each event once', {
+  it('[V90] a session is watched to its end through connections that break anywhere, each event once', {
     timeout,
   }, async () => {
     for (let round = 0; round < (isLong ? 100 : 3); round++) {
@@ -104,7 +104,9 @@ describe('the client and the server', () => {
     expect(cutter.cuts).toBeGreaterThan(0);
   });
 
-  it('[V92] so are all sessions, on one stream', { timeout: Math.max(timeout, 120_000) }, async () => {
+  it('[V92] all sessions are watched on one stream through connections that break anywhere', {
+    timeout: Math.max(timeout, 120_000),
+  }, async () => {
     for (let round = 0; round < (isLong ? 50 : 2); round++) {
       let state: Fleet = createFleet();
       const own = new Map<string, FleetEvent[]>();
@@ -115,7 +117,7 @@ describe('the client and the server', () => {
           own.set(event.session_id!, [...(own.get(event.session_id!) ?? []), event]);
         }
       })();
-      // It has to be there before anything happens that it is to see.
+      // The watcher must be connected before the first event.
       await new Promise((resolve) => setTimeout(resolve, 300));
       const ids = await Promise.all(
         Array.from({ length: 4 }, async () => {

@@ -11,10 +11,10 @@ beforeAll(async () => {
 });
 afterAll(() => processes.close());
 
-/** Tries again soon, because a server that starts again takes a moment and a test should not take more. */
+/** Short reconnect delays, so that the test does not wait longer than the restart takes. */
 const eager = { random: () => 0.2 };
 
-it('[V102] who watches goes on by itself when the server is killed and started again, and has each event once', {
+it('[V102] a watcher resumes on its own when the server is killed and restarted, and receives each event once', {
   timeout: Math.max(timeout, 120_000),
 }, async () => {
   const random = randomText();

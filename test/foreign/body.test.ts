@@ -7,11 +7,12 @@ import { tmpdir } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { limits } from '../../packages/server/src/base/limits.ts';
+import { baseLimits } from '../../packages/server/src/base/limits.ts';
+import { httpLimits } from '../../packages/server/src/http/limits.ts';
 import { type FleetloomServer, startServer } from '../../packages/server/src/server.ts';
 import { expectHarmless } from '../support/expect-harmless.ts';
 
-// What a client with a key can do to us with the bodies of its requests.
+// Hostile request bodies of a client with a valid key.
 
 let server: FleetloomServer;
 const directory = mkdtempSync(join(tmpdir(), 'fleetloom-foreign-'));
@@ -36,7 +37,7 @@ describe('JSON', () => {
     ['wide text', () => `{"a":"${'\u{1f600}'.repeat(7 * MIB)}"}`, 400, 'name: is missing'],
     ['newlines', () => `{"a":"${'\\n'.repeat(15 * MIB)}"}`, 400, 'name: is missing'],
   ] as const)(
-    '[W91] %s of many megabytes are answered without holding the event loop',
+    '[W91] %s of many megabytes are answered without blocking the event loop',
     async (name, toBody, status, reason) => {
       const bytes = Buffer.from(toBody());
       const answer = await expectHarmless(name, async () => await post('/v1/agents', bytes), {
@@ -44,7 +45,7 @@ describe('JSON', () => {
         stallMsMax: 100,
       });
       expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(reason)]);
-      expect([limits.bodyValuesMax, limits.bodyDepthMax]).toEqual([50_000, 600]);
+      expect([baseLimits.bodyValuesMax, baseLimits.bodyDepthMax]).toEqual([50_000, 600]);
     },
   );
 
@@ -54,16 +55,16 @@ describe('JSON', () => {
     expect(answer.status).toBe(400);
   });
 
-  it('[W91] what is just allowed is parsed', async () => {
-    const values = `{"a":[0${',0'.repeat(limits.bodyValuesMax - 3)}]}`;
-    const depth = `{"a":${'['.repeat(limits.bodyDepthMax - 1)}${']'.repeat(limits.bodyDepthMax - 1)}}`;
+  it('[W91] a body at the limits is parsed', async () => {
+    const values = `{"a":[0${',0'.repeat(baseLimits.bodyValuesMax - 3)}]}`;
+    const depth = `{"a":${'['.repeat(baseLimits.bodyDepthMax - 1)}${']'.repeat(baseLimits.bodyDepthMax - 1)}}`;
     for (const body of [values, depth]) expect((await post('/v1/agents', body)).text).toContain('name: is missing');
     expect((await post('/v1/agents', values.replace('[', '[0,'))).status).toBe(400);
     expect((await post('/v1/agents', depth.replace('[', '[[').replace(']', ']]'))).status).toBe(400);
   });
 
   it.each(['/v1/agents', '/scripted/v1/messages'])(
-    '[W92] a key has at most 128 MiB of bodies under way to %s, and the server goes on',
+    '[W92] a key has at most 128 MiB of bodies under way to %s, and the server continues',
     async (path) => {
       const sockets: Socket[] = [];
       const rest = 4;
@@ -73,7 +74,7 @@ describe('JSON', () => {
         await send(socket, Buffer.alloc(32 * MIB - rest, 'x'));
       }
       await wait(500);
-      // All but a few bytes of four bodies are there; so the fifth has no room.
+      // Four bodies are held except for a few bytes, so the fifth has no room.
       const fifth = await begin(`content-length: ${MIB}`, path);
       const answered = once(fifth, 'data') as Promise<[Buffer]>;
       await send(fifth, Buffer.alloc(MIB, 'x'));
@@ -83,11 +84,11 @@ describe('JSON', () => {
       for (const socket of [...sockets, fifth]) socket.destroy();
       await expect.poll(async () => (await post('/v1/agents', '{}')).status).toBe(400);
       await expect.poll(async () => (await post('/v1/agents', Buffer.alloc(2 * MIB, ' '))).status).toBe(400);
-      expect([limits.bodiesPerKeyBytesMax, limits.bodiesBytesMax]).toEqual([134_217_728, 536_870_912]);
+      expect([httpLimits.bodiesPerKeyBytesMax, httpLimits.bodiesBytesMax]).toEqual([134_217_728, 536_870_912]);
     },
   );
 
-  it('[W94] a body in chunks of one byte takes no more memory than its bytes, and does not hold the event loop', async () => {
+  it('[W94] a body in chunks of one byte takes no more memory than its bytes, and does not block the event loop', async () => {
     const options = { grownMibMax: 96, stallMsMax: 100 };
     await expectHarmless(
       'single bytes',
@@ -104,17 +105,21 @@ describe('JSON', () => {
 
 describe('forms', () => {
   it.each([
-    ['a long preamble', () => 'x'.repeat(limits.uploadPreambleBytesMax + 100), 'where nothing is expected'],
-    ['many parts', () => part('a').repeat(limits.uploadPartsMax + 2), 'is no part that is expected here'],
-    ['long headers', () => `--b\r\n${'x-a: y\r\n'.repeat(2_000)}`, 'the headers of a part are too long'],
-    ['nothing but boundaries', () => '--b\r\n'.repeat(100_000), 'the headers of a part are too long'],
+    [
+      'a long preamble',
+      () => 'x'.repeat(httpLimits.uploadPreambleBytesMax + 100),
+      'bytes are before the first part of the form',
+    ],
+    ['many parts', () => part('a').repeat(httpLimits.uploadPartsMax + 2), 'is not an expected part'],
+    ['long headers', () => `--b\r\n${'x-a: y\r\n'.repeat(2_000)}\r\n1\r\n--b--`, 'the headers of a part are too long'],
+    ['nothing but boundaries', () => '--b\r\n'.repeat(100_000), 'a part has no headers'],
     ['half boundaries', () => `--b\r\n${NAMED}\r\n\r\n${'\r\n--'.repeat(200_000)}`, 'ends in the middle of a part'],
   ] as const)('[W93] %s', async (name, toBody, reason) => {
     const type = 'multipart/form-data; boundary=b';
     const body = Buffer.from(toBody());
     const answer = await expectHarmless(name, async () => await post('/v1/files', body, type));
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(reason)]);
-    expect([limits.uploadPartsMax, limits.uploadPreambleBytesMax]).toEqual([16, 8_192]);
+    expect([httpLimits.uploadPartsMax, httpLimits.uploadPreambleBytesMax]).toEqual([16, 8_192]);
   });
 });
 
@@ -124,7 +129,7 @@ function part(name: string): string {
   return `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n1\r\n`;
 }
 
-/** By hand, because fetch copies bodies, which would be counted here. */
+/** With node:http, because fetch copies bodies, which would be counted. */
 async function post(path: string, body: string | Buffer, type = 'application/json') {
   const headers = { authorization: `Bearer ${server.firstKey}`, 'content-type': type };
   const sent = request(`${server.url}${path}`, { method: 'POST', headers, agent: false });

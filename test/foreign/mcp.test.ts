@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { limits } from '../../packages/server/src/base/limits.ts';
-import { createToolbox, type ToolboxOptions } from '../../packages/server/src/tools/create-toolbox.ts';
+import { baseLimits } from '../../packages/server/src/base/limits.ts';
+import { toolLimits } from '../../packages/server/src/tools/limits.ts';
+import { createToolbox, type ToolboxOptions } from '../../packages/server/src/tools/registry/create-toolbox.ts';
 import type { OfferedTool, Toolbox } from '../../packages/server/src/tools/toolbox.ts';
 import { expectHarmless } from '../support/expect-harmless.ts';
 import { type HostileServer, startHostileServer } from '../support/hostile-server.ts';
 
-// What an MCP server can do to us, with one that does it. Each case also has to leave the event loop, the memory and the
-// connections alone.
+// Hostile MCP servers. Each case also checks the event loop, the memory and open connections.
 
 let server: HostileServer;
 let workspace = '';
@@ -49,10 +49,11 @@ describe('answers', () => {
   });
 
   it('[U162] the limits of answers', () => {
-    const { mcpAnswerBytesMax, mcpAnswerValuesMax, mcpDepthMax, mcpMessageFieldsMax, mcpAnswerMessagesMax } = limits;
+    const { mcpAnswerBytesMax, mcpAnswerValuesMax, mcpDepthMax, mcpMessageFieldsMax, mcpAnswerMessagesMax } =
+      toolLimits;
     expect([mcpAnswerBytesMax, mcpAnswerValuesMax, mcpDepthMax]).toEqual([6_291_456, 50_000, 100]);
     expect([mcpMessageFieldsMax, mcpAnswerMessagesMax]).toEqual([1_000, 10_000]);
-    const { mcpHandshakeBytesMax, mcpHandshakeValuesMax, mcpErrorBytesMax } = limits;
+    const { mcpHandshakeBytesMax, mcpHandshakeValuesMax, mcpErrorBytesMax } = toolLimits;
     expect([mcpHandshakeBytesMax, mcpHandshakeValuesMax, mcpErrorBytesMax]).toEqual([262_144, 1_000, 65_536]);
   });
 
@@ -91,7 +92,7 @@ describe('the stream of notifications', () => {
 
   it('[U168, U170] stream-pings: the server is answered, at most 16 times at once', async () => {
     expect(await visit('stream-pings')).toMatch(/^fine$|more than 6000 messages/);
-    expect(limits.mcpNoticesMax).toBe(16);
+    expect(toolLimits.mcpNoticesMax).toBe(16);
   });
 });
 
@@ -105,7 +106,7 @@ describe('lists of tools', () => {
     ['list-deep-schema', 'a message has more than 100 levels'],
   ])('[U164, U170] %s: %s', async (name, reason) => {
     expect(await visit(name)).toContain(reason);
-    expect([limits.mcpListBytesMax, limits.mcpToolBytesMax]).toEqual([4_194_304, 262_144]);
+    expect([toolLimits.mcpListBytesMax, toolLimits.mcpToolBytesMax]).toEqual([4_194_304, 262_144]);
   });
 
   it.each([
@@ -143,7 +144,7 @@ describe('lists of tools', () => {
     const { toolbox, tools } = await offer('list-same-names');
     expect(tools.size).toBe(1_000);
     expect([...tools.keys()].at(-1)).toMatch(/^mcp__x__x+_1000$/);
-    expect([...tools.keys()].every(({ length }) => length === limits.toolNameCharsMax)).toBe(true);
+    expect([...tools.keys()].every(({ length }) => length === baseLimits.toolNameCharsMax)).toBe(true);
     await toolbox.close();
     expect(await visit('list-same-names')).toBe('fine');
   });
@@ -166,7 +167,7 @@ describe('results', () => {
     ['call-other-id', 'xxxx'],
   ])('[U165, U170] %s: %s', async (name, said) => {
     expect(await visit(name)).toContain(said);
-    expect(limits.mcpBlocksMax).toBe(1_000);
+    expect(toolLimits.mcpBlocksMax).toBe(1_000);
   });
 });
 
@@ -193,7 +194,7 @@ describe('servers that do not answer', () => {
     ['call-silence', 'timed out'],
     ['call-drip', 'timed out'],
     ['call-drip-events', 'timed out'],
-    ['call-cut', 'the connection failed (ECONNRESET). Whether the call was carried out is not known'],
+    ['call-cut', 'the connection failed (ECONNRESET). It is not known whether the call took effect'],
     ['init-silence', 'timed out'],
   ])('[U166, U170] %s: %s, and nothing of it is left open', async (name, reason) => {
     expect(await visit(name, { limits: { mcpConnectMs: 500, mcpCallMs: 500, mcpResumeMs: 50 } })).toContain(reason);
@@ -202,7 +203,7 @@ describe('servers that do not answer', () => {
   it('[U166] connecting, with all that belongs to it, and listing have an end of their own', async () => {
     const said = await visit('init-silence', { limits: { mcpSetupMs: 300 } });
     expect(said).toContain('there was no answer within 300 ms');
-    expect(limits.mcpSetupMs).toBe(30_000);
+    expect(toolLimits.mcpSetupMs).toBe(30_000);
   });
 
   it('[U166] a session that ends while it connects does not wait for the server', async () => {

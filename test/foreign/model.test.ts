@@ -2,15 +2,16 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { limits } from '../../packages/server/src/base/limits.ts';
+import { baseLimits } from '../../packages/server/src/base/limits.ts';
+import { modelLimits } from '../../packages/server/src/engines/model/limits.ts';
 import { systemSchedule } from '../../packages/server/src/base/schedule.ts';
-import type { EngineEvent } from '../../packages/server/src/engines/engine.ts';
-import { createMessagesEngine } from '../../packages/server/src/engines/messages/messages-engine.ts';
-import { readStream } from '../../packages/server/src/engines/messages/read-stream.ts';
+import type { EngineEvent } from '../../packages/server/src/engines/model/engine.ts';
+import { createMessagesEngine } from '../../packages/server/src/engines/model/messages/messages-engine.ts';
+import { readStream } from '../../packages/server/src/engines/model/messages/read-stream.ts';
 import { expectHarmless } from '../support/expect-harmless.ts';
 import { type HostileServer, startHostileServer } from '../support/hostile-server.ts';
 
-// What an endpoint of the Messages API can do to us, with one that does it.
+// Hostile endpoints of the Messages API.
 
 let server: HostileServer;
 const asked = new Set<string>();
@@ -44,16 +45,16 @@ describe('answers', () => {
   });
 
   it('[N50] the limits of answers', () => {
-    const { engineEventBytesMax, engineAnswerBytesMax, engineBlocksMax, engineValuesMax, engineAnswerMs } = limits;
+    const { engineEventBytesMax, engineAnswerBytesMax, engineBlocksMax, engineValuesMax, engineAnswerMs } = modelLimits;
     expect([engineEventBytesMax, engineAnswerBytesMax]).toEqual([4_194_304, 67_108_864]);
     expect([engineBlocksMax, engineValuesMax, engineAnswerMs]).toEqual([1_000, 100_000, 3_600_000]);
   });
 
-  it('[N50, N53] an answer that counts wrongly is an answer', async () => {
+  it('[N50, N53] a response with wrong token counts is accepted', async () => {
     expect((await visit('odd-usage')).at(-1)).toMatchObject({ type: 'finished' });
   });
 
-  it.each(['slow-pings', 'drip-line'])('[N50] %s ends after a time, although there are signs of life', async (name) => {
+  it.each(['slow-pings', 'drip-line'])('[N50] %s ends at its time limit although bytes keep arriving', async (name) => {
     asked.add(name);
     const response = await fetch(`${server.url('model', name)}/v1/messages`, { method: 'POST', body: '{}' });
     const reading = (async () => {
@@ -84,8 +85,8 @@ describe('errors', () => {
   it.each(['endless-error', 'deep-error', 'gzip-error'])(
     '[N51, N53] %s: of its body the beginning is read',
     async (name) => {
-      expect((await failureOf(name)).length).toBeLessThanOrEqual(limits.errorMessageCharsMax);
-      expect([limits.engineErrorBytesMax, limits.engineErrorMs]).toEqual([65_536, 10_000]);
+      expect((await failureOf(name)).length).toBeLessThanOrEqual(baseLimits.errorMessageCharsMax);
+      expect([modelLimits.engineErrorBytesMax, modelLimits.engineErrorMs]).toEqual([65_536, 10_000]);
     },
   );
 

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createToolbox } from '../../packages/server/src/tools/create-toolbox.ts';
+import { createToolbox } from '../../packages/server/src/tools/registry/create-toolbox.ts';
 import { expectHarmless } from '../support/expect-harmless.ts';
 import { type HostileServer, startHostileServer } from '../support/hostile-server.ts';
 
-// What a page can do to web_fetch, with pages that do it.
+// Hostile pages for web_fetch.
 
 let server: HostileServer;
 let workspace = '';

@@ -8,7 +8,7 @@ import { toWebhookKey } from '../../packages/server/src/webhooks/webhook-key.ts'
 import { expectHarmless } from '../support/expect-harmless.ts';
 import { type HostileServer, startHostileServer } from '../support/hostile-server.ts';
 
-// What a receiver of webhooks can do to us, with one that does it.
+// Hostile receivers of webhooks.
 
 let server: HostileServer;
 const connections = openConnections();
@@ -25,10 +25,10 @@ afterAll(async () => {
 });
 
 it.each([
-  ['endless', { type: 'taken' }],
-  ['drip', { type: 'taken' }],
-  ['cut', { type: 'taken' }],
-  ['gzip', { type: 'taken' }],
+  ['endless', { type: 'accepted' }],
+  ['drip', { type: 'accepted' }],
+  ['cut', { type: 'accepted' }],
+  ['gzip', { type: 'accepted' }],
   ['endless-refusal', { type: 'refused', reason: 'it answered 500' }],
   ['redirect', { type: 'refused', reason: 'it answered 307' }],
   ['headers', { type: 'refused', reason: 'it cannot be reached (HPE_HEADER_OVERFLOW)' }],

@@ -36,7 +36,7 @@ describe('a server that is attacked', () => {
   );
 
   it(
-    '[X11] random input of every tool gets a result, and the session goes on',
+    '[X11] random input of every tool gets a result, and the session continues',
     () =>
       attack({}, async (victim) => {
         const nasty = new NastyValues(randomText(), NESTING_MAX);
@@ -49,7 +49,7 @@ describe('a server that is attacked', () => {
   );
 
   it(
-    '[X12] a stranger with idle connections, garbage and few descriptors on the machine keeps nobody out',
+    '[X12] a client without a key that opens idle connections and sends garbage, with few descriptors left, does not block other clients',
     () =>
       attack({ descriptorsMax: 128 }, async (victim) => {
         const idle = await openIdleConnections(victim, 2_000);
@@ -61,7 +61,7 @@ describe('a server that is attacked', () => {
   );
 
   it(
-    '[X19] every known way in, one after the other, ends and stops nothing',
+    '[X19] every known attack, one after the other, ends and does not stop the server',
     () =>
       attack({ args: ['--allow-private-host', '127.0.0.1'] }, async (victim) => {
         for (let round = 0; round < (isLong ? 20 : 1); round++) {

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { forEachAtOnce } from './run-session.ts';
 import type { Victim } from './victim.ts';
 
 /** Idle connections of a stranger: no request, no key. Resolves with how to end them, when no more are accepted or all are open. */
@@ -26,17 +27,22 @@ export async function openIdleConnections(
 
 /** Bytes that are not HTTP, or not quite. Resolves when all were sent and every connection has ended. */
 export async function sendGarbage({ port }: Victim, count: number): Promise<void> {
-  for (let sent = 0; sent < count; sent++) {
-    await new Promise<void>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => socket.write(garbage[sent % garbage.length]!));
-      const timer = setTimeout(() => socket.destroy(), 300);
-      socket.on('error', () => undefined).resume();
-      socket.on('close', () => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
-  }
+  const pieces = Array.from({ length: count }, (_, index) => garbage[index % garbage.length]!);
+  // Several at once: to some of it the server answers nothing until the connection is closed.
+  await forEachAtOnce(
+    pieces,
+    8,
+    (piece) =>
+      new Promise<void>((resolve) => {
+        const socket = connect(port, '127.0.0.1', () => socket.write(piece));
+        const timer = setTimeout(() => socket.destroy(), 300);
+        socket.on('error', () => undefined).resume();
+        socket.on('close', () => {
+          clearTimeout(timer);
+          resolve();
+        });
+      }),
+  );
 }
 
 const garbage: readonly (string | Buffer)[] = [

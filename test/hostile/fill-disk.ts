@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { APIError, type Anthropic } from '@anthropic-ai/sdk';
 import { expect } from 'vitest';
 import { becomesIdle, readSession, runSession, sendMessage, type SessionEvent, startSession } from './run-session.ts';
@@ -43,6 +43,13 @@ export async function fillDisk(rounds: number): Promise<void> {
     await victim.kill();
     victim = await startVictim({ dataDirectory: disk.directory, keys: victim.keys });
     await expectKept(victim, known, history);
+    const filler = await fillByAgent(victim, disk);
+    await sendLargeMessages(victim, history.keys().next().value!);
+    expect(await victim.stop()).toBe(0);
+    expect(victim.stderr()).not.toMatch(/unexpected|uncaught|unhandled|FATAL/i);
+    free(disk, filler);
+    victim = await startVictim({ dataDirectory: disk.directory, keys: victim.keys });
+    await expectKept(victim, known, history);
     expect(await victim.stop()).toBe(0);
   } finally {
     await victim.close();
@@ -52,9 +59,11 @@ export async function fillDisk(rounds: number): Promise<void> {
 
 /** The agent's workspace takes all that is left, except what `SPARE` gives back. */
 async function fillByAgent({ attacker }: Victim, disk: SmallDisk): Promise<string> {
-  const command = `head -c 600000 /dev/zero > ${SPARE}; head -c 100000000 /dev/zero > fill; head -c 1000000 /dev/zero > more`;
+  const command = `head -c 600000 /dev/zero > ${SPARE}; head -c 100000000 /dev/zero > fill; head -c 1000000 /dev/zero > more; : > filled`;
   const id = await startSession(attacker, { turns: [[{ call: 'bash', input: { command } }], [{ say: 'done' }]] });
-  await expect.poll(() => disk.freeBytes()).toBeLessThan(FULL_BYTES);
+  // An empty file needs no space. Before it is there, the agent could take what `SPARE` gives back.
+  await expect.poll(() => existsSync(`${disk.directory}/workspaces/${id}/filled`), { timeout: 30_000 }).toBe(true);
+  expect(disk.freeBytes()).toBeLessThan(FULL_BYTES);
   // Room for some requests: what they are promised has to survive the ones that find none.
   rmSync(`${disk.directory}/workspaces/${id}/${SPARE}`);
   return id;
@@ -85,6 +94,7 @@ async function workOnFullDisk(victim: Victim, disk: SmallDisk, known: Acknowledg
       known.messages.set(reader, known.messages.get(reader)! + 1);
     });
   }
+  await sendLargeMessages(victim, reader);
   console.log(`${failures.length} of 90 requests failed with ${disk.freeBytes()} bytes free`);
   expect(failures.length).toBeGreaterThan(10);
   expect([known.agents.size > 0, known.files.size > 0]).toEqual([true, true]);
@@ -92,6 +102,14 @@ async function workOnFullDisk(victim: Victim, disk: SmallDisk, known: Acknowledg
   expect(untyped.map(({ message }) => message)).toEqual([]);
   // Reading needs no room.
   expect((await canary.beta.sessions.retrieve(reader)).id).toBe(reader);
+}
+
+/** SQLite writes messages that are larger than its page cache before the commit, inside a savepoint. */
+async function sendLargeMessages({ canary }: Victim, reader: string): Promise<void> {
+  for (let count = 0; count < 3; count++) {
+    const sending = sendMessage(withoutRetries(canary), reader, 'x'.repeat(8_000_000));
+    await expect(sending).rejects.toMatchObject({ status: 507 });
+  }
 }
 
 function withoutRetries(client: Anthropic): Anthropic {

@@ -16,7 +16,7 @@ export async function readFleet({ url, keys }: Victim, path: string): Promise<Fl
   return await collect(openEvents(`${url}${path}`, { headers: { 'x-api-key': keys.attacker, connection: 'close' } }));
 }
 
-/** `/v1/fleet`, and the runs whose end it has told. */
+/** Watches `/v1/fleet`, and collects the runs that have ended. */
 export function watchRuns({ url, keys }: Victim) {
   const ending = new AbortController();
   const ended: string[] = [];

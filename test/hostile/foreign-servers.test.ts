@@ -72,7 +72,7 @@ describe('a server whose agents use hostile servers', () => {
     async () => {
       const bad = hostile.names.hook.filter((name) => name !== 'fine');
       const args = bad.flatMap((name) => ['--webhook', hostile.url('hook', name)]);
-      // Each receiver is told of four sessions at the same time, for as long as it does not take the events.
+      // Each receiver gets the events of four sessions at the same time, repeated until it accepts them.
       await attack({ args, descriptorsMore: 4 * bad.length }, async ({ attacker }) => {
         const sessions = Array.from({ length: isLong ? 500 : 30 }, (_, index) => index);
         await forEachAtOnce(sessions, 6, async () => {

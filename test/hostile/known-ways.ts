@@ -149,14 +149,14 @@ export const knownWays: Readonly<Record<string, Way>> = {
         begun.push(runOf(await orchestrate(victim, { message: 'Go', agent_def })));
       },
     );
-    await expect.poll(() => watching.ended().length, { timeout: 30_000 }).toBeGreaterThanOrEqual(begun.length);
-    watching.close();
-    expect(
+    // Runs of earlier attacks may end in the meantime.
+    const ended = () =>
       watching
         .ended()
         .filter((id) => begun.includes(id))
-        .toSorted(),
-    ).toEqual(begun.toSorted());
+        .toSorted();
+    await expect.poll(ended, { timeout: 30_000 }).toEqual(begun.toSorted());
+    watching.close();
     const turns = [[{ say: 'word '.repeat(4_000), chunks: 8_000 }]];
     const { id } = await runLong(victim, turns);
     const begunAt = performance.now();

@@ -60,14 +60,19 @@ async function createKnown({ attacker: { beta } }: Victim): Promise<KnownIds> {
   };
 }
 
-function findFailure({ method }: RawRequest, { status, headers, text, isWhole }: RawAnswer): string | undefined {
+function findFailure(
+  { method, target }: RawRequest,
+  { status, headers, text, isWhole }: RawAnswer,
+): string | undefined {
   // Another owner has the session at this moment, and the answer has the time of the next attempt.
   if (status === 503 && text.includes('"session_elsewhere"') && headers['retry-after'] !== undefined) return undefined;
   if (status < 200 || status >= 500) return `${status} ${text.slice(0, 300)}`;
   if (method === 'HEAD') return undefined;
   if (!isWhole) return `${status} is cut`;
   if (status < 400 || headers['content-type']?.startsWith('text/') === true) return undefined;
-  return text.includes('"type":"error"') ? undefined : `${status} ${text.slice(0, 300)}`;
+  // Behind the check of the key, the Responses API has OpenAI's errors.
+  const isOpenAiError = target.startsWith('/scripted/v1/responses') && text.startsWith('{"error":{"message":');
+  return isOpenAiError || text.includes('"type":"error"') ? undefined : `${status} ${text.slice(0, 300)}`;
 }
 
 function show({ method, target, headers, body }: RawRequest): string {

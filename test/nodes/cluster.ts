@@ -8,7 +8,7 @@ import { cleanEnv, MAIN } from '../../packages/cli/test-support/processes.ts';
 import { type RoundRobin, startRoundRobin } from '../support/round-robin.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
-/** Some nodes, as processes of their own, on one database and behind a load balancer. */
+/** Several nodes in separate processes, on one database and behind a load balancer. */
 export interface Cluster {
   readonly url: string;
   readonly key: string;
@@ -19,18 +19,20 @@ export interface Cluster {
 
 export interface Node {
   readonly name: string;
+  /** Its data directory. */
+  readonly directory: string;
   /** Stays the same across restarts. */
   readonly url: string;
   readonly isUp: boolean;
-  /** Between the node and its database. */
+  /** The proxy between the node and its database. */
   readonly cable: TcpProxy;
-  /** How often it ended although nobody wanted it to. */
+  /** How often it ended without a request of the test. */
   readonly deaths: number;
-  /** What it said on standard error. */
-  readonly told: () => string;
+  /** Its standard error. */
+  readonly stderr: () => string;
   signal(signal: NodeJS.Signals): void;
   kill(): Promise<void>;
-  /** Asks it to stop, and gives back the exit code. */
+  /** Sends SIGTERM, and returns the exit code. */
   stop(): Promise<number | null>;
   start(): Promise<void>;
 }
@@ -41,7 +43,7 @@ export async function openCluster(database: string, count = 3): Promise<Cluster>
   for (let index = 0; index < count; index++) {
     nodes.push(await StartedNode.create(`node${index}`, join(directory, String(index)), database));
   }
-  // One of them makes the tables; the others find them.
+  // One node creates the tables, the others find them.
   await Promise.all(nodes.map((node) => node.start()));
   const balancer = await startRoundRobin(nodes.map(({ url }) => url));
   return {
@@ -61,11 +63,11 @@ export async function openCluster(database: string, count = 3): Promise<Cluster>
 class StartedNode implements Node {
   readonly name: string;
   readonly cable: TcpProxy;
-  readonly #directory: string;
+  readonly directory: string;
   readonly #database: string;
   #child: ChildProcess | undefined;
   #port = 0;
-  #told = '';
+  #stderr = '';
   #isWanted = true;
   deaths = 0;
   firstKey: string | null = null;
@@ -73,7 +75,7 @@ class StartedNode implements Node {
   private constructor(name: string, directory: string, database: string, cable: TcpProxy) {
     this.name = name;
     this.cable = cable;
-    this.#directory = directory;
+    this.directory = directory;
     this.#database = database;
   }
 
@@ -93,23 +95,23 @@ class StartedNode implements Node {
     return this.#child !== undefined;
   }
 
-  told(): string {
-    return this.#told;
+  stderr(): string {
+    return this.#stderr;
   }
 
   async start(): Promise<void> {
-    const args = [MAIN, 'serve', '--json', '--port', String(this.#port), '--data', this.#directory];
+    const args = [MAIN, 'serve', '--json', '--port', String(this.#port), '--data', this.directory];
     const env = cleanEnv({ FLEETLOOM_DATABASE: this.#database });
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const killIt = () => child.kill('SIGKILL');
-    // Whatever becomes of the test, no node outlives it.
+    // No node outlives the test, also if it fails.
     process.once('exit', killIt);
     child.once('exit', () => process.off('exit', killIt));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.#told += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text));
     const lines = createInterface({ input: child.stdout });
-    const told = await Promise.race([once(lines, 'line'), once(child, 'exit')]);
-    if (typeof told[0] !== 'string') throw new Error(`${this.name} ended at its start: ${this.#told}`);
-    const { port, key } = JSON.parse(told[0]) as { port: number; key: string | null };
+    const first = await Promise.race([once(lines, 'line'), once(child, 'exit')]);
+    if (typeof first[0] !== 'string') throw new Error(`${this.name} ended at its start: ${this.#stderr}`);
+    const { port, key } = JSON.parse(first[0]) as { port: number; key: string | null };
     this.#port = port;
     this.firstKey ??= key;
     this.#child = child;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { vi } from 'vitest';
 import { repositoryRoot } from '../support/root.ts';
 
-/** What is used of the driver, which belongs to the package of the server. */
+/** The used part of the driver, which is a dependency of the server package. */
 interface Driver {
   readonly Client: new (
     url: string,
@@ -17,10 +17,10 @@ interface Driver {
 const load = createRequire(join(repositoryRoot, 'packages', 'server', 'package.json'));
 const { Client } = load('pg') as Driver;
 
-/** Others may read it meanwhile, and who writes to it waits. */
+/** A locked table: reads pass, and writes wait. */
 export interface HeldTable {
   countWaiting(): Promise<number>;
-  /** Ends the connections of those who wait, as when they break. */
+  /** Terminates the connections that wait for the lock. */
   endWaiting(): Promise<void>;
   letGo(): Promise<void>;
 }
@@ -40,7 +40,17 @@ export async function holdTable(url: string, table: string): Promise<HeldTable> 
   };
 }
 
-/** Counts what this process asks any database. */
+/** A connection that reads single numbers. */
+export async function openNumbers(url: string): Promise<{ read(sql: string): Promise<number>; end(): Promise<void> }> {
+  const client = new Client(url);
+  await client.connect();
+  return {
+    read: async (sql) => Number(Object.values((await client.query(sql)).rows[0] as object)[0]),
+    end: () => client.end(),
+  };
+}
+
+/** Counts the queries of this process. */
 export function countQueries(): { end(): { total: number; ofResources: number } } {
   const spy = vi.spyOn(Client.prototype, 'query');
   return {

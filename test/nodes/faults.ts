@@ -1,10 +1,10 @@
 import type { RandomText } from '../../bench/random-text.ts';
-import { limits } from '../../packages/server/src/base/limits.ts';
+import { sessionLimits } from '../../packages/server/src/sessions/core/limits.ts';
 import type { Postgres } from '../../scripts/support/postgres.mjs';
 import type { Cluster, Node } from './cluster.ts';
 import { pause } from './work-through.ts';
 
-/** What can go wrong with nodes and their database, in any order, and each kind as often as the others. */
+/** Faults of nodes and their database, in random order, each kind equally often. */
 export class Faults {
   readonly counts = { kill: 0, freeze: 0, cut: 0, restart: 0 };
   readonly #cluster: Cluster;
@@ -22,7 +22,7 @@ export class Faults {
     return Object.values(this.counts).reduce((sum, count) => sum + count, 0);
   }
 
-  /** The next one, which is over when this resolves. Every node has its turn: one of them may have all the sessions. */
+  /** Applies the next fault and resolves when it is over. Nodes take turns, because one may own all sessions. */
   async next(): Promise<void> {
     if (this.#left.length === 0) this.#left = ['kill', 'freeze', 'cut', 'restart'];
     const [fault] = this.#left.splice(this.#random.below(this.#left.length), 1) as [keyof Faults['counts']];
@@ -43,14 +43,14 @@ export class Faults {
 
   async #freeze(node: Node): Promise<void> {
     node.signal('SIGSTOP');
-    await pause(limits.sharedLeaseMs + 1_500);
+    await pause(sessionLimits.sharedLeaseMs + 1_500);
     node.signal('SIGCONT');
   }
 
   async #cut(node: Node): Promise<void> {
     if (this.#random.below(2) === 0) node.cable.cut();
     else node.cable.freeze();
-    await pause(limits.sharedLeaseMs + this.#random.below(2_000));
+    await pause(sessionLimits.sharedLeaseMs + this.#random.below(2_000));
     node.cable.heal();
   }
 }

@@ -1,4 +1,4 @@
-/** What is wrong with a session, and how much of it. */
+/** The problems found in a session, with counts. */
 export class Findings {
   readonly problems: string[] = [];
   lost = 0;
@@ -10,7 +10,7 @@ export class Findings {
     this.#sessionId = sessionId;
   }
 
-  /** What there should be, and what there is, in this order. */
+  /** Compares an expected with an actual sequence. */
   compare(what: string, wanted: readonly string[], got: readonly string[]): void {
     const missing = subtract(wanted, got);
     const surplus = subtract(got, wanted);
@@ -23,13 +23,13 @@ export class Findings {
     this.problems.push(`${this.#sessionId}: ${what}: ${counts}, different at ${at}: ${JSON.stringify(pair)}`);
   }
 
-  /** With those of the sequence, in which nothing may be missing. */
+  /** All problems, including gaps of `seq`. */
   toProblems(): readonly string[] {
     return this.gaps === 0 ? this.problems : [`${this.#sessionId}: ${this.gaps} gaps in seq`, ...this.problems];
   }
 }
 
-/** What the first has more often than the second. */
+/** The items that the first list has more often than the second. */
 function subtract(from: readonly string[], others: readonly string[]): string[] {
   const left = new Map<string, number>();
   for (const each of others) left.set(each, (left.get(each) ?? 0) + 1);

@@ -21,7 +21,7 @@ async function take(owner: string, ttlMs: number): Promise<number> {
   return acquired.fence;
 }
 
-it('[P72] the proof that a session has one owner at a time finds whatever speaks against it', async () => {
+it('[P72] the proof that a session has one owner at a time finds every violation', async () => {
   noteOwnership(place.url, place.schema);
   await commitOne(store, { type: 'create', session: newSession('sesn_1'), frames: frames('a'), changes: [] });
   await commitOne(store, append('sesn_1', await take('old', 0), ['b', 'c']));
@@ -29,25 +29,25 @@ it('[P72] the proof that a session has one owner at a time finds whatever speaks
   const evidence = readOwnership(place.url, place.schema);
   expect(judgeOwnership(evidence)).toEqual({ problems: [], appends: 3, takeOvers: 1 });
 
-  /** What it finds if the row that begins here were another one. */
+  /** The problems found after changing the row that begins at `seq`. */
   const withRow = (seq: number, change: Partial<LogRow>) => {
     const rows = evidence.rows.map((row) => (row.first_seq === seq ? { ...row, ...change } : row));
     return judgeOwnership({ ...evidence, rows }).problems;
   };
-  const told = 'and by the notes fence 0 to 1, fence 1 to 3, fence 2 to 4 owned it';
+  const owned = 'and by the notes fence 0 to 1, fence 1 to 3, fence 2 to 4 owned it';
   expect(withRow(1, { fence: 2 })).toEqual([
     'sesn_1: 2 was written with fence 1 after 2',
-    `sesn_1: by the log fence 2 to 1, fence 1 to 3, fence 2 to 4 wrote, ${told}`,
+    `sesn_1: by the log fence 2 to 1, fence 1 to 3, fence 2 to 4 wrote, ${owned}`,
   ]);
-  // The old owner was let in after it had lost the session.
-  expect(withRow(4, { fence: 1 })).toEqual([`sesn_1: by the log fence 0 to 1, fence 1 to 4 wrote, ${told}`]);
-  expect(withRow(4, { fence: 3 })).toContain('sesn_1: 4 has fence 3, which nobody had yet');
+  // The old owner wrote after it had lost the session.
+  expect(withRow(4, { fence: 1 })).toEqual([`sesn_1: by the log fence 0 to 1, fence 1 to 4 wrote, ${owned}`]);
+  expect(withRow(4, { fence: 3 })).toContain('sesn_1: 4 has fence 3, which no node had yet');
   expect(withRow(2, { last_seq: 2 })).toContain('sesn_1: 4 comes after 2');
   expect(withRow(2, { last_seq: 4 })).toContain('sesn_1: 4 comes after 4');
   expect(withRow(4, { last_seq: 5 })).toContain('sesn_1: the log ends with 5 and not with 4');
   expect(withRow(4, { first_seq: 5 })).toContain('sesn_1: 5 comes after 3');
 
-  // Where it is real: a session is stolen, twice, and written to without a log or an owner.
+  // Real violations: a session is taken twice during a lease, and written without a log row or an owner.
   await database.write("UPDATE ~logs SET owner = 'thief'");
   await database.write("UPDATE ~logs SET owner = 'other', fence = fence + 1");
   await database.write('UPDATE ~logs SET owner = NULL, fence = fence + 1, head = head + 1');

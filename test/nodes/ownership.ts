@@ -1,23 +1,22 @@
 import { findLogProblems, type LogRow, readLogs } from './log-proof.ts';
 import { runSql } from './run-sql.ts';
 
-/** What is known of who owned and who wrote, and what it comes to. */
+/** The result of comparing owners with writers. */
 export interface Ownership {
   readonly problems: readonly string[];
   readonly appends: number;
-  /** How often a session got another owner while it was at work. */
+  /** How often a running session got another owner. */
   readonly takeOvers: number;
 }
 
-/** When nobody writes any more. */
+/** Checks all sessions. Call it when no node writes any more. */
 export function checkOwnership(url: string, schema = 'fleetloom'): Ownership {
   return judgeOwnership(readOwnership(url, schema));
 }
 
 /**
- * Lets the database itself write down what the logs cannot tell: whose each fence was, and whether the lease before it had run
- * out. It is a trigger, which no node knows of. The row of a session is locked while it is changed, so the notes of a session
- * are in their true order.
+ * Adds a trigger that records what the logs do not contain: the owner of each fence, and whether the previous lease had
+ * expired. The row of a session is locked while it is changed, so the notes of a session are in their true order.
  */
 export function noteOwnership(url: string, schema = 'fleetloom'): void {
   runSql(
@@ -39,7 +38,7 @@ export function noteOwnership(url: string, schema = 'fleetloom'): void {
 
 export interface Note {
   readonly session_id: string;
-  /** What the session had, whoever wrote. */
+  /** The fence of the session after the change. */
   readonly fence: number;
   readonly owner: string | null;
   readonly old_head: number;
@@ -74,7 +73,7 @@ export function judgeOwnership({ rows, notes }: Evidence): Ownership {
     if (head !== oldHead) {
       appends += 1;
       if (oldHead !== known.head) problems.push(`${id}: an append began at ${oldHead} and not at ${known.head}`);
-      // Before its first frame nobody can own it.
+      // A session has no owner before its first frame.
       if (owner === null && oldHead > 0) problems.push(`${id}: an append to ${head} without an owner`);
       addWritten(known.written, head, fence);
     }
@@ -91,7 +90,7 @@ interface Known {
   readonly written: Written;
 }
 
-/** Up to which number a log was written with which fence. */
+/** The last `seq` written with each fence. */
 type Written = { last: number; fence: number }[];
 
 function addWritten(written: Written, last: number, fence: number): void {
@@ -100,7 +99,7 @@ function addWritten(written: Written, last: number, fence: number): void {
   else written.push({ last, fence });
 }
 
-/** Who wrote, by the log, has to be who owned it then, by the notes. */
+/** The writers according to the log must be the owners according to the notes. */
 function compareWriters(rows: readonly LogRow[], sessions: ReadonlyMap<string, Known>): string[] {
   const logs = new Map<string, Written>();
   for (const { session_id: id, first_seq: first, last_seq: last, fence } of rows) {

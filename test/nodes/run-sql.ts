@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { repositoryRoot } from '../support/root.ts';
 
-/** In another process: the driver belongs to the package of the server. Gives back the first value, as JSON. */
+/** Runs SQL in another process, because the driver is a dependency of the server package. Returns the first value as JSON. */
 export function runSql(url: string, sql: string): string {
   const lines = `import pg from 'pg'; const client = new pg.Client(process.argv[1]); await client.connect();
     const { rows = [] } = await client.query(process.argv[2]); await client.end();

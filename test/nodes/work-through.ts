@@ -10,10 +10,10 @@ export interface WorkThrough {
   /** Sessions at a time. */
   readonly count: number;
   readonly toTask: (index: number) => Task;
-  /** Whether sessions go on, one after the other in each place, until it is over; else each place has one. */
+  /** Whether each slot starts another session after its last one until the end; otherwise each slot has one. */
   readonly isEndless?: boolean;
   readonly happen: () => Promise<void>;
-  /** How long the rest may take when it is over. */
+  /** How long the remaining sessions may take after the end. */
   readonly patienceMs: number;
 }
 
@@ -25,7 +25,7 @@ export interface Totals {
   readonly problems: readonly string[];
 }
 
-/** Sessions at work while something happens to the nodes; then everything about each of them is looked at. */
+/** Runs sessions while faults are applied to the nodes, and then checks each session completely. */
 export async function workThrough(options: WorkThrough): Promise<Totals> {
   const { caller, environmentId, count, toTask, isEndless = false, happen, patienceMs } = options;
   const giveUp = new AbortController();
@@ -39,7 +39,7 @@ export async function workThrough(options: WorkThrough): Promise<Totals> {
     await work.run(environmentId, giveUp.signal, () => isEndless && isOver);
   };
   const workAt = async (place: number) => {
-    // Not all in the same instant, as nobody's clients are.
+    // Spread over time, like real clients.
     await pause(place * 20);
     do await workOnce(place);
     while (goesOn());
@@ -58,7 +58,7 @@ export async function workThrough(options: WorkThrough): Promise<Totals> {
   return toTotals(await findAll(works));
 }
 
-/** A few at a time, so that it is neither slow nor another test of how much can be asked at once. */
+/** Checks a few sessions at a time, so that the checks do not overload the nodes. */
 async function findAll(works: readonly Work[]): Promise<Findings[]> {
   const findings: Findings[] = [];
   const left = [...works];
@@ -82,8 +82,8 @@ function toTotals(findings: readonly Findings[]): Totals {
 
 function toLate({ nodes }: Cluster, works: readonly Work[]): Error {
   const open = works.filter(({ seen }) => seen.at(-1)?.type !== 'done');
-  const told = nodes.map((node) => `${node.name}: ${node.told().slice(-2_000)}`).join('\n');
-  return new Error(`${open.length} of ${works.length} sessions do not end, ${open[0]?.id} for one\n${told}`);
+  const output = nodes.map((node) => `${node.name}: ${node.stderr().slice(-2_000)}`).join('\n');
+  return new Error(`${open.length} of ${works.length} sessions do not end, ${open[0]?.id} for one\n${output}`);
 }
 
 export function pause(ms: number): Promise<void> {

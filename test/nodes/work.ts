@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { type ConnectionState, type FleetWatch, watchFleet } from '@fleetloom/client';
 import type { FleetEvent } from '@fleetloom/protocol/fleet';
 import { Findings } from './findings.ts';
-import { toScript } from '../../packages/cli/src/conformance/script.ts';
+import { toScript } from '../../packages/cli/src/conformance/harness/script.ts';
 
-/** Asks a server through whatever stands in between, again and again until it has an answer, as clients do. */
+/** A client that retries every request until it is answered. */
 export class Caller {
   readonly #url: string;
   readonly #key: string;
-  /** Answers that were no success, by their status; 0: there was none. */
+  /** The number of failed attempts by status; 0: no answer. */
   readonly troubles = new Map<number, number>();
-  /** How often a reader has come, or come back. */
+  /** How often a reader has connected or reconnected. */
   connections = 0;
 
   constructor(url: string, key: string) {
@@ -22,7 +22,7 @@ export class Caller {
     return JSON.parse(await this.#ask(method, path, body)) as Answer;
   }
 
-  /** An answer of many lines. */
+  /** Reads a response of JSON lines. */
   async lines(path: string): Promise<unknown[]> {
     const text = await this.#ask('GET', path);
     return text
@@ -36,7 +36,7 @@ export class Caller {
   }
 
   async #ask(method: string, path: string, body?: object): Promise<string> {
-    // As whoever wants it once, whatever becomes of the node that is asked first.
+    // Applied once, also if the first node is killed and another one is asked.
     const once = method === 'POST' ? { 'idempotency-key': randomUUID() } : {};
     for (let attempt = 0; ; attempt++) {
       const response = await fetch(`${this.#url}${path}`, {
@@ -54,12 +54,12 @@ export class Caller {
       const status = response?.status ?? 0;
       this.troubles.set(status, (this.troubles.get(status) ?? 0) + 1);
       if (status >= 400 && status < 500 && status !== 429) throw new Error(`${method} ${path}: ${status} ${text}`);
-      if (attempt > 200) throw new Error(`${method} ${path}: nobody answers (${status} ${text})`);
+      if (attempt > 200) throw new Error(`${method} ${path}: no node answers (${status} ${text})`);
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }
 
-  /** Behind a cursor, if there is one. */
+  /** Opens a fleet stream after a cursor, if there is one. */
   watch(session: string, after: string | null, signal: AbortSignal): FleetWatch {
     const onConnection = ({ type }: ConnectionState) => void (type === 'open' && (this.connections += 1));
     const place = after === null ? {} : { after };
@@ -75,26 +75,31 @@ export class Caller {
   }
 }
 
-/** Who changes something loses its patience soon, and repeats it at another node while the first is still at it. */
+/** A short timeout for writes, so that they are repeated on another node while the first is still applying them. */
 const IMPATIENT_MS = 5_000;
 const PATIENT_MS = 20_000;
 
-/** What is sent to say something. */
+/** The body that sends a message. */
 export function toMessage(text: string): object {
-  return { events: [{ type: 'user.message', content: [{ type: 'text', text }] }] };
+  return { events: [toEvent(text)] };
+}
+
+/** A message as an event. */
+export function toEvent(text: string): object {
+  return { type: 'user.message', content: [{ type: 'text', text }] };
 }
 
 export interface Task {
-  /** At most. */
+  /** The largest number of messages. */
   readonly rounds: number;
-  /** Pieces of text of each answer, and the pause before each. */
+  /** Deltas of each answer, and below the pause before each. */
   readonly chunks: number;
   readonly everyMs: number;
-  /** Whether it writes a file in each round. */
+  /** Whether the agent writes a file in each round. */
   readonly writes?: boolean;
 }
 
-/** One session with somebody who speaks to it and watches, whatever becomes of the nodes. */
+/** One session with a client that sends messages and watches it while faults are applied to the nodes. */
 export class Work {
   readonly #caller: Caller;
   readonly #name: number;
@@ -109,7 +114,7 @@ export class Work {
     this.#task = task;
   }
 
-  /** From the first word to the last one. Who watches hangs up after each answer and comes back behind it, to any node. */
+  /** Runs all rounds. The watcher disconnects after each answer and resumes after it on any node. */
   async run(environmentId: string, signal: AbortSignal, isOver: () => boolean): Promise<void> {
     const agent = await this.#caller.call<{ id: string }>('POST', '/v1/agents', {
       name: `a${this.#name}`,
@@ -126,7 +131,7 @@ export class Work {
     }
   }
 
-  /** What is wrong with it when everybody rests. */
+  /** Checks the session once it is idle. */
   async findProblems(): Promise<Findings> {
     const { writes = false } = this.#task;
     const rounds = this.sent.length;

@@ -38,7 +38,7 @@ export const tscPath = join(repositoryRoot, 'node_modules', 'typescript', 'bin',
 const vitePath = join(repositoryRoot, 'node_modules', 'vite', 'bin', 'vite.js');
 
 export function runNpm(args: string[], cwd: string): Promise<Output> {
-  // Under `npm run`, npm says where it is.
+  // `npm run` sets its own path.
   const npm = process.env['npm_execpath'];
   const isNpm = npm !== undefined && basename(npm) === 'npm-cli.js';
   return isNpm ? run(process.execPath, [npm, ...args], cwd) : run('npm', args, cwd);
@@ -49,7 +49,7 @@ export interface Output {
   stderr: string;
 }
 
-/** Runs a program to its end; one that fails is an error with all that it said. */
+/** Runs a program to its end; a failure throws an error with its output. */
 export async function run(program: string, args: string[], cwd: string): Promise<Output> {
   try {
     return await promisify(execFile)(program, args, { cwd, env: environment(), maxBuffer: 64 * 1024 * 1024 });
@@ -59,7 +59,7 @@ export async function run(program: string, args: string[], cwd: string): Promise
   }
 }
 
-/** Without what the npm that runs the tests, or vitest, has set for itself: a stranger's shell has none of it. */
+/** Without the variables of npm and vitest, which a user's shell does not have. */
 function environment(): NodeJS.ProcessEnv {
   const isOurs = (name: string) =>
     /^(?:npm_(?!config_|execpath)|INIT_CWD$|VITEST|NODE_(?:ENV|OPTIONS|PATH)$)/.test(name);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentTree } from '@fleetloom/protocol/stream-json/tree';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { toInspection } from '../../packages/cli/src/inspect/to-inspection.ts';
+import { toInspection } from '../../packages/cli/src/stream-json/inspect/to-inspection.ts';
 import { recording } from '../support/recordings.ts';
 import { repositoryRoot } from '../support/root.ts';
 import { type Output, type Packed, pack, run, runNpm, tscPath } from './pack.ts';
@@ -47,20 +47,30 @@ it('[G11] a tarball holds what was compiled and the sources it was compiled from
   }
 });
 
-it('[Z4] the tarball of the server brings the dashboard along: pages, scripts, styles, the worker and nothing else', () => {
+it('[Z4] the tarball of the server contains the dashboard: pages, scripts, styles, the worker and nothing else', () => {
   const files = packed.flatMap(({ name, files: all }) => (name === '@fleetloom/server' ? all : []));
   const pages = files.filter((file) => file.startsWith('dist/web/'));
   expect(pages.filter((file) => !file.startsWith('dist/web/assets/')).sort()).toEqual(
-    ['favicon-needs.svg', 'favicon.svg', 'index.html', 'login.html', 'recording.html'].map(
-      (name) => `dist/web/${name}`,
-    ),
+    [
+      'apple-touch-icon.png',
+      'favicon-needs.svg',
+      'favicon.svg',
+      'icon-192.png',
+      'icon-512.png',
+      'icon-maskable.png',
+      'index.html',
+      'login.html',
+      'manifest.webmanifest',
+      'push-worker.js',
+      'recording.html',
+    ].map((name) => `dist/web/${name}`),
   );
   const assets = pages.filter((file) => file.startsWith('dist/web/assets/'));
   expect(assets.filter((file) => !/-[\w-]{8}\.(?:js|css)$/.test(file))).toEqual([]);
   expect(assets.some((file) => file.includes('shared-hub-'))).toBe(true);
 });
 
-describe('a program of somebody else', () => {
+describe('a program of a user', () => {
   let consumer: string;
   beforeAll(async () => {
     consumer = await createConsumer('library', ['@fleetloom/protocol', '@fleetloom/client']);
@@ -68,7 +78,7 @@ describe('a program of somebody else', () => {
     await runNpm(['install', '--offline', ...quietly], consumer);
   });
 
-  it('[G11] the libraries install without a registry, and bring nothing else along', async () => {
+  it('[G11] the libraries install without a registry and without dependencies', async () => {
     expect(await readdir(join(consumer, 'node_modules', '@fleetloom'))).toEqual(['client', 'protocol']);
     const others = (await readdir(join(consumer, 'node_modules'))).filter((name) => !name.startsWith('.'));
     expect(others).toEqual(['@fleetloom']);
@@ -97,7 +107,7 @@ describe('a program of somebody else', () => {
     await compile(consumer, ['page.ts'], { module: 'esnext', moduleResolution: 'bundler', lib, types: [] });
   });
 
-  it('[G11] what is no public export cannot be imported', async () => {
+  it('[G11] a module that is not exported cannot be imported', async () => {
     const importing = (specifier: string) =>
       run(process.execPath, ['--input-type=module', '-e', `await import('${specifier}')`], consumer);
     await importing('@fleetloom/protocol/sse');
@@ -173,7 +183,7 @@ async function installFromRegistry(consumer: string): Promise<Output> {
   } catch (cause) {
     throw new Error(
       'what the command depends on could not be installed. npm takes it from its cache, or from the registry: ' +
-        'check the network and `npm config get registry`. npm says why in the cause.',
+        'check the network and `npm config get registry`. the cause has the output of npm.',
       { cause },
     );
   }

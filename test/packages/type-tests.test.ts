@@ -26,7 +26,7 @@ it('[G10] every type test is compiled by `npm run check`', () => {
   expect(files).toEqual(expect.arrayContaining(typeTests.map((file) => `./${file}`)));
 });
 
-/** What a package lets others import: by which name, and where it is written. */
+/** The entry points of a package: specifier, folder and source file. */
 function readEntries(folder: string): [specifier: string, folder: string, source: string][] {
   const { name, exports = {} } = JSON.parse(read(`${folder}/package.json`));
   return Object.entries<string | Record<string, string>>(exports).flatMap(([key, target]) => {

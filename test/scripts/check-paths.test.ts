@@ -27,7 +27,7 @@ it('[G3] nothing is reported twice', async () => {
   expect(stdout.trimEnd().split('\n')).toHaveLength(found.length);
 });
 
-it('[G3] what is true everywhere passes', async () => {
+it('[G3] paths that are valid on every machine pass', async () => {
   const ending = await runOnTree('check-paths.mjs', {
     'a.md':
       'https://host/home/alice /home/user/project /v1/sessions/{id}/work/items packages/root/x the npm registry. registry.all.values()\n',

@@ -10,6 +10,7 @@ const found: [string, string][] = [
   ['a RegExp in an arrow function', 'export const toFilter = (word: string) => new RegExp(word);\n'],
   ['a RegExp in a method', 'class Filter {\n  test(word: string) {\n    return new RegExp(`^${word}`, "u");\n  }\n}\n'],
   ['match with a variable', 'export const count = (text: string, word: string) => text.match(word);\n'],
+  ['matchAll with a variable', 'export const all = (text: string, word: string) => [...text.matchAll(word)];\n'],
   ['search with a text', 'export const find = (text: string) => text.search("a.b");\n'],
   ['a program from text', "import { Script } from 'node:vm';\n"],
   ['RE2 elsewhere', "import { RE2JS } from 're2js';\n"],

@@ -44,9 +44,14 @@ it.each([
   ['an id that is defined twice', ['', '- **S1** again'], [], 'SPEC.md:3 defines S1 a second time'],
   ['a test without a rule', [], ["it('works', () => {});"], `${testFile}:2 cites no rule: begin "works"`],
   ['a rule that is not at the beginning', [], ["it('works [S1]', () => {});"], `${testFile}:2 cites no rule`],
-  ['an unknown rule', [], ["it('[S1, S9] a', () => {});"], `${testFile}:2 cites S9, which SPEC.md does not define`],
+  ['an unknown rule', [], ["it('[S1, S9] a', () => {});"], `${testFile}:2 cites S9, which no SPEC.md defines`],
   ['a data-driven test without a rule', [], ["it.each([1])('%s', () => {});"], `${testFile}:2 cites no rule`],
-  ['a title that is not written there', [], ['it(title, () => {});'], `${testFile}:2 has a title that is no literal`],
+  [
+    'a title that is not written there',
+    [],
+    ['it(title, () => {});'],
+    `${testFile}:2 has a title that is not a literal`,
+  ],
 ])('[G2] %s is reported', async (_name, rules, tests, problem) => {
   const ending = await checkSpec(['- **S1** one', ...rules], ["it('[S1] a', () => {});", ...tests]);
   expect(ending.code).toBe(1);
@@ -61,6 +66,20 @@ it('[G2] suites shared by implementations, and tests beside the packages, count 
     'bench/bench.test.ts': "it('[S3] a', () => {});",
   });
   expect(ending.stdout).toBe('');
+});
+
+it('[G2] each package can have a specification of its own, and ids are unique across all of them', async () => {
+  const files = {
+    'SPEC.md': '- **S1** one\n',
+    'packages/server/SPEC.md': '# Server\n\n- **S2** two\n- **S3** three\n',
+    'packages/web/SPEC.md': '- **S2** again\n',
+    [testFile]: "it('[S1, S2] a', () => {});",
+  };
+  const { stdout } = await runOnTree('check-spec.mjs', files);
+  expect(stdout.trim().split('\n')).toEqual([
+    expect.stringContaining('packages/web/SPEC.md:1 defines S2 a second time'),
+    expect.stringContaining('packages/server/SPEC.md:4 S3 is cited by no test'),
+  ]);
 });
 
 it('[G2] a missing specification is reported', async () => {

@@ -12,18 +12,15 @@ it('[G7] a command ends with the exit code of the program it ran', async () => {
   expect(ending).toEqual({ code: 7, stdout: 'from the program\n', stderr: '' });
 });
 
-it.each(['SIGTERM', 'SIGINT'] as const)(
-  '[G7] %s goes on to the program, which may end in its own way',
-  async (signal) => {
-    const ending = await interrupt(
-      signal,
-      `process.on('${signal}', () => process.exit(5)); setInterval(() => {}, 1000);`,
-    );
-    expect(ending).toEqual([5, null]);
-  },
-);
+it.each(['SIGTERM', 'SIGINT'] as const)('[G7] %s is forwarded to the program, which may handle it', async (signal) => {
+  const ending = await interrupt(
+    signal,
+    `process.on('${signal}', () => process.exit(5)); setInterval(() => {}, 1000);`,
+  );
+  expect(ending).toEqual([5, null]);
+});
 
-it('[G7] a program that dies of a signal takes the command with it in the same way', async () => {
+it('[G7] a command whose program was killed by a signal ends with the same signal', async () => {
   expect(await interrupt('SIGTERM', 'setInterval(() => {}, 1000);')).toEqual([null, 'SIGTERM']);
 });
 
@@ -42,13 +39,13 @@ it('[G8] the last line counts what passed, failed and was skipped, and a file th
   expect(ending.stdout).toBe('12 passed, 1 failed\n12 passed, 2 failed, 3 skipped\n');
 });
 
-it('[G9] a machine without a browser is told loudly what to do', async () => {
+it('[G9] without a browser a message states what to do', async () => {
   const ending = await runLines(
     "import { ensureChromium } from '$scripts/support/chromium.mjs'; console.log(await ensureChromium());",
     { FLEETLOOM_CHROMIUM: '/nowhere/chromium' },
   );
   expect(ending).toMatchObject({ code: 0, stdout: 'undefined\n' });
-  expect(ending.stderr).toContain('THERE IS NO BROWSER HERE');
+  expect(ending.stderr).toContain('NO BROWSER WAS FOUND');
   expect(ending.stderr).toContain('npm test -- --no-browser');
 });
 

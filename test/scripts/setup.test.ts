@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createTree, runLines, scripts } from './temporary-tree.ts';
 
-it('[G4] packages are installed when the lock file has changed, and otherwise nothing is said or done', async () => {
+it('[G4] packages are installed when the lock file has changed, and otherwise nothing happens', async () => {
   const root = await createClone();
   const first = await setUp(root);
   expect(first).toMatchObject({ code: 0, stdout: '' });
@@ -16,7 +16,7 @@ it('[G4] packages are installed when the lock file has changed, and otherwise no
   expect(await npmCalls(root)).toHaveLength(2);
 });
 
-it('[G4] an installation made by hand is taken as it is, unless it is an old one or for another Node', async () => {
+it('[G4] a manual installation is accepted, unless it is outdated or for another Node', async () => {
   const root = await createClone({
     'node_modules/.package-lock.json': '{ "packages": { "node_modules/a": { "version": "1.0.0" } } }',
   });
@@ -38,7 +38,7 @@ it('[G4] an installation made by hand is taken as it is, unless it is an old one
   expect(await npmCalls(old)).toHaveLength(1);
 });
 
-it('[G5] a failed installation shows the end of what npm said and what to do, and is tried again', async () => {
+it('[G5] a failed installation shows the end of the output of npm and what to do, and is tried again', async () => {
   const root = await createClone({ 'npm-fails': 'npm error code EAI_AGAIN\nnpm error the reason' });
   const ending = await setUp(root);
   expect(ending).toMatchObject({ code: 1, stdout: '' });
@@ -50,7 +50,7 @@ it('[G5] a failed installation shows the end of what npm said and what to do, an
   expect(await setUp(root)).toMatchObject({ code: 0 });
 });
 
-it('[G5] a Node that is too old is told so before anything else happens', async () => {
+it('[G5] a Node that is too old is reported before anything else happens', async () => {
   const root = await createClone({ 'package.json': '{ "engines": { "node": ">=99.5" } }' });
   const ending = await setUp(root);
   expect(ending).toMatchObject({ code: 1, stdout: '' });
@@ -65,7 +65,7 @@ it('[G6] packages are compiled when a source has changed or an output is missing
   expect((await stat(compiled)).mode & 0o111).toBe(0o111);
   expect(existsSync(join(root, 'node_modules/.bin/fleetloom'))).toBe(true);
 
-  // A new time without a new content, as after a checkout, is no change.
+  // A new time with the same content, as after a checkout, is not a change.
   await utimes(join(root, 'packages/cli/src/main.ts'), new Date(), new Date());
   expect(await setUp(root, { build: true })).toEqual({ code: 0, stdout: '', stderr: '' });
 
@@ -78,7 +78,7 @@ it('[G6] packages are compiled when a source has changed or an output is missing
   expect(await readFile(compiled, 'utf8')).toContain('answer = 2');
 });
 
-it('[G6] errors of the compiler are shown, and taking them back compiles again', async () => {
+it('[G6] errors of the compiler are shown, and fixing them compiles again', async () => {
   const root = await createPackage();
   await setUp(root, { build: true });
   await writeFile(join(root, 'packages/cli/src/main.ts'), "export const answer: number = 'two';");
@@ -90,7 +90,7 @@ it('[G6] errors of the compiler are shown, and taking them back compiles again',
   expect(await readFile(join(root, 'packages/cli/dist/main.js'), 'utf8')).toContain('answer = 1');
 });
 
-/** A clone in which npm is a small program that notes its calls and fails when it finds a file that says how. */
+/** A clone in which npm is a small program that records its calls, and fails if the file `npm-fails` exists. */
 function createClone(files: Record<string, string> = {}): Promise<string> {
   return createTree({
     'package.json': '{ "engines": { "node": ">=20.19" } }',

@@ -1,7 +1,7 @@
 import { StreamTranslator } from '@fleetloom/protocol/stream-json';
 import { createTree, foldEvent } from '@fleetloom/protocol/stream-json/tree';
 import { describe, expect, it } from 'vitest';
-import { toInspection } from '../../packages/cli/src/inspect/to-inspection.ts';
+import { toInspection } from '../../packages/cli/src/stream-json/inspect/to-inspection.ts';
 import { recordings } from '../support/recordings.ts';
 
 describe('every recording gives its expected result', () => {

@@ -5,11 +5,11 @@ import { repositoryRoot } from './root.ts';
 export interface Bundle {
   /** One minified module. */
   code: string;
-  /** What was imported by a name instead of a path, anywhere on the way. */
+  /** Imports by package name in any bundled module. */
   bareImports: string[];
 }
 
-/** What a web page loads for this module and all that it needs, made from the sources. The path is relative to the root. */
+/** Bundles a module with its dependencies for a web page. The path is relative to the root. */
 export async function bundle(path: string): Promise<Bundle> {
   const bareImports = new Set<string>();
   const result = await build({
@@ -19,7 +19,7 @@ export async function bundle(path: string): Promise<Bundle> {
     resolve: { conditions: ['fleetloom-source', 'module', 'browser', 'default'] },
     plugins: [
       {
-        // Before vite's own, which turns what is from Node into an empty module without a word.
+        // Before vite's own plugin, which silently replaces Node modules by empty ones.
         name: 'note-bare-imports',
         enforce: 'pre',
         resolveId: (id: string, importer: string | undefined) => {

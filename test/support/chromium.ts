@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 
 export interface OpenPage {
   page: Page;
-  /** What went wrong in it without stopping it: errors in its console, failed requests, requests to another host. */
+  /** Errors in the console, failed requests and requests to another host. */
   complaints: string[];
 }
 
@@ -17,19 +17,19 @@ export async function openPage(url: string): Promise<OpenPage> {
   return { page, complaints };
 }
 
-/** Where the browser is. */
+/** The path of the browser. */
 export function chromiumPath(): string {
   if (process.env['FLEETLOOM_NO_BROWSER'] === '1') {
-    // Never skipped: a green run means that somebody looked.
+    // Not skipped: a green run must include the browser tests.
     throw new Error(
-      'FLEETLOOM_NO_BROWSER=1: there is no browser here. Install chromium or name one in FLEETLOOM_CHROMIUM=/path/to/it, ' +
+      'FLEETLOOM_NO_BROWSER=1: no browser was found. Install chromium or name one in FLEETLOOM_CHROMIUM=/path/to/it, ' +
         'or leave the browser tests out with `npm test -- --no-browser`.',
     );
   }
   return process.env['FLEETLOOM_CHROMIUM'] ?? '/usr/bin/chromium';
 }
 
-/** As quiet as a browser gets: nothing in the background, nothing to anybody but the page's own server. */
+/** Disables background work and requests to hosts other than the page's own server. */
 export const chromiumFlags = [
   '--headless',
   '--no-sandbox',
@@ -49,7 +49,7 @@ export function collectComplaints(page: Page, host: string, complaints: string[]
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('requestfailed', (request) => {
     const why = request.failure()?.errorText;
-    // What a page asks for now and then may be under way when somebody leaves it.
+    // Periodic requests of a page may be aborted when the test leaves it.
     if (why === 'net::ERR_ABORTED' && /\/v1\/(?:fleet\/load|sessions\/\w+\/health)$/.test(request.url())) return;
     complaints.push(`${request.url()} failed: ${why}`);
   });

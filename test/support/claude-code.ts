@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, onTestFinished } from 'vitest';
 import { repositoryRoot } from './root.ts';
 
-/** The real claude program for tests, or why there is none. */
+/** The real claude program for tests, or the reason why it is missing. */
 export type ClaudeCode =
   | { readonly type: 'found'; readonly version: string; readonly path: string }
   | { readonly type: 'missing'; readonly version: string; readonly reason: string };
@@ -21,8 +21,8 @@ export function findClaudeCode(version: string = claudeCodeVersion): Promise<Cla
 }
 
 /**
- * Tests that need the real program. Where it cannot be installed they are skipped with a loud word, except under
- * `npm run test:claude-code`, which is run for them alone: there they fail.
+ * Tests that need the real program. If it cannot be installed they are skipped with a message, except under
+ * `npm run test:claude-code`, where they fail.
  *
  * @example
  * describeWithClaudeCode('the engine', ({ path, version }) => {
@@ -37,7 +37,7 @@ export async function describeWithClaudeCode(
   if (program.type === 'found') return void describe(`${what} (claude ${program.version})`, () => body(program));
   if (process.env['FLEETLOOM_CLAUDE_CODE_REQUIRED'] === '1') throw new Error(program.reason);
   process.stderr.write(
-    `\nTHERE IS NO CLAUDE CODE ${program.version} HERE: ${what} is not tested. ${program.reason}\n\n`,
+    `\nclaude-code ${program.version} was not installed: ${what} is not tested. ${program.reason}\n\n`,
   );
   describe.skip(what, () => body({ version: program.version, path: '' }));
 }
@@ -65,18 +65,18 @@ export function claudeCodeEnvironment(home: string, more: Record<string, string>
 /** A folder that is gone after the test. */
 export async function temporaryHome(): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), 'fleetloom-claude-'));
-  // The program may still be writing its last words when a test ends.
+  // The program may still be writing when a test ends.
   onTestFinished(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
   return home;
 }
 
 const found = new Map<string, Promise<ClaudeCode>>();
 
-/** Through the script: scripts are plain Node and know nothing of TypeScript. */
+/** Runs the script, which is not TypeScript. */
 function ask(version: string): Promise<ClaudeCode> {
-  const script = join(repositoryRoot, 'scripts', 'claude-code.mjs');
+  const script = join(repositoryRoot, 'scripts', 'programs.mjs');
   return new Promise((resolve) => {
-    execFile(process.execPath, [script, version], (error, stdout, stderr) => {
+    execFile(process.execPath, [script, 'claude-code', version], (error, stdout, stderr) => {
       const answer = readAnswer(stdout);
       if (answer?.path !== undefined) return resolve({ type: 'found', version, path: answer.path });
       resolve({ type: 'missing', version, reason: answer?.reason ?? `${error?.message ?? ''} ${stderr}` });
@@ -86,7 +86,7 @@ function ask(version: string): Promise<ClaudeCode> {
 
 function readAnswer(stdout: string): { path?: string; reason?: string } | undefined {
   try {
-    // Our own script's line: its shape is checked by its test.
+    // The cast: the test of the script checks its output.
     return JSON.parse(stdout) as { path?: string; reason?: string };
   } catch {
     return undefined;

@@ -2,12 +2,12 @@ import { expect } from 'vitest';
 import { type Harm, measureHarm } from './measure-harm.ts';
 import { isLong } from './seed.ts';
 
-/** The promise is 50 ms. Beside other tests the same work takes up to twice as long; what is not sliced takes seconds. */
+/** The limit is 50 ms. Beside other tests the same work takes up to twice as long; work that is not sliced takes seconds. */
 const STALL_MS_MAX = isLong ? 50 : 120;
 
 /**
- * What work gives, after making sure that it neither holds up the event loop nor takes much memory. Whatever it does, it
- * does each time; so once of three times is enough to show that it need not, on a machine that is busy with other things.
+ * Runs work and checks that it neither blocks the event loop nor takes much memory. One good run of three is enough: real
+ * blocking happens every time, and other processes disturb single runs.
  */
 export async function expectHarmless<Result>(
   name: string,

@@ -25,8 +25,8 @@ export function generatedStreams(): [name: string, stream: GeneratedStream][] {
     ['c, no parents', interleavedAgents({ ...agents, agents: 20, withParent: false })],
     ['c1, no parents', interleavedAgents({ ...agents, agents: 20, mode: 'one-block', withParent: false })],
     ['c, no ids', interleavedAgents({ ...agents, withId: false })],
-    ['c, nothing to tell apart', interleavedAgents({ ...agents, ...nameless })],
-    ['c1, nothing to tell apart', interleavedAgents({ ...agents, ...nameless, mode: 'one-block' })],
+    ['c, indistinguishable', interleavedAgents({ ...agents, ...nameless })],
+    ['c1, indistinguishable', interleavedAgents({ ...agents, ...nameless, mode: 'one-block' })],
     ['d', largeResults({ count: 3, size: 20_000 })],
     ['e', partialMessages({ messages: 5, unicode: 0.3 })],
   ];

@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
-/** A server that answers as badly as it can. What each name does stands in `hostile/`. */
+/** A hostile server. `hostile/` defines what each name does. */
 export interface HostileServer {
   /** `http://127.0.0.1:<port>`. */
   readonly origin: string;

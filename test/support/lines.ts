@@ -55,7 +55,7 @@ export function streamEvent(event: object, fields: object = {}): StreamJsonMessa
   return { type: 'stream_event', event, parent_tool_use_id: null, ...fields };
 }
 
-/** The stream events of one block: its start, its deltas, and its end unless told otherwise. */
+/** The stream events of one block: its start, its deltas, and its end unless `stop` is false. */
 export function streamed(index: number, start: WireBlock, deltas: object[], { stop = true } = {}): StreamJsonMessage[] {
   const lines = [
     { type: 'content_block_start', index, content_block: start },
@@ -76,7 +76,7 @@ export function translate(lines: StreamJsonMessage[], options: TranslatorOptions
   return lines.flatMap((line) => translator.translate(line));
 }
 
-/** What an event says, without envelope and place: `main text_delta m1.0 Hello`. */
+/** A short form of an event: `main text_delta m1.0 Hello`. */
 export function brief(event: AgentEvent): string {
   const place = 'block' in event && event.block !== undefined ? `${event.message_id ?? ''}.${event.block}` : undefined;
   return [event.thread, event.type, place, saying(event)].filter((part) => part !== undefined).join(' ');

@@ -8,7 +8,7 @@ export interface Harm {
 }
 
 /**
- * What work does to the process that it runs in: how long it holds the event loop, and how much memory it takes. Only
+ * Measures how long work blocks the event loop, and how much memory it takes. Only
  * CPU time of the process counts: on a busy machine any process is stopped now and then.
  */
 export async function measureHarm<Result>(work: () => Promise<Result>): Promise<Harm & { readonly result: Result }> {

@@ -7,15 +7,15 @@ import { repositoryRoot } from './root.ts';
 
 export interface TestDatabase {
   readonly url: string;
-  /** A name that nobody else uses. */
+  /** A schema of this test file only. */
   readonly schema: string;
 }
 
 let own: Promise<Postgres> | undefined;
 
 /**
- * A place in a real PostgreSQL for the tests of one file. `npm test` has started one for all files; without that, and
- * without one that is named in FLEETLOOM_TEST_DATABASE, this file gets its own. Nothing is ever skipped.
+ * A schema in a real PostgreSQL for the tests of one file. `npm test` starts one for all files; without that, and without
+ * FLEETLOOM_TEST_DATABASE, this file gets its own. No test is skipped.
  */
 export async function testDatabase(): Promise<TestDatabase> {
   const schema = `test_${randomBytes(6).toString('hex')}`;
@@ -24,7 +24,7 @@ export async function testDatabase(): Promise<TestDatabase> {
     own ??= ownPostgres();
     return { url: (await own).url, schema };
   }
-  // One that was started for the tests goes as a whole.
+  // A database that was started for the tests is removed as a whole.
   if (process.env['FLEETLOOM_TEST_DATABASE_STARTED'] !== '1') afterAll(() => dropSchema(given, schema));
   return { url: given, schema };
 }
@@ -36,7 +36,7 @@ export async function ownPostgres(): Promise<Postgres> {
   return postgres;
 }
 
-/** In another process: the driver belongs to the package of the server. */
+/** In another process, because the driver is a dependency of the server package. */
 function dropSchema(url: string, schema: string): void {
   const lines = `import pg from 'pg'; const client = new pg.Client(process.argv[1]); await client.connect();
     await client.query('DROP SCHEMA IF EXISTS ${schema} CASCADE'); await client.end();`;

@@ -1,4 +1,4 @@
 import { join } from 'node:path';
 
-/** Where the repository begins. */
+/** The root directory of the repository. */
 export const repositoryRoot = join(import.meta.dirname, '..', '..');

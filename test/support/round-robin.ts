@@ -3,21 +3,21 @@ import type { AddressInfo } from 'node:net';
 
 export interface RoundRobin {
   readonly url: string;
-  /** Who is asked in turn. */
+  /** Sets the servers that get requests in turn. */
   setTargets(urls: readonly string[]): void;
   close(): Promise<void>;
 }
 
 /**
- * An ordinary load balancer: each request goes to the next server, whatever the last one of the client went to. A server
- * that cannot be reached is passed over; an answer that breaks off breaks off for the client too.
+ * An ordinary load balancer: each request goes to the next server, whichever the client used before. A server
+ * that cannot be reached is skipped; an incomplete answer is incomplete for the client too.
  */
 export async function startRoundRobin(urls: readonly string[]): Promise<RoundRobin> {
   let targets = [...urls];
   let next = 0;
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
   const server = createServer({ keepAliveTimeout: 75_000, requestTimeout: 0 }, (incoming, outgoing) => {
-    // What has come so far: a server that cannot be reached may have been given it in vain.
+    // The body so far, to send it again to another server if this one cannot be reached.
     const body: Buffer[] = [];
     incoming.on('data', (chunk: Buffer) => body.push(chunk));
     pass(incoming, outgoing, body, targets.length);

@@ -12,7 +12,7 @@ export interface RunOptions {
   readonly environment: Readonly<Record<string, string>>;
   readonly home?: string;
   readonly args?: readonly string[];
-  /** It stays after a result, for `say`. */
+  /** Keeps the program running after a result, for `say`. */
   readonly isKept?: boolean;
 }
 
@@ -29,10 +29,10 @@ export interface ProgramLine {
 export interface ProgramRun {
   readonly lines: readonly ProgramLine[];
   readonly child: ChildProcess;
-  /** Where it keeps its sessions, and where it works. */
+  /** Its HOME with its sessions, and below its working directory. */
   readonly home: string;
   readonly folder: string;
-  /** When it has left. */
+  /** Resolves when the program has ended. */
   readonly ended: Promise<void>;
   /** Sends a further prompt. */
   readonly say: (prompt: string) => void;
@@ -69,7 +69,7 @@ export async function startClaudeCode(options: RunOptions): Promise<ProgramRun> 
   return { lines, child, home, folder, ended, say };
 }
 
-/** With everything that it has started. */
+/** Kills the process group. */
 function kill({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
@@ -78,7 +78,7 @@ function kill({ pid }: ChildProcess): void {
   }
 }
 
-/** A script for the scripted model, to be put into what an agent is told. */
+/** A script for the scripted model, to be put into a prompt. */
 export function toScript(script: object): string {
   return `<script>${JSON.stringify(script).replaceAll('<', '\\u003c')}</script>`;
 }

@@ -5,13 +5,13 @@ import { RandomText } from '../../bench/random-text.ts';
 /** Hours instead of seconds: `FLEETLOOM_LONG=1 npm test`. */
 export const isLong = process.env['FLEETLOOM_LONG'] === '1';
 
-/** For tests that run longer then. */
+/** The timeout of tests that run longer in that mode. */
 export const timeout = isLong ? 6 * 3_600_000 : 30_000;
 
 /** Every random test of a file begins here. `FLEETLOOM_SEED=… npm test -- <file>` repeats a run. */
 export const seed = Number(process.env['FLEETLOOM_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
-/** Files may share a process, and each says it: whoever repeats one looks for it there. */
+/** The last file that printed the seed: files may share a process, and each prints it once. */
 let saidIn: string | undefined;
 
 /** As `fc.assert`, with the seed. On failure fast-check prints it together with the smallest example. */

@@ -3,7 +3,7 @@ import { serve } from './http-server.ts';
 
 export type Files = Record<string, string | Uint8Array>;
 
-/** Serves these files, by their path from `/`, until the test is over. In small pieces: a reader must not rely on large ones. */
+/** Serves these files, by their path from `/`, until the test is over, in small pieces, so that a reader cannot rely on large ones. */
 export async function serveFiles(files: Files): Promise<string> {
   const server = await serve((request, response) => {
     const path = new URL(request.url ?? '', 'http://localhost').pathname;

@@ -3,18 +3,21 @@ import type { AddressInfo } from 'node:net';
 
 export interface TcpProxy {
   readonly port: number;
-  /** Breaks all connections, and lets no new one through. */
+  /** How often the target, a PostgreSQL, has reported that it is ready for the next query: once for each statement of its own. */
+  readonly statements: number;
+  /** Closes all connections, and refuses new ones. */
   cut(): void;
-  /** Leaves connections as they are and lets nothing through any more: as a cable that is pulled. */
+  /** Keeps connections open and forwards nothing, like an unplugged cable. */
   freeze(): void;
   heal(): void;
   close(): Promise<void>;
 }
 
-/** Stands between two programs, until a test cuts them off from each other. */
+/** A proxy between two programs that a test can interrupt. */
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const open = new Set<Socket>();
   let state: 'whole' | 'cut' | 'frozen' = 'whole';
+  let statements = 0;
   const server = createServer((client) => {
     keep(client);
     if (state === 'cut') return void client.destroy();
@@ -23,12 +26,18 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     client.setNoDelay(true);
     link(client, upstream);
     link(upstream, client);
+    upstream.on('data', (bytes: Buffer) => {
+      for (let at = bytes.indexOf(READY); at !== -1; at = bytes.indexOf(READY, at + READY.length)) statements += 1;
+    });
     if (state === 'frozen') for (const each of [client, upstream]) each.pause();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
   return {
     port: (server.address() as AddressInfo).port,
+    get statements() {
+      return statements;
+    },
     cut: () => {
       state = 'cut';
       for (const socket of open) socket.destroy();
@@ -38,7 +47,7 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       for (const socket of open) socket.pause();
     },
     heal: () => {
-      // Whoever was frozen has to find out that its connection is of no use any more.
+      // Frozen connections are closed, so that both programs notice.
       if (state === 'frozen') for (const socket of open) socket.destroy();
       state = 'whole';
     },
@@ -64,3 +73,6 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
     from.on('close', () => to.destroy());
   }
 }
+
+/** The message ReadyForQuery: its type and its length. */
+const READY = Buffer.from([0x5a, 0, 0, 0, 5]);

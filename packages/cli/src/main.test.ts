@@ -6,7 +6,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { readRecording, recordingPath } from '../test-support/fixtures.ts';
 import { wire } from '../test-support/lines.ts';
 import { hasTerminals, inTerminal } from '../test-support/pseudo-terminal.ts';
-import { VERSION } from './version.ts';
+import { explainLoadFailure } from './base/explain-load-failure.ts';
+import { VERSION } from './base/version.ts';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 const MAIN = join(PACKAGE, 'dist', 'main.js');
@@ -56,7 +57,7 @@ describe('the command line', () => {
     }
   });
 
-  it('[C14] a wrong call says what was meant or how to find out, and returns 2', () => {
+  it('[C14] a wrong call suggests the intended command or how to find it, and returns 2', () => {
     expect(run(['tanslate'])).toMatchObject({ status: 2, stderr: expect.stringContaining('Did you mean translate?') });
     expect(run(['stats', '--jsn'])).toMatchObject({
       status: 2,
@@ -64,21 +65,40 @@ describe('the command line', () => {
     });
     expect(run(['demo', '--speed', 'fast'])).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining('Give a number above 0'),
+      stderr: expect.stringContaining('Pass a number above 0'),
     });
     expect(run(['inspect', 'a', 'b'])).toMatchObject({
       status: 2,
-      stderr: expect.stringContaining('--help shows how'),
+      stderr: expect.stringContaining('run with --help for usage'),
     });
   });
 
-  it('[C9] a file that is not there returns 2 and says what to give', () => {
+  it('[C9] a missing file returns 2 with what to pass', () => {
     expect(run(['translate', 'missing.ndjson'])).toEqual({
       status: 2,
       stdout: '',
-      stderr:
-        'fleetloom: There is no file "missing.ndjson".\n  Give the path of a recorded stream, or pipe one in: claude -p "…" --output-format stream-json --verbose | fleetloom translate\n',
+      stderr: expect.stringMatching(
+        /^fleetloom: There is no file "missing.ndjson".\n {2}Pass the path of a recorded stream, or pipe one in: claude -p "…" --output-format stream-json --verbose \| (npx )?fleetloom translate\n$/,
+      ),
     });
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    '[D30] too few file descriptors to load a command are named, with what to do',
+    () => {
+      const command = `ulimit -n 60; exec "${process.execPath}" "${MAIN}" serve --open --port 0`;
+      const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8', env: ENV });
+      expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+      expect(stderr).toBe(
+        'fleetloom: cannot start: this process may open 60 files, and loading takes about 500.\n  Raise the limit and start again, for example with `ulimit -n 4096`.\n',
+      );
+    },
+  );
+
+  it('[D30] a system without free descriptors is named as well, and other errors are unchanged', () => {
+    const full = Object.assign(new Error('ENFILE: file table overflow'), { code: 'ENFILE' });
+    expect(explainLoadFailure(full)).toContain('the system has no file descriptors left');
+    expect(explainLoadFailure(new Error('a defect'))).toBeUndefined();
   });
 
   it('[C1] piped in and out, it prints events as they are in the file', () => {
@@ -113,7 +133,7 @@ describe('the command line', () => {
     expect(complaint).toBe('');
   });
 
-  it('[C3] a reader that stands still stops the writer before us', async () => {
+  it('[C3] a reader that stops causes back-pressure on the writer', async () => {
     const child = spawn(process.execPath, [MAIN, 'translate', '--json'], { env: ENV });
     child.stdin.on('error', () => {});
     let taken = 0;
@@ -147,11 +167,14 @@ describe('the command line', () => {
     child.stdin.destroy();
   });
 
-  it('[C17] what a command needs is loaded when it is called, and nothing for the others', () => {
+  it('[C17] the modules of a command are loaded when it is called, and no others', () => {
     const loaded = staticImports(MAIN).map((path) => path.slice(join(PACKAGE, 'dist').length + 1));
-    expect(loaded.filter((path) => /^(commands|tree|stats|inspect|terminal)\//.test(path))).toEqual([]);
-    for (const command of ['translate', 'stats', 'inspect']) {
-      const needed = staticImports(join(PACKAGE, 'dist', 'commands', `${command}.js`)).map((path) =>
+    // Declarations of commands, and the few constants that their help shows.
+    const declarations =
+      /^(main|program)\.js$|^(base|commands)\/|^(completion\/scripts|demo-fleet\/tasks|server\/log-forms)\.js$/;
+    expect(loaded.filter((path) => !declarations.test(path))).toEqual([]);
+    for (const implementation of ['translate', 'stats/stats', 'inspect/inspect']) {
+      const needed = staticImports(join(PACKAGE, 'dist', 'stream-json', `${implementation}.js`)).map((path) =>
         readFileSync(path, 'utf8'),
       );
       // Measuring wide characters takes as long to load as all the rest.

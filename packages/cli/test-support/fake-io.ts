@@ -1,18 +1,19 @@
 import { EventEmitter } from 'node:events';
-import type { Io, Output } from '../src/io.ts';
+import { tmpdir } from 'node:os';
+import type { Io, Output } from '../src/base/io.ts';
 import { FakeTerminal } from './fake-terminal.ts';
 
 /** An output that is a pipe or a file: it keeps what is written. */
 export class FakeOutput extends EventEmitter implements Output {
   text = '';
 
-  write(text: string): boolean {
-    this.text += text;
+  write(text: string | Uint8Array): boolean {
+    this.text += Buffer.from(text as Uint8Array).toString();
     return true;
   }
 }
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that moves only when a test advances it. */
 export class FakeTimers {
   nowMs = 1_800_000_000_000;
   #waiting: { atMs: number; handler: () => void }[] = [];
@@ -74,6 +75,8 @@ export class FakeIo implements Io {
   readonly stdin: FakeInput;
   readonly env: Record<string, string | undefined>;
   platform = 'linux';
+  /** Not in a git repository. */
+  cwd = tmpdir();
   suspensions = 0;
   readonly #signals = new EventEmitter();
   readonly #exits = new Set<() => void>();
@@ -107,7 +110,7 @@ export class FakeIo implements Io {
     throw new Error(`a test ended its process with ${code}`);
   }
 
-  /** Whether anybody can type; `type` does. */
+  /** Whether the input is a terminal; `type` simulates keys. */
   hasKeyboard = false;
   #typists = new Set<(keys: string) => void>();
 
@@ -118,13 +121,16 @@ export class FakeIo implements Io {
   }
 
   type(keys: string): void {
-    // Those that listen now: one may leave and come back meanwhile.
+    // The current listeners: one may remove and add itself in the meantime.
     for (const onKeys of Array.from(this.#typists)) onKeys(keys);
   }
 
   get keyboards(): number {
     return this.#typists.size;
   }
+
+  /** What was shown in a pager, if there is one. */
+  openPager?: (command: string, text: string) => Promise<boolean>;
 
   suspend(): void {
     this.suspensions += 1;

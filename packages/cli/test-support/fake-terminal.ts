@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { Output } from '../src/io.ts';
+import type { Output } from '../src/base/io.ts';
 
 /**
  * A terminal that does what the codes say: enough of one to see what a reader would see. Lines wider than the screen are
@@ -46,7 +46,8 @@ export class FakeTerminal extends EventEmitter implements Output {
     return this.lines.slice(this.#top());
   }
 
-  write(text: string): boolean {
+  write(given: string | Uint8Array): boolean {
+    const text = typeof given === 'string' ? given : Buffer.from(given).toString();
     this.writes.push(text);
     // oxlint-disable-next-line no-control-regex -- a terminal obeys them
     for (const [code, final] of text.matchAll(/\u001b\[[?\d;]*([A-Za-z])|[^\u001b]/gsu)) {

@@ -44,6 +44,11 @@ export class FleetEvents {
     return this.#add({ stream_id: id, depth, agent, thread_id: thread, ...event });
   }
 
+  /** An event of the session, outside of its turns. */
+  session(event: object): this {
+    return this.#add({ session_id: 'sesn_1', ...event });
+  }
+
   text(id: number, delta: string): this {
     return this.on(id, { type: 'text', delta });
   }

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type FleetloomServer, startServer } from '@fleetloom/server';
+import { type FleetloomServer, type ServerOptions, startServer } from '@fleetloom/server';
 
 /** A real server in a directory of its own. */
 export interface TestServer {
@@ -25,9 +25,9 @@ export interface TestServer {
 /** Agents of Claude Code may be made; none of these tests runs one. */
 const claudeCode = { workspaces: ['wrkspc_default'] };
 
-export async function startTestServer(): Promise<TestServer> {
+export async function startTestServer(options: Partial<ServerOptions> = {}): Promise<TestServer> {
   const directory = await mkdtemp(join(tmpdir(), 'fleetloom-cli-test-'));
-  let server: FleetloomServer | undefined = await startServer({ dataDirectory: directory, claudeCode });
+  let server: FleetloomServer | undefined = await startServer({ dataDirectory: directory, claudeCode, ...options });
   const { url, port, firstKey: key = '' } = server;
   const send = async (path: string, init: RequestInit): Promise<Response> => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
@@ -73,7 +73,7 @@ export async function startTestServer(): Promise<TestServer> {
     stop,
     restart: async () => {
       await stop();
-      server = await startServer({ dataDirectory: directory, port, claudeCode });
+      server = await startServer({ dataDirectory: directory, port, claudeCode, ...options });
     },
     close: async () => {
       await stop();

@@ -1,9 +1,9 @@
-import type { Io } from '../src/io.ts';
+import type { Io } from '../src/base/io.ts';
 import { runProgram } from '../src/program.ts';
 import { FakeIo } from './fake-io.ts';
 import type { FakeTerminal } from './fake-terminal.ts';
 
-/** A process of our own making in which time passes by itself, for talking to real servers. Its clock may be wrong. */
+/** A fake process with real time, for tests against real servers. Its clock may be set wrong. */
 export function toLiveIo(fake: FakeIo, stderr: Io['stderr'] = fake.stderr, clockMs = 0): Io {
   return {
     stdin: fake.stdin,
@@ -11,6 +11,8 @@ export function toLiveIo(fake: FakeIo, stderr: Io['stderr'] = fake.stderr, clock
     stderr,
     env: fake.env,
     platform: fake.platform,
+    cwd: fake.cwd,
+    openPager: async (command, text) => (await fake.openPager?.(command, text)) ?? false,
     timers: {
       now: () => Date.now() + clockMs,
       after: (delayMs, handler) => {
@@ -36,9 +38,10 @@ export interface Called {
 /** Runs the command line to its end. */
 export async function call(
   args: readonly string[],
-  options: { env?: Record<string, string>; input?: string; clockMs?: number } = {},
+  options: { env?: Record<string, string>; input?: string; clockMs?: number; cwd?: string } = {},
 ): Promise<Called> {
   const fake = new FakeIo({ input: options.input ?? '', env: options.env ?? {} });
+  if (options.cwd !== undefined) fake.cwd = options.cwd;
   const code = await runProgram(toLiveIo(fake, fake.stderr, options.clockMs), args);
   return { code, stdout: fake.stdout.text, stderr: fake.stderr.text };
 }
@@ -46,7 +49,7 @@ export async function call(
 /** Begins to run it on a terminal; what it draws and what is typed goes through the fake. */
 export function begin(
   args: readonly string[],
-  options: { terminal?: FakeTerminal; env?: Record<string, string>; on?: 'stdout' | 'stderr' } = {},
+  options: { terminal?: FakeTerminal; env?: Record<string, string>; on?: 'stdout' | 'stderr'; cwd?: string } = {},
 ): { fake: FakeIo; ended: Promise<number> } {
   const isOnStderr = options.on === 'stderr' && options.terminal !== undefined;
   const fake = new FakeIo({
@@ -54,6 +57,7 @@ export function begin(
     input: '',
     env: options.env ?? {},
   });
+  if (options.cwd !== undefined) fake.cwd = options.cwd;
   fake.hasKeyboard = options.terminal !== undefined;
   fake.stdin.isTTY = options.terminal !== undefined;
   const io = isOnStderr ? toLiveIo(fake, options.terminal) : toLiveIo(fake);

@@ -1,7 +1,7 @@
 import { StreamTranslator } from '@fleetloom/protocol/stream-json';
-import { foldOverview } from '../src/overview/fold-overview.ts';
-import type { TimeSource } from '../src/overview/moment.ts';
-import { createOverview, type Overview } from '../src/overview/overview.ts';
+import { foldOverview } from '../src/stream-json/overview/fold-overview.ts';
+import type { TimeSource } from '../src/stream-json/overview/moment.ts';
+import { createOverview, type Overview } from '../src/stream-json/overview/overview.ts';
 
 /** The overview of a whole stream that was read from a file. */
 export function overviewOf(stream: string, timeSource: TimeSource = 'line'): Overview {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -21,10 +22,10 @@ export const NODE_SECRET = 'a secret that only tests have........';
 
 /** The variables of a shell in which nothing of ours is set. */
 export function cleanEnv(more: Record<string, string> = {}): NodeJS.ProcessEnv {
-  const { PATH, HOME } = process.env;
+  const { PATH, HOME, TMPDIR } = process.env;
   // The same for all that share a database, as their operator would set it.
   const secret = 'FLEETLOOM_DATABASE' in more ? { FLEETLOOM_SECRET: NODE_SECRET } : {};
-  return { PATH, HOME, LANG: 'C.UTF-8', NO_COLOR: '1', ...secret, ...more };
+  return { PATH, HOME, TMPDIR, LANG: 'C.UTF-8', NO_COLOR: '1', ...secret, ...more };
 }
 
 export interface Running {
@@ -37,7 +38,12 @@ export interface Running {
 }
 
 export function startProgram(args: readonly string[], env: Record<string, string> = {}): Running {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: cleanEnv(env), stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    env: cleanEnv(env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // Not in a git repository, on which a run would work.
+    cwd: tmpdir(),
+  });
   const out = { stdout: '', stderr: '' };
   const news = new EventEmitter();
   for (const name of ['stdout', 'stderr'] as const) {
@@ -60,7 +66,7 @@ export function startProgram(args: readonly string[], env: Record<string, string
     ended,
     saw: async (pattern) => {
       const isThere = () => pattern.test(out.stdout + out.stderr);
-      // Told, not asked every millisecond: the program that is waited for needs the machine.
+      // Notified instead of polling: the awaited program needs the CPU.
       const signal = AbortSignal.timeout(PATIENCE_MS);
       while (!isThere()) {
         if (isOver) throw new Error(`it ended without ${String(pattern)}: ${out.stdout}${out.stderr}`);

@@ -11,7 +11,7 @@ import { cleanEnv, MAIN } from './processes.ts';
  */
 export const hasTerminals = String(spawnSync('script', ['--version']).stdout).includes('util-linux');
 if (!hasTerminals) {
-  // What nobody hears of is taken for tested.
+  // A skipped test must be visible.
   process.stderr.write('\nNOT TESTED: no pseudo-terminal here. Install util-linux, whose "script" makes them.\n\n');
 }
 
@@ -24,7 +24,7 @@ export type Step =
 export interface Session {
   /** All that was written, as it was. */
   readonly written: string;
-  /** What somebody would have seen in the end. */
+  /** The final screen. */
   readonly terminal: FakeTerminal;
   readonly code: number;
   /** Whether the line is edited and echoed again, as shells want it. */

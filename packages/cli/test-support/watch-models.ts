@@ -1,10 +1,10 @@
-import type { WatchAction } from '../src/watch/action.ts';
+import type { WatchAction } from '../src/watch/state/action.ts';
 import { chooseGlyphs } from '../src/terminal/glyphs.ts';
 import { createPaint } from '../src/terminal/palette.ts';
 import { parseKeys } from '../src/terminal/parse-keys.ts';
-import { drawWatch } from '../src/watch/draw-watch.ts';
-import { handleKey } from '../src/watch/handle-key.ts';
-import { WatchModel } from '../src/watch/watch-model.ts';
+import { drawWatch } from '../src/watch/draw/draw-watch.ts';
+import { handleKey } from '../src/watch/input/handle-key.ts';
+import { WatchModel } from '../src/watch/state/watch-model.ts';
 import type { FleetEvents } from './fleet-events.ts';
 
 export function toLook(unicode = true) {

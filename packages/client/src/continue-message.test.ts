@@ -23,7 +23,7 @@ const result = (id: string, text: string) => ({
 });
 const child = { session_thread_id: 'sthr_1' };
 
-it('[R345] the message that continues a turn names the calls that were not carried out and those that were interrupted, of the last turn only', () => {
+it('[R345] the message that continues a turn names the calls that were not executed and those that were interrupted, of the last turn only', () => {
   const message = toContinueMessage([
     use('old', 'ask'),
     { ...at, type: 'user.message', id: 'm', content: [] },
@@ -40,11 +40,11 @@ it('[R345] the message that continues a turn names the calls that were not carri
   expect(message.split('\n')).toEqual([
     'Your last turn was cut off, and your program was started again. Continue where you left off.',
     '',
-    'These calls were not carried out:',
+    'These calls were not executed:',
     '- Bash {"command":"asked"}',
     '- Bash {"command":"of child"} (of a sub-agent)',
     '',
-    'These calls were interrupted, and may have been carried out in part:',
+    'These calls were interrupted, and may have been executed in part:',
     '- Bash {"command":"cut"}',
   ]);
 });
@@ -78,7 +78,7 @@ it('[V143] the message about work in the background names the calls of sub-agent
   expect(toContinueMessage(events as unknown as SessionEvent[]).split('\n')).toEqual([
     'Work that you started was cut off, and your program was started again. Continue where you left off.',
     '',
-    'These calls were not carried out:',
+    'These calls were not executed:',
     '- Bash {"command":"of child"} (of a sub-agent)',
     '',
     'This work was lost:',

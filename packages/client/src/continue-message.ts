@@ -4,7 +4,7 @@ import { INTERRUPTED, NOT_CARRIED_OUT } from '@fleetloom/protocol/text';
 
 /**
  * Whether a session can be continued: it is idle, and since the last message of a user its turn or that of a sub-agent failed, an
- * approval was withdrawn because the server restarted, or work in the background was lost. `events` are those of the session, in order.
+ * approval was withdrawn because the server restarted, or background work was lost. `events` are those of the session, in order.
  */
 export function isCutOff(events: readonly SessionEvent[]): boolean {
   const newest = sinceMessage(events);
@@ -31,8 +31,8 @@ function isLoss(event: SessionEvent): boolean {
 }
 
 /**
- * What to say to an agent so that it goes on after its turn was cut off, e.g. by a restart of the server. It names the calls
- * that were not carried out, those that may have been carried out in part, and the work in the background that was lost. `events` are
+ * The message that makes an agent continue after its turn was cut off, e.g. by a restart of the server. It names the calls
+ * that were not executed, those that may have been executed in part, and the background work that was lost. `events` are
  * those of the session, in order.
  */
 export function toContinueMessage(events: readonly SessionEvent[]): string {
@@ -45,8 +45,8 @@ export function toContinueMessage(events: readonly SessionEvent[]): string {
   const what = isOfTurn ? 'Your last turn' : 'Work that you started';
   return [
     `${what} was cut off, and your program was started again. Continue where you left off.`,
-    ...toList('These calls were not carried out:', listed('waiting')),
-    ...toList('These calls were interrupted, and may have been carried out in part:', listed('interrupted')),
+    ...toList('These calls were not executed:', listed('waiting')),
+    ...toList('These calls were interrupted, and may have been executed in part:', listed('interrupted')),
     ...toList('This work was lost:', newest.flatMap(toLostWork)),
   ].join('\n');
 }

@@ -40,7 +40,7 @@ expectTypeOf<ResponseError>().toExtend<Error>();
 expectTypeOf<ResponseError['name']>().toEqualTypeOf<'ResponseError'>();
 expectTypeOf<ResponseError['status']>().toEqualTypeOf<number>();
 
-export function tells(error: unknown): number {
+export function statusOf(error: unknown): number {
   if (error instanceof ResponseError) return error.status;
   // @ts-expect-error: it is read, not set
   new ResponseError('no', 404).status = 200;

@@ -1,5 +1,6 @@
 /** Reads Fleetloom's event streams, in Node and in browsers. */
 export { isCutOff, toContinueMessage } from './continue-message.ts';
+export { listFleetSessions, type ListFleetSessionsOptions } from './list-fleet-sessions.ts';
 export { openEvents, type OpenEventsOptions } from './open-events.ts';
 export { readEvents } from './read-events.ts';
 export { ResponseError } from './response-error.ts';

@@ -19,14 +19,14 @@ describe('reading', () => {
     ]);
   });
 
-  it('[L1] an event is there as soon as it was sent, while the response goes on', async () => {
+  it('[L1] an event is there as soon as it was sent, while the response continues', async () => {
     const url = await start((_request, response) => stream(response).write(encodeEvent({ data: 'early' })));
     const items = openEvents(url);
     expect(await items.next()).toMatchObject({ done: false, value: { data: 'early' } });
     await items.return();
   });
 
-  it('[L2] who stops reading closes the connection', async () => {
+  it('[L2] a consumer that stops reading closes the connection', async () => {
     const onClose = vi.fn();
     const url = await start((_request, response) => {
       response.on('close', onClose);
@@ -57,7 +57,7 @@ describe('reading', () => {
     await expect(openEvents(url, { signal: controller.signal }).next()).rejects.toMatchObject({ name: 'AbortError' });
   });
 
-  it('[L4] a connection that breaks is an error, and what was lost of an event is told before it', async () => {
+  it('[L4] a connection that breaks is an error, and the part of an event that was lost is reported before it', async () => {
     const url = await start((_request, response) => {
       stream(response).write(`${encodeEvent({ data: 'whole', id: '1' })}data: ha`);
       setImmediate(() => response.destroy());
@@ -84,7 +84,7 @@ describe('asking', () => {
     });
   });
 
-  it('[L5] a decoder that has been used goes on where it stopped, with an id in any script', async () => {
+  it('[L5] a decoder that has been used continues where it stopped, with an id in any script', async () => {
     const asked = await requestHeaders({ decoder: new SseDecoder({ lastEventId: 'sevt_01 ü' }) });
     expect(Buffer.from(String(asked['last-event-id']), 'latin1').toString()).toBe('sevt_01 ü');
     const own = { headers: { 'Last-Event-ID': '3' }, decoder: new SseDecoder({ lastEventId: '9' }) };
@@ -92,7 +92,7 @@ describe('asking', () => {
   });
 });
 
-describe('answers that are no events', () => {
+describe('responses that are not event streams', () => {
   it('[L6] a status outside 2xx is an error with the status and what the server said', async () => {
     const url = await start((_request, response) => {
       response.writeHead(503, { 'content-type': 'text/event-stream' }).end('the store is being moved\n');
@@ -123,7 +123,7 @@ describe('answers that are no events', () => {
     await vi.waitFor(() => expect(onClose).toHaveBeenCalled(), 20_000);
   });
 
-  it('[L6] an error whose body does not end is told after a while, with what has come', async () => {
+  it('[L6] an error whose body does not end is reported after 1 s, with what has arrived', async () => {
     const url = await start((_request, response) => response.writeHead(502).write('partly'));
     const response = await fetch(url);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -138,7 +138,7 @@ describe('answers that are no events', () => {
     expect(onError.mock.calls[0]?.[0].message).toBe('the server answered 502 Bad Gateway: partly');
   });
 
-  it('[L6] an error whose body breaks off is still told, with the cause', async () => {
+  it('[L6] an error whose body breaks off is still reported, with the cause', async () => {
     const url = await start((_request, response) => {
       response.writeHead(500).write('half a rea');
       setImmediate(() => response.destroy());

@@ -1,23 +1,24 @@
 import { SseDecoder, type SseItem } from '@fleetloom/protocol/sse';
 import { readEvents } from './read-events.ts';
 
+/** Options of {@link openEvents}. */
 export interface OpenEventsOptions {
   headers?: Record<string, string>;
-  /** Ends the connection, before or after it is made; reading then fails with the signal's reason. */
+  /** Closes the connection, also one not opened yet; reading then fails with the signal's reason. */
   signal?: AbortSignal;
-  /** Used instead of the platform's own. */
+  /** Replaces the platform's `fetch`. */
   fetch?: typeof globalThis.fetch;
-  /** Of the connection before, to go on where that stopped: its `lastEventId` is sent along. */
+  /** The decoder of the previous connection, to resume where it stopped: its `lastEventId` is sent. */
   decoder?: SseDecoder;
 }
 
 /**
- * The items of an event stream. One connection, made when the first item is asked for and closed when reading stops.
+ * The items of an event stream. One connection, opened when the first item is asked for and closed when reading stops.
  *
  * @example
  * const decoder = new SseDecoder();
  * for await (const item of openEvents('http://127.0.0.1:4000/events', { decoder })) show(item);
- * // Over or broken off: wait for decoder.retryMs, then the same call goes on after the last event.
+ * // Ended or broken: wait for decoder.retryMs, then the same call resumes after the last event.
  */
 export async function* openEvents(
   url: string | URL,
@@ -36,7 +37,7 @@ function toHeaders(given: Record<string, string> | undefined, lastEventId: strin
   return headers;
 }
 
-/** Headers carry bytes, one per character. The standard of event streams wants UTF-8 in this one. */
+/** A header value has one byte per character; the SSE standard wants UTF-8 in this one. */
 function toBytes(text: string): string {
   return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('');
 }

@@ -2,9 +2,9 @@ import { decodeSse, type SseDecoder, type SseDecoderOptions, type SseItem } from
 import { checkResponse } from './response-error.ts';
 
 /**
- * The items of a response of `fetch`, as they arrive. Who stops reading closes the connection.
+ * The items of a `fetch` response, as they arrive. Stopping to read closes the connection.
  *
- * Fails with a `ResponseError` where the response is no event stream. Pass a decoder to know where to go on after a
+ * Fails with a `ResponseError` if the response is not an event stream. Pass a decoder to know where to resume after a
  * connection that broke: it keeps `lastEventId` and `retryMs`.
  *
  * @example

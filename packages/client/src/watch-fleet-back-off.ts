@@ -1,8 +1,8 @@
 import { limits } from './watch-fleet-limits.ts';
 
-/** How long to wait before connecting again: longer each time, up to a limit, and never all readers at once. */
+/** How long to wait before reconnecting: longer each time, up to a limit, with jitter so that readers do not return at once. */
 export class BackOff {
-  /** Tries in a row that came to nothing. */
+  /** Failed attempts in a row. */
   attempt = 0;
   readonly #random: () => number;
 
@@ -10,7 +10,7 @@ export class BackOff {
     this.#random = random;
   }
 
-  /** The wait before the next try. What the server asks for is the least; the chance comes on top. */
+  /** The wait before the next attempt: at least what the server asks for, plus random jitter. */
   next(hintMs: number): number {
     const longest = Math.min(limits.backOffMsMax, limits.backOffMsMin * 2 ** this.attempt);
     this.attempt++;

@@ -1,6 +1,6 @@
 /** Every number that bounds watching a fleet. Each has a test at its edge. */
 export const limits = {
-  /** Sessions of one stream of which is known what was told; the one that was silent longest is forgotten. */
+  /** Sessions of one stream whose last cursor is kept; the session silent for longest is dropped first. */
   sessionsMax: 2_000,
   /** The longest random wait before the first try again; it doubles with each that fails, up to the second number. */
   backOffMsMin: 500,

@@ -1,12 +1,13 @@
-/** Calls back once after a while, and gives what prevents it. */
+/** Calls back once after a delay, and returns the function that cancels the call. */
 export type Schedule = (callback: () => void, ms: number) => () => void;
 
+/** `setTimeout` as a schedule. */
 export const systemSchedule: Schedule = (callback, ms) => {
   const timer = setTimeout(callback, ms);
   return () => clearTimeout(timer);
 };
 
-/** Until the time is over or the signal comes. */
+/** Resolves when the time is over or the signal aborts. */
 export async function waitFor(ms: number, schedule: Schedule, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {

@@ -17,7 +17,7 @@ expectTypeOf<WatchFleetOptions>().toEqualTypeOf<{
   readonly after?: string;
   readonly from?: 'live';
   readonly follow?: boolean;
-  readonly include?: readonly 'thinking'[];
+  readonly include?: readonly ('thinking' | 'sessions')[];
   readonly gate?: GateMode;
   readonly key?: string;
   readonly headers?: Record<string, string>;
@@ -43,7 +43,7 @@ export async function reads(url: string): Promise<void> {
   watchFleet({});
 }
 
-export function tells(state: ConnectionState): number {
+export function isExhaustive(state: ConnectionState): number {
   // @ts-expect-error: only who waits knows for how long
   void state.waitMs;
   return state.type === 'waiting' ? state.waitMs : 0;

@@ -42,7 +42,7 @@ describe('asking', () => {
     expect([headers.accept, path]).toEqual(['text/event-stream', '/team/v1/fleet?after=7']);
   });
 
-  it('[F40] nothing is asked for before the first event is, and a wrong address or key is told at once', async () => {
+  it('[F40] no request is sent before the first event is asked for, and a wrong address or key is reported at once', async () => {
     const fetch = vi.fn<typeof globalThis.fetch>();
     const watching = watchFleet({ url: 'http://127.0.0.1:9', fetch });
     expect(await watching.return()).toEqual({ done: true, value: undefined });
@@ -120,7 +120,7 @@ describe('going on', () => {
     expect(asked).toEqual([undefined, '3']);
   });
 
-  it('[F42] events that are not known pass, and an event over the limit is told as a gap', async () => {
+  it('[F42] unknown events pass, and an event over the limit is reported as a gap', async () => {
     const novelty = parseFleetEvent({ event: 'novelty', id: '2', data: '{"a":1}' });
     const large = { ...toLog(3)[2], cursor: '3', delta: 'x'.repeat(2000) } as FleetEvent;
     const url = await start((_request, response) => {
@@ -161,7 +161,7 @@ describe('going on', () => {
 });
 
 describe('waiting', () => {
-  it('[F44] waits grow from try to try up to a limit, by chance, and begin anew behind an event', async () => {
+  it('[F44] waits grow from try to try up to a limit, with random jitter, and start again after an event', async () => {
     const chances = [1, 0.5, 1, 1];
     const log = toLog(2);
     let connections = 0;
@@ -193,7 +193,7 @@ describe('waiting', () => {
     expect(new BackOff(() => 0).next(hint)).toBe(wait);
   });
 
-  it('[F44] what the server asks for is the least, as retry or as Retry-After', async () => {
+  it('[F44] the delay that the server requests is the minimum, as retry or as Retry-After', async () => {
     let connections = 0;
     const url = await start((request, response) => {
       connections++;
@@ -271,7 +271,7 @@ describe('failing', () => {
     [410, 'not_found'],
     [400, 'refused'],
     [422, 'refused'],
-  ])('[F46] %i is told as %s and not tried again', async (status, code) => {
+  ])('[F46] %i is reported as %s and not retried', async (status, code) => {
     let connections = 0;
     const url = await start((_request, response) => {
       connections++;
@@ -284,7 +284,7 @@ describe('failing', () => {
     expect(connections).toBe(1);
   });
 
-  it('[F46] what is no event stream is told as that', async () => {
+  it('[F46] a response that is not an event stream is reported as such', async () => {
     const url = await start((_request, response) =>
       response.writeHead(200, { 'content-type': 'text/html' }).end('<p>'),
     );
@@ -300,7 +300,7 @@ describe('failing', () => {
     expect(connections).toBe(2);
   });
 
-  it('[F46] after an event was seen, a refusal ends it all the same', async () => {
+  it('[F46] after an event was seen, a refusal ends it anyway', async () => {
     let connections = 0;
     const url = await start((_request, response) => {
       if (++connections === 1) sendAll(stream(response), toLog(2), undefined);
@@ -324,7 +324,7 @@ describe('failing', () => {
 });
 
 describe('ending', () => {
-  it('[F47] it is over when the server says so', async () => {
+  it('[F47] it is over when the server states it', async () => {
     let connections = 0;
     const url = await start((_request, response) => {
       connections++;
@@ -509,7 +509,7 @@ function quick(): { schedule: Schedule; waits: number[] } {
   return { schedule, waits };
 }
 
-/** Timers that fire when they are told to. */
+/** Timers that the test fires. */
 class ManualTimers {
   #timers: { callback: () => void; ms: number }[] = [];
 

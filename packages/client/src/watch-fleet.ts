@@ -7,64 +7,66 @@ import { type WatchFleetCode, WatchFleetError } from './watch-fleet-error.ts';
 import { limits } from './watch-fleet-limits.ts';
 import { type Schedule, systemSchedule, waitFor } from './watch-fleet-schedule.ts';
 
+/** Options of {@link watchFleet}. */
 export interface WatchFleetOptions {
-  /** Of the server, e.g. `http://127.0.0.1:4000`. A path in front of `/v1` is kept. */
+  /** The server, e.g. `http://127.0.0.1:4000`. A path before `/v1` is kept. */
   readonly url: string | URL;
-  /** The session to watch; without it, everything that the key may see. */
+  /** The session to watch; without it, all sessions that the key may see. */
   readonly session?: string;
-  /** The cursor behind which to begin; without it, at the beginning. */
+  /** The cursor to resume after; without it, the stream starts at the beginning. */
   readonly after?: string;
-  /** `live` leaves out what has happened before. */
+  /** `live` skips past events. */
   readonly from?: 'live';
-  /** False: up to the present, then it is over. */
+  /** False: ends at the present. */
   readonly follow?: boolean;
-  /** What is left out unless asked for. */
-  readonly include?: readonly 'thinking'[];
-  /** How text of a master arrives while it may yet delegate; the server's default is `strict`. */
+  /** Events that are omitted by default. */
+  readonly include?: readonly ('thinking' | 'sessions')[];
+  /** How the coordinator's text arrives while it may still delegate; the server's default is `strict`. */
   readonly gate?: GateMode;
   readonly key?: string;
   readonly headers?: Record<string, string>;
-  /** Ends it, also while it waits. */
+  /** Ends the watch, also while it waits. */
   readonly signal?: AbortSignal;
-  /** How often in a row connecting may fail before it is given up; unless set, for ever. */
+  /** How often in a row connecting may fail before the watch fails; unlimited by default. */
   readonly retriesMax?: number;
-  /** The longest event that is taken; of a longer one a `gap` is told. */
+  /** The longest event that is accepted; a longer one is reported as a `gap`. */
   readonly eventBytesMax?: number;
-  /** Told what becomes of the connection. */
+  /** Called when the state of the connection changes. */
   readonly onConnection?: (state: ConnectionState) => void;
-  /** Used instead of the platform's own. */
+  /** Replaces the platform's `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Chance from 0 to 1 and timers, for tests. */
+  /** Random numbers from 0 to 1 and timers, for tests. */
   readonly random?: () => number;
   readonly schedule?: Schedule;
 }
 
+/** The state of the connection of a watch. */
 export type ConnectionState =
   | { readonly type: 'connecting'; readonly attempt: number }
-  /** The first sign of life has come. */
+  /** The first byte has arrived. */
   | { readonly type: 'open' }
-  /** It broke or ended, and is made again after a while. `error` is undefined if the server ended it properly. */
+  /** The connection broke or ended, and is opened again after `waitMs`. `error` is undefined if the server ended it properly. */
   | { readonly type: 'waiting'; readonly attempt: number; readonly waitMs: number; readonly error: unknown };
 
 /** Events of a fleet, for `for await`. Leaving the loop closes the connection. */
 export interface FleetWatch extends AsyncIterableIterator<FleetEvent, void, undefined> {
-  /** Of the last event that was given out: what to pass as `after` to go on here another time. */
+  /** The cursor of the last event yielded: pass it as `after` to resume here. */
   readonly cursor: string | null;
-  /** Events that came again and were left out. */
+  /** How many repeated events were skipped. */
   readonly repeats: number;
   next(): Promise<IteratorResult<FleetEvent, void>>;
-  /** Ends it at once, also while it waits for something to happen. */
+  /** Ends the watch at once, also while it waits for an event. */
   return(): Promise<IteratorResult<FleetEvent, void>>;
   [Symbol.asyncIterator](): FleetWatch;
 }
 
 /**
- * Every event of a session, or of all, each exactly once and in order, whatever becomes of the connection.
+ * Every event of a session, or of all sessions, each exactly once and in order, also when the connection breaks.
  *
- * A connection that breaks, ends or falls silent is made again behind the last event. Nothing is read from it before
- * somebody asks for the next event, so who is slow slows down the server's sending and costs no memory here. It is over
- * when the server says so (`over`, 204, or the present with `follow: false`) or the signal comes. It fails with a
- * `WatchFleetError` where trying again cannot help.
+ * It reconnects after the last event when a connection breaks, ends or is silent. It reads only when the caller asks for
+ * the next event, so a slow consumer slows the server down and costs no memory here. It ends when the server says so
+ * (`over`, 204, or the present with `follow: false`) or the signal aborts, and fails with a `WatchFleetError` where a
+ * retry cannot help.
  *
  * @example
  * let slots = createSlots();
@@ -83,7 +85,7 @@ export function watchFleet(options: WatchFleetOptions): FleetWatch {
     },
     next: () => events.next(),
     return: () => {
-      // Without it, the generator would first wait for the event that it is waiting for.
+      // Without it, the generator would wait for its pending event first.
       end.abort();
       return events.return();
     },
@@ -98,7 +100,7 @@ interface Progress {
   repeats: number;
 }
 
-/** What stays the same over all connections. Made at once, so that a wrong address or key is told to who passes it. */
+/** What all connections share. Built at once, so that a wrong address or key fails in the caller's call. */
 interface FleetRequest {
   readonly url: URL;
   readonly headers: Record<string, string>;
@@ -106,7 +108,7 @@ interface FleetRequest {
 
 type Events<Return> = AsyncGenerator<FleetEvent, Return, undefined>;
 
-/** Connection after connection, until one of them is the last. */
+/** One connection after another, until one of them is the last. */
 async function* watch(
   request: FleetRequest,
   options: WatchFleetOptions,
@@ -146,7 +148,7 @@ class Connection {
   readonly #progress: Progress;
   readonly #schedule: Schedule;
   readonly #decoder: SseDecoder;
-  /** Of a stream of several sessions: where each of them is, the one that was heard of last at the end. */
+  /** For a stream of several sessions: the position of each, the most recently active one last. */
   readonly #places = new Map<string, string>();
   /** What the last answer asked for with `Retry-After`. */
   #retryAfterMs = 0;
@@ -160,12 +162,12 @@ class Connection {
     this.#decoder = new SseDecoder({ lastEventId, ...(eventBytesMax !== undefined && { eventBytesMax }) });
   }
 
-  /** How long the server wants to be left alone at least. */
+  /** How long the server asks to wait at least. */
   get hintMs(): number {
     return Math.max(this.#decoder.retryMs ?? 0, this.#retryAfterMs);
   }
 
-  /** The new events of one connection. It throws only what trying again cannot mend. */
+  /** The new events of one connection. It throws only errors that a retry cannot fix. */
   async *read(backOff: BackOff, signal: AbortSignal): Events<ConnectionEnd> {
     const abort = new AbortController();
     const unlink = linkAbort(signal, abort);
@@ -175,7 +177,7 @@ class Connection {
     try {
       for (;;) {
         const item = await this.#nextItem(items, abort, signal);
-        // Where an event is cut off, there is more to come, whatever the server meant by ending.
+        // After half an event there is more to come, even if the server ended the connection properly.
         if ('isOver' in item) return isCut ? { ...item, isOver: false } : item;
         isCut = item.type === 'cut';
         if (signsOfLife++ === 0) this.#options.onConnection?.({ type: 'open' });
@@ -187,7 +189,7 @@ class Connection {
       }
     } finally {
       unlink();
-      // Closing fails only where the connection is broken already, and that has been told.
+      // Closing fails only if the connection is broken already, and that was reported.
       await items.return().catch(() => undefined);
       abort.abort();
     }
@@ -196,7 +198,7 @@ class Connection {
   #open(signal: AbortSignal): AsyncGenerator<SseItem, void, undefined> {
     const { fetch = globalThis.fetch } = this.#options;
     this.#retryAfterMs = 0;
-    // What was repeated last does not move the place back. It may be ahead: an id can come without an event.
+    // A repeated event does not move the cursor back. The decoder's id may be ahead: an id can arrive without an event.
     const { cursor } = this.#progress;
     if (cursor !== null && isRepeat(this.#decoder.lastEventId, cursor)) this.#decoder.lastEventId = cursor;
     const noting: typeof fetch = async (input, init) => {
@@ -208,7 +210,7 @@ class Connection {
     return openEvents(this.#url(), { headers, signal, fetch: noting, decoder: this.#decoder });
   }
 
-  /** Behind the last event, in the address too: whatever stands between may drop the header. */
+  /** Resumes after the last event, in the URL too: a proxy may drop the header. */
   #url(): URL {
     const url = new URL(this.#request.url);
     const { lastEventId } = this.#decoder;
@@ -218,7 +220,7 @@ class Connection {
     return url;
   }
 
-  /** Whether it ends everything, and not only one session of several. */
+  /** Whether `over` ends the whole stream, and not one session of several. */
   #isOfAll({ session_id: sessionId }: FleetEvent): boolean {
     return sessionId === undefined || this.#options.session !== undefined;
   }
@@ -234,7 +236,7 @@ class Connection {
     return false;
   }
 
-  /** Asked for only when somebody waits for it: this is all there is to holding back a server that is too fast. */
+  /** Reads only when the caller waits for an item: that alone gives backpressure against a fast server. */
   async #nextItem(
     items: AsyncGenerator<SseItem, void, undefined>,
     abort: AbortController,
@@ -260,7 +262,7 @@ class Connection {
           progress.repeats++;
           return undefined;
         }
-        // On a stream of several sessions the cursor is that of the session, and the id says where the stream is.
+        // On a stream of several sessions the event has the cursor of its session, and the id that of the stream.
         const place = this.#options.session === undefined ? item.id : event.cursor;
         if (place !== '') progress.cursor = place;
         return event;
@@ -296,13 +298,13 @@ function toRequest({
   url.pathname = `${folder}/v1/${session === undefined ? 'fleet' : `sessions/${encodeURIComponent(session)}/fleet`}`;
   const query = { from: after === undefined ? from : undefined, follow: follow === false ? 'false' : undefined, gate };
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
-  if (include !== undefined && include.length > 0) url.searchParams.set('include', include.join(','));
+  for (const each of include ?? []) url.searchParams.append('include', each);
   const all = new Headers(headers);
   if (key !== undefined) all.set('authorization', `Bearer ${key}`);
   return { url, headers: Object.fromEntries(all) };
 }
 
-/** Aborts one with the other, until it is told not to. */
+/** Aborts the controller with the signal, until the returned function is called. */
 function linkAbort(signal: AbortSignal | undefined, controller: AbortController): () => void {
   const abort = () => controller.abort(signal?.reason);
   if (signal?.aborted) abort();
@@ -310,11 +312,11 @@ function linkAbort(signal: AbortSignal | undefined, controller: AbortController)
   return () => signal?.removeEventListener('abort', abort);
 }
 
-/** What a failure means: that it is over, that trying again may help, or (thrown) that it cannot. */
+/** What a failure means: the stream is over, a retry may help, or (thrown) it cannot. */
 function judge(error: unknown): ConnectionEnd {
   if (!(error instanceof ResponseError)) return { isOver: false, error };
   const { status } = error;
-  // What the standard of event streams has for "do not come back".
+  // The SSE standard's way to say "do not reconnect".
   if (status === 204) return { isOver: true };
   if (status >= 200 && status < 300) throw new WatchFleetError('not_a_stream', status, error);
   const isPassing = status < 400 || status >= 500 || [408, 425, 429].includes(status);

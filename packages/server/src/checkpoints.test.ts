@@ -4,16 +4,16 @@ import { expect, it } from 'vitest';
 import type { RandomText } from '../../../bench/random-text.ts';
 import { isLong, seed, timeout } from '../../../test/support/seed.ts';
 import { toSessionFrame } from './frames/frames.ts';
-import { readState } from './sessions/read-state.ts';
-import { STATE_CHECKPOINT } from './sessions/saved-state.ts';
-import { runWildly } from './sessions/suite/wild-run.suite.ts';
-import { writeStateCheckpoint } from './sessions/write-state-checkpoint.ts';
+import { readState } from './sessions/runtime/read-state.ts';
+import { STATE_CHECKPOINT } from './sessions/core/state/saved-state.ts';
+import { runRandomFleet } from './sessions/suite/random-run.suite.ts';
+import { writeStateCheckpoint } from './sessions/runtime/write-state-checkpoint.ts';
 import { createMemoryStore } from './store/memory/memory-store.ts';
-import { pruneDeltas } from './store/prune-deltas.ts';
+import { pruneDeltas } from './log/prune-deltas.ts';
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts';
 import type { Store } from './store/store.ts';
 import { OwnFold } from './views/fleet/fleet-fold.ts';
-import { BEGINNING, isBehind, type Place } from './views/fleet/place.ts';
+import { LOG_START, isAfter, type FleetCursor } from './views/fleet/fleet-cursor.ts';
 import { FLEET_CHECKPOINT } from './views/fleet/view-checkpoint.ts';
 import { writeFleetCheckpoints } from './views/fleet/write-checkpoints.ts';
 import { findEvent } from './views/managed-agents/find-event.ts';
@@ -27,11 +27,14 @@ const RUNS = isLong ? 2_000 : 12;
 const RUNS_MS = isLong ? Infinity : 6_000;
 
 /** Logs of random fleets, with all that can happen in one. */
-async function inspectMany(inspect: Parameters<typeof runWildly>[2], openStore = createMemoryStore): Promise<void> {
+async function inspectMany(
+  inspect: Parameters<typeof runRandomFleet>[2],
+  openStore = createMemoryStore,
+): Promise<void> {
   console.log(`FLEETLOOM_SEED=${seed}`);
   const deadline = performance.now() + RUNS_MS;
   for (let run = 0; run < RUNS && performance.now() < deadline; run++) {
-    await runWildly(seed + run, ({ clock }) => openStore({ clock }), inspect);
+    await runRandomFleet(seed + run, ({ clock }) => openStore({ clock }), inspect);
   }
 }
 
@@ -41,7 +44,7 @@ it(
     let used = 0;
     await inspectMany(async (store, sessionIds, random) => {
       for (const sessionId of sessionIds) {
-        const whole = await Promise.all(MODES.map((gate) => readAll(store, sessionId, gate, BEGINNING)));
+        const whole = await Promise.all(MODES.map((gate) => readAll(store, sessionId, gate, LOG_START)));
         await writeAll(store, sessionId, 1 + random.below(7));
         used += await countCheckpoints(store, sessionId);
         await expectSame(store, sessionId, whole, random);
@@ -49,7 +52,7 @@ it(
         const ended = ({ type }: { type: string }) => type === 'turn.ended';
         const isDelta = ({ type }: { type: string }) => type.startsWith('delta.') && random.below(2) === 0;
         await pruneDeltas({ store, sessionId, endedBefore: Infinity, isDelta, isTurnEnd: ended });
-        const pruned = await Promise.all(MODES.map((gate) => readAll(store, sessionId, gate, BEGINNING)));
+        const pruned = await Promise.all(MODES.map((gate) => readAll(store, sessionId, gate, LOG_START)));
         await expectSame(store, sessionId, pruned, random);
         await writeAll(store, sessionId, 1 + random.below(7));
         await expectSame(store, sessionId, pruned, random);
@@ -69,14 +72,14 @@ it(
     await store.close();
     await inspectOnce(async (opened, sessionIds, random) => {
       for (const sessionId of sessionIds) {
-        const whole = await Promise.all(MODES.map((gate) => readAll(opened, sessionId, gate, BEGINNING)));
+        const whole = await Promise.all(MODES.map((gate) => readAll(opened, sessionId, gate, LOG_START)));
         await writeAll(opened, sessionId, 3);
         await expectSame(opened, sessionId, whole, random);
       }
     });
 
-    async function inspectOnce(inspect: Parameters<typeof runWildly>[2]): Promise<void> {
-      await runWildly(seed, ({ clock }) => openSqliteStore({ path, clock }), inspect);
+    async function inspectOnce(inspect: Parameters<typeof runRandomFleet>[2]): Promise<void> {
+      await runRandomFleet(seed, ({ clock }) => openSqliteStore({ path, clock }), inspect);
     }
   },
   timeout,
@@ -153,7 +156,7 @@ async function readFrames(store: Store, sessionId: string) {
 }
 
 /** As readers see it: each event as it goes out. */
-async function readAll(store: Store, sessionId: string, gate: GateMode, after: Place) {
+async function readAll(store: Store, sessionId: string, gate: GateMode, after: FleetCursor) {
   const own = await OwnFold.begin({ store, sessionId, options: { gate, includeThinking: true } }, after);
   const events: { seq: number; index: number; text: string }[] = [];
   for (let batch = await own.next(); batch !== undefined; batch = await own.next()) {
@@ -174,7 +177,7 @@ async function expectSame(
   for (let cut = 0; cut < 6; cut++) {
     const after = { seq: random.below(head + 1), index: random.pick([0, 1, Number.POSITIVE_INFINITY]) };
     for (const [index, gate] of MODES.entries()) {
-      const rest = whole[index]!.filter((event) => isBehind(event, after));
+      const rest = whole[index]!.filter((event) => isAfter(event, after));
       expect(await readAll(store, sessionId, gate, after)).toEqual(rest);
     }
   }

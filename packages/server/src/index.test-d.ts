@@ -3,14 +3,18 @@ import {
   createIds,
   createManualClock,
   type ErrorKind,
+  findGit,
+  findOrphanedWorktrees,
   FleetloomError,
   type FleetloomErrorFields,
+  type FoundGit,
   type Id,
   type IdPrefix,
   type Ids,
   type IdSources,
   limits,
   type ManualClock,
+  type OrphanedWorktree,
   systemClock,
 } from '@fleetloom/server';
 import { expectTypeOf } from 'vitest';
@@ -21,7 +25,7 @@ expectTypeOf<Clock>().toEqualTypeOf<{ now: () => number; steady: () => number }>
 expectTypeOf(systemClock).toEqualTypeOf<Clock>();
 expectTypeOf(createManualClock).toEqualTypeOf<(startMs?: number) => ManualClock>();
 expectTypeOf<ManualClock>().toExtend<Clock>();
-// @ts-expect-error: nobody moves the real time
+// @ts-expect-error: the system clock cannot be advanced
 systemClock.advance(1);
 
 // --- ids ---
@@ -59,5 +63,16 @@ void new FleetloomError({ code: 'a', kind: 'caller', problem: 'b', advice: 'c', 
 // --- limits ---
 
 expectTypeOf<typeof limits>().toExtend<{ readonly errorMessageCharsMax: number; readonly idTimeMsMax: number }>();
-// @ts-expect-error: what everybody relies on is not changed
+// @ts-expect-error: shared limits are readonly
 limits.idTimeMsMax = 1;
+
+// --- workspaces ---
+
+expectTypeOf(findGit).returns.resolves.toEqualTypeOf<FoundGit>();
+expectTypeOf<FoundGit['type']>().toExtend<string>();
+expectTypeOf(findOrphanedWorktrees).toEqualTypeOf<(dataDirectory: string) => Promise<readonly OrphanedWorktree[]>>();
+expectTypeOf<OrphanedWorktree>().toEqualTypeOf<{
+  readonly repository: string | null;
+  readonly workspace: string;
+  readonly problem: string;
+}>();

@@ -6,20 +6,21 @@ import Anthropic from '@anthropic-ai/sdk';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { testDatabase } from '../../../test/support/postgres.ts';
 import { type Clock, createManualClock } from './base/clock.ts';
-import { limits } from './base/limits.ts';
-import { createSessionTokens } from './http/auth/session-tokens.ts';
+import { httpLimits } from './http/limits.ts';
+import { keyLimits } from './keys/limits.ts';
+import { createSessionTokens } from './keys/session-tokens.ts';
 import { createLogins } from './http/dashboard/logins.ts';
-import { sendTo, withDoor } from './http/door.suite.ts';
-import type { RequestLogEntry } from './http/request-log.ts';
-import { defineRoute } from './http/route.ts';
+import { sendTo, withHttpServer } from './http/server/http-server.suite.ts';
+import type { RequestLogEntry } from './base/request-log.ts';
+import { defineRoute } from './http/routing/route.ts';
 import { outcomeOf } from './http/routes/records.suite.ts';
-import { openKeys } from './open-keys.ts';
+import { openKeys } from './composition/open-keys.ts';
 import { type FleetloomServer, startOn, startServer } from './server.ts';
 import { connect, type TestServer, toScript, withServer } from './server.suite.ts';
 import { createMemoryStore } from './store/memory/memory-store.ts';
 import { openPostgresStore } from './store/postgres/postgres-store.ts';
 
-it('[H113] every stream of a revoked key ends in order within a second, the log says why, and streams of other keys go on', async () => {
+it('[H113] every stream of a revoked key ends in order within a second, the reason is logged, and streams of other keys continue', async () => {
   const requests: RequestLogEntry[] = [];
   const log = { onRequest: (entry: RequestLogEntry) => void requests.push(entry) };
   await withServer(
@@ -61,8 +62,65 @@ it('[H113] every stream of a revoked key ends in order within a second, the log 
     { log },
   );
   // What another process revokes is known after the one, and streams are looked at after the other.
-  expect(limits.apiKeysCheckMs + limits.credentialCheckMs).toBeLessThan(1_000);
+  expect(keyLimits.apiKeysCheckMs + keyLimits.credentialCheckMs).toBeLessThan(1_000);
 });
+
+it('[H170] a request whose key is revoked while its body arrives is broken off within a second, and nothing of it is executed', () =>
+  withServer(async (test) => {
+    const { keys, close } = await openKeys({ dataDirectory: test.directory });
+    const { secret, key } = await keys.create({ kind: 'api', name: 'revoked' });
+    const headers = { 'x-api-key': secret };
+    await vi.waitFor(async () => expect(await statusOf(test.server, '/v1/sessions', headers)).toBe(200));
+    const session = await runSlowly(test);
+    const message = { type: 'user.message', content: [{ type: 'text', text: 'late' }] };
+    const file = '--b\r\ncontent-disposition: form-data; name="file"; filename="late"\r\n\r\nlate\r\n--b--\r\n';
+    const late = [
+      sendHalf(test.server, '/v1/agents', headers, JSON.stringify({ name: 'late', model: 'scripted/echo' })),
+      sendHalf(test.server, `/v1/sessions/${session}/events`, headers, JSON.stringify({ events: [message] })),
+      sendHalf(test.server, '/v1/files', { ...headers, 'content-type': 'multipart/form-data; boundary=b' }, file),
+    ];
+    const mine = { name: 'mine', model: 'scripted/echo' };
+    const other = sendHalf(test.server, '/v1/agents', { 'x-api-key': test.key }, JSON.stringify(mine));
+    await Promise.all([...late, other].map(({ isUnderWay }) => isUnderWay));
+    expect(await keys.revoke(key.id)).toBe(true);
+    const revokedAt = performance.now();
+    expect(await Promise.all(late.map(({ status }) => status))).toEqual(late.map(() => 'broken off'));
+    expect(performance.now() - revokedAt).toBeLessThan(PATIENCE_MS);
+    for (const each of late) each.finish();
+    other.finish();
+    expect(await other.status).toBe(200);
+    const agents = (await getJson(test, '/v1/agents')).data as { name: string }[];
+    expect(agents.map(({ name }) => name)).not.toContain('late');
+    expect((await getJson(test, '/v1/files')).data).toEqual([]);
+    expect(JSON.stringify(await getJson(test, `/v1/sessions/${session}/events`))).not.toContain('late');
+    await close();
+  }));
+
+/** Sends a request with half of its body. */
+function sendHalf({ port }: { port: number }, path: string, headers: Record<string, string>, body: string) {
+  const bytes = Buffer.from(body);
+  const half = bytes.length / 2;
+  const type = { 'content-type': 'application/json', 'content-length': String(bytes.length) };
+  const sent = request({
+    host: '127.0.0.1',
+    port,
+    path,
+    method: 'POST',
+    headers: { ...type, ...headers },
+    agent: false,
+  });
+  const status = new Promise<number | 'broken off'>((resolve) => {
+    sent.on('response', (response) => {
+      response.resume();
+      resolve(response.statusCode!);
+    });
+    sent.on('error', () => resolve('broken off'));
+  });
+  const isUnderWay = new Promise<void>((resolve) =>
+    sent.write(bytes.subarray(0, half), () => setTimeout(resolve, 100)),
+  );
+  return { status, isUnderWay, finish: () => sent.end(bytes.subarray(half)) };
+}
 
 it('[H113] a stream ends when the token that opened it expires, and stays while the credential cannot be looked up', async () => {
   let isAway = false;
@@ -84,23 +142,23 @@ it('[H113] a stream ends when the token that opened it expires, and stays while 
     gives: 'stream',
     handle: async ({ openStream: open }) => open(),
   });
-  await withDoor(
+  await withHttpServer(
     (_, clock) => ({ routes: [watch], access: tokens(clock) }),
-    async ({ door, clock, advance, mishaps }) => {
+    async ({ server, clock, advance, errors }) => {
       const fields = { workspaceId: 'w', environmentId: 'env_1', sessionId: 'sesn_1', keyId: 'key_1', ttlMs: 60_000 };
       const headers = { authorization: `Bearer ${tokens(clock).issue(fields)}` };
-      const stream = await openStream(door, '/v1/watch', headers);
+      const stream = await openStream(server, '/v1/watch', headers);
       isAway = true;
       for (let round = 0; round < 3; round++) {
-        advance(limits.credentialCheckMs);
+        advance(keyLimits.credentialCheckMs);
         await new Promise((resolve) => setImmediate(resolve));
       }
-      expect(mishaps.map(String)).toEqual(['Error: the database is away']);
+      expect(errors.map(String)).toEqual(['Error: the database is away']);
       expect(stream.isOpen()).toBe(true);
       isAway = false;
       advance(60_000);
       expect((await stream.ended).isWhole).toBe(true);
-      expect(await statusOf(door, '/v1/watch', headers)).toBe(401);
+      expect(await statusOf(server, '/v1/watch', headers)).toBe(401);
     },
   );
 });
@@ -135,7 +193,7 @@ it('[H114] a session token ends with the environment key that it was made with, 
     await close();
   }));
 
-it('[H115] signing out ends that login for good: its cookie and the streams of its tabs, and no other login', () =>
+it('[H115] signing out ends that login: its cookie and the streams of its tabs, and no other login', () =>
   withServer(async (test) => {
     const [mine, other] = [await signIn(test.server), await signIn(test.server)];
     const tab = await openStream(test.server, '/v1/fleet', { cookie: mine });
@@ -152,19 +210,35 @@ it('[H115] signing out ends that login for good: its cookie and the streams of i
     expect(await statusOf(later.server, '/v1/sessions', { cookie: moved(other) })).toBe(200);
   }));
 
-it('[H115] logins that are kept are bounded: expired ones go, and of too many the oldest is signed out', async () => {
+it('[H115] expired logins are removed, and of too many the oldest is signed out', async () => {
   const clock = createManualClock(Date.UTC(2026, 0, 1));
   const store = createMemoryStore({ clock });
   const logins = createLogins(store, clock);
-  const old = await logins.begin(clock.now() + 1_000);
+  const old = await logins.begin({ workspaceId: 'w1', expiresAt: clock.now() + 1_000 });
   clock.advance(1_000);
   const ids: string[] = [];
-  for (let index = 0; index <= limits.loginsMax; index++) {
+  for (let index = 0; index <= httpLimits.loginsMax; index++) {
     clock.advance(1);
-    ids.push(await logins.begin(clock.now() + limits.webSessionMs));
+    ids.push(await logins.begin({ workspaceId: 'w1', expiresAt: clock.now() + httpLimits.webSessionMs }));
   }
   expect(await logins.has(old)).toBe(false);
   expect(await Promise.all([ids[0], ids[1], ids.at(-1)].map((id) => logins.has(id)))).toEqual([false, true, true]);
+});
+
+it('[H164] logins are counted for each workspace: those of one sign out no browser of another', async () => {
+  const clock = createManualClock(Date.UTC(2026, 0, 1));
+  const logins = createLogins(createMemoryStore({ clock }), clock);
+  const begin = (workspaceId: string) => {
+    clock.advance(1);
+    return logins.begin({ workspaceId, expiresAt: clock.now() + httpLimits.webSessionMs });
+  };
+  const other = await begin('w2');
+  const first = await begin('w1');
+  for (let count = 1; count < httpLimits.loginsMax; count++) await begin('w1');
+  expect([await logins.has(first), await logins.has(other)]).toEqual([true, true]);
+  await begin('w1');
+  expect([await logins.has(first), await logins.has(other)]).toEqual([false, true]);
+  expect(httpLimits.loginsMax).toBe(2_000);
 });
 
 it('[P100] a server with a database and without a secret is refused before it connects', async () => {
@@ -177,7 +251,7 @@ it('[P100] a server with a database and without a secret is refused before it co
   );
 });
 
-it('[P102] what one node revokes or signs out ends at the others within 2 s: requests and open streams', async () => {
+it('[P102] a credential that one node revokes or signs out ends on the others within 2 s: requests and open streams', async () => {
   const database = await testDatabase();
   const open = async (): Promise<FleetloomServer> => {
     const dataDirectory = await mkdtemp(join(tmpdir(), 'fleetloom-revoke-node-'));

@@ -97,11 +97,11 @@ it('[H87] a file that has become shorter or longer ends the connection before th
       await writeFile(path, 'y'.repeat(2_000));
       expect((await exchangeBytes(server.port, ask + next, 5_000)).filter(({ isWhole }) => isWhole)).toEqual([]);
     },
-    { log: { onMishap: () => {} } },
+    { log: { onError: () => {} } },
   ));
 
 it('[H89] a file whose content is gone is a 404, one that became a directory a 500, and intact files are listed', () => {
-  const mishaps: unknown[] = [];
+  const errors: unknown[] = [];
   const problems: string[] = [];
   return withServer(
     async (first) => {
@@ -121,13 +121,13 @@ it('[H89] a file whose content is gone is a 404, one that became a directory a 5
       expect((await download(test, turned)).status).toBe(500);
       expect((await download(test, damaged)).status).toBe(500);
       expect((await download(test, whole)).status).toBe(200);
-      expect(mishaps).toHaveLength(2);
+      expect(errors).toHaveLength(2);
       const { data } = await test.client.beta.files.list();
       expect(data.map(({ id }) => id).sort()).toEqual([gone, turned, whole].sort());
       expect(problems).toEqual([expect.stringContaining(`${damaged} cannot be read and is left out`)]);
       expect(await outcomeOf(test.client.beta.files.delete(turned))).toBe('ok');
       await expect.poll(() => openBelow(first.directory)).toEqual([]);
     },
-    { log: { onMishap: (error) => mishaps.push(error) }, onProblem: (problem) => problems.push(String(problem)) },
+    { log: { onError: (error) => errors.push(error) }, onProblem: (problem) => problems.push(String(problem)) },
   );
 });

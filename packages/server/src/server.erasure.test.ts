@@ -36,7 +36,7 @@ it('[H118] soon after a delete is answered, and surely after a stop, nothing of 
       await later.server.close();
       expect(filesWith(directory, 'other7b1e')).toEqual([]);
     },
-    // Nobody takes its events, so that they wait.
+    // No process runs the session, so that its events stay queued.
     { webhooks: { urls: ['http://127.0.0.1:9/'] }, onProblem: () => {} },
   );
 });

@@ -74,7 +74,7 @@ describe.skipIf(process.platform !== 'linux')('a server with few resources', () 
     await expect.poll(() => server.descriptors()).toBeLessThanOrEqual(atStart + 12);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     expect(server.isAlive()).toBe(true);
-    expect(server.reports.filter((line) => line.includes('mishap') && !line.includes('EFBIG'))).toEqual([]);
+    expect(server.reports.filter((line) => line.includes('error') && !line.includes('EFBIG'))).toEqual([]);
   });
 
   it('[H105] without free descriptors keys stay valid, requests that need a file are a 529, and everything recovers', async () => {
@@ -88,7 +88,8 @@ describe.skipIf(process.platform !== 'linux')('a server with few resources', () 
     expect((await kept.ask('GET', '/v1/agents')).status).toBe(200);
     expect((await kept.ask('GET', '/healthz')).status).toBe(200);
     expect(await kept.ask('GET', `/v1/files/${id}/content`)).toMatchObject({ status: 529, code: 'out_of_resources' });
-    expect(await kept.ask('GET', '/v1/files')).toMatchObject({ status: 529, code: 'out_of_resources' });
+    // Lists come from the index in memory.
+    expect((await kept.ask('GET', '/v1/files')).status).toBe(200);
     server.limit('nofile', DESCRIPTORS);
     expect((await kept.ask('GET', `/v1/files/${id}/content`)).status).toBe(200);
     kept.close();

@@ -2,8 +2,9 @@ import { mkdir, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import Anthropic, { toFile } from '@anthropic-ai/sdk';
 import { expect, it } from 'vitest';
-import { limits } from './base/limits.ts';
-import type { Engine, ModelRequest } from './engines/engine.ts';
+import { fileLimits } from './files/limits.ts';
+import { httpLimits } from './http/limits.ts';
+import type { Engine, ModelRequest } from './engines/model/engine.ts';
 import { outcomeOf } from './http/routes/records.suite.ts';
 import { type TestServer, toScript, withServer } from './server.suite.ts';
 
@@ -59,15 +60,15 @@ it('[W30] a form without a file, with something else, without an end or with too
     expect(await post(`${part('name="file"; filename=".."')}--X--`)).toBe(400);
     expect(await post(`--X\r\n\r\nx\r\n--X--`)).toBe(400);
     const named = (chars: number) => part(`name="file"; filename="${'n'.repeat(chars)}"`);
-    expect(await post(`${named(limits.uploadNameCharsMax)}--X--`)).toBe(200);
-    expect(await post(`${named(limits.uploadNameCharsMax + 1)}--X--`)).toBe(400);
+    expect(await post(`${named(httpLimits.uploadNameCharsMax)}--X--`)).toBe(200);
+    expect(await post(`${named(httpLimits.uploadNameCharsMax + 1)}--X--`)).toBe(400);
     const headers = (chars: number) =>
       `--X\r\ncontent-disposition: form-data; name="file"; filename="a"; x=${'y'.repeat(chars)}\r\n\r\nx\r\n--X--`;
-    expect(await post(headers(limits.uploadHeaderBytesMax - 200))).toBe(200);
-    expect(await post(headers(limits.uploadHeaderBytesMax))).toBe(400);
+    expect(await post(headers(httpLimits.uploadHeaderBytesMax - 200))).toBe(200);
+    expect(await post(headers(httpLimits.uploadHeaderBytesMax))).toBe(400);
     const field = (chars: number) => part('name="expires_in_seconds"', ' '.repeat(chars - 2) + '60');
-    expect(await post(`${field(limits.uploadFieldBytesMax)}${file}--X--`)).toBe(200);
-    expect(await post(`${field(limits.uploadFieldBytesMax + 1)}${file}--X--`)).toBe(400);
+    expect(await post(`${field(httpLimits.uploadFieldBytesMax)}${file}--X--`)).toBe(200);
+    expect(await post(`${field(httpLimits.uploadFieldBytesMax + 1)}${file}--X--`)).toBe(400);
     const { data } = await client.beta.files.list({ limit: 100 });
     expect(data).toHaveLength(5);
     const kept = await readdir(join(directory, 'files'));
@@ -126,7 +127,7 @@ it('[W31] files are listed newest first, in pages of both kinds, each once altho
     expect(await outcomeOf(client.beta.files.list({ page: 'page_nonsense' }))).toBe('400 invalid_request_error');
   }));
 
-it('[W32] a file is mounted before the first turn, where the agent is told it is, and taken away with its resource', () =>
+it('[W32] a file is mounted before the first turn, at the path given to the agent, and removed with its resource', () =>
   withServer(async (test) => {
     const { client } = test;
     const file = await client.beta.files.upload({ file: await toFile(Buffer.from('from the file'), 'data.csv') });
@@ -182,7 +183,7 @@ it('[W32] a file is mounted before the first turn, where the agent is told it is
     expect(await readdir(join(test.directory, 'resources'))).toEqual([]);
   }));
 
-it('[W32] what cannot be mounted is refused, and no session is made', () =>
+it('[W32] a file that cannot be mounted is refused, and no session is created', () =>
   withServer(async (test) => {
     const { client } = test;
     const file = await client.beta.files.upload({ file: await toFile(Buffer.from('x'), 'x') });
@@ -195,7 +196,7 @@ it('[W32] what cannot be mounted is refused, and no session is made', () =>
       '/',
       '/uploads',
       '/mnt/session/uploads',
-      `/workspace/${'n'.repeat(limits.pathNameBytesMax + 1)}`,
+      `/workspace/${'n'.repeat(fileLimits.pathNameBytesMax + 1)}`,
       '/workspace',
       '/workspace/',
       '/workspace/../etc/x',
@@ -206,9 +207,10 @@ it('[W32] what cannot be mounted is refused, and no session is made', () =>
     }
     expect(await create([...at('/workspace/a'), ...at('/workspace/./a')])).toBe('400 invalid_request_error');
     expect(await create([{ type: 'file', file_id: 'file_none' }])).toBe('404 not_found_error');
-    expect(await create([{ type: 'github_repository', url: 'https://github.com/a/b' }])).toBe(
+    expect(await create([{ type: 'github_repository', url: 'https://example.com/a/b' }])).toBe(
       '400 invalid_request_error',
     );
+    expect(await create([{ type: 'memory_store', memory_store_id: 'memstore_1' }])).toBe('400 invalid_request_error');
     const own = await client.beta.environments.create({ name: 'own', config: { type: 'self_hosted' } });
     expect(await create([{ type: 'file', file_id: file.id }], own.id)).toBe('400 invalid_request_error');
     const many = (count: number) =>
@@ -217,17 +219,17 @@ it('[W32] what cannot be mounted is refused, and no session is made', () =>
         file_id: file.id,
         mount_path: `/workspace/${index}`,
       }));
-    expect(await create(many(limits.sessionResourcesMax + 1))).toBe('400 invalid_request_error');
+    expect(await create(many(fileLimits.sessionResourcesMax + 1))).toBe('400 invalid_request_error');
     expect((await client.beta.sessions.list()).data).toEqual([]);
-    expect(await create(many(limits.sessionResourcesMax))).toBe('ok');
+    expect(await create(many(fileLimits.sessionResourcesMax))).toBe('ok');
     const long = (chars: number) =>
       at(`/workspace/${'d/'.repeat(Math.floor((chars - 11) / 2))}${chars % 2 === 0 ? 'f' : 'ff'}`);
-    expect(long(limits.mountPathCharsMax)[0]!.mount_path.length).toBe(limits.mountPathCharsMax);
-    expect(await create(long(limits.mountPathCharsMax))).toBe('ok');
-    expect(await create(long(limits.mountPathCharsMax + 1))).toBe('400 invalid_request_error');
+    expect(long(fileLimits.mountPathCharsMax)[0]!.mount_path.length).toBe(fileLimits.mountPathCharsMax);
+    expect(await create(long(fileLimits.mountPathCharsMax))).toBe('ok');
+    expect(await create(long(fileLimits.mountPathCharsMax + 1))).toBe('400 invalid_request_error');
   }));
 
-it('[W33] what agents write to the outputs is listed under the session, read by its id, and never leads out', () =>
+it('[W33] output files of agents are listed under the session, read by id, and never lead outside', () =>
   withServer(async (test) => {
     const { client, directory } = test;
     const { agent, environment_id } = await cloud(test, [
@@ -318,8 +320,8 @@ it('[W34] files that a message refers to reach the model as their content, and s
       ]) {
         expect(await refused(block)).toBe('400 invalid_request_error');
       }
-      const largest = await upload('x'.repeat(limits.shownFileBytesMax), 'l.txt', 'text/plain');
-      const larger = await upload('x'.repeat(limits.shownFileBytesMax + 1), 'l.txt', 'text/plain');
+      const largest = await upload('x'.repeat(fileLimits.shownFileBytesMax), 'l.txt', 'text/plain');
+      const larger = await upload('x'.repeat(fileLimits.shownFileBytesMax + 1), 'l.txt', 'text/plain');
       expect(await refused({ type: 'document', source: of(larger) })).toBe('400 invalid_request_error');
       expect(await refused({ type: 'document', source: of(largest) })).toBe('ok');
       await untilRest(client, id);

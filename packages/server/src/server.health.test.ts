@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { FleetLoad, SessionHealth, ThreadHealth } from '@fleetloom/protocol/fleet';
 import { encodeEvent } from '@fleetloom/protocol/sse';
 import { expect, it, onTestFinished } from 'vitest';
-import { limits } from './base/limits.ts';
+import { modelLimits } from './engines/model/limits.ts';
 import { fleetLoad, sessionHealth } from './http/schemas/health.ts';
 import { startOn } from './server.ts';
 import { type TestServer, toScript, withServer } from './server.suite.ts';
@@ -31,7 +31,7 @@ async function readHealth(caller: Caller, sessionId: string): Promise<SessionHea
   return sessionHealth.parse(await call(caller, `/v1/sessions/${sessionId}/health`));
 }
 
-/** A session of one agent that has been told to begin. */
+/** A session of one agent that has started. */
 async function begin(caller: Caller, agent: object): Promise<string> {
   const { id } = await call<{ id: string }>(caller, '/v1/agents', { name: 'worker', ...agent });
   const environment = await call<{ id: string }>(caller, '/v1/environments', { name: `for ${id}` });
@@ -63,13 +63,13 @@ async function openModel() {
 const send = (response: ServerResponse, event: { type: string }) =>
   response.write(encodeEvent({ event: event.type, data: JSON.stringify(event) }));
 
-it('[W80] the load is what the governor has: requests under way, how many may be, and those that wait', async () => {
+it('[W80] the load has the numbers of the governor: running requests, the limit, and waiting requests', async () => {
   const model = await openModel();
   const models = { credential: { apiKey: 'none' }, baseURL: model.url };
   await withServer(
     async (server) => {
       expect((await fetch(`${server.url}/v1/fleet/load`)).status).toBe(401);
-      const max = limits.governorConcurrencyMax;
+      const max = modelLimits.governorConcurrencyMax;
       const none = { active: 0, waiting: 0, max, paused_ms: 0 };
       expect(await readLoad(server)).toEqual({ type: 'fleet_load', node_id: null, nodes: 1, endpoint: none });
       // Each complaint halves what may be, and the next request finds less.
@@ -112,7 +112,7 @@ it('[W81] of a request it is known whether its connection is open and when the l
       send(response, { type: 'ping' });
       await expect.poll(async () => (await only()).last_byte_at! > first.last_byte_at!, patience).toBe(true);
       expect(await readHealth(server, id)).toMatchObject({ is_known: true, owner: { node_id: null } });
-      // Who hangs up has failed, and is asked again later: that is no open connection.
+      // An endpoint that hangs up has failed, and is retried later: that does not count as an open connection.
       response.destroy();
       await expect.poll(only, patience).toMatchObject({ doing: 'wait', waits_for: 'retry' });
     },
@@ -150,14 +150,14 @@ it('[W82] of a program it is known which process it is, whether it lives, and wh
       expect(frozen).toMatchObject([{ pid, is_alive: true }]);
       expect(await bytes()).toEqual(frozen);
       process.kill(pid, 'SIGKILL');
-      // Its end is told by the log: nothing is at work any more.
+      // The log has the end of the run: nothing is running any more.
       await expect.poll(threads, patience).toEqual([]);
     },
     { claudeCode: { program: path, workspaces: ['wrkspc_default'], isUnsandboxed: true } },
   );
 });
 
-it('[W83] of a tool it is known that it runs and since when, and of who waits for whom', () =>
+it('[W83] the health of a thread shows running tools with their start, and which thread waits for which', () =>
   withServer(
     async (server) => {
       const allowed = { permission_policy: { type: 'always_allow' } };
@@ -188,13 +188,13 @@ it('[W83] of a tool it is known that it runs and since when, and of who waits fo
       await expect.poll(waits, patience).toMatchObject([{ doing: 'wait', waits_for: 'somebody' }]);
       const since = Date.parse((await threads())[1]!.since);
       expect(Math.abs(Date.now() - since)).toBeLessThan(60_000);
-      // Nobody is told of sessions of others, or of none.
+      // Sessions of other workspaces, and unknown ones, are not found.
       await expect(readHealth(server, 'sesn_none')).rejects.toThrow('does not exist');
     },
     { allowUnsandboxedBash: true },
   ));
 
-it('[W84] a node that does not own the session asks the one that does, and each says whose load it tells', async () => {
+it('[W84] a node that does not own the session asks the owner, and each names the node whose load it reports', async () => {
   const model = await openModel();
   const store = { ...createMemoryStore(), close: async () => {} };
   const open = async () => {

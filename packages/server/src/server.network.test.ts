@@ -41,7 +41,7 @@ it('[W50] the network of an environment counts for its sessions as it was when t
   });
 }, 240_000);
 
-it('[W53] url_sources counts what users and tools have shown a session, and not what its agents say', async () => {
+it('[W53] url_sources counts addresses that users and tools have shown to a session, and not those in text of its agents', async () => {
   await withSite(async (port) => {
     await withServer(
       async ({ client }) => {
@@ -54,7 +54,7 @@ it('[W53] url_sources counts what users and tools have shown a session, and not 
         const agent = await client.beta.agents.create({
           name: 'reader',
           model: 'scripted/echo',
-          // The page links to /linked; nobody has shown /secret, and a refusal does not show it either.
+          // The page links to /linked; no result has shown /secret, and a refusal does not show it either.
           system: toScript([
             fetches('/secret'),
             fetches('/secret'),
@@ -79,7 +79,7 @@ it('[W53] url_sources counts what users and tools have shown a session, and not 
   });
 }, 240_000);
 
-it('[U160, U161] a session whose MCP server is private gets an error that repeats nothing of what is there, unless the host is allowed', async () => {
+it('[U160, U161] a session whose MCP server is private gets an error that repeats none of its content, unless the host is allowed', async () => {
   const secret = createServer((_, response) => response.writeHead(500).end('the secret of the house'));
   await once(secret.listen(0, '127.0.0.1'), 'listening');
   const host = `127.0.0.1:${(secret.address() as AddressInfo).port}`;
@@ -113,7 +113,7 @@ it('[U160, U161] a session whose MCP server is private gets an error that repeat
   secret.close();
 }, 240_000);
 
-/** Says something, waits until the session rests, and gives whether the results of its tools are errors. */
+/** Sends a message, waits until the session is idle, and returns whether the results of its tools are errors. */
 async function resultsOf(client: Anthropic, sessionId: string, text = 'go'): Promise<boolean[]> {
   const stream = await client.beta.sessions.events.stream(sessionId);
   const events = [{ type: 'user.message', content: [{ type: 'text', text }] }] as const;

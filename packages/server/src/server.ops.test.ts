@@ -1,8 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { expect, it } from 'vitest';
-import { knownModels } from './engines/known-models.ts';
+import { knownModels } from './engines/model/known-models.ts';
 import { outcomeOf } from './http/routes/records.suite.ts';
-import type { RequestLogEntry } from './http/request-log.ts';
+import type { RequestLogEntry } from './base/request-log.ts';
 import { toScript, withServer } from './server.suite.ts';
 
 it('[W20] models are the scripts, and the known ones where the official endpoint is configured, in pages by id', () =>
@@ -44,7 +44,7 @@ it('[W20] without a credential, or with an endpoint of its own, only scripts are
   }
 });
 
-it('[W21] the metrics count requests, frames, commits, model requests, tool calls, streams and sessions at work', () =>
+it('[W21] the metrics count requests, frames, commits, model requests, tool calls, streams and running sessions', () =>
   withServer(async ({ client, url, key }) => {
     const read = async () => {
       const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${key}` } });
@@ -116,7 +116,7 @@ it('[W22] clients of the Messages API use the scripted model below /scripted, wi
     expect((await client.messages.countTokens(large)).input_tokens).toBeGreaterThan(100_000);
   }));
 
-it('[W23] each request is told once to the log, with its id and route, and nothing secret', async () => {
+it('[W23] each request is logged once, with its id and route, and nothing secret', async () => {
   const entries: RequestLogEntry[] = [];
   const log = { onRequest: (entry: RequestLogEntry) => entries.push(entry) };
   let secret = '';
@@ -136,7 +136,7 @@ it('[W23] each request is told once to the log, with its id and route, and nothi
   expect(JSON.stringify(entries)).not.toContain(secret);
 });
 
-it('[W25] with a rate limit a key that asks too often is told when to come back', () =>
+it('[W25] with a rate limit a key that sends too many requests gets the time to retry after', () =>
   withServer(
     async ({ client, url, key }) => {
       expect([await outcomeOf(client.beta.agents.list()), await outcomeOf(client.beta.agents.list())]).toEqual([

@@ -14,7 +14,7 @@ it('[H110] every file and directory a server makes is its owner’s alone, whate
   expect(openTo(directory)).toEqual([]);
 });
 
-it('[H111] what an older version left open is closed by the next start', async () => {
+it('[H111] permissive files of an older version are closed at the next start', async () => {
   const directory = newDirectory(0o700);
   await useServer(directory);
   chmodSync(directory, 0o755);
@@ -27,14 +27,14 @@ it('[H111] what an older version left open is closed by the next start', async (
   expect(openTo(directory)).toEqual([]);
 });
 
-it('[H111] a directory that is used for other things keeps its mode and they theirs, and our files are closed all the same', async () => {
+it('[H111] a directory with files of other programs keeps its mode and theirs, and our files are private anyway', async () => {
   const directory = newDirectory(0o755);
   writeFileSync(join(directory, 'notes.txt'), 'mine', { mode: 0o644 });
   await useServer(directory);
   expect(openTo(directory)).toEqual(['', 'notes.txt']);
   chmodSync(directory, 0o757);
   await expect(startServer({ dataDirectory: directory })).rejects.toThrow(
-    `everybody can write to the data directory ${directory} (mode 0757): choose a directory of its own, or run`,
+    `every user can write to the data directory ${directory} (mode 0757): choose a directory of its own, or run`,
   );
 });
 

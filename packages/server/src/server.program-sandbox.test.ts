@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { begin, choose, countProcesses, run, serveNeighbour } from './server.programs.suite.ts';
 import { type TestServer, withServer } from './server.suite.ts';
+import { openGitServer } from './workspaces/clone/git-server.suite.ts';
 import { noSandbox } from './tools/sandbox/sandbox.suite.ts';
+import { withRepository } from './workspaces/repository.suite.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -32,7 +34,7 @@ const ofClaudeCode =
 const ofTheMachine = /^(?:NODE_EXTRA_CA_CERTS|SSL_CERT_FILE|SSL_CERT_DIR)$/;
 
 it.each([...(isLeftOut ? [] : [['in the sandbox', false] as const]), ['without it', true] as const])(
-  '[J205] a program %s finds the variables that are on the list and those that the operator names, and no others',
+  '[J205] a program %s has the variables on the list and those that the operator names, and no others',
   async (_, isUnsandboxed) => {
     const environment = { ...process.env, ...secrets, LANG: 'C.UTF-8', TZ: 'Asia/Tokyo', NAMED: 'canary-named' };
     const claudeCode = { ...choose(), environment, isUnsandboxed, passedVariables: ['NAMED'] };
@@ -54,6 +56,29 @@ it.each([...(isLeftOut ? [] : [['in the sandbox', false] as const]), ['without i
 );
 
 describe.skipIf(isLeftOut)('a program in the sandbox', () => {
+  it('[WS196] has the repositories of its session when it starts, and pushes to them and to no others', async () => {
+    const host = await openGitServer();
+    const url = host.addRepository('team/app', { 'README.md': 'hello' });
+    for (const path of ['team/app', 'team/other']) host.allow(path, 'ghp_canary', 'write');
+    const limited = { type: 'limited', allowed_hosts: [], allow_mcp_servers: false, allow_package_managers: false };
+    const resources = [{ type: 'github_repository' as const, url, authorization_token: 'ghp_canary' }];
+    await withServer(
+      async (test) => {
+        const id = await begin(test, limited, resources);
+        const look =
+          'cd app && cat README.md && env | grep -c canary; tr "\\0" "\\n" < /proc/$PPID/environ | grep -c canary';
+        expect(await run(test, id, look)).toBe('hello0\n0\n');
+        const push = 'cd app; echo 1 >> README.md; git commit -qam work; git push -q origin HEAD:topic && echo pushed';
+        expect(await run(test, id, push)).toBe('pushed\n');
+        expect(host.git('team/app', 'log', '-1', '--format=%s', 'topic')).toBe('work');
+        const other = `git ls-remote ${host.origin}/team/other > /dev/null 2>&1 || echo refused`;
+        expect(await run(test, id, other)).toBe('refused\n');
+        expect(host.requests.filter((each) => !each.includes('/team/app.git/'))).toEqual([]);
+      },
+      { claudeCode: choose(), gitHosts: [host.origin] },
+    );
+  });
+
   it('[J210] sees its workspace, its own directory and its socket, and nothing else of the data directory or of homes', () =>
     withShell(async (test) => {
       const { directory } = test;
@@ -94,6 +119,34 @@ describe.skipIf(isLeftOut)('a program in the sandbox', () => {
       expect(readdirSync(join(test.directory, 'program-sockets'))).not.toContain('x');
     }));
 
+  it('[WS34] works in a worktree with a private git directory, and in a read-only directory without writing', () =>
+    withRepository((user) =>
+      withServer(
+        async (test) => {
+          const before = user.fingerprint();
+          const on = (mode: string) =>
+            begin(test, undefined, [{ type: 'directory', path: user.path, mode }] as never[]);
+          const command =
+            'echo x > x; git add x; git commit -qm third && git log --format=%s; cat .git; rm -f .git; echo > /workspace/.git; echo end';
+          const worktree = await on('worktree');
+          const git = join(test.directory, 'workspaces-git', worktree, 'git');
+          const printed = (await run(test, worktree, `(${command}) 2> /dev/null`)).trim().split('\n');
+          expect(printed).toEqual(['third', 'second', 'first', `gitdir: ${git}`, 'end']);
+          const inPlace = await on('in_place');
+          const planted =
+            'echo evil > .git/hooks/pre-commit; echo evil > /workspace/.git/config; git branch mine; echo end';
+          expect(await run(test, inPlace, `(${planted}) 2> /dev/null`)).toBe('end\n');
+          await test.client.beta.sessions.delete(inPlace);
+          const readOnly = await on('read_only');
+          const tried =
+            'cat README.md; (echo x > README.md; touch x; echo x > /workspace/x; echo x > .git/HEAD) 2> /dev/null; echo end';
+          expect(await run(test, readOnly, tried)).toBe('second\nend\n');
+          await expect.poll(() => user.fingerprint(['.git/worktrees', '.git/refs/heads/fleetloom'])).toEqual(before);
+        },
+        { claudeCode: choose(), allowedDirectories: [user.root] },
+      ),
+    ));
+
   it('[J211] reaches no port of this machine, neither itself nor through the gateway', async () => {
     const neighbour = await serveNeighbour();
     await withShell(async (test) => {
@@ -129,7 +182,7 @@ describe.skipIf(isLeftOut)('a program in the sandbox', () => {
       expect((await run(test, id, command)).trim()).toBe('404 404 404 404 405 401 401 200');
     }));
 
-  it('[J211] is kept to the hosts that a limited environment allows, and the refusal says so', () =>
+  it('[J211] reaches only hosts that a limited environment allows, and the refusal states it', () =>
     withShell(async (test) => {
       const id = await begin(test, { type: 'limited', allowed_hosts: ['allowed.invalid'] });
       const said = await run(
@@ -178,7 +231,7 @@ describe.skipIf(isLeftOut)('a program in the sandbox', () => {
 });
 
 describe('the directory of a program', () => {
-  it('[J216] stays as long as its session and goes with it, at the next start if the server could not hear of it', () =>
+  it('[J216] exists as long as its session and is removed with it, at the next start if the server was not running', () =>
     withShell(async (test) => {
       const [kept, deleted] = [await begin(test), await begin(test)];
       for (const id of [kept, deleted]) await run(test, id, 'echo kept > ~/notes.txt');

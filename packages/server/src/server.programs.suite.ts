@@ -1,28 +1,33 @@
+import type Anthropic from '@anthropic-ai/sdk';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { writeShellProgram } from './engines/claude-code/shell-program.suite.ts';
-import type { ClaudeCodeChoice } from './open-programs.ts';
+import { writeShellProgram } from './engines/program/claude-code/process/shell-program.suite.ts';
+import type { ClaudeCodeChoice } from './composition/open-programs.ts';
 import type { TestServer } from './server.suite.ts';
 import { noSandbox } from './tools/sandbox/sandbox.suite.ts';
 
 export const WORKSPACE = 'wrkspc_default';
 export const MODEL = 'claude-code/default';
 
-/** A program that runs commands, for whoever asks; in the sandbox, where there is one. */
+/** A program that runs commands on request; in the sandbox, where one is available. */
 export function choose(): ClaudeCodeChoice {
   return { workspaces: [WORKSPACE], program: writeShellProgram(), isUnsandboxed: noSandbox !== undefined };
 }
 
-export async function begin({ client }: TestServer, networking?: object): Promise<string> {
+export async function begin(
+  { client }: TestServer,
+  networking?: object,
+  resources: NonNullable<Anthropic.Beta.SessionCreateParams['resources']> = [],
+): Promise<string> {
   const agent = await client.beta.agents.create({ name: 'shell', model: MODEL });
   const config = networking === undefined ? {} : { config: { type: 'cloud', networking } as never };
   const environment = await client.beta.environments.create({ name: 'here', ...config });
-  return (await client.beta.sessions.create({ agent: agent.id, environment_id: environment.id })).id;
+  return (await client.beta.sessions.create({ agent: agent.id, environment_id: environment.id, resources })).id;
 }
 
-/** Tells the program a command, and gives what it said. Throws what became of the turn, if it failed. */
+/** Sends a command to the program and returns its output. Throws if the turn failed. */
 export async function run({ client }: Pick<TestServer, 'client'>, id: string, command: string): Promise<string> {
   const stream = await client.beta.sessions.events.stream(id);
   await client.beta.sessions.events.send(id, {

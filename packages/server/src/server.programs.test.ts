@@ -1,13 +1,13 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { writeShellProgram } from './engines/claude-code/shell-program.suite.ts';
-import { createScriptedModel } from './engines/scripted/index.ts';
-import { openKeys } from './open-keys.ts';
-import { type ClaudeCodeChoice, openPrograms } from './open-programs.ts';
+import { writeShellProgram } from './engines/program/claude-code/process/shell-program.suite.ts';
+import { createScriptedModel } from './engines/model/scripted/index.ts';
+import { openKeys } from './composition/open-keys.ts';
+import { type ClaudeCodeChoice, openPrograms } from './composition/open-programs.ts';
 import { startServer } from './server.ts';
 import { begin, choose, exported, MODEL, run, WORKSPACE } from './server.programs.suite.ts';
 import { connect, withServer } from './server.suite.ts';
 import { createMemoryStore } from './store/memory/memory-store.ts';
-import { createTreeRemover } from './base/remove-tree.ts';
+import { createTreeRemover } from './base/files/remove-tree.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -100,8 +100,8 @@ describe('workspaces that may run programs', () => {
   });
 });
 
-describe('what is told of a program', () => {
-  it('[A57] its version, where it runs and the values of its options, where the workspace may use it', async () => {
+describe('what is reported about a program', () => {
+  it('[A57] its version, where it runs, the values of its options and its capabilities, where the workspace may use it', async () => {
     const read = async ({ url, key }: { url: string; key: string }, id: string) => {
       const response = await fetch(`${url}/v1/programs/${id}`, { headers: { authorization: `Bearer ${key}` } });
       return [response.status, await response.json()] as const;
@@ -118,6 +118,9 @@ describe('what is told of a program', () => {
           is_sandboxed: choice.isUnsandboxed !== true,
           permission_modes: expect.arrayContaining(['default', 'plan']),
           settings: expect.arrayContaining(['none', 'project']),
+        });
+        expect(program).toMatchObject({
+          capabilities: { sub_agent_text: 'deltas', roster: true, denial_reason: 'result', fork: true },
         });
         expect((await read(test, 'other'))[0]).toBe(404);
       },
@@ -142,16 +145,18 @@ describe('the endpoint of a program with its own login', () => {
       message: expect.stringMatching(/ANTHROPIC_BASE_URL or --model-base-url/),
     };
     for (const value of ['localhost:4000', 'nothing', 'ftp://example.com']) {
-      expect(() => open({ environment: { ANTHROPIC_BASE_URL: value } })).toThrow(expect.objectContaining(refused));
-      expect(() => open({ loginBaseURL: value, environment: {} })).toThrow(expect.objectContaining(refused));
+      await expect(open({ environment: { ANTHROPIC_BASE_URL: value } })).rejects.toThrow(
+        expect.objectContaining(refused),
+      );
+      await expect(open({ loginBaseURL: value, environment: {} })).rejects.toThrow(expect.objectContaining(refused));
     }
-    await open({ environment: { ANTHROPIC_BASE_URL: '' } }).engine.close();
+    await (await open({ environment: { ANTHROPIC_BASE_URL: '' } })).all.close();
   });
 });
 
 describe('a machine without a sandbox', () => {
   it('[J202] a session on a program is refused with the reason and what to install; with the flag it is not', async () => {
-    const opened = openWithout({});
+    const opened = await openWithout({});
     await expect(opened.checkSession(WORKSPACE, MODEL)).rejects.toMatchObject({
       code: 'program_unavailable',
       message: expect.stringMatching(/bwrap is not installed.*install bubblewrap.*--unsandboxed-programs/),
@@ -159,20 +164,29 @@ describe('a machine without a sandbox', () => {
     // The agent may be made: it is for another machine, or another day.
     expect(() => opened.checkModel(WORKSPACE, MODEL)).not.toThrow();
     await opened.checkSession(WORKSPACE, 'scripted/echo');
-    await openWithout({ isUnsandboxed: true }).checkSession(WORKSPACE, MODEL);
+    await (await openWithout({ isUnsandboxed: true })).checkSession(WORKSPACE, MODEL);
   });
 
   it('[V144] an option on a session that no program runs, and a misspelled one, are refused', async () => {
-    const opened = openWithout({ isUnsandboxed: true });
+    const opened = await openWithout({ isUnsandboxed: true });
     const invalid = { code: 'program_option_invalid', message: expect.stringContaining('claude_code.permission_mode') };
     const misspelled = { 'claude_code.permision_mode': 'plan' };
-    await expect(opened.checkOptions('scripted/echo', misspelled)).rejects.toMatchObject(invalid);
-    await expect(opened.checkOptions(MODEL, misspelled)).rejects.toMatchObject(invalid);
-    await opened.checkOptions('scripted/echo', { 'claude_code.model': null, other: 'x' });
+    await expect(opened.checkOptions(['scripted/echo'], misspelled)).rejects.toMatchObject(invalid);
+    await expect(opened.checkOptions([MODEL], misspelled)).rejects.toMatchObject(invalid);
+    await opened.checkOptions(['scripted/echo'], { 'claude_code.model': null, other: 'x' });
   });
 
-  function openWithout(choice: ClaudeCodeChoice) {
-    const opened = openPrograms({
+  it('[R402] a session has the options of the programs in its roster', async () => {
+    const opened = await openWithout({ isUnsandboxed: true });
+    await opened.checkOptions(['scripted/echo', MODEL], { 'claude_code.permission_mode': 'plan' });
+    const invalid = { code: 'program_option_invalid' };
+    const check = (options: Record<string, string>) => opened.checkOptions(['scripted/echo', MODEL], options);
+    await expect(check({ 'claude_code.permission_mode': 'never' })).rejects.toMatchObject(invalid);
+    await expect(check({ 'codex.settings': 'project' })).rejects.toMatchObject(invalid);
+  });
+
+  async function openWithout(choice: ClaudeCodeChoice) {
+    const opened = await openPrograms({
       options: { dataDirectory: '/nowhere', claudeCode: { workspaces: [WORKSPACE], ...choice } },
       store: createMemoryStore(),
       scripted: createScriptedModel(),
@@ -180,7 +194,7 @@ describe('a machine without a sandbox', () => {
       openSandbox: async () => ({ type: 'unavailable', reason: 'bwrap is not installed' }),
       onProblem: () => {},
     });
-    onTestFinished(() => opened.engine.close());
+    onTestFinished(() => opened.all.close());
     return opened;
   }
 });

@@ -19,7 +19,7 @@ it('[H70] a session that is made with events is answered as running, however fas
   });
 }, 240_000);
 
-it('[H71] who asks after a send finds it: the session runs, and the message is in the list', async () => {
+it('[H71] a request after a send finds the session running and the message in the list', async () => {
   await withServer(async ({ client }) => {
     const system = toScript([[{ sleep_ms: 60_000 }]]);
     const { id: agent } = await client.beta.agents.create({ name: 'slow', model: 'scripted/echo', system });

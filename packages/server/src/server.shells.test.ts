@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type TestServer, toScript, withServer } from './server.suite.ts';
 
-it('[U127] after a restart of the server the first command says that its shell is new', async () => {
+it('[U127] after a restart of the server the output of the first command states that its shell is new', async () => {
   const command = (text: string) => ({ call: 'bash', input: { command: text } });
   const script = toScript([
     [command('cd /tmp; echo first')],

@@ -44,7 +44,7 @@ export async function withServer(
     for (const server of open) await server.close();
     await rm(directory, { recursive: true, force: true });
   }
-  if (problems.length > 0) throw new AggregateError(problems, 'the server had problems that nobody was told of');
+  if (problems.length > 0) throw new AggregateError(problems, 'the server reported problems in the background');
 }
 
 /** The official client, which says at once what goes wrong. */

@@ -1,6 +1,7 @@
 import {
   type ClaudeCodeChoice,
   type DoorLog,
+  type RequestLog,
   type FleetloomServer,
   type Json,
   type JsonObject,
@@ -18,10 +19,11 @@ expectTypeOf(startServer).toEqualTypeOf<(options: ServerOptions) => Promise<Flee
 expectTypeOf<FleetloomServer['url']>().toEqualTypeOf<string>();
 expectTypeOf<FleetloomServer['firstKey']>().toEqualTypeOf<string | undefined>();
 expectTypeOf<FleetloomServer['webhookKey']>().toEqualTypeOf<string | undefined>();
-expectTypeOf<ServerOptions['log']>().toEqualTypeOf<DoorLog | undefined>();
+expectTypeOf<ServerOptions['log']>().toEqualTypeOf<RequestLog | undefined>();
+expectTypeOf<DoorLog>().toEqualTypeOf<RequestLog>();
 expectTypeOf<ServerOptions['rateLimit']>().toEqualTypeOf<RateLimit | undefined>();
 expectTypeOf<RateLimit>().toEqualTypeOf<{ readonly perSecond: number; readonly burst: number }>();
-expectTypeOf<NonNullable<DoorLog['onRequest']>>().parameter(0).toEqualTypeOf<RequestLogEntry>();
+expectTypeOf<NonNullable<RequestLog['onRequest']>>().parameter(0).toEqualTypeOf<RequestLogEntry>();
 expectTypeOf<JsonObject>().toExtend<Json>();
 expectTypeOf<OpenKeysOptions>().toEqualTypeOf<{
   readonly dataDirectory: string;

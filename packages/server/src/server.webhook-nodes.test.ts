@@ -34,7 +34,7 @@ it('[W69, W71] two nodes on one database sign with one key, and each event comes
     [0, 1, 2, 3, 4, 5].map(async (index) => {
       const make = { agent: agent.id, environment_id: environment.id };
       const { id } = await clients[index % 2]!.beta.sessions.create(make);
-      // The other one is asked: whoever runs it tells of it.
+      // The request goes to the other node: the node that runs the session delivers its events.
       await clients[(index + 1) % 2]!.beta.sessions.events.send(id, {
         events: [{ type: 'user.message', content: [{ type: 'text', text: 'hello' }] }],
       });

@@ -62,7 +62,7 @@ it('[W60, W62, W73] a receiver hears with the official client what becomes of a 
 
 const problems: string[] = [];
 
-it('[W62] what an agent asks that was delegated to is told while others of the session are at work', async () => {
+it('[W62] an approval of a sub-agent is delivered while other threads of the session are running', async () => {
   let key = '';
   const receiver = await startReceiver(() => key);
   await withServer(

@@ -5,7 +5,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { EnvironmentWorker } from '@anthropic-ai/sdk/helpers/beta/environments';
 import { betaAgentToolset20260401 } from '@anthropic-ai/sdk/tools/agent-toolset/node';
 import { afterAll, expect, it } from 'vitest';
-import { limits } from './base/limits.ts';
+import { environmentLimits } from './environments/limits.ts';
 import { outcomeOf } from './http/routes/records.suite.ts';
 import { type TestServer, toScript, withServer } from './server.suite.ts';
 
@@ -65,7 +65,7 @@ it('[H102] HEAD does not count as having read a session: the next stream begins 
     expect(types).toContain('agent.message');
   }));
 
-it('[W11] a session that its worker has left is queued again by what is sent to it', () =>
+it('[W11] a session that its worker has left is queued again by a message', () =>
   withServer(async (test) => {
     const { environment, key } = await selfHosted(test);
     const session = await startSession(test, environment, [
@@ -83,7 +83,7 @@ it('[W11] a session that its worker has left is queued again by what is sent to 
     await worker.stop();
   }));
 
-it('[W11] an item whose worker gave up for good is queued again by an interrupt', () =>
+it('[W11] an item whose worker gave up is queued again by an interrupt', () =>
   withServer(async (test) => {
     const { environment, key } = await selfHosted(test);
     const session = await startSession(test, environment, [
@@ -93,7 +93,7 @@ it('[W11] an item whose worker gave up for good is queued again by an interrupt'
     await say(test.client, session, 'go');
     const { work } = new Anthropic({ baseURL: test.url, authToken: key, maxRetries: 0 }).beta.environments;
     await until(async () => (await test.client.beta.sessions.retrieve(session)).status === 'idle');
-    for (let failures = 0; failures <= limits.workRetriesMax; failures++) {
+    for (let failures = 0; failures <= environmentLimits.workRetriesMax; failures++) {
       const item = (await work.poll(environment, {}))!;
       await work.ack(item.id, { environment_id: environment });
       await work.stop(item.id, { environment_id: environment, force: true });
@@ -137,7 +137,7 @@ it('[W12] the worker runs the tools of delegated threads too, each result in its
     await worker.stop();
   }));
 
-it('[W13] after a restart an item is where it was, and its worker goes on with the token that it has', () =>
+it('[W13] after a restart an item keeps its state, and its worker continues with its token', () =>
   withServer(async (test) => {
     const { environment, key } = await selfHosted(test);
     const session = await startSession(test, environment, [
@@ -193,7 +193,7 @@ it('[W14] a worker reaches its own environment and sessions, gives results, and 
     expect(await outcomeOf(holder.environments.work.stop(others.id, stop))).toBe('404 not_found_error');
   }));
 
-it('[W14] a key of an environment is told once, listed without its secret, and worth nothing when it is revoked', () =>
+it('[W14] an environment key is shown once, listed without its secret, and rejected when it is revoked', () =>
   withServer(async (test) => {
     const { environment, key } = await selfHosted(test);
     const path = `/v1/environments/${environment}/keys`;
@@ -289,7 +289,7 @@ async function say(client: Anthropic, session: string, text: string): Promise<vo
   });
 }
 
-/** What the agent has said when the session rests. */
+/** The text of the agent once the session is idle. */
 async function untilRest(client: Anthropic, session: string): Promise<string> {
   const texts: string[] = [];
   await until(async () => {

@@ -3,7 +3,7 @@ import { type IncomingMessage, request as sendRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { watchLoop } from './base/watch-loop.suite.ts';
-import { DEFAULT_WORKSPACE } from './http/auth/credential.ts';
+import { DEFAULT_WORKSPACE } from './keys/credential.ts';
 import { connectTo } from './http/routes/fleet.suite.ts';
 import { runKey } from './frames/run-key.ts';
 import { type FleetloomServer, type ServerOptions, startOn } from './server.ts';
@@ -106,6 +106,52 @@ export async function seedRun(store: Store, given: SeedRun): Promise<void> {
     left -= all.length;
   }
   if (!isOpen) await commitOne(store, write(last));
+  await store.leases.release({ sessionId: id, fence });
+}
+
+export interface SeedTurns {
+  readonly id: string;
+  readonly time: number;
+  readonly turns: number;
+  /** Deltas of all turns together, and characters of each. */
+  readonly deltas: number;
+  readonly chars: number;
+}
+
+/** A session with one open run, in which sub-agents have said much and have not ended. */
+export async function seedOpenTurns(store: Store, { id, time, turns, deltas, chars }: SeedTurns): Promise<void> {
+  const { session, changes, first, frame } = beginRun({ id, frames: 0, time, isOpen: true });
+  const inTurn = (streamId: number, type: string, payload: object) =>
+    frame(type, payload, { turn: { streamId, depth: 1, run: `req_${id}` }, threadId: `sthr_${id}${streamId}` });
+  const started = Array.from({ length: turns }, (_, index) => [
+    frame('session.thread_created', {
+      id: `sevt_${id}t${index + 1}`,
+      session_thread_id: `sthr_${id}${index + 1}`,
+      agent_name: 'worker',
+      member: null,
+      depth: 1,
+      joined_by: null,
+    }),
+    inTurn(index + 1, 'turn.started', {
+      agent_name: 'worker',
+      model: 'm',
+      parent_stream_id: 0,
+      child_index: index,
+      task: 'Talk',
+    }),
+    inTurn(index + 1, 'delta.started', { id: `sevt_${id}m${index + 1}`, block: 'text' }),
+  ]);
+  await commitOne(store, { type: 'create', session, frames: [...first, ...started.flat()], changes });
+  const lease = await store.leases.acquire({ sessionId: id, owner: 'seed', ttlMs: 600_000 });
+  const fence = lease.ok ? lease.fence : 0;
+  const text = 'some words '.repeat(Math.ceil(chars / 11)).slice(0, chars);
+  for (let at = 0; at < deltas; at += 1_000) {
+    const frames = Array.from({ length: Math.min(1_000, deltas - at) }, (_, index) => {
+      const turn = ((at + index) % turns) + 1;
+      return inTurn(turn, 'delta.text', { id: `sevt_${id}m${turn}`, text });
+    });
+    await commitOne(store, { type: 'append', sessionId: id, fence, frames, changes: [] });
+  }
   await store.leases.release({ sessionId: id, fence });
 }
 

@@ -1,8 +1,8 @@
-// What the bundler makes of imports that are no modules.
+// Imports that are not modules, as the bundler resolves them.
 
 declare module '*.css';
 
-/** The address of the worker's file. */
+/** The URL of the worker's script. */
 declare module '*?sharedworker&url' {
   const url: string;
   export default url;

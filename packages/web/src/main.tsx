@@ -1,25 +1,24 @@
 import { createRoot } from 'react-dom/client';
-import './app/colours.css';
-import './app/app.css';
-import './fleet/fleet.css';
-import './inbox/inbox.css';
-import './thread/thread.css';
-import './agents/agents.css';
-import './text/text.css';
-import { App } from './app/App.tsx';
-import { fleet, ui } from './app/stores.ts';
-import { decisions } from './inbox/decisions.ts';
-import { listenToKeys } from './keys/listen.ts';
+import './ui/colours.css';
+import './ui/base.css';
+import { App } from './shell/App.tsx';
+// After the pages: texts look the same on all of them.
+import './ui/text/text.css';
+import { fleet, ui } from './stores/stores.ts';
+import { followSessions } from './stores/follow-sessions.ts';
+import { decisions } from './stores/decisions.ts';
+import { listenToKeys } from './shell/listen-to-keys.ts';
 
 const root = document.querySelector('#app');
 if (root === null) throw new Error('index.html has no #app');
 ui.applyTheme();
 ui.readHash();
 addEventListener('hashchange', () => ui.readHash());
-// What is drawn on canvases takes its colours when it is drawn.
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => fleet.tell());
+// Canvases read their colours when they are painted, so they are painted again.
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => fleet.notify());
+followSessions();
 fleet.start();
 listenToKeys();
-// Whichever view is open: what somebody has allowed alike is not asked again.
-fleet.changed.subscribe(() => decisions.follow(fleet.asksNow()));
+// On every page: calls that a rule of the user covers are approved without asking.
+fleet.changed.subscribe(() => decisions.follow(fleet.pendingItems()));
 createRoot(root).render(<App />);

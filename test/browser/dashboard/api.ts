@@ -1,10 +1,11 @@
-/** What a program does with a server: asks, sends, lists. What tests look into, they compare with literals. */
+/** The API calls of the tests. Responses are untyped: tests compare them with literals. */
 export interface Api {
   get<Answer>(path: string): Promise<Answer>;
   post<Answer = { readonly id: string }>(path: string, body: object): Promise<Answer>;
-  /** The items of all pages. */
+  delete(path: string): Promise<void>;
+  /** All items of a paged list. */
   list<Item>(path: string): Promise<Item[]>;
-  /** Events of one type of a session. */
+  /** The events of one type in a session. */
   events<Event = { readonly id: string }>(sessionId: string, type: string): Promise<Event[]>;
   send(sessionId: string, ...events: readonly object[]): Promise<void>;
 }
@@ -14,12 +15,13 @@ export function createApi(url: string, key: string): Api {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const response = await fetch(`${url}${path}`, { ...init, headers });
     if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
-    // The cast: what these paths answer is the wire contract, which other tests check.
+    // The response is cast: its shape is the wire contract, which other tests check.
     return (await response.json()) as Answer;
   };
   const api: Api = {
     get: (path) => call(path),
     post: (path, body) => call(path, { method: 'POST', body: JSON.stringify(body) }),
+    delete: async (path) => void (await call(path, { method: 'DELETE' })),
     list: async <Item>(path: string) => {
       const items: Item[] = [];
       for (let page: string | null = ''; page !== null; ) {

@@ -8,7 +8,7 @@ import { createAgent, startSession, untilIdle } from './small-fleet.ts';
 
 useBrowser();
 
-it('[Z351] an input is edited as JSON, what is not JSON cannot be sent, and the call runs with what was written', async () => {
+it('[Z351] an input is edited as JSON, invalid JSON cannot be sent, and the call runs with the edited input', async () => {
   const { page, api, workspaceOf, complaints } = await openDashboard();
   const write = { call: 'write', input: { file_path: 'a.txt', content: 'shown' } };
   const sessionId = await startSession(api, await createAgent(api, 'writer', [[write], [{ say: 'Done.' }]]), 'Edit');
@@ -49,10 +49,10 @@ it('[Z352] a denial can end the turn that made the call', async () => {
 }, 180_000);
 
 await describeWithClaudeCode('a plan of the real program', ({ path }) => {
-  it('[Z350] a plan is rendered in the inbox, with its source, and approving it carries it out', async () => {
+  it('[Z350] a plan is rendered in the inbox, with its source, and approving it lets the program execute it', async () => {
     const { page, api, complaints } = await openDashboard({ claudeCode: await toChoice(path) });
     const plan = '# The plan\n\n1. **Read** it\n2. Fix it\n\n[hidden]: https://example.com "not rendered"';
-    const turns = [[{ call: 'ExitPlanMode', input: { plan } }], [{ say: 'Carried out.' }]];
+    const turns = [[{ call: 'ExitPlanMode', input: { plan } }], [{ say: 'Executed.' }]];
     const system = `<script>${JSON.stringify({ turns })}</script>`;
     const tools = [toolset('always_allow')];
     const agent = await api.post('/v1/agents', { name: 'planner', model: 'claude-code/default', system, tools });
@@ -72,7 +72,7 @@ await describeWithClaudeCode('a plan of the real program', ({ path }) => {
     await page.getByRole('button', { name: 'Approve once' }).click();
     await vi.waitFor(
       async () =>
-        expect(await api.events(session.id, 'agent.message')).toMatchObject([{ content: [{ text: 'Carried out.' }] }]),
+        expect(await api.events(session.id, 'agent.message')).toMatchObject([{ content: [{ text: 'Executed.' }] }]),
       60_000,
     );
     expect(complaints).toEqual([]);

@@ -1,16 +1,17 @@
 import { expect, it } from 'vitest';
-import { limits } from '../../../packages/web/src/limits.ts';
+import { tableLimits } from '../../../packages/web/src/fleet/limits.ts';
+import { uiLimits } from '../../../packages/web/src/ui/limits.ts';
 import { openDashboard, useBrowser } from './open-dashboard.ts';
 
 useBrowser();
 
-it('[Z27, Z30, Z31, Z301] a newcomer signs in with the key, starts 25 agents, watches them live, reloads in the middle and loses nothing', async () => {
+it('[Z27, Z30, Z31, Z301] a new user signs in with the key, starts 25 agents, watches them live, reloads during the run and loses nothing', async () => {
   const { page, server, key, api, complaints, context } = await openDashboard({ isSignedIn: false });
   await context.addInitScript(countDrawing);
   await page.goto(server.url);
   await page.getByLabel('Key').fill('wrong');
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('not known here').waitFor();
+  await page.getByText('not known to the server').waitFor();
   await page.getByLabel('Key').fill(key);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'No agents yet' }).waitFor();
@@ -23,32 +24,32 @@ it('[Z27, Z30, Z31, Z301] a newcomer signs in with the key, starts 25 agents, wa
   const rows = page.locator('.thread-row');
   await rows.nth(24).waitFor();
   expect(await rows.count()).toBe(25);
-  // All of them fit on the screen of a laptop, with everything above them.
+  // All rows fit on a laptop screen, below the header.
   const last = await rows.nth(24).boundingBox();
   expect(last!.y + last!.height).toBeLessThanOrEqual(750);
   await page.getByText(/live · seq/).waitFor();
 
-  // In the middle of the run.
+  // During the run.
   await page.reload();
   await rows.nth(24).waitFor();
   await page.locator('.counts button', { hasText: '2 need you' }).waitFor();
   expect(await page.locator('.link').textContent()).toContain('0 gaps');
 
-  // What is on the screen is what the server says: the threads, and their tokens up to now.
+  // The page shows what the server has: the threads, and their tokens up to now.
   const [session] = await api.list<{ id: string }>('/v1/sessions');
   const threads = await api.list<{ agent: { name: string } }>(`/v1/sessions/${session!.id}/threads`);
   const names = await rows.locator('[data-column=agent] a').allTextContents();
   const expected = threads.map(({ agent }) => agent.name).toSorted((a, b) => a.localeCompare(b));
   expect(names.map((name) => name.replace(/\d+$/, '')).toSorted((a, b) => a.localeCompare(b))).toEqual(expected);
 
-  // A pixel of the lanes is painted: they are a canvas, and nothing else tells.
+  // A pixel of the lanes is painted: a canvas has no other content to check.
   const painted = await page.evaluate(`(() => {
     const canvas = document.querySelector('.lanes-anchor canvas');
     const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
     return data.some((value) => value !== 0);
   })()`);
   expect(painted).toBe(true);
-  // A time that is marked above the lanes tells its totals: all that happened, when it is all the time there is.
+  // A range selected above the lanes shows its totals; the whole range has everything.
   const axis = (await page.locator('.axis').boundingBox())!;
   await page.keyboard.down('Shift');
   await page.mouse.move(axis.x + 1, axis.y + 8);
@@ -62,20 +63,20 @@ it('[Z27, Z30, Z31, Z301] a newcomer signs in with the key, starts 25 agents, wa
   );
   await totals.getByRole('button', { name: 'close', includeHidden: true }).click();
   await totals.waitFor({ state: 'detached' });
-  // However much happens, the header is drawn twice and the lanes are painted about thirty times in a second.
+  // At any load the header renders twice and the lanes are painted about 30 times per second.
   const { intervals, perSecond } = await page.evaluate<{ intervals: number[]; perSecond: number }>(`(async () => {
     const [from, start] = [painted, performance.now()];
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     return { intervals, perSecond: ((painted - from) * 1_000) / (performance.now() - start) };
   })()`);
-  expect(intervals).toContain(limits.headerMs);
+  expect(intervals).toContain(uiLimits.headerMs);
   expect(perSecond).toBeGreaterThan(0);
-  // Frames come every 16.7 ms, so what is due is painted up to a few milliseconds early.
-  expect(perSecond).toBeLessThanOrEqual(1_000 / (limits.lanesMs - 4) + 1);
+  // Frames come every 16.7 ms, so a paint may be a few milliseconds early.
+  expect(perSecond).toBeLessThanOrEqual(1_000 / (tableLimits.lanesMs - 4) + 1);
   expect(complaints.filter((text) => !text.includes('401'))).toEqual([]);
 }, 180_000);
 
-/** Notes how often the page wants to be woken, and how often its lanes are painted. */
+/** Records the intervals that the page sets, and how often its lanes are painted. */
 const countDrawing = `
   globalThis.intervals = [];
   globalThis.painted = 0;

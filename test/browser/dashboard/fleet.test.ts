@@ -1,19 +1,19 @@
+import { fleetLimits } from '@fleetloom/protocol/fleet';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
-import { limits } from '../../../packages/web/src/limits.ts';
 import { serve } from '../../support/http-server.ts';
 import { openDashboard, useBrowser } from './open-dashboard.ts';
-import { createAgent, startSession, startTalkingFleet, untilIdle } from './small-fleet.ts';
+import { createAgent, startSession, startWritingFleet, untilIdle } from './small-fleet.ts';
 
 useBrowser();
 
 const patience = { timeout: 30_000, interval: 100 };
 
-it('[Z330, Z332, Z333] the header has what the server may ask at once, and a stalled row and its card say whether the process lives and the connection is open', async () => {
-  // A model that never answers, and a program that says one line and no more.
+it('[Z330, Z332, Z333] the header shows the limit of concurrent requests, and a stalled row and its card show whether the process is alive and the connection open', async () => {
+  // A model that never responds, and a program that prints one line only.
   const model = await serve((request) => void request.resume());
   onTestFinished(() => model.close());
   const folder = mkdtempSync(join(tmpdir(), 'fleetloom-silent-'));
@@ -28,7 +28,7 @@ it('[Z330, Z332, Z333] the header has what the server may ask at once, and a sta
     models: { credential: { apiKey: 'none' }, baseURL: model.origin },
     claudeCode: { program, workspaces: ['wrkspc_default'], isUnsandboxed: true },
   });
-  // A page knows the time by the answers of its server: one whose clock is ahead is one at which more time has passed.
+  // The page takes the time from responses: a server clock that is ahead makes time pass.
   let aheadMs = 0;
   await page.route('**/v1/**', async (route) => {
     const response = await route.fetch();
@@ -37,7 +37,7 @@ it('[Z330, Z332, Z333] the header has what the server may ask at once, and a sta
   });
   const asked: string[] = [];
   page.on('request', (request) => asked.push(new URL(request.url()).pathname));
-  await page.goto(await server.dashboardUrl());
+  await page.goto(`${await server.dashboardUrl()}&page=fleet`);
   const start = async (name: string, model: string) => {
     const agent = await api.post('/v1/agents', { name, model });
     return startSession(api, agent.id, name);
@@ -51,9 +51,9 @@ it('[Z330, Z332, Z333] the header has what the server may ask at once, and a sta
   await expect.poll(() => doing('coder'), patience).toBeTypeOf('string');
   expect(asked.filter((path) => path.endsWith('/health'))).toEqual([]);
 
-  aheadMs = limits.stalledMs + 1_000;
+  aheadMs = fleetLimits.stalledMs + 1_000;
   await page.locator('.counts button', { hasText: '2 stalled' }).waitFor();
-  await expect.poll(() => doing('asker'), patience).toMatch(/^not answered, sent .* ago · no event for /);
+  await expect.poll(() => doing('asker'), patience).toMatch(/^no response, sent .* ago · no event for /);
   await expect.poll(() => doing('coder'), patience).toMatch(/^pid \d+ alive, last byte .* ago · no event for /);
   expect(new Set(asked.filter((path) => path.endsWith('/health')))).toEqual(
     new Set([unanswered, silent].map((id) => `/v1/sessions/${id}/health`)),
@@ -65,7 +65,7 @@ it('[Z330, Z332, Z333] the header has what the server may ask at once, and a sta
   const words = page.locator('.card .fault');
   await expect.poll(() => words.textContent(), patience).toMatch(/^pid \d+ alive/);
 
-  // Its end is no silence.
+  // An ended process is reported as such, not as silence.
   const pid = Number(/pid (\d+)/.exec((await words.textContent())!)![1]);
   process.kill(pid, 'SIGKILL');
   await page.keyboard.press('g');
@@ -74,9 +74,9 @@ it('[Z330, Z332, Z333] the header has what the server may ask at once, and a sta
   expect(complaints).toEqual([]);
 }, 120_000);
 
-it('[Z312, Z334, Z335, Z336, Z337, Z338] the wheel zooms the lanes, a drag moves them, End follows, a click opens the thread at that time, a count filters, and the pill says what is new below', async () => {
+it('[Z312, Z334, Z335, Z336, Z337, Z338] the wheel zooms the lanes, a drag moves them, End follows, a click opens the thread at that time, a count in the header filters, and the pill counts new blocks', async () => {
   const { page, api, complaints } = await openDashboard();
-  const sessionId = await startTalkingFleet(api, 2, 40, 100);
+  const sessionId = await startWritingFleet(api, 2, 40, 100);
   await untilIdle(api, sessionId);
   const rows = page.locator('.thread-row');
   await page.locator('.counts button', { hasText: '3 done' }).waitFor();
@@ -90,7 +90,7 @@ it('[Z312, Z334, Z335, Z336, Z337, Z338] the wheel zooms the lanes, a drag moves
     await page.keyboard.up('Control');
   };
 
-  // Around the pointer. With the first turn the lanes stand still.
+  // Around the pointer. The first wheel event stops the lanes from following.
   await page.getByRole('button', { name: '5m', pressed: true }).waitFor();
   await wheel(-100);
   await page.getByRole('button', { name: '5m', pressed: false }).waitFor();
@@ -100,7 +100,7 @@ it('[Z312, Z334, Z335, Z336, Z337, Z338] the wheel zooms the lanes, a drag moves
   const near = await readAxis(page);
   expect(Math.abs(middleOf(near) - middleOf(before))).toBeLessThan(0.3);
 
-  // To the right: what was before comes into sight, by as much as the pointer went.
+  // Dragging right shows earlier times, by the distance of the pointer.
   await page.mouse.move(middle.x, middle.y);
   await page.mouse.down();
   await page.mouse.move(middle.x + lane.width / 4, middle.y, { steps: 4 });
@@ -111,17 +111,17 @@ it('[Z312, Z334, Z335, Z336, Z337, Z338] the wheel zooms the lanes, a drag moves
   await page.keyboard.press('End');
   await expect.poll(async () => (await readAxis(page)).to, patience).toBeGreaterThan(still.to + 0.5);
 
-  // A count is a filter, and pressed again it is none.
+  // A count is a filter; a second click removes it.
   const done = page.locator('.counts button', { hasText: 'done' });
   await page.locator('.counts button', { hasText: 'failed' }).click();
-  await page.getByText('Nothing fits the filter.').waitFor();
+  await page.getByText('No thread matches the filter.').waitFor();
   await done.click();
   await expect.poll(() => rows.count(), patience).toBe(3);
   expect(await done.getAttribute('aria-pressed')).toBe('true');
   await done.click();
   expect(await done.getAttribute('aria-pressed')).toBe('false');
 
-  // A click in the lane: that thread, at that time.
+  // A click in a lane opens that thread at that time.
   await page.getByRole('button', { name: 'all', exact: true }).click();
   await page.getByRole('button', { name: 'all', exact: true, pressed: true }).waitFor();
   const { created_at: created } = await api.get<{ created_at: string }>(`/v1/sessions/${sessionId}`);
@@ -130,18 +130,18 @@ it('[Z312, Z334, Z335, Z336, Z337, Z338] the wheel zooms the lanes, a drag moves
   await page.mouse.click(lane.x + (lane.width * (wanted - whole.from)) / whole.length, middle.y);
   const bar = page.locator('.replay-bar b');
   await bar.waitFor();
-  // The clock says whole seconds, and the lanes move on while somebody clicks.
+  // The clock shows whole seconds, and the lanes move during the click.
   expect(Math.abs(secondsOf((await bar.textContent())!) - wanted)).toBeLessThan(2);
   const href = await page.evaluate<string>('location.hash');
-  expect(href).toMatch(new RegExp(`^#/thread/${sessionId}/sthr_`));
+  expect(href).toMatch(new RegExp(`^#/session/${sessionId}/sthr_`));
   await page.getByRole('button', { name: /back to live/ }).click();
 
-  // Who has scrolled up stays there and is told what came; one click leads to it.
+  // After scrolling up the transcript stays, and the pill counts new blocks; a click on it leads to the end.
   const long = Array.from({ length: 200 }, (_, index) => `Line ${index}.`).join('\n\n');
   const speaker = await createAgent(api, 'speaker', [[{ say: long }], [{ say: 'The last word.' }]]);
   const talk = await startSession(api, speaker, 'Speech');
   await untilIdle(api, talk);
-  await page.evaluate(`location.hash = '#/thread/${talk}'`);
+  await page.evaluate(`location.hash = '#/session/${talk}'`);
   const transcript = page.getByRole('log', { name: 'Transcript' });
   await transcript.getByText('Line 199.').waitFor();
   await transcript.hover();
@@ -158,12 +158,12 @@ it('[Z312, Z334, Z335, Z336, Z337, Z338] the wheel zooms the lanes, a drag moves
   await transcript.getByText('The last word.').waitFor();
   await pill.waitFor({ state: 'detached' });
 
-  // On a small screen everything that can be done with a thread that asks is within reach, whatever its name is.
+  // On a small screen every action on a thread that needs approval is reachable, however long its name.
   const asker = await createAgent(api, 'a-writer-with-a-long-name', [
     [{ call: 'write', input: { file_path: 'a', content: 'b' } }],
   ]);
   const asking = await startSession(api, asker, 'Asks');
-  await page.evaluate(`location.hash = '#/thread/${asking}'`);
+  await page.evaluate(`location.hash = '#/session/${asking}'`);
   await page.getByRole('button', { name: /^Answer/ }).waitFor();
   await page.setViewportSize({ width: 420, height: 700 });
   const ends = page
@@ -175,17 +175,17 @@ it('[Z312, Z334, Z335, Z336, Z337, Z338] the wheel zooms the lanes, a drag moves
 }, 120_000);
 
 interface Axis {
-  /** In seconds of the day, as the times above the lanes say it. */
+  /** In seconds of the day, as on the axis. */
   readonly from: number;
   readonly to: number;
   readonly length: number;
 }
 
-/** Which time the lanes show: two of the times above them and their places tell all of it. */
+/** The time range of the lanes, computed from two times on the axis and their positions. */
 async function readAxis(page: Page): Promise<Axis> {
   const labels = await page.locator('.axis span').evaluateAll((spans) =>
     spans.map((span) => {
-      // What these elements are, the page's own code says.
+      // The axis contains only these elements.
       const { left } = (span as unknown as { style: { left: string } }).style;
       return { share: parseFloat(left) / 100, text: span.textContent ?? '' };
     }),
@@ -196,7 +196,7 @@ async function readAxis(page: Page): Promise<Axis> {
   return { from, to: from + length, length };
 }
 
-/** Of the day. */
+/** Seconds of the day. */
 function secondsOf(text: string): number {
   const [hours, minutes, seconds] = /(\d+):(\d+):(\d+)/.exec(text)!.slice(1).map(Number);
   return hours! * 3_600 + minutes! * 60 + seconds!;

@@ -1,9 +1,8 @@
-import axe from 'axe-core';
-import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { openDashboard, useBrowser } from './open-dashboard.ts';
+import { beyond, violations } from './page-faults.ts';
 import { scrollTo } from './scroll-to.ts';
-import { createAgent, startAskingFleet, startSession, untilIdle } from './small-fleet.ts';
+import { createAgent, startFleetWithApprovals, startSession, untilIdle } from './small-fleet.ts';
 
 useBrowser();
 
@@ -17,7 +16,7 @@ const attack = [
   '`<b>code</b>` <form action="https://evil.example"><button>go</button></form><base href="https://evil.example/">',
 ].join('\n\n');
 
-it('[Z37, Z343, W95] a hostile transcript does nothing: no script, no request, no link but to the web, nothing hidden; ten megabytes are read', async () => {
+it('[Z37, Z343, W95] a hostile transcript has no effect: no script, no request, links to the web only, nothing hidden; 10 MB are shown', async () => {
   const { page, api, complaints } = await openDashboard();
   const agent = await createAgent(api, attack.slice(0, 40), [
     [{ think: attack }, { say: attack }, { call: 'grep', input: { pattern: `\u202e${attack}`, path: 'src' } }],
@@ -55,24 +54,24 @@ it('[Z37, Z343, W95] a hostile transcript does nothing: no script, no request, n
   await thinking.click();
   await transcript.locator('.thoughts').waitFor();
 
-  // All of it, when somebody wants it.
+  // The whole text, on request.
   const all = transcript.getByRole('button', { name: /show all 10\.0 MB/ });
   await scrollTo(page, transcript, all, 1e8);
   await all.click();
   await page.waitForFunction('document.querySelectorAll(".piece").length > 600');
-  for (const view of ['fleet', 'inbox', 'agents']) {
+  for (const view of ['sessions', 'fleet', 'inbox', 'agents']) {
     await page.evaluate(`location.hash = '#/${view}'`);
     await page.waitForTimeout(300);
   }
-  expect(await page.title()).toBe('Fleetloom');
+  expect(await page.title()).toBe('Agents · Fleetloom');
   expect(complaints).toEqual([]);
 }, 180_000);
 
-it('[Z38, Z312] every view, light and dark, has no violations that axe can find, moves nothing, and fits a small screen', async () => {
+it('[Z38, Z312] every page, light and dark, has no violation that axe finds, no motion, and fits a small screen', async () => {
   const { page, api, complaints } = await openDashboard();
   await page.getByRole('heading', { name: 'No agents yet' }).waitFor();
   expect(await violations(page)).toEqual([]);
-  await startAskingFleet(api, 3);
+  await startFleetWithApprovals(api, 3);
   await page.locator('.thread-row[data-state=needs]').nth(2).waitFor();
   const views = [
     async () => {},
@@ -87,7 +86,7 @@ it('[Z38, Z312] every view, light and dark, has no violations that axe can find,
       await page.getByRole('article').waitFor();
     },
     async () => {
-      await page.getByRole('link', { name: 'Thread', exact: true }).click();
+      await page.getByRole('link', { name: 'Session', exact: true }).click();
       await page.getByRole('log').waitFor();
       await page.keyboard.press('[');
       await page.getByText(/^REPLAY/).waitFor();
@@ -100,25 +99,43 @@ it('[Z38, Z312] every view, light and dark, has no violations that axe can find,
     },
     async () => {
       await page.keyboard.press('Escape');
-      await page.keyboard.press('c');
+      await page.keyboard.press('C');
       await page.getByText('difference').waitFor();
     },
     async () => {
       await page.keyboard.press('|');
       await page.getByRole('button', { name: /^Notifications/ }).click();
-      await page.getByLabel(/Tell me on the desktop/).waitFor();
+      await page.getByLabel(/Notify me on the desktop/).waitFor();
     },
     async () => {
       await page.keyboard.press('Escape');
       await page.getByRole('link', { name: 'Agents' }).click();
       await page.getByLabel('Start a session with').waitFor();
     },
+    async () => {
+      await page.getByRole('link', { name: 'Sessions', exact: true }).click();
+      await page.locator('.session-line').first().getByRole('checkbox').check();
+    },
+    async () => {
+      await page.keyboard.press('c');
+      await page.getByRole('dialog').getByLabel('First message').waitFor();
+    },
+    async () => {
+      await page.keyboard.press('Escape');
+      await page.getByRole('toolbar').getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('dialog').waitFor();
+    },
+    async () => {
+      await page.keyboard.press('Escape');
+      await page.evaluate(`location.hash = '#/nonsense'`);
+      await page.getByRole('heading', { name: 'There is no page' }).waitFor();
+    },
   ];
   for (const go of views) {
     await go();
     await page.emulateMedia({ colorScheme: 'dark' });
     expect([page.url(), 'dark', await violations(page)]).toEqual([page.url(), 'dark', []]);
-    // What is light differs in its colours only.
+    // The light theme differs in colours only.
     await page.emulateMedia({ colorScheme: 'light' });
     expect([page.url(), 'light', await violations(page, true)]).toEqual([page.url(), 'light', []]);
     expect(await page.evaluate('document.getAnimations().length')).toBe(0);
@@ -130,15 +147,3 @@ it('[Z38, Z312] every view, light and dark, has no violations that axe can find,
   }
   expect(complaints).toEqual([]);
 }, 180_000);
-
-/** Buttons, links and fields that are beyond the right edge, where nobody can reach them. */
-const beyond = `[...document.querySelectorAll('button, a:not(.skip), input, select, textarea')]
-  .filter((one) => one.checkVisibility({ visibilityProperty: true }) && one.getBoundingClientRect().right > innerWidth + 1)
-  .map((one) => one.outerHTML.slice(0, 120))`;
-
-async function violations(page: Page, isColourOnly = false): Promise<unknown[]> {
-  if (!(await page.evaluate<boolean>(`'axe' in globalThis`))) await page.evaluate(axe.source);
-  const runOnly = isColourOnly ? ['color-contrast'] : ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'];
-  return page.evaluate<unknown[]>(`axe.run(document, { runOnly: ${JSON.stringify(runOnly)} }).then(({ violations }) =>
-    violations.map(({ id, nodes }) => [id, ...nodes.slice(0, 3).map((node) => node.html.slice(0, 160) + ' ' + node.failureSummary)]))`);
-}

@@ -12,27 +12,27 @@ import { chromiumFlags, chromiumPath, collectComplaints } from '../../support/ch
 import { repositoryRoot } from '../../support/root.ts';
 import { type Api, createApi } from './api.ts';
 
-// A real server with the dashboard as the sources have it today, and a real browser that is signed in.
+// A real server with the dashboard built from the current sources, and a real browser that is signed in.
 
 export interface Dashboard {
   readonly server: FleetloomServer;
   readonly api: Api;
   readonly key: string;
-  /** Where the files of a session's agents are. */
+  /** The workspace directory of a session. */
   readonly workspaceOf: (sessionId: string) => string;
   readonly context: BrowserContext;
   readonly page: Page;
-  /** What went wrong in any page without stopping it. */
+  /** Console errors and failed requests of all pages. */
   readonly complaints: string[];
   readonly openTab: () => Promise<Page>;
-  /** Ends the server and starts it on the same port and data. */
-  readonly restart: () => Promise<void>;
+  /** Stops the server and starts it on the same port and data, which may be changed in between. */
+  readonly restart: (between?: (dataDirectory: string) => Promise<void>) => Promise<void>;
 }
 
 let browser: Browser | undefined;
 let pages = '';
 
-/** To be called once in a file: one browser for all its tests. */
+/** Called once per file: one browser for all its tests. */
 export function useBrowser(): void {
   beforeAll(async () => {
     pages = await buildPages();
@@ -42,9 +42,9 @@ export function useBrowser(): void {
 }
 
 export async function openDashboard(
-  options: Partial<ServerOptions> & { readonly isSignedIn?: boolean } = {},
+  options: Partial<ServerOptions> & { readonly isSignedIn?: boolean; readonly hash?: string } = {},
 ): Promise<Dashboard> {
-  const { isSignedIn = true, ...more } = options;
+  const { isSignedIn = true, hash = '#/fleet', ...more } = options;
   const dataDirectory = mkdtempSync(join(tmpdir(), 'fleetloom-dashboard-'));
   const problems: unknown[] = [];
   const start = (port?: number) =>
@@ -67,16 +67,19 @@ export async function openDashboard(
     return page;
   };
   onTestFinished(async () => {
+    // A route handler under way would fail, outside any test, when its page closes.
+    await Promise.all(context.pages().map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })));
     await context.close();
     await server.close();
     rmSync(dataDirectory, { recursive: true, force: true });
-    if (problems.length > 0) throw new AggregateError(problems, 'the server had problems that nobody was told of');
+    if (problems.length > 0) throw new AggregateError(problems, 'the server reported problems');
   });
   const page = await openTab();
   if (isSignedIn) {
     await page.goto(await server.dashboardUrl());
-    // The link leads on by itself.
+    // The login link redirects to the dashboard.
     await page.locator('.topbar').waitFor();
+    if (hash !== '') await page.evaluate(`location.hash = '${hash}'`);
   }
   return {
     get server() {
@@ -89,14 +92,15 @@ export async function openDashboard(
     page,
     complaints,
     openTab,
-    restart: async () => {
+    restart: async (between) => {
       await server.close();
+      await between?.(dataDirectory);
       server = await start(port);
     },
   };
 }
 
-/** Built once for what the sources are: several test files share it. */
+/** Built once per state of the sources: several test files share it. */
 async function buildPages(): Promise<string> {
   const folder = join(repositoryRoot, '.cache', 'pages', await hashSources());
   if (existsSync(folder)) return folder;
@@ -104,7 +108,7 @@ async function buildPages(): Promise<string> {
   const draft = `${folder}.${process.pid}.draft`;
   const options = { configFile: false, logLevel: 'error', build: { outDir: draft } } as const;
   await build(mergeConfig(config, options));
-  // Of two that build at once, one is first; both made the same.
+  // Two processes may build at the same time; both results are equal.
   try {
     renameSync(draft, folder);
   } catch {
@@ -113,7 +117,7 @@ async function buildPages(): Promise<string> {
   return folder;
 }
 
-/** What was built for sources of days ago. */
+/** Removes builds older than a day. */
 async function removeOld(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names) {

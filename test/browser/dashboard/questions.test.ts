@@ -35,7 +35,7 @@ const custom = {
   tools: [{ type: 'custom', name: 'AskUserQuestion', description: 'x', input_schema: { type: 'object' } }],
 };
 
-it('[Z357] several questions have their options as buttons and a text field each, and are answered at once', async () => {
+it('[Z357] several questions have their options as buttons and a text field each, and are answered together', async () => {
   const { page, api, complaints } = await openDashboard();
   const sessionId = await startAsking(api, custom, questionOf('Which colour?', true), questionOf('Which shape?'));
   await page.getByRole('link', { name: /Inbox\s*1/ }).click();
@@ -57,7 +57,7 @@ it('[Z357] several questions have their options as buttons and a text field each
 }, 180_000);
 
 await describeWithClaudeCode('a question of the real program', ({ path }) => {
-  it('[Z357] it is in the inbox with its options, and one click answers it', async () => {
+  it('[Z357] the question is in the inbox with its options, and one click answers it', async () => {
     const { page, api, complaints } = await openDashboard({ claudeCode: await toChoice(path) });
     const agent = { model: 'claude-code/default', tools: [toolset('always_allow')] };
     const sessionId = await startAsking(api, agent, questionOf('Which colour?'));

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
 
-/** Only what is in sight is drawn, and heights are known when it was. */
+/** Scrolls until the target is rendered: a list renders only visible items, and knows their heights only afterwards. */
 export async function scrollTo(page: Page, list: Locator, wanted: Locator, by: number): Promise<void> {
   await list.hover();
   const look = async () => {

@@ -1,10 +1,10 @@
 import type { Api } from './api.ts';
 
-// Agents that play scripts, small enough to be watched by a test.
+// Scripted agents, few and short enough for a test.
 
 type Steps = readonly (readonly object[])[];
 
-/** An agent whose calls of `write` and `edit` are asked for. */
+/** An agent whose `write` and `edit` calls need approval. */
 export async function createAgent(
   api: Api,
   name: string,
@@ -40,8 +40,8 @@ export async function startSession(api: Api, agent: string, title: string): Prom
   return session.id;
 }
 
-/** A coordinator with so many children, each of which wants to write a file and says what came of it. */
-export async function startAskingFleet(api: Api, children: number): Promise<string> {
+/** A coordinator with `count` children, each of which writes a file and reports the result. */
+export async function startFleetWithApprovals(api: Api, children: number): Promise<string> {
   const writer = await createAgent(api, 'writer', [
     [
       { think: 'A file is needed.' },
@@ -56,15 +56,15 @@ export async function startAskingFleet(api: Api, children: number): Promise<stri
     'lead',
     [
       [{ say: 'I ask the others.' }, { call: 'delegate', input: { tasks } }],
-      [{ say: 'Everybody has answered.\n\n{{results}}' }],
+      [{ say: 'All have answered.\n\n{{results}}' }],
     ],
     [writer],
   );
   return startSession(api, lead, 'Writers');
 }
 
-/** A coordinator and children that speak for a while. */
-export async function startTalkingFleet(api: Api, children: number, words: number, everyMs: number): Promise<string> {
+/** A coordinator and children that write text for a while. */
+export async function startWritingFleet(api: Api, children: number, words: number, everyMs: number): Promise<string> {
   const text = Array.from({ length: words }, (_, index) => `word${index}`).join(' ');
   const talker = await createAgent(api, 'talker', [
     [
@@ -84,7 +84,7 @@ export async function startTalkingFleet(api: Api, children: number, words: numbe
   return startSession(api, lead, 'Talkers');
 }
 
-/** Until nothing runs any more. */
+/** Waits until the session is idle. */
 export async function untilIdle(api: Api, sessionId: string): Promise<void> {
   for (;;) {
     const { status } = await api.get<{ status: string }>(`/v1/sessions/${sessionId}`);

@@ -1,22 +1,22 @@
 import { expect, it, vi } from 'vitest';
 import { openDashboard, useBrowser } from './open-dashboard.ts';
-import { startTalkingFleet, untilIdle } from './small-fleet.ts';
+import { startWritingFleet, untilIdle } from './small-fleet.ts';
 
 useBrowser();
 
-it('[Z36] two tabs have one connection and show the same, over a restart of the server too: caught up, no gaps', async () => {
+it('[Z36] two tabs share one connection and show the same, also after a restart of the server: caught up, no gaps', async () => {
   const { page, api, server, openTab, restart, key, complaints } = await openDashboard();
-  const sessionId = await startTalkingFleet(api, 3, 120, 60);
+  const sessionId = await startWritingFleet(api, 3, 120, 60);
   const rows = (tab: typeof page) => tab.locator('.thread-row');
   await rows(page).nth(3).waitFor();
   const second = await openTab();
-  await second.goto(`${server.url}/`);
+  await second.goto(`${server.url}/#/fleet`);
   await rows(second).nth(3).waitFor();
   const openStreams = async () => {
     const text = await (await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${key}` } })).text();
     return /^fleetloom_open_streams (\d+)$/m.exec(text)?.[1];
   };
-  // Reading a log is a request that ends; what stays open is one stream.
+  // Requests for logs end; one stream stays open.
   await vi.waitFor(async () => expect(await openStreams()).toBe('1'), 10_000);
   await vi.waitFor(
     async () => expect(await page.locator('.link').getAttribute('title')).toContain('2 tabs on one connection'),
@@ -40,17 +40,17 @@ it('[Z36] two tabs have one connection and show the same, over a restart of the 
     async () => expect(await page.locator('.link').getAttribute('title')).toContain('1 tab on one connection'),
     10_000,
   );
-  // While the server is away, a page that asks it says so; nothing else went wrong.
+  // Requests fail while the server is down; there are no other complaints.
   expect(complaints.filter((text) => !/ERR_|Failed to load resource/.test(text))).toEqual([]);
 }, 180_000);
 
-it('[Z36, Z300] a browser without shared workers has a connection of its own; one with a wrong clock shows the right ages', async () => {
+it('[Z36, Z300] a tab without shared workers has its own connection; a browser with a wrong clock shows the right ages', async () => {
   const { page, api, context, server, complaints } = await openDashboard({ isSignedIn: false });
   await context.addInitScript('delete globalThis.SharedWorker');
   await context.addInitScript('{ const { now } = Date; Date.now = () => now() + 3_600_000; }');
-  await page.goto(await server.dashboardUrl());
+  await page.goto(`${await server.dashboardUrl()}&page=fleet`);
   await page.getByRole('heading', { name: 'No agents yet' }).waitFor();
-  const sessionId = await startTalkingFleet(api, 1, 5, 5);
+  const sessionId = await startWritingFleet(api, 1, 5, 5);
   await untilIdle(api, sessionId);
   await page.locator('.counts button', { hasText: '2 done' }).waitFor();
   for (const column of ['age', 'in']) {

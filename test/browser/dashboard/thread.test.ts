@@ -5,16 +5,16 @@ import { pathToFileURL } from 'node:url';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { openDashboard, useBrowser } from './open-dashboard.ts';
 import { scrollTo } from './scroll-to.ts';
-import { createAgent, startSession, startTalkingFleet, untilIdle } from './small-fleet.ts';
+import { createAgent, startSession, startWritingFleet, untilIdle } from './small-fleet.ts';
 
 useBrowser();
 
-it('[Z33, Z34, Z40] a thread is read live, over a reload, and afterwards at any moment; nothing is missing and nothing is twice', async () => {
+it('[Z33, Z34, Z40] a thread is shown live, across a reload, and in a replay; no block is missing or repeated', async () => {
   const { page, api, complaints } = await openDashboard();
-  const sessionId = await startTalkingFleet(api, 3, 60, 60);
+  const sessionId = await startWritingFleet(api, 3, 60, 60);
   await page.getByRole('link', { name: /^talker\s*2/ }).click();
   const transcript = page.getByRole('log', { name: 'Transcript' });
-  // It grows while it is said.
+  // The text grows while it streams.
   await transcript.getByText('word5 ').first().waitFor();
   await page.reload();
   await transcript.getByText('word15 ').first().waitFor();
@@ -29,32 +29,32 @@ it('[Z33, Z34, Z40] a thread is read live, over a reload, and afterwards at any 
   ]);
   expect(await transcript.locator('.block[data-block=request]').count()).toBe(2);
 
-  // A call with its result as one block, and in the inspector what the wire said.
+  // A call with its result is one block; the inspector shows the wire's events.
   await transcript.locator('.block[data-block=call] button').click();
   await page.getByRole('tab', { name: 'Tool I/O' }).click();
   await page.getByRole('tabpanel').getByText('*.md').waitFor();
   await page.getByRole('tab', { name: 'Usage' }).click();
   const sums = await page.locator('.usage tfoot td').allTextContents();
-  const said = await page.getByText('The stream says').textContent();
+  const said = await page.getByText('Fleet stream:').textContent();
   expect(said).toContain(`${sums[1]} in, ${sums[4]} out`);
 
-  // Back in time: the whole app shows that moment.
-  const track = page.getByRole('slider', { name: 'Time of the session' });
+  // Every page shows the replayed moment.
+  const track = page.getByRole('slider', { name: 'Time in the session' });
   const box = (await track.boundingBox())!;
   await track.click({ position: { x: box.width * 0.5, y: 20 } });
   await page.getByText(/^REPLAY/).waitFor();
   const then = (await transcript.textContent())!;
   expect(then).toContain('About topic 2: word0');
   expect(then).not.toContain('word59');
-  // Nothing can be done in the past.
+  // A replay has no actions.
   expect(await page.getByRole('button', { name: /^(?:Interrupt|Message)/ }).count()).toBe(0);
   await page.keyboard.press('x');
   await page.getByText('This is a replay.').waitFor();
   await page.getByRole('link', { name: 'Fleet' }).click();
   await page.locator('.counts button', { hasText: '4 running' }).waitFor();
-  await page.getByRole('link', { name: 'Thread', exact: true }).click();
+  await page.getByRole('link', { name: 'Session', exact: true }).click();
 
-  // Step by step: each event once, and back to where it was.
+  // Steps visit each event once, and lead back.
   const count = async () => Number(/event (\d+)/.exec((await page.locator('.scrubber-time').textContent())!)![1]);
   const before = await count();
   await page.keyboard.press(']');
@@ -64,7 +64,7 @@ it('[Z33, Z34, Z40] a thread is read live, over a reload, and afterwards at any 
   expect(await count()).toBe(before + 1);
   await page.keyboard.press('}');
   expect(await count()).toBeGreaterThan(before + 1);
-  // Played, it arrives at the end by itself.
+  // Playback ends at the last event.
   await page.getByRole('button', { name: '16×' }).click();
   await track.click({ position: { x: box.width * 0.4, y: 20 } });
   await page.keyboard.press(' ');
@@ -81,9 +81,10 @@ it('[Z33, Z34, Z40] a thread is read live, over a reload, and afterwards at any 
 
 it('[Z41] a message reaches the coordinator, an interrupt stops one thread or all, and an agent starts a session', async () => {
   const { page, api, complaints } = await openDashboard();
-  const sessionId = await startTalkingFleet(api, 2, 400, 60);
+  const sessionId = await startWritingFleet(api, 2, 400, 60);
   await page.getByRole('link', { name: /^talker\s*1/ }).click();
   await page.getByRole('button', { name: 'Interrupt' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Interrupt' }).click();
   await page.locator('.thread-head', { hasText: 'cancelled' }).waitFor();
   await page.getByRole('link', { name: 'Fleet' }).click();
   await page.locator('.thread-row', { hasText: 'lead' }).locator('[data-column=doing]').click();
@@ -110,15 +111,16 @@ it('[Z41] a message reaches the coordinator, an interrupt stops one thread or al
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   await page.getByRole('log', { name: 'Transcript' }).getByText('About the weather: word0').waitFor();
   await page.keyboard.press('x');
+  await page.getByRole('dialog').getByRole('button', { name: 'Interrupt' }).click();
   await page.locator('.thread-head', { hasText: 'cancelled' }).waitFor();
   expect(complaints).toEqual([]);
 }, 180_000);
 
-it('[Z42, Z311] of a transcript of 100,000 events only what is in sight is in the page, both ends are reached at once, and one key follows again', async () => {
+it('[Z42, Z311] a transcript of 100,000 events renders visible blocks only, both ends are reached at once, and one key follows again', async () => {
   const { page, api, complaints } = await openDashboard();
-  const sessionId = await startTalkingFleet(api, 1, 3, 5);
+  const sessionId = await startWritingFleet(api, 1, 3, 5);
   await untilIdle(api, sessionId);
-  // In the page: through the browser's tools a hundred answers would take longer than everything else.
+  // Intercepted in the page: routing the responses through playwright would take longer than the test.
   await page.evaluate(`{
     const real = globalThis.fetch;
     globalThis.fetch = (url, init) => {
@@ -139,7 +141,7 @@ it('[Z42, Z311] of a transcript of 100,000 events only what is in sight is in th
   expect(await transcript.locator('.block').count()).toBeLessThan(150);
   await scrollTo(page, transcript, transcript.getByText('Message 1', { exact: true }), -1e8);
   expect(await transcript.locator('.block').count()).toBeLessThan(150);
-  // Far from the end it stays where it is.
+  // Away from the end it stays.
   await page.waitForTimeout(500);
   await transcript.getByText('Message 1', { exact: true }).waitFor();
   await page.keyboard.press('.');
@@ -147,13 +149,10 @@ it('[Z42, Z311] of a transcript of 100,000 events only what is in sight is in th
   expect(complaints).toEqual([]);
 }, 180_000);
 
-it('[Z41, Z48, Z49, Z50, Z51, Z52, Z308] one thread alone is told something, of a whole session something is found, two threads stand side by side, it is exported as a page that runs nothing and as a trace, and run again', async () => {
+it('[Z41, Z48, Z49, Z50, Z51, Z52, Z308] a message reaches one thread only, a search covers the session, two threads are shown side by side, the session is exported as a page and a trace, and run again', async () => {
   const { page, api, complaints, context } = await openDashboard();
   const editor = await createAgent(api, 'editor', [
-    [
-      { say: 'I mend <b>it</b>.' },
-      { call: 'edit', input: { file_path: 'a.md', old_string: 'one', new_string: 'two' } },
-    ],
+    [{ say: 'I fix <b>it</b>.' }, { call: 'edit', input: { file_path: 'a.md', old_string: 'one', new_string: 'two' } }],
     [{ say: 'It was {{last_result}}' }],
   ]);
   const tasks = ['north', 'south'].map((message) => ({ agent: 'editor', message }));
@@ -167,9 +166,9 @@ it('[Z41, Z48, Z49, Z50, Z51, Z52, Z308] one thread alone is told something, of 
   const asks = page.locator('.thread-row[data-state=needs]');
   await asks.nth(1).waitFor();
   await asks.first().locator('a').click();
-  // It is told something that nobody else is.
+  // A message to one thread reaches no other thread.
   await page.keyboard.press('s');
-  await page.getByText('To this thread alone.').waitFor();
+  await page.getByText('Sent to this thread only.').waitFor();
   await page.getByRole('dialog').getByRole('textbox').fill('Speak of rain.');
   await page.getByRole('button', { name: 'Send' }).last().click();
   const threadId = new URL(page.url()).hash.split('/').at(-1);
@@ -193,7 +192,7 @@ it('[Z41, Z48, Z49, Z50, Z51, Z52, Z308] one thread alone is told something, of 
     /^\{"seq":\d+,"type":"agent.tool_use"/,
   );
 
-  // Found in another thread, and opened there.
+  // A hit in another thread opens it.
   await page.keyboard.press('/');
   await page.keyboard.type('south tool:delegate');
   await page.getByRole('option', { name: /^lead/ }).waitFor();
@@ -202,19 +201,19 @@ it('[Z41, Z48, Z49, Z50, Z51, Z52, Z308] one thread alone is told something, of 
   await page.locator('.block[data-selected=true]', { hasText: 'delegate' }).waitFor();
 
   await page.keyboard.press('|');
-  const beside = page.getByRole('region', { name: 'Beside it' });
-  await beside.getByText('I mend').waitFor();
-  await page.keyboard.press('c');
-  await beside.getByRole('region', { name: 'Both compared' }).getByText('difference').waitFor();
+  const beside = page.getByRole('region', { name: 'Second thread' });
+  await beside.getByText('I fix').waitFor();
+  await page.keyboard.press('C');
+  await beside.getByRole('region', { name: 'Comparison' }).getByText('difference').waitFor();
   await page.reload();
   await beside.getByText('difference').waitFor();
-  await page.keyboard.press('c');
+  await page.keyboard.press('C');
   await page.keyboard.press('|');
   await beside.waitFor({ state: 'detached' });
 
   await page.keyboard.press('e');
   const saving = page.waitForEvent('download');
-  await page.getByRole('button', { name: /One page/ }).click();
+  await page.getByRole('button', { name: /HTML page/ }).click();
   const folder = mkdtempSync(join(tmpdir(), 'fleetloom-export-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'session.html');
@@ -225,7 +224,7 @@ it('[Z41, Z48, Z49, Z50, Z51, Z52, Z308] one thread alone is told something, of 
   await file.goto(pathToFileURL(path).href);
   expect(await file.locator('section h2').allTextContents()).toEqual(['lead', 'editor 1', 'editor 2']);
   expect(await file.locator('h1').textContent()).toBe('Editors <i>');
-  expect(await file.locator('section').nth(1).textContent()).toContain('I mend <b>it</b>.');
+  expect(await file.locator('section').nth(1).textContent()).toContain('I fix <b>it</b>.');
   expect(await file.locator('script, iframe, img, link').count()).toBe(0);
   expect(requests).toHaveLength(1);
 
@@ -237,23 +236,23 @@ it('[Z41, Z48, Z49, Z50, Z51, Z52, Z308] one thread alone is told something, of 
   const names = [...readFileSync(trace, 'utf8').matchAll(/"name":"(invoke_agent [^"]+)"/g)].map(([, name]) => name);
   expect(names).toEqual(['invoke_agent lead', 'invoke_agent editor', 'invoke_agent editor']);
 
-  // Once more, with another task, beside the first.
+  // Run again with another task, shown beside the first.
   await page.keyboard.press('f');
   await page.locator('textarea:focus').waitFor();
-  await page.getByLabel('Task').fill('Begin anew.');
+  await page.getByLabel('Task').fill('Begin again.');
   await page.getByRole('button', { name: 'Run', exact: true }).click();
-  await page.getByRole('log').first().getByText('Begin anew.').waitFor();
+  await page.getByRole('log').first().getByText('Begin again.').waitFor();
   await beside.getByText('Begin.', { exact: true }).waitFor();
   const sessions = await api.list<{ title: string }>('/v1/sessions');
   expect(sessions.map(({ title }) => title)).toEqual(['Editors <i> (again)', 'Editors <i>']);
 
-  // From here on another way: what was said before is there.
+  // A fork keeps the history.
   await page.keyboard.press('f');
-  await page.getByLabel('here, with all that was said').check();
+  await page.getByLabel('here, with the whole history').check();
   await page.getByLabel('Next message').fill('Another way, please.');
   await page.getByRole('button', { name: 'Fork', exact: true }).click();
   await page.getByRole('log').first().getByText('Another way, please.').waitFor();
-  await page.getByRole('log').first().getByText('Begin anew.').waitFor();
+  await page.getByRole('log').first().getByText('Begin again.').waitFor();
   const [fork] = await api.list<{ title: string }>('/v1/sessions');
   expect(fork!.title).toBe('Editors <i> (again) (fork)');
   expect(complaints).toEqual([]);

@@ -1,5 +1,5 @@
 import { it } from 'vitest';
-import { script } from '../../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { script } from '../../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { describeWithClaudeCode } from '../../support/claude-code.ts';
 import { bash, delegate } from '../claude-server.ts';
 import { runScenario, select } from './run-scenario.ts';
@@ -76,7 +76,7 @@ const scenarios: readonly Scenario[] = [
   {
     name: 'an agent that does not exist',
     agent: workers,
-    drive: (run) => run.ask(`Go. ${script([delegate('nobody', 'nothing', work('nobody'))], [{ say: 'Done.' }])}`),
+    drive: (run) => run.ask(`Go. ${script([delegate('stranger', 'nothing', work('stranger'))], [{ say: 'Done.' }])}`),
   },
   {
     name: 'answers of six blocks that come slowly',
@@ -154,7 +154,7 @@ const scenarios: readonly Scenario[] = [
       ];
       await run.say(`Go. ${script(...turns)}`);
       await run.see((event) => event.type === 'session.thread_status_idle' && event.agent_name === 'coordinator');
-      await run.say('And meanwhile?');
+      await run.say('And in between?');
       await run.says('Next.');
       await run.server.makeFile(run.session, 'one');
       await run.says('One is in.');
@@ -232,7 +232,7 @@ await describeWithClaudeCode('one story of several agents', ({ path, version }) 
   const server = shareClaudeServer(path);
 
   it.for(select(scenarios, version))(
-    '[J331] transcript, log and streams tell the same: %s',
+    '[J331] transcript, log and streams have the same content: %s',
     { timeout: 120_000 },
     async ([, scenario]) => {
       await runScenario(server(), scenario, version);

@@ -1,5 +1,5 @@
 import { it } from 'vitest';
-import { script } from '../../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { script } from '../../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { describeWithClaudeCode } from '../../support/claude-code.ts';
 import { bash } from '../claude-server.ts';
 import { runScenario, select } from './run-scenario.ts';
@@ -168,7 +168,20 @@ const scenarios: readonly Scenario[] = [
     },
   },
   {
+    name: 'a cron job that the agent has created',
+    // At a full minute, or up to 90 s before a full or half hour.
+    isLong: true,
+    drive: async (run) => {
+      const cron = { call: 'CronCreate', input: { cron: '* * * * *', prompt: 'Look again.', recurring: false } };
+      await run.ask(`Go. ${script([cron], [{ say: 'Scheduled.' }], [{ say: 'Awake.' }])}`);
+      await run.says('Awake.', 120_000);
+      await run.rest();
+    },
+  },
+  {
     name: 'a wake-up that the agent has scheduled',
+    // 2.1.197 has the tool and refuses to schedule anything (J392).
+    version: '2.1.325',
     // The shortest wake-up is after a minute.
     isLong: true,
     drive: async (run) => {
@@ -199,7 +212,7 @@ await describeWithClaudeCode('one story of one agent', ({ path, version }) => {
   const server = shareClaudeServer(path);
 
   it.for(select(scenarios, version))(
-    '[J330] transcript, log and streams tell the same: %s',
+    '[J330] transcript, log and streams have the same content: %s',
     { timeout: 240_000 },
     async ([, scenario]) => {
       await runScenario(server(), scenario, version);

@@ -1,5 +1,5 @@
 import { it } from 'vitest';
-import { script } from '../../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { script } from '../../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { serveMcp } from '../../../packages/server/src/tools/mcp/mcp-server.suite.ts';
 import { describeWithClaudeCode } from '../../support/claude-code.ts';
 import { bash, delegate, toolset } from '../claude-server.ts';
@@ -35,7 +35,7 @@ const readOnly = {
   configs: [{ name: 'read', enabled: true }],
 };
 
-/** Calls that wait for somebody outside of the program. */
+/** Calls that wait for an answer from outside the program. */
 const scenarios: readonly Scenario[] = [
   {
     name: 'a call of the main agent is allowed, the next one denied',
@@ -105,7 +105,7 @@ const scenarios: readonly Scenario[] = [
     isSmoke: true,
     drive: async (run) => {
       await run.say(
-        `Go. ${script([{ say: 'Tell me.' }, question('Which colour?')], [question('Really?')], [{ say: 'Done.' }])}`,
+        `Go. ${script([{ say: 'A question.' }, question('Which colour?')], [question('Really?')], [{ say: 'Done.' }])}`,
       );
       await run.give((await run.needs(1))[0]!, 'Blue');
       await run.see(
@@ -183,7 +183,7 @@ await describeWithClaudeCode('one story with approvals', ({ path, version }) => 
   const server = shareClaudeServer(path);
 
   it.for(select(scenarios, version))(
-    '[J332] transcript, log and streams tell the same: %s',
+    '[J332] transcript, log and streams have the same content: %s',
     { timeout: 120_000 },
     async ([, scenario]) => {
       await runScenario(server(), scenario, version);

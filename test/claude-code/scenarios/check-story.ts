@@ -1,35 +1,43 @@
 import { watchFleet } from '@fleetloom/client';
-import { createSlots, type FleetEvent, foldSlots } from '@fleetloom/protocol/fleet';
+import { createSlots, type FleetEvent, foldSlots, type GateMode } from '@fleetloom/protocol/fleet';
 import { expect, vi } from 'vitest';
 import type { SessionEvent } from '../claude-server.ts';
 import { type LogStory, toLogStory } from './log-story.ts';
 import { findDifferences } from './same-story.ts';
 import type { ScenarioRun } from './scenario-run.ts';
 import type { Scenario } from './scenario.ts';
-import { MAIN, type Story } from './story.ts';
-import { toEventsForm, toEventsStory, toFleetForm, toFleetStory } from './stream-stories.ts';
+import { toFleetForm, toFleetStory } from './fleet-story.ts';
+import { isWritten, MAIN, onlyItems, type Story } from './story.ts';
+import { toEventsForm, toEventsStory } from './stream-stories.ts';
 import { readTranscript } from './transcript.ts';
 import { withoutWorkflows } from './without-workflows.ts';
 
+interface CheckOptions extends Pick<Scenario, 'isDisturbed'> {
+  /** When the server was started after a kill that did not wait for the program to write what it had printed. */
+  readonly killedBefore?: number | undefined;
+}
+
 /**
- * The oracle of all scenarios: the transcript of the program, the log, the fleet stream and the Managed Agents events tell
+ * The oracle of all scenarios: the transcript of the program, the log, the fleet stream and the Managed Agents events contain
  * the same story. Ends the session, so that the program has written everything.
  */
-export async function checkStory(
-  run: ScenarioRun,
-  { isDisturbed = false }: Pick<Scenario, 'isDisturbed'>,
-): Promise<void> {
+export async function checkStory(run: ScenarioRun, { isDisturbed = false, killedBefore }: CheckOptions): Promise<void> {
   const { server, session } = run;
   const lists = await readLists(run);
   const fleet = await readFleet(run);
+  const gated = [await readFleet(run, 'live'), await readFleet(run, 'strict')];
   await server.client.beta.sessions.archive(session);
   const { frames, problems } = await server.log(session);
-  const log = toLogStory(frames);
-  const transcript = await readTranscript(run.home, log.conversations);
+  const log = toLogStory(frames, killedBefore);
+  const transcript = await readTranscript(run.home, log);
   const differences = [
     ...problems,
-    ...findDifferences(transcript, withoutWorkflows(log, transcript), { names: ['transcript', 'log'], isDisturbed }),
+    ...findDifferences(transcript, withoutWorkflows(onlyItems(log, isWritten), transcript), {
+      names: ['transcript', 'log'],
+      isDisturbed,
+    }),
     ...compareFleet(fleet, log),
+    ...gated.flatMap((events) => compareGated(events, fleet, log)),
     ...compareLists(lists, log),
     ...compareLive(run, lists.session, fleet),
   ];
@@ -49,10 +57,10 @@ async function readLists({ server, session }: ScenarioRun): Promise<Lists> {
   return { session: all, threads };
 }
 
-async function readFleet({ server, session }: ScenarioRun): Promise<FleetEvent[]> {
+async function readFleet({ server, session }: ScenarioRun, gate: GateMode = 'off'): Promise<FleetEvent[]> {
   const { url, key } = server;
   const events: FleetEvent[] = [];
-  const watch = watchFleet({ url, key, session, include: ['thinking'], gate: 'off', follow: false });
+  const watch = watchFleet({ url, key, session, include: ['thinking'], gate, follow: false });
   for await (const event of watch) events.push(event);
   return events;
 }
@@ -62,6 +70,16 @@ function compareFleet(events: readonly FleetEvent[], log: LogStory): string[] {
   const names = ['log', 'fleet stream'] as const;
   const differences = findDifferences(toFleetForm(log, log), story, { names, isDisturbed: false });
   return [...differences, ...compareSlots(events, story, log)];
+}
+
+/** Gates hold back the main agent only. */
+function compareGated(events: readonly FleetEvent[], fleet: readonly FleetEvent[], log: LogStory): string[] {
+  const isSub = ([key]: readonly [string, unknown]) => key !== MAIN;
+  const [expected, actual] = [fleet, events].map((each) => {
+    const { threads, problems } = toFleetStory(each, log);
+    return { threads: new Map([...threads].filter(isSub)), problems };
+  });
+  return findDifferences(expected!, actual!, { names: ['fleet stream', 'gated fleet stream'], isDisturbed: false });
 }
 
 /** What the reducer of the protocol makes of the same events. */
@@ -93,13 +111,17 @@ function compareLists({ session, threads }: Lists, log: LogStory): string[] {
       return [key, events.filter(isOwn(key))];
     }),
   );
+  // Errors of sub-agents are on those lists too, and do not say whose they are.
+  const ofOthers = new Set([...byKey].flatMap(([key, events]) => (key === MAIN ? [] : events.map(toMark))));
+  const isMain = (event: SessionEvent) => isOwn(MAIN)(event) && !ofOthers.has(toMark(event));
+  byKey.set(MAIN, byKey.get(MAIN)!.filter(isMain));
   const expected = toEventsForm(log);
   const options = { isDisturbed: false } as const;
   const ofThreads = toEventsStory(byKey, log);
   const main = { threads: new Map([[MAIN, expected.threads.get(MAIN)!]]), problems: [] };
   return [
     ...findDifferences(expected, ofThreads, { ...options, names: ['log', 'lists of the threads'] }),
-    ...findDifferences(main, toEventsStory(new Map([[MAIN, session.filter(isOwn(MAIN))]]), log), {
+    ...findDifferences(main, toEventsStory(new Map([[MAIN, session.filter(isMain)]]), log), {
       ...options,
       names: ['log', 'list of the session'],
     }),
@@ -113,7 +135,6 @@ function isOfMain(event: SessionEvent, { keys }: LogStory): boolean {
 
 /** Readers of the live streams got what a later reader gets, each event once and in the same order. */
 function compareLive(run: ScenarioRun, list: readonly SessionEvent[], fleet: readonly FleetEvent[]): string[] {
-  if (run.isRestarted) return [];
   const listed = list.map(toMark);
   // A message that has to wait is delivered twice, and listed once.
   const live = run.events.filter((event) => !('processed_at' in event) || event.processed_at !== null).map(toMark);

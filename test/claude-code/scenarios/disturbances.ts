@@ -1,4 +1,4 @@
-import { script } from '../../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { script } from '../../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { type AgentChoice, bash, delegate, toolset } from '../claude-server.ts';
 import type { ScenarioRun } from './scenario-run.ts';
 
@@ -19,6 +19,10 @@ const slowly = { say: 'One two three four five.', chunks: 5, every_ms: 600_000 }
 function thenOn(turn: readonly object[]): string {
   const next = { match: 'And now', turn: [{ say: 'I go on.' }] };
   return `<script>${JSON.stringify({ when: [next], else: turn }).replaceAll('<', '\\u003c')}</script>`;
+}
+
+function member(name: string, ...turns: readonly (readonly object[])[]): AgentChoice {
+  return { name, system: `You are ${name}. ${script(...turns)}` };
 }
 
 export const moments: readonly Moment[] = [
@@ -69,6 +73,30 @@ export const moments: readonly Moment[] = [
     },
   },
   {
+    name: 'with agents of agents',
+    agent: {
+      roster: [
+        member('middle', [{ say: 'I delegate.' }, delegate('deep', 'deep', '')], [{ say: 'Never.' }]),
+        member(
+          'deep',
+          [{ think: 'Hm.' }, { say: 'Deep begins.' }, bash('echo one')],
+          [{ say: 'Deep delegates.' }, delegate('deepest', 'report', '')],
+          [{ say: 'Deep goes on.' }, bash('echo two; touch begun')],
+          // 2.1.197 prints nothing more of it: only the transcript has the result.
+          [slowly],
+        ),
+        member('deepest', [{ say: 'Deepest begins.' }, bash('echo three; exit 3')], [{ say: 'Deepest reports.' }]),
+      ],
+    },
+    reach: async (run) => {
+      // Newer releases delegate three levels deep only if they are allowed to.
+      await run.server.client.beta.sessions.update(run.session, { metadata: { 'claude_code.depth': run.depthMax } });
+      await run.say(`Go. ${thenOn([{ say: 'I begin.' }, delegate('middle', 'middle', '')])}`);
+      await run.hasFile('begun');
+      await run.hasTranscribed('echo two');
+    },
+  },
+  {
     name: 'with a sub-agent in the background',
     agent: { roster: [{ name: 'worker' }] },
     reach: async (run) => {
@@ -89,3 +117,19 @@ export const moments: readonly Moment[] = [
     },
   },
 ];
+
+/** Nothing is under way but a command in the background. */
+export const inBackground: Moment = {
+  name: 'with a command in the background',
+  reach: async (run) => {
+    const input = { command: FOREVER, description: 'Never ends', run_in_background: true };
+    const launch = { call: 'Bash', input };
+    const cases = [
+      { match: 'And now', turn: [{ say: 'I go on.' }] },
+      { match: 'running in background', turn: [{ say: 'Under way.' }] },
+      { match: 'task-notification', turn: [{ say: 'It is over.' }] },
+    ];
+    await run.ask(`Go. <script>${JSON.stringify({ when: cases, else: [launch] }).replaceAll('<', '\\u003c')}</script>`);
+    await run.hasFile('begun');
+  },
+};

@@ -1,5 +1,5 @@
 import { it } from 'vitest';
-import { script } from '../../../packages/server/src/engines/program-suite/conversation.suite.ts';
+import { script } from '../../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { describeWithClaudeCode } from '../../support/claude-code.ts';
 import { bash, delegate } from '../claude-server.ts';
 import { moments } from './disturbances.ts';
@@ -63,7 +63,7 @@ await describeWithClaudeCode('one story with interrupts', ({ path, version }) =>
   const server = shareClaudeServer(path);
 
   it.for(select(scenarios, version))(
-    '[J333] transcript, log and streams tell the same: %s',
+    '[J333] transcript, log and streams have the same content: %s',
     { timeout: 120_000 },
     async ([, scenario]) => {
       await runScenario(server(), scenario, version);

@@ -1,6 +1,5 @@
 import type { SessionFrame } from '../../../packages/server/src/frames/frames.ts';
-import { LogDrafts } from './log-drafts.ts';
-import { type Draft, MAIN, type Story, StoryBuilder, toPlainContent, toSortedJson } from './story.ts';
+import { MAIN, type Story, StoryBuilder, toPlainContent, toSortedJson } from './story.ts';
 
 export interface LogStory extends Story {
   /** Conversations of the program, in the order in which it opened them. */
@@ -11,14 +10,21 @@ export interface LogStory extends Story {
   readonly calls: ReadonlyMap<string, string>;
   /** Calls that never started: the agent's definition or the program refused them. By the ids that the model gave them. */
   readonly refused: ReadonlySet<string>;
-  /** By the keys of the threads. */
-  readonly drafts: ReadonlyMap<string, readonly Draft[]>;
+  /** The thread that made the call. */
+  readonly ownerOf: (callId: string) => string | undefined;
 }
 
-/** What the log of a session contains of what its agents were told, said and did. */
-export function toLogStory(frames: readonly SessionFrame[]): LogStory {
+/**
+ * What the log of a session contains of the inputs, texts and calls of its agents. `killedBefore`: when the server was started
+ * after it had been killed together with its program.
+ */
+export function toLogStory(frames: readonly SessionFrame[], killedBefore = -Infinity): LogStory {
   const reader = new LogReader();
-  for (const frame of frames) reader.take(frame);
+  for (const frame of frames) {
+    // What recovery adds is later: of that the transcript has everything.
+    reader.isBeforeKill = frame.time < killedBefore;
+    reader.take(frame);
+  }
   return reader.build();
 }
 
@@ -28,10 +34,13 @@ class LogReader {
   readonly #keys = new Map<string, string>();
   readonly #calls = new Map<string, string>();
   readonly #refused = new Set<string>();
-  readonly #drafts = new LogDrafts();
   readonly #parents = new Map<string, string>();
   /** Ids of blocks: two blocks with one id are one event to every reader. */
   readonly #blocks = new Set<string>();
+
+  set isBeforeKill(isBeforeKill: boolean) {
+    this.#story.isBeforeKill = isBeforeKill;
+  }
 
   take(frame: SessionFrame): void {
     const { type, payload, threadId } = frame;
@@ -48,12 +57,12 @@ class LogReader {
         return this.#story.open(child, key);
       }
       case 'user.message':
-        if (payload.is_processed) this.#story.add(key, { kind: 'told', text: toPlainContent(payload.content) });
+        if (payload.is_processed) this.#story.add(key, { kind: 'input', text: toPlainContent(payload.content) });
         return;
       case 'agent.thread_message_received':
         // Reports of its own sub-agents come to a thread the same way: the transcript has them as results.
         if (this.#keys.get(payload.from_session_thread_id) === this.#parents.get(key))
-          this.#story.add(key, { kind: 'told', text: toPlainContent(payload.content) });
+          this.#story.add(key, { kind: 'input', text: toPlainContent(payload.content) });
         return;
       case 'agent.message':
         this.#once(key, payload.id);
@@ -66,11 +75,10 @@ class LogReader {
       case 'span.model_request_start':
         return this.#story.begin(key);
       case 'span.model_request_end':
-        this.#drafts.end(key, this.#story.count(key), payload.is_error);
         return this.#story.finish(key, !payload.is_error);
-      case 'delta.text':
-      case 'delta.thinking':
-        return this.#drafts.grow(key, payload.id, type === 'delta.text' ? 'text' : 'thinking', payload.text);
+      case 'turn.ended':
+        if (!payload.ok) this.#story.add(key, { kind: 'ended', text: `${payload.stop_reason} ${payload.error ?? ''}` });
+        return;
       case 'session.thread_status_idle':
         // A refusal is not an error of the session: why the model refused is in its status.
         if (payload.stop_details !== null)
@@ -98,9 +106,7 @@ class LogReader {
       case 'user.custom_tool_result':
         return this.#end(key, payload.custom_tool_use_id, { ...payload, is_interrupted: false });
       case 'session.error':
-        if (payload.retry === 'retrying') return this.#drafts.retry(key);
-        if (!lost.has(payload.error.reason ?? '')) this.#story.add(key, { kind: 'error', text: payload.error.message });
-        return;
+        return this.#fail(key, payload);
       default:
         return;
     }
@@ -113,14 +119,21 @@ class LogReader {
       keys: this.#keys,
       calls: this.#calls,
       refused: this.#refused,
-      drafts: this.#drafts.all,
+      ownerOf: (callId) => this.#story.ownerOf(callId),
     };
   }
 
   #once(key: string, id: string): void {
-    this.#drafts.settle(key, id);
     if (this.#blocks.has(id)) this.#story.problem(`${key}: two blocks with the id ${id}`);
     this.#blocks.add(id);
+  }
+
+  #fail(key: string, { retry, error }: Extract<SessionFrame, { type: 'session.error' }>['payload']): void {
+    const { message: text, type, reason = '' } = error;
+    // A tool server that is away is an error of no request.
+    if (type.startsWith('mcp_')) return;
+    const kind = retry === 'retrying' ? 'retry' : lost.has(reason) ? 'lost' : 'error';
+    this.#story.add(key, { kind, text });
   }
 
   /** Neither a call that the definition denies ever starts, nor one that the program refuses without asking. */
@@ -148,4 +161,4 @@ class LogReader {
 }
 
 /** What the server itself reports of a program that is gone: no transcript has it. */
-const lost: ReadonlySet<string> = new Set(['program_lost', 'restarted']);
+const lost: ReadonlySet<string> = new Set(['program_lost', 'program_work_lost', 'restarted']);

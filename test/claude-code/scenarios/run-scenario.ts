@@ -6,7 +6,7 @@ import { gapOf, type Scenario } from './scenario.ts';
 
 /** How long one step of a scenario is waited for: much more than it takes, on a busy machine too. */
 const PATIENCE_MS = 60_000;
-/** With a known gap that is how long every run takes which waits in vain. */
+/** A run with a known gap waits for this time in full. */
 const GAP_PATIENCE_MS = 10_000;
 
 /** The scenarios of a table that this run of the tests plays with this version of the program, with their names. */
@@ -21,7 +21,7 @@ export function select<Row extends Pick<Scenario, 'name' | 'version' | 'isSmoke'
     .map((row) => [row.name, row]);
 }
 
-/** Plays a scenario on a session of its own and compares all that is told of it. One with a known gap has to fail. */
+/** Plays a scenario on a session of its own and compares all records of it. A scenario with a known gap has to fail. */
 export async function runScenario(server: ClaudeServer, scenario: Scenario, version: string): Promise<void> {
   await failsIfGap(gapOf(scenario, version), () => play(server, scenario, version));
 }

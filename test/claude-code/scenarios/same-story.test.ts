@@ -7,13 +7,14 @@ import { type Item, MAIN, type Result, type Story, StoryBuilder } from './story.
 const options = { names: ['transcript', 'log'], isDisturbed: false } as const;
 const ok: Result = { isError: false, isInterrupted: false, content: 'one' };
 const interrupted: Result = { isError: true, isInterrupted: true, content: '' };
+const failed: Result = { isError: true, isInterrupted: false, content: 'no' };
 
 function call(id: string, result: Result | null = ok): Item {
   return { kind: 'call', id, name: 'Bash', input: '{"command":"echo one"}', result };
 }
 
 const items: readonly Item[] = [
-  { kind: 'told', text: 'Go.' },
+  { kind: 'input', text: 'Go.' },
   { kind: 'thinking', text: 'Hm.' },
   { kind: 'text', text: 'Same.' },
   { kind: 'text', text: 'Same.' },
@@ -79,9 +80,55 @@ it('[J337] only in a turn that was cut off the log may have more of an answer th
   expect(findDifferences(builder.build(), empty, { ...options, isDisturbed: true })).not.toEqual([]);
 });
 
+it('[J337] only what a killed program had printed last may be in the log and not in the transcript: items, results and agents', () => {
+  const printed: Item = { kind: 'text', text: 'Printed' };
+  const build = (isBeforeKill: boolean, ...later: readonly Item[]) => {
+    const builder = new StoryBuilder();
+    builder.isBeforeKill = isBeforeKill;
+    builder.add(MAIN, call('toolu_1', null));
+    builder.end(MAIN, 'toolu_1', ok);
+    builder.add(MAIN, printed);
+    for (const item of later) builder.add(MAIN, item);
+    builder.open('a1', MAIN);
+    builder.add('a1', { kind: 'input', text: 'Look.' });
+    builder.isBeforeKill = false;
+    builder.add(MAIN, { kind: 'text', text: 'I go on.' });
+    return builder.build();
+  };
+  const disturbed = { ...options, isDisturbed: true };
+  const write = (result: Result | null, ...more: readonly Item[]) => {
+    const builder = new StoryBuilder();
+    for (const item of [call('toolu_1', result), ...more, { kind: 'text', text: 'I go on.' } as const])
+      builder.add(MAIN, item);
+    return builder.build();
+  };
+  const transcript = write(null);
+  expect(findDifferences(transcript, build(true), disturbed)).toEqual([]);
+  expect(findDifferences(transcript, build(true), options)).not.toEqual([]);
+  expect(findDifferences(build(true), transcript, disturbed)).not.toEqual([]);
+  const differences = findDifferences(transcript, build(false), disturbed).join('\n');
+  for (const missing of ['ok', 'Printed', 'thread a1']) expect(differences).toContain(missing);
+  // The program makes the file of an agent before it writes the task.
+  const opened = write(null);
+  const empty = new Map([...opened.threads, ['a1', { key: 'a1', parent: MAIN, items: [] }]]);
+  expect(findDifferences({ ...opened, threads: empty }, build(true), disturbed)).toEqual([]);
+  expect(findDifferences({ ...opened, threads: empty }, build(false), disturbed)).not.toEqual([]);
+  // The program that resumes the conversation writes that it does not know the result.
+  const lost =
+    "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown.";
+  expect(findDifferences(write({ ...failed, content: lost }), build(true), disturbed)).toEqual([]);
+  expect(findDifferences(write({ ...failed, content: lost }), build(false), disturbed)).not.toEqual([]);
+  // Another result than the one in the transcript is never right.
+  expect(findDifferences(write(failed), build(true), disturbed)).not.toEqual([]);
+  // The program writes in order: what it wrote last was printed after what it wrote before.
+  const next: Item = { kind: 'text', text: 'Next' };
+  expect(findDifferences(write(null, next), build(true, next), disturbed)).not.toEqual([]);
+  expect(findDifferences(write(null, printed), build(true, next), disturbed)).toEqual([]);
+});
+
 it('[J337] a message may be in the log before it is taken up, and not after', () => {
-  const [told, ...rest] = items;
-  const late = story([rest[0]!, told!, ...rest.slice(1)]);
+  const [input, ...rest] = items;
+  const late = story([rest[0]!, input!, ...rest.slice(1)]);
   expect(findDifferences(late, story(items), options)).toEqual([]);
   expect(findDifferences(story(items), late, options)).not.toEqual([]);
 });

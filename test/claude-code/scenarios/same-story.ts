@@ -13,6 +13,7 @@ export function findDifferences(expected: Story, actual: Story, options: Compari
   const keys = new Set([...expected.threads.keys(), ...actual.threads.keys()]);
   const found = [...keys].flatMap((key) => {
     const [one, other] = [expected.threads.get(key), actual.threads.get(key)];
+    if (one === undefined && options.isDisturbed && isOnlyPrinted(other!)) return [];
     if (one === undefined) return [`thread ${key} is not in the ${expectedName}:`, ...show(other!, '+')];
     if (other === undefined) return [`thread ${key} is not in the ${actualName}:`, ...show(one, '-')];
     return compareThreads(one, other, options);
@@ -33,39 +34,75 @@ function compareThreads(expected: ThreadStory, actual: ThreadStory, options: Com
       : [
           `thread ${key}: its parent is ${expected.parent} in the ${expectedName}, ${actual.parent} in the ${actualName}`,
         ];
-  const isEqual = (one: Item, other: Item) => isSame(one, other, options);
+  const isEqual = (one: Item, other: Item) =>
+    isSame(
+      one,
+      options.isDisturbed && actual.resolvedBeforeKill?.has(other) ? withoutLost(one, other) : other,
+      options,
+    );
   const lines = align(expected.items, actual.items, isEqual);
+  // Messages are compared apart: the log has them when they are sent, the transcript when they are taken up.
+  const compared = align(withoutInputs(expected), withoutInputs(actual), isEqual);
+  const extra = options.isDisturbed ? new Set([...(actual.unfinished ?? []), ...findLost(compared, actual)]) : NONE;
   const isAllowed = ({ side, item }: Line) =>
     side === ' ' ||
     (side === '+' && item.kind === 'refusal') ||
     // The program writes down that its model request was cut off when the server closed it.
     (options.isDisturbed && side === '-' && item.kind === 'error') ||
-    (options.isDisturbed && side === '+' && actual.unfinished?.has(item) === true);
-  // Messages are compared apart: the log has them when they are sent, the transcript when they are taken up.
-  const isRight = align(withoutTold(expected), withoutTold(actual), isEqual).every(isAllowed);
-  const isWrong = !isRight || !isToldInTime(expected, actual);
+    (side === '+' && extra.has(item));
+  const lost = new Set(options.isDisturbed ? findLost(lines, actual) : []);
+  const given = actual.items.filter((item) => item.kind !== 'input' || !lost.has(item));
+  const isWrong =
+    !compared.every(isAllowed) || !areInputsInTime(expected, { ...actual, items: given, unfinished: extra });
   if (!isWrong) return parents;
   const head = `thread ${key} (- only in the ${expectedName}, + only in the ${actualName}):`;
   return [...parents, head, ...lines.map(({ side, item }) => `  ${side} ${toLine(item)}`)];
 }
 
-function withoutTold({ items }: ThreadStory): Item[] {
-  return items.filter(({ kind }) => kind !== 'told');
+/** An agent that the program had only printed when it was killed. */
+function isOnlyPrinted({ items, beforeKill, unfinished }: ThreadStory): boolean {
+  return items.every((item) => beforeKill?.has(item) === true || unfinished?.has(item) === true);
+}
+
+/**
+ * What the program had printed and not yet written when it was killed. The program writes in the order in which it prints, so
+ * these are the last items of a thread before the kill: none that the transcript has comes after them.
+ */
+function findLost(lines: readonly Line[], { beforeKill = NONE }: ThreadStory): Item[] {
+  const lastWritten = lines.findLastIndex(({ side, actual }) => side === ' ' && beforeKill.has(actual!));
+  return lines.slice(lastWritten + 1).flatMap(({ side, item }) => (side === '+' && beforeKill.has(item) ? [item] : []));
+}
+
+/**
+ * A result that the program had printed and not yet written when it was killed is left out. The transcript has no result then, or
+ * the one that the next program writes when it resumes the conversation (2.1.325).
+ */
+function withoutLost(expected: Item, actual: Item): Item {
+  if (expected.kind !== 'call' || actual.kind !== 'call') return actual;
+  const isLost = expected.result === null || LOST.test(expected.result.content);
+  return isLost ? { ...actual, result: expected.result } : actual;
+}
+
+const LOST = /^\[Tool call interrupted: the session ended before this call's result was recorded/;
+const NONE: ReadonlySet<Item> = new Set();
+
+function withoutInputs({ items }: ThreadStory): Item[] {
+  return items.filter(({ kind }) => kind !== 'input');
 }
 
 /** Whether the same messages come in the same order, and none later than where it was taken up. */
-function isToldInTime(expected: ThreadStory, actual: ThreadStory): boolean {
-  const [one, other] = [placesOfTold(expected), placesOfTold(actual)];
+function areInputsInTime(expected: ThreadStory, actual: ThreadStory): boolean {
+  const [one, other] = [inputPositions(expected), inputPositions(actual)];
   return (
     one.length === other.length &&
     one.every(({ text, before }, at) => text === other[at]!.text && other[at]!.before <= before)
   );
 }
 
-function placesOfTold({ items, unfinished }: ThreadStory): { readonly text: string; readonly before: number }[] {
+function inputPositions({ items, unfinished }: ThreadStory): { readonly text: string; readonly before: number }[] {
   let before = 0;
   return items.flatMap((item) => {
-    if (item.kind === 'told') return [{ text: item.text, before }];
+    if (item.kind === 'input') return [{ text: item.text, before }];
     if (unfinished?.has(item) !== true) before++;
     return [];
   });
@@ -82,9 +119,10 @@ function isSame(expected: Item, actual: Item, { isDisturbed }: ComparisonOptions
 
 function isSameResult({ name, result: expected }: Call, { result: actual }: Call, isDisturbed: boolean): boolean {
   // The program ran nothing, or wrote afterwards that it was stopped.
-  if (actual?.isInterrupted === true) return isDisturbed && (expected === null || expected.isError);
+  if (actual?.isInterrupted === true && expected?.isInterrupted !== true)
+    return isDisturbed && (expected === null || expected.isError);
   if (expected === null || actual === null) return expected === actual;
-  if (expected.isError !== actual.isError) return false;
+  if (expected.isError !== actual.isError || expected.isInterrupted !== actual.isInterrupted) return false;
   // The log has what the person answered, the transcript the sentence that the program made of it.
   if (name === 'AskUserQuestion') return expected.content.includes(actual.content);
   return expected.content === actual.content;
@@ -93,6 +131,8 @@ function isSameResult({ name, result: expected }: Call, { result: actual }: Call
 interface Line {
   readonly side: ' ' | '-' | '+';
   readonly item: Item;
+  /** The item of the other side that is the same. */
+  readonly actual?: Item;
 }
 
 /** The longest common subsequence, and what is missing from it on either side. */
@@ -109,7 +149,7 @@ function align(expected: readonly Item[], actual: readonly Item[], isEqual: (one
   while (i < expected.length || j < actual.length) {
     const [one, other] = [expected[i], actual[j]];
     if (one !== undefined && other !== undefined && isEqual(one, other)) {
-      lines.push({ side: ' ', item: one });
+      lines.push({ side: ' ', item: one, actual: other });
       [i, j] = [i + 1, j + 1];
     } else if (other === undefined || (one !== undefined && lengths[i + 1]![j]! >= lengths[i]![j + 1]!)) {
       lines.push({ side: '-', item: one! });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import { type ClaudeServer, isAtRest, type SessionEvent, textsOf } from '../claude-server.ts';
 import { toLogStory } from './log-story.ts';
+import { isWritten } from './story.ts';
 import { readTranscript } from './transcript.ts';
 
 /** A session of a scenario with everything that its live streams have delivered. */
@@ -107,6 +108,11 @@ export class ScenarioRun {
     return this.events.find(holds)!;
   }
 
+  /** Waits until the fleet stream has delivered such an event. */
+  async receives(holds: (event: FleetEvent) => boolean): Promise<void> {
+    await this.#until('an event of the fleet stream', () => this.fleet.some(holds));
+  }
+
   /** Approvals, questions and custom tools that the session waits for while it is idle. */
   get open(): readonly string[] {
     const last = this.events.findLast(({ type }) => type.startsWith('session.status_'));
@@ -130,13 +136,28 @@ export class ScenarioRun {
   async isWritten(): Promise<void> {
     await this.#until('the transcript', async () => {
       const log = toLogStory((await this.server.log(this.session)).frames);
-      const transcript = await readTranscript(this.home, log.conversations).catch(() => undefined);
+      const transcript = await readTranscript(this.home, log).catch(() => undefined);
       const counts = [...log.threads.values()].map(({ key, items, unfinished }) => {
         const written = transcript?.threads.get(key)?.items.length ?? 0;
-        return written >= items.filter((item) => unfinished?.has(item) !== true).length;
+        return written >= items.filter((item) => isWritten(item) && unfinished?.has(item) !== true).length;
       });
       return counts.every(Boolean);
     });
+  }
+
+  /** Waits until the transcript of an agent has the result of the call whose input contains this. */
+  async hasTranscribed(input: string): Promise<void> {
+    await this.#until('the transcript', async () => {
+      const log = toLogStory((await this.server.log(this.session)).frames);
+      const transcript = await readTranscript(this.home, log).catch(() => undefined);
+      const items = [...(transcript?.threads.values() ?? [])].flatMap((thread) => thread.items);
+      return items.some((item) => item.kind === 'call' && item.input.includes(input) && item.result !== null);
+    });
+  }
+
+  /** The value of `claude_code.depth` with which agents delegate three levels deep. */
+  get depthMax(): string {
+    return this.version === '2.1.197' ? '5' : '3';
   }
 
   /** Where the program keeps its transcripts. */

@@ -4,7 +4,7 @@ import type { ScenarioRun } from './scenario-run.ts';
 /** One way in which people and agents of the real program work together. What must come out is the same for all. */
 export interface Scenario {
   readonly name: string;
-  /** Made anew for each run where it is a function: it may need servers of its own. */
+  /** A function is called for each run: a scenario may need servers of its own. */
   readonly agent?: AgentChoice | (() => Promise<AgentChoice>);
   /** Talks to the session until it is idle for good. */
   readonly drive: (run: ScenarioRun) => Promise<void>;

@@ -7,8 +7,11 @@ import { noSandbox } from '../../../packages/server/src/tools/sandbox/sandbox.su
 import { claudeCodeEnvironment } from '../../support/claude-code.ts';
 import { ClaudeServer, type ServerHandle } from '../claude-server.ts';
 
-/** One server with the real program for all tests of a block: call it there, and the result in a test. */
-export function shareClaudeServer(path: string): () => ClaudeServer {
+/**
+ * One server with the real program for all tests of a block: call it there, and the result in a test. The programs get
+ * `variables` too.
+ */
+export function shareClaudeServer(path: string, variables: Readonly<Record<string, string>> = {}): () => ClaudeServer {
   let server: ClaudeServer | undefined;
   let close = () => {};
   let running: Promise<void> | undefined;
@@ -18,7 +21,8 @@ export function shareClaudeServer(path: string): () => ClaudeServer {
     home = await mkdtemp(join(tmpdir(), 'fleetloom-claude-'));
     const claudeCode = {
       program: path,
-      environment: claudeCodeEnvironment(home),
+      environment: claudeCodeEnvironment(home, variables),
+      passedVariables: Object.keys(variables),
       workspaces: ['wrkspc_default'],
       isUnsandboxed: noSandbox !== undefined,
     };

@@ -1,12 +1,18 @@
-/** One thing that an agent was told, said or did, in the form that transcripts, logs and streams share. */
+/** One input, text or call of an agent, in the form that transcripts, logs and streams share. */
 export type Item =
-  /** Said to the agent: by a person, or by the agent that delegates to it. */
-  | { readonly kind: 'told'; readonly text: string }
+  /** A message to the agent, from a person or from the agent that delegates to it. */
+  | { readonly kind: 'input'; readonly text: string }
   | { readonly kind: 'text' | 'thinking'; readonly text: string }
   /** A model request failed for good. */
   | { readonly kind: 'error'; readonly text: string }
   /** Why the model refused, where a log has it as the status of the thread; a transcript may have it as an error. */
   | { readonly kind: 'refusal'; readonly text: string }
+  /** A model request failed and is made again. A transcript does not have it. */
+  | { readonly kind: 'retry'; readonly text: string }
+  /** What the server itself reports: its program or its background work is gone. A transcript does not have it. */
+  | { readonly kind: 'lost'; readonly text: string }
+  /** A turn that did not end well, and why. A transcript does not have it. */
+  | { readonly kind: 'ended'; readonly text: string }
   /** What came before was replaced by a summary. */
   | { readonly kind: 'compacted'; readonly text: '' }
   | Call;
@@ -34,16 +40,11 @@ export interface ThreadStory {
   /** The key of the agent that started it; null for the main agent. */
   readonly parent: string | null;
   readonly items: readonly Item[];
-  /** Items of model requests that did not end well: a program that is stopped then does not always write them. */
+  /** Items of model requests that did not end well: a program that is stopped does not always write them. */
   readonly unfinished?: ReadonlySet<Item>;
-}
-
-/** Text that grew in a model request which failed, and never became a block: only the fleet stream shows it. */
-export interface Draft {
-  readonly kind: 'text' | 'thinking';
-  readonly text: string;
-  /** How many items of the thread are before it. */
-  readonly at: number;
+  /** Items that were there before the program was killed, and calls whose results were. */
+  readonly beforeKill?: ReadonlySet<Item>;
+  readonly resolvedBeforeKill?: ReadonlySet<Item>;
 }
 
 /** What happened in one session according to one source, by the keys of the threads. */
@@ -58,21 +59,26 @@ export const MAIN = 'main';
 /** Collects a story item by item, in the order of its source. */
 export class StoryBuilder {
   readonly #threads = new Map<string, Thread>();
-  /** Who made each call. Threads may use the same ids. */
+  /** The thread of each call. Threads may use the same ids. */
   readonly #owners = new Map<string, string>();
   readonly #problems: string[] = [];
+  /** What is added now was printed by a program that was killed later. */
+  isBeforeKill = false;
 
   constructor() {
     this.open(MAIN, null);
   }
 
   open(key: string, parent: string | null): void {
-    if (!this.#threads.has(key)) this.#threads.set(key, { parent, items: [], calls: new Map(), begin: null, open: [] });
+    if (this.#threads.has(key)) return;
+    const known = { before: new Set<number>(), resolvedBefore: new Set<number>() };
+    this.#threads.set(key, { parent, items: [], calls: new Map(), begin: null, open: [], ...known });
   }
 
   add(key: string, item: Item): void {
     this.open(key, MAIN);
-    const { items, calls } = this.#threads.get(key)!;
+    const { items, calls, before } = this.#threads.get(key)!;
+    if (this.isBeforeKill) before.add(items.length);
     if (item.kind === 'call') {
       if (calls.has(item.id)) this.#problems.push(`${key}: the call ${item.id} appears twice`);
       calls.set(item.id, items.length);
@@ -90,17 +96,13 @@ export class StoryBuilder {
     }
     if (call.result !== null) this.#problems.push(`${key}: the call ${callId} has two results`);
     thread!.items[index] = { ...call, result };
+    if (this.isBeforeKill) thread!.resolvedBefore.add(index);
   }
 
   /** A model request of the thread begins. Until it ends well, what follows is unfinished. */
   begin(key: string): void {
     const thread = this.#threads.get(key);
     if (thread !== undefined) thread.begin = thread.items.length;
-  }
-
-  /** How many items the thread has. */
-  count(key: string): number {
-    return this.#threads.get(key)?.items.length ?? 0;
   }
 
   finish(key: string, isWell: boolean): void {
@@ -120,10 +122,12 @@ export class StoryBuilder {
   }
 
   build(): Story {
-    const threads = [...this.#threads].map(([key, { parent, items, begin, open }]) => {
+    const threads = [...this.#threads].map(([key, { parent, items, begin, open, before, resolvedBefore }]) => {
       const ranges = begin === null ? open : [...open, { from: begin, to: items.length }];
       const unfinished = new Set(ranges.flatMap(({ from, to }) => items.slice(from, to)));
-      return [key, { key, parent, items, unfinished }] as const;
+      const pick = (indexes: ReadonlySet<number>) => new Set([...indexes].map((at) => items[at]!));
+      const known = { beforeKill: pick(before), resolvedBeforeKill: pick(resolvedBefore) };
+      return [key, { key, parent, items, unfinished, ...known }] as const;
     });
     return { threads: new Map(threads), problems: this.#problems };
   }
@@ -138,6 +142,22 @@ interface Thread {
   begin: number | null;
   /** Where the items of requests are that did not end well. */
   readonly open: { readonly from: number; readonly to: number }[];
+  /** Where the items are that were there before the kill, and the calls whose results were. */
+  readonly before: Set<number>;
+  readonly resolvedBefore: Set<number>;
+}
+
+/** Whether a program writes such things to its transcript. */
+export function isWritten({ kind }: Item): boolean {
+  return kind !== 'retry' && kind !== 'lost' && kind !== 'ended';
+}
+
+/** The items of a story that another source can have. */
+export function onlyItems(story: Story, isShared: (item: Item) => boolean): Story {
+  const threads = [...story.threads].map(
+    ([key, thread]) => [key, { ...thread, items: thread.items.filter(isShared) }] as const,
+  );
+  return { ...story, threads: new Map(threads) };
 }
 
 /** JSON whose text does not depend on the order of keys. */

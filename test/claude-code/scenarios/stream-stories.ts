@@ -1,95 +1,6 @@
-import type { FleetEvent } from '@fleetloom/protocol/fleet';
 import type { SessionEvent } from '../claude-server.ts';
 import type { LogStory } from './log-story.ts';
-import { type Draft, type Item, MAIN, type Story, StoryBuilder, toPlainContent, toSortedJson } from './story.ts';
-
-/** What a reader of the fleet stream makes of it: the consumer rule, applied by hand. */
-export function toFleetStory(events: readonly FleetEvent[], log: LogStory): Story {
-  const story = new StoryBuilder();
-  const texts = new Map<string, FleetText[]>();
-  const order = new Map<string, (FleetText | Item)[]>();
-  const started = new Set<string>();
-  let run = 0;
-  for (const event of events) {
-    if (event.type === 'request_received') run++;
-    if (!('thread_id' in event) || event.stream_id === undefined) continue;
-    const key = log.keys.get(event.thread_id ?? '') ?? MAIN;
-    const items = order.get(key) ?? [];
-    order.set(key, items);
-    const stream = `${run}/${event.stream_id}`;
-    const grown = texts.get(stream) ?? [];
-    texts.set(stream, grown);
-    if (event.type === 'text') {
-      const piece = { kind: 'text' as const, text: event.delta };
-      grown.push(piece);
-      items.push(piece);
-    } else if (event.type === 'text_retract') retract(grown, event.from);
-    else if (event.type === 'context_compacted') items.push({ kind: 'compacted', text: '' });
-    else if (event.type === 'thinking') items.push({ kind: 'thinking', text: event.delta });
-    else if (event.type === 'tool_start' || event.type === 'approval_required') {
-      const id = log.calls.get(event.tool_use_id) ?? event.tool_use_id;
-      // An approval that was allowed is followed by the start of its call.
-      if (started.has(id)) continue;
-      started.add(id);
-      items.push({ kind: 'call', id, name: '', input: toSortedJson(event.input), result: null });
-    }
-  }
-  for (const [key, items] of order) for (const item of items) story.add(key, { ...item });
-  for (const event of events) {
-    if (event.type !== 'tool_call') continue;
-    const id = log.calls.get(event.tool_use_id) ?? event.tool_use_id;
-    const key = log.keys.get(event.thread_id ?? '') ?? MAIN;
-    if (!log.refused.has(id)) story.end(key, id, { isError: !event.ok, isInterrupted: false, content: '' });
-  }
-  return toFleetForm(story.build(), { refused: log.refused, drafts: new Map() });
-}
-
-interface FleetText {
-  readonly kind: 'text';
-  text: string;
-}
-
-/** What a turn has said from this character on is void. */
-function retract(pieces: readonly FleetText[], from: number): void {
-  let at = 0;
-  for (const piece of pieces) {
-    const { length } = piece.text;
-    piece.text = piece.text.slice(0, Math.max(0, from - at));
-    at += length;
-  }
-}
-
-/**
- * A story as far as the fleet stream can carry it: text without the borders of its blocks, and of calls neither names nor
- * the contents of results. Calls that the agent's definition refuses never start there.
- */
-export function toFleetForm(story: Story, { refused, drafts }: Pick<LogStory, 'refused' | 'drafts'>): Story {
-  const threads = [...story.threads].map(([key, thread]) => {
-    const items: Item[] = [];
-    for (const item of withDrafts(thread.items, drafts.get(key) ?? [])) {
-      const last = items.at(-1);
-      if (item.kind === 'told' || item.kind === 'error' || item.kind === 'refusal') continue;
-      if (item.kind === 'call') {
-        if (refused.has(item.id)) continue;
-        const result =
-          item.result === null ? null : { isError: item.result.isError, isInterrupted: false, content: '' };
-        items.push({ ...item, name: '', result });
-      } else if (item.kind === 'compacted') items.push(item);
-      else if (item.text === '') continue;
-      else if (last?.kind === item.kind) items[items.length - 1] = { kind: item.kind, text: last.text + item.text };
-      else items.push(item);
-    }
-    return [key, { key, parent: null, items }] as const;
-  });
-  // A thread without a word has no stream that says anything.
-  return { threads: new Map(threads.filter(([, { items }]) => items.length > 0)), problems: story.problems };
-}
-
-/** What a request that failed has said stays on the stream, where it was. */
-function withDrafts(items: readonly Item[], drafts: readonly Draft[]): Item[] {
-  const draftsAt = (at: number) => drafts.filter((draft) => draft.at === at).map(({ kind, text }) => ({ kind, text }));
-  return [...items.flatMap((item, at) => [...draftsAt(at), item]), ...draftsAt(items.length)];
-}
+import { type Item, type Story, StoryBuilder, toPlainContent, toSortedJson } from './story.ts';
 
 /** What the lists of Managed Agents events say, by the key of the thread that each is about. */
 export function toEventsStory(lists: ReadonlyMap<string, readonly SessionEvent[]>, log: LogStory): Story {
@@ -106,10 +17,16 @@ function addEvent(story: StoryBuilder, key: string, event: SessionEvent, { calls
     case 'user.message':
     case 'agent.thread_message_received':
       if (event.type === 'user.message' ? event.processed_at !== null : isFromParent(event.from_session_thread_id))
-        story.add(key, { kind: 'told', text: toPlainContent(event.content) });
+        story.add(key, { kind: 'input', text: toPlainContent(event.content) });
       return;
     case 'agent.message':
       return story.add(key, { kind: 'text', text: toPlainContent(event.content) });
+    case 'session.error':
+      return fail(event.error);
+    case 'session.thread_status_idle':
+      if (event.stop_details !== null && keys.get(event.session_thread_id) === key)
+        story.add(key, { kind: 'refusal', text: event.stop_details.explanation ?? '' });
+      return;
     case 'agent.thread_context_compacted':
       return story.add(key, { kind: 'compacted', text: '' });
     case 'agent.thinking':
@@ -130,6 +47,14 @@ function addEvent(story: StoryBuilder, key: string, event: SessionEvent, { calls
       return;
   }
 
+  function fail({
+    type,
+    message: text,
+    retry_status: retry,
+  }: Extract<SessionEvent, { type: 'session.error' }>['error']) {
+    if (!type.startsWith('mcp_')) story.add(key, { kind: retry.type === 'retrying' ? 'retry' : 'error', text });
+  }
+
   function isFromParent(threadId: string): boolean {
     return keys.get(threadId) === threads.get(key)?.parent;
   }
@@ -144,7 +69,8 @@ function addEvent(story: StoryBuilder, key: string, event: SessionEvent, { calls
 export function toEventsForm(story: Story): Story {
   const threads = [...story.threads].map(([key, { items }]) => {
     const shown = items.flatMap((item): Item[] => {
-      if (item.kind === 'error' || item.kind === 'refusal') return [];
+      if (item.kind === 'ended') return [];
+      if (item.kind === 'lost') return [{ kind: 'error', text: item.text }];
       if (item.kind === 'thinking') return [{ kind: 'thinking', text: '' }];
       if (item.kind !== 'call') return [item];
       const name = item.name.replace(/^mcp__.*?__/, '');

@@ -1,22 +1,26 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import type { LogStory } from './log-story.ts';
 import { MAIN, type Story, StoryBuilder, toPlainContent, toSortedJson } from './story.ts';
 
+/** What the log knows of a session and its transcripts need not have. */
+type Known = Pick<LogStory, 'conversations' | 'ownerOf' | 'threads'>;
+
 /** What the program wrote to its own files about a session, read with nothing of the code under test. */
-export async function readTranscript(home: string, conversations: readonly string[]): Promise<Story> {
+export async function readTranscript(home: string, known: Known): Promise<Story> {
   const projects = join(home, '.claude', 'projects');
   const paths = (await readdir(projects, { recursive: true })).filter((path) => path.endsWith('.jsonl'));
   const story = new StoryBuilder();
   const seen = new Set<unknown>();
   const agents: AgentFile[] = [];
-  for (const conversation of conversations) {
+  for (const conversation of known.conversations) {
     for (const path of paths) {
       if (basename(path) === `${conversation}.jsonl`) await readInto(story, seen, MAIN, join(projects, path));
       const key = /(?:^|\/)agent-([^/]+)\.jsonl$/.exec(path)?.[1];
       if (key !== undefined && path.includes(`/${conversation}/`)) agents.push({ key, path: join(projects, path) });
     }
   }
-  await openAgents(story, seen, agents);
+  await openAgents(story, seen, agents, known);
   return story.build();
 }
 
@@ -26,20 +30,59 @@ interface AgentFile {
 }
 
 /** The parent of an agent is the one that made the call which started it, so parents are read first. */
-async function openAgents(story: StoryBuilder, seen: Set<unknown>, agents: readonly AgentFile[]): Promise<void> {
-  const waiting = await Promise.all(agents.map(async (agent) => ({ ...agent, callId: await readCallId(agent.path) })));
-  while (waiting.length > 0) {
-    const at = waiting.findIndex(({ callId }) => callId === undefined || story.ownerOf(callId) !== undefined);
-    const [agent] = waiting.splice(Math.max(0, at), 1);
-    const { key, path, callId = '' } = agent!;
-    story.open(key, story.ownerOf(callId) ?? MAIN);
-    await readInto(story, seen, key, path);
-  }
+async function openAgents(
+  story: StoryBuilder,
+  seen: Set<unknown>,
+  agents: readonly AgentFile[],
+  known: Known,
+): Promise<void> {
+  const waiting = await Promise.all(agents.map(async (agent) => ({ ...agent, ...(await readMeta(agent.path)) })));
+  const findParent = async ({ key, path, callId }: (typeof waiting)[number], isCertain: boolean) => {
+    if (callId === undefined) return MAIN;
+    const owner = story.ownerOf(callId ?? '');
+    if (owner !== undefined || isCertain) return owner;
+    // The program writes the files of an agent before the record of the call that started the agent, and names that call in a file
+    // of its own. One that was killed in between leaves agents behind whose caller only the log can know. Those that the log has
+    // have to be as they were written, and those whose prompt is the one of a call have to be there.
+    const logged = known.ownerOf(callId ?? '') ?? known.threads.get(key)?.parent ?? undefined;
+    return logged ?? (callId === null ? await findCaller(path, story, known) : undefined);
+  };
+  const openNext = async (isCertain: boolean) => {
+    for (const [at, agent] of waiting.entries()) {
+      const parent = await findParent(agent, isCertain);
+      if (parent === undefined) continue;
+      waiting.splice(at, 1);
+      story.open(agent.key, parent);
+      await readInto(story, seen, agent.key, agent.path);
+      return true;
+    }
+    return false;
+  };
+  while ((await openNext(true)) || (await openNext(false)));
 }
 
-async function readCallId(path: string): Promise<string | undefined> {
-  const meta = await readFile(path.replace(/\.jsonl$/, '.meta.json'), 'utf8').catch(() => '{}');
-  return (JSON.parse(meta) as { readonly toolUseId?: string }).toolUseId;
+interface AgentMeta {
+  /** Undefined for an agent of a workflow; null if the program was killed before it wrote or renamed the file with the call. */
+  readonly callId: string | null | undefined;
+}
+
+async function readMeta(path: string): Promise<AgentMeta> {
+  const meta = await readFile(path.replace(/\.jsonl$/, '.meta.json'), 'utf8').catch(() => undefined);
+  if (meta === undefined) return { callId: null };
+  return { callId: (JSON.parse(meta) as { readonly toolUseId?: string }).toolUseId };
+}
+
+/** The agent with a call that has the prompt of this transcript. */
+async function findCaller(path: string, story: StoryBuilder, known: Known): Promise<string | undefined> {
+  const [first = '', ...more] = (await readFile(path, 'utf8')).split('\n');
+  if (more.length === 0) return undefined;
+  const prompt = toPlainContent(toBlocks(JSON.parse(first) as TranscriptLine));
+  const all = [...story.build().threads.values(), ...known.threads.values()];
+  return all.find(({ items }) => items.some((item) => item.kind === 'call' && promptOf(item.input) === prompt))?.key;
+}
+
+function promptOf(input: string): unknown {
+  return (JSON.parse(input) as { readonly prompt?: unknown } | null)?.prompt;
 }
 
 async function readInto(story: StoryBuilder, seen: Set<unknown>, key: string, path: string): Promise<void> {
@@ -102,12 +145,12 @@ function readUser(story: StoryBuilder, key: string, record: TranscriptLine): voi
     });
   }
   if (blocks.some(({ type }) => type === 'tool_result')) return;
-  const text = toTold(record, toPlainContent(blocks));
-  if (text !== undefined) story.add(key, { kind: 'told', text });
+  const text = toInput(record, toPlainContent(blocks));
+  if (text !== undefined) story.add(key, { kind: 'input', text });
 }
 
-/** What somebody said to the agent. Undefined for what the program writes for its model. */
-function toTold({ isMeta, isCompactSummary, origin }: TranscriptLine, text: string): string | undefined {
+/** A message of a person or of another agent. Undefined for what the program writes for its model. */
+function toInput({ isMeta, isCompactSummary, origin }: TranscriptLine, text: string): string | undefined {
   if (origin?.kind === 'coordinator') return FOLLOW_UP.exec(text)?.[1] ?? text;
   if (isMeta === true || isCompactSummary === true || origin?.kind === 'task-notification') return undefined;
   const [, command, args] = COMMAND.exec(text) ?? [];
@@ -123,7 +166,7 @@ const NOTES = /^(?:\[Request interrupted by user|<local-command-|<task-notificat
 /** A message that came in the middle of a turn is kept as an attachment of that turn. */
 function readAttachment(story: StoryBuilder, key: string, { attachment }: TranscriptLine): void {
   if (attachment?.type !== 'queued_command' || attachment.commandMode === 'task-notification') return;
-  story.add(key, { kind: 'told', text: toPlainContent(attachment.prompt) });
+  story.add(key, { kind: 'input', text: toPlainContent(attachment.prompt) });
 }
 
 /** Slash commands and their output, and compactions. */
@@ -131,7 +174,7 @@ function readSystem(story: StoryBuilder, key: string, { subtype, content }: Tran
   if (subtype === 'compact_boundary') return story.add(key, { kind: 'compacted', text: '' });
   if (subtype !== 'local_command') return;
   const [, output] = /^<local-command-stdout>([^]*)<\/local-command-stdout>$/.exec(String(content)) ?? [];
-  if (output === undefined) story.add(key, { kind: 'told', text: String(content) });
+  if (output === undefined) story.add(key, { kind: 'input', text: String(content) });
   else story.add(key, { kind: 'text', text: output.trim() });
 }
 

@@ -1,14 +1,14 @@
 import type { Story } from './story.ts';
 
 /**
- * The log has a thread for a workflow, of which the program writes no transcript: it was told its script, says nothing, and
+ * The log has a thread for a workflow, of which the program writes no transcript: it received its script, says nothing, and
  * its agents are below it. A transcript has these agents below the agent that started the workflow.
  */
 export function withoutWorkflows(log: Story, transcript: Story): Story {
   const workflows = new Map(
     [...log.threads].flatMap(([key, { parent, items }]) => {
       const isSilent =
-        items.length === 1 && items[0]!.kind === 'told' && items[0]!.text.startsWith('export const meta');
+        items.length === 1 && items[0]!.kind === 'input' && items[0]!.text.startsWith('export const meta');
       return isSilent && !transcript.threads.has(key) ? [[key, parent] as const] : [];
     }),
   );

@@ -3,7 +3,7 @@ import { readEvents } from '@fleetloom/client';
 import { encodeEvent, type SseItem } from '@fleetloom/protocol/sse';
 import { foldStream } from './fold-stream.js';
 
-// A program of somebody else, in Node: packed.test.ts copies it out of the repository, compiles and runs it there.
+// A program of a user, in Node: packed.test.ts copies it out of the repository, compiles and runs it there.
 
 const [, , path = ''] = process.argv;
 const { tree } = await foldStream(createReadStream(path));

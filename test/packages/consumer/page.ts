@@ -2,7 +2,7 @@ import { openEvents, ResponseError } from '@fleetloom/client';
 import { createTranslateTransform } from '@fleetloom/protocol/stream-json';
 import { foldStream } from './fold-stream.js';
 
-// A page of somebody else: packed.test.ts copies it out of the repository and checks it there as a bundler's user would.
+// A web page of a user: packed.test.ts copies it out of the repository and checks it there as a bundler's user would.
 
 const { body } = await fetch('/agents.ndjson');
 if (body !== null) {

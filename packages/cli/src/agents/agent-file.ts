@@ -1,19 +1,19 @@
 import type { AgentCreateParams, ToolParams } from '@fleetloom/protocol/managed-agents';
 
-/** An agent as a file describes it, before others are known that it names. */
+/** An agent as its definition file describes it; names of other agents are not resolved yet. */
 export interface AgentFile {
-  /** Where it comes from, for messages. */
+  /** Path of the file, for messages. */
   readonly file: string;
   readonly name: string;
   readonly description: string | null;
   readonly system: string | null;
-  /** Null: whatever the run uses. */
+  /** Null: the default model of the command. */
   readonly model: AgentCreateParams['model'] | null;
   readonly tools: readonly ToolParams[];
-  /** Whom it delegates to by their names, `everybody` else in the directory, or null if it does not coordinate. */
-  readonly members: readonly string[] | 'everybody' | null;
-  /** Fields of the wire that are passed on as they are. */
+  /** Names of the agents it may delegate to, `all` others of the directory, or null if it is not a coordinator. */
+  readonly roster: readonly string[] | 'all' | null;
+  /** Fields of `POST /v1/agents` that are passed on unchanged. */
   readonly others: Pick<AgentCreateParams, 'mcp_servers' | 'skills' | 'metadata'>;
-  /** What the file says that is not used here. */
+  /** Warnings about parts of the file that are ignored. */
   readonly notes: readonly string[];
 }

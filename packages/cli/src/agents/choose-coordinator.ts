@@ -1,19 +1,20 @@
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../base/usage-error.ts';
 import type { AgentFile } from './agent-file.ts';
 
-/** Who is given the task: the one that was named, else the only one that coordinates, else the only one there is. */
+/** The agent that receives the task: the named one, else the only coordinator, else the only agent. */
 export function chooseCoordinator(agents: readonly AgentFile[], named: string | undefined): AgentFile {
   if (named !== undefined) {
     const found = agents.find(({ name }) => name === named);
     if (found !== undefined) return found;
-    throw new UsageError(`There is no agent "${named}" in the directory.`, `There are: ${namesOf(agents)}.`);
+    throw new UsageError(`There is no agent "${named}" in the directory.`, `Available agents: ${namesOf(agents)}.`);
   }
-  const coordinators = agents.filter(({ members }) => members !== null);
+  const coordinators = agents.filter(({ roster }) => roster !== null);
   const [chosen] = coordinators.length > 0 ? coordinators : agents;
   const isClear = coordinators.length === 1 || (coordinators.length === 0 && agents.length === 1);
   if (chosen !== undefined && isClear) return chosen;
-  const problem = coordinators.length > 1 ? 'Several agents coordinate.' : 'No agent of the directory coordinates.';
-  const fix = `Name one with --agent, or mark it with "coordinator: true": ${namesOf(agents)}.`;
+  const problem =
+    coordinators.length > 1 ? 'More than one agent is a coordinator.' : 'No agent of the directory is a coordinator.';
+  const fix = `Select one with --agent, or mark it with "coordinator: true": ${namesOf(agents)}.`;
   throw new UsageError(problem, fix);
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { limits } from '../limits.ts';
+import { limits } from '../base/limits.ts';
 import { chooseCoordinator } from './choose-coordinator.ts';
 import { parseAgentFile } from './parse-agent-file.ts';
 import { readAgents } from './read-agents.ts';
@@ -39,20 +39,20 @@ describe('definitions of agents', () => {
         { name: 'read', enabled: true },
         { name: 'grep', enabled: true },
       ]),
-      members: null,
+      roster: null,
       others: {},
       notes: [],
     });
   });
 
-  it('[Y9] front matter that is no YAML is read line by line', async () => {
+  it('[Y9] front matter that is not valid YAML is read line by line', async () => {
     const text =
       '\ufeff---\r\nname: r\r\ndescription: Use it when: the user asks. <example>Context: x</example>\r\n  and goes on\r\ncoordinator: true\r\n---\r\nBody: here';
     const agent = await parseAgentFile('r.md', text);
     expect(agent).toMatchObject({
       name: 'r',
       description: 'Use it when: the user asks. <example>Context: x</example>\nand goes on',
-      members: 'everybody',
+      roster: 'all',
       system: 'Body: here',
     });
   });
@@ -63,7 +63,7 @@ describe('definitions of agents', () => {
       name: 'lead',
       model: { id: 'm', speed: 'fast' },
       system: 'Lead.',
-      members: ['a', 'b'],
+      roster: ['a', 'b'],
       others: { metadata: { team: 'x' } },
       tools: [],
     });
@@ -73,7 +73,7 @@ describe('definitions of agents', () => {
     ]) {
       expect(await parseAgentFile('x.json', JSON.stringify({ multiagent }))).toMatchObject({
         name: 'x',
-        members: ['a', 'b'],
+        roster: ['a', 'b'],
       });
     }
   });
@@ -87,14 +87,14 @@ describe('definitions of agents', () => {
     expect(await modelOf('model: scripted/echo')).toBe('scripted/echo');
   });
 
-  it('[Y9] what is not used is told, and what cannot be read is refused by name', async () => {
+  it('[Y9] ignored fields are reported, and an unreadable definition is rejected with its path', async () => {
     const { notes } = await parseAgentFile('x.md', '---\nname: x\nhooks: 1\ntools: Read, TodoWrite, Task\n---\n');
-    expect(notes).toEqual(['there is no tool TodoWrite', 'hooks is not used here']);
+    expect(notes).toEqual(['the tool "TodoWrite" does not exist and is ignored', 'the field "hooks" is ignored']);
     const refused: [string, string, string][] = [
       ['x.md', 'no front matter', 'x.md has no front matter.'],
       ['x.json', '{"name":', 'x.json cannot be read: '],
       ['x.yaml', 'a: [1', 'x.yaml cannot be read: '],
-      ['x.yaml', '- a', 'x.yaml is no definition of an agent.'],
+      ['x.yaml', '- a', 'x.yaml is not an agent definition.'],
       ['x.yaml', 'name: [a]', 'x.yaml: "name" is not a text.'],
       ['x.yaml', 'agents: 1', 'x.yaml: "agents" is not a list of names.'],
       ['x.yaml', 'model: 1', 'x.yaml: "model" is not the name of a model.'],
@@ -142,7 +142,7 @@ describe('definitions of agents', () => {
     );
   });
 
-  it('[Y9] all files of a directory and those below it count, in the order of their names', async () => {
+  it('[Y9] all files of a directory and its sub-directories are read, in the order of their names', async () => {
     const directory = directoryOf({
       'b.md': '---\nname: b\n---\n',
       'a.yaml': 'name: a',
@@ -177,7 +177,7 @@ describe('definitions of agents', () => {
     writeFileSync(join(directory, 'more.yaml'), 'name: more');
     await expect(readAgents(directory)).rejects.toMatchObject({
       exitCode: 2,
-      message: expect.stringContaining('501 definitions'),
+      message: expect.stringContaining('501 agent definitions'),
     });
   });
 
@@ -190,8 +190,8 @@ describe('definitions of agents', () => {
     expect(chooseCoordinator(led, 'a').name).toBe('a');
     const unclear = await of({ 'a.yaml': 'name: a', 'b.yaml': 'name: b' });
     const rivals = await of({ 'a.yaml': 'name: a\nagents: [b]', 'b.yaml': 'name: b\ncoordinator: true' });
-    expect(() => chooseCoordinator(unclear, undefined)).toThrow('No agent of the directory coordinates.');
-    expect(() => chooseCoordinator(rivals, undefined)).toThrow('Several agents coordinate.');
+    expect(() => chooseCoordinator(unclear, undefined)).toThrow('No agent of the directory is a coordinator.');
+    expect(() => chooseCoordinator(rivals, undefined)).toThrow('More than one agent is a coordinator.');
     expect(() => chooseCoordinator(led, 'c')).toThrow('There is no agent "c" in the directory.');
   });
 });

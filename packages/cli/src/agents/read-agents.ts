@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import { limits } from '../limits.ts';
-import { UsageError } from '../usage-error.ts';
+import { limits } from '../base/limits.ts';
+import { UsageError } from '../base/usage-error.ts';
 import type { AgentFile } from './agent-file.ts';
 import { parseAgentFile } from './parse-agent-file.ts';
 
-/** All agents of a directory, in the order of their files, each with its own name. Directories below it count too. */
+/** Reads all agent definitions of a directory and its sub-directories, sorted by path. Names must be unique. */
 export async function readAgents(directory: string): Promise<readonly AgentFile[]> {
   const files = await listDefinitions(directory);
   if (files.length === 0) {
@@ -15,8 +15,8 @@ export async function readAgents(directory: string): Promise<readonly AgentFile[
     );
   }
   if (files.length > limits.agentFilesMax) {
-    const problem = `"${directory}" has ${files.length} definitions, and ${limits.agentFilesMax} are allowed.`;
-    throw new UsageError(problem, 'Name a directory that has only those which the run needs.');
+    const problem = `"${directory}" contains ${files.length} agent definitions; the limit is ${limits.agentFilesMax}.`;
+    throw new UsageError(problem, 'Pass a directory with only the agents that are needed.');
   }
   const agents: AgentFile[] = [];
   for (const file of files) agents.push(await parseAgentFile(file, await readFile(join(directory, file), 'utf8')));
@@ -29,8 +29,11 @@ const ENDINGS = ['.md', '.yaml', '.yml', '.json'];
 async function listDefinitions(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(
     (error: NodeJS.ErrnoException) => {
-      const reason = error.code === 'ENOENT' ? 'There is no directory' : 'This cannot be read as a directory:';
-      throw new UsageError(`${reason} "${directory}".`, 'Give a directory of agents, such as .claude/agents.');
+      const reason = error.code === 'ENOENT' ? 'There is no directory' : 'Cannot read the directory';
+      throw new UsageError(
+        `${reason} "${directory}".`,
+        'Pass a directory with agent definitions, such as .claude/agents.',
+      );
     },
   );
   return entries
@@ -44,6 +47,6 @@ function checkNames(agents: readonly AgentFile[]): void {
     const first = agents.findIndex((other) => other.name === name);
     if (first === index) continue;
     const problem = `${agents[first]?.file} and ${file} both define the agent "${name}".`;
-    throw new UsageError(problem, 'Give one of them another name.');
+    throw new UsageError(problem, 'Rename one of them.');
   }
 }

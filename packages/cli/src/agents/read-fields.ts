@@ -1,32 +1,37 @@
 import { extname } from 'node:path';
-import { UsageError } from '../usage-error.ts';
+import { isObject } from '../base/is-object.ts';
+import { UsageError } from '../base/usage-error.ts';
 
-/** The fields of a definition, whatever it is written in. */
+/** The fields of an agent definition, independent of its file format. */
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** Reads the fields of a Markdown, YAML or JSON definition. */
 export async function readFields(file: string, text: string): Promise<Fields> {
   const ending = extname(file);
   if (ending === '.md') return await readMarkdown(file, text);
   const value = ending === '.json' ? parseJson(file, text) : await parseYaml(file, text);
-  if (isFields(value)) return value;
-  throw new UsageError(`${file} is no definition of an agent.`, 'Give it fields such as name, model and system.');
+  if (isObject(value)) return value;
+  throw new UsageError(`${file} is not an agent definition.`, 'Add fields such as name, model and system.');
 }
 
 /** Front matter between two lines of dashes, then the system prompt. */
 async function readMarkdown(file: string, text: string): Promise<Fields> {
   const found = /^\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|$)(.*)$/s.exec(text);
   if (found === null) {
-    throw new UsageError(`${file} has no front matter.`, 'Begin it with a line ---, name: and description:, and ---.');
+    throw new UsageError(
+      `${file} has no front matter.`,
+      'Start it with a line "---", then name: and description:, then a line "---".',
+    );
   }
   const [, front = '', body = ''] = found;
   const fields = await parseYaml(file, front).catch(() => readLoosely(front));
   const system = body.trim();
-  return { ...(isFields(fields) ? fields : readLoosely(front)), ...(system === '' ? {} : { system }) };
+  return { ...(isObject(fields) ? fields : readLoosely(front)), ...(system === '' ? {} : { system }) };
 }
 
 /**
- * Descriptions are often whole sentences with colons in them, which YAML does not take, and the programs that these
- * files are written for do. So what YAML refuses is read line by line: a name, a colon, and the rest as it stands.
+ * Descriptions often contain colons, which YAML rejects and Claude Code accepts. So front matter that is not valid YAML is
+ * read line by line: a name, a colon, and the rest of the line as the value.
  */
 function readLoosely(front: string): Fields {
   const fields: Record<string, string | boolean> = {};
@@ -52,7 +57,7 @@ function parseJson(file: string, text: string): unknown {
 async function parseYaml(file: string, text: string): Promise<unknown> {
   const { parse } = await import('yaml');
   try {
-    // Otherwise it prints what it finds strange.
+    // Without this, the parser prints warnings.
     return parse(text, { logLevel: 'error' });
   } catch (error) {
     throw unreadable(file, error);
@@ -61,9 +66,5 @@ async function parseYaml(file: string, text: string): Promise<unknown> {
 
 function unreadable(file: string, error: unknown): UsageError {
   const [first = ''] = String(error instanceof Error ? error.message : error).split('\n');
-  return new UsageError(`${file} cannot be read: ${first}`, 'Correct it, or take it out of the directory.');
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return new UsageError(`${file} cannot be read: ${first}`, 'Fix it or remove it from the directory.');
 }

@@ -26,7 +26,7 @@ const FILES = {
 };
 
 describe('saving agents', () => {
-  it('[Y11] agents are made, with the roster that their files say, whatever the order of the files', async () => {
+  it('[Y11] agents are created with the rosters of their files, whatever the order of the files', async () => {
     const known = await save(FILES);
     const roster = (name: string) => {
       const { multiagent } = known.get(name)!;
@@ -49,7 +49,7 @@ describe('saving agents', () => {
     expect([...after.values()].map(({ version }) => version)).toEqual([1, 1, 1]);
   });
 
-  it('[Y11] what has changed is a new version of the same agent, and what was taken out is gone from it', async () => {
+  it('[Y11] a changed file is a new version of the same agent, and removed fields are cleared', async () => {
     const before = await save(FILES);
     const after = await save({ ...FILES, 'leaf.md': '---\nname: leaf\n---\n' });
     expect(after.get('leaf')).toMatchObject({
@@ -66,11 +66,11 @@ describe('saving agents', () => {
   it('[Y12] a roster names who is there', async () => {
     await expect(save({ 'a.yaml': 'name: a\nagents: [ghost]' })).rejects.toMatchObject({
       exitCode: 2,
-      message: 'a.yaml names the agent "ghost", which is not in the directory.',
+      message: 'a.yaml lists the agent "ghost", which is not in the directory.',
     });
   });
 
-  it('[Y12] of several that coordinate only the chosen one gets its roster, so that they may name each other', async () => {
+  it('[Y12] only the chosen coordinator gets its roster, so that several may name each other', async () => {
     const files = { 'a.yaml': 'name: a\nagents: [b]', 'b.yaml': 'name: b\nagents: [a]' };
     for (const [chosen, other] of [
       ['a', 'b'],

@@ -1,14 +1,13 @@
 import type { Agent, AgentCreateParams } from '@fleetloom/protocol/managed-agents';
 import type { ServerApi } from '../connection/server-api.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../base/usage-error.ts';
 import type { AgentFile } from './agent-file.ts';
-import { mustAskFirst, withAskFirst } from './ask-first.ts';
+import { findUnsandboxedPrograms, withApproval } from './require-approval.ts';
 
 /**
- * Makes the agents of a directory known to the server, and gives the id of the one that coordinates. One that is there
- * under its name is brought up to date; one that has not changed stays at its version, so that doing it again changes
- * nothing (SPEC Y11). Only the coordinator gets a roster: a roster cannot name who has one, and within a run the others
- * may delegate to the same agents anyway.
+ * Creates or updates the agents of a directory on the server and returns the id of the coordinator. An agent that exists
+ * under the same name is updated; an unchanged agent keeps its version (SPEC Y11). Only the coordinator gets a roster:
+ * a roster cannot contain an agent with a roster, and within a run the others may delegate to the same agents anyway.
  */
 export async function saveAgents(
   api: ServerApi,
@@ -16,24 +15,24 @@ export async function saveAgents(
   coordinator: AgentFile,
   defaultModel: string,
 ): Promise<string> {
-  const members = membersOf(coordinator, agents);
+  const roster = rosterOf(coordinator, agents);
   const known = await listKnown(api);
-  const isAsking = await mustAskFirst(api, agents, defaultModel);
+  const unsandboxed = await findUnsandboxedPrograms(api, agents, defaultModel);
   const save = async (agent: AgentFile, roster: readonly string[]): Promise<string> => {
     const before = known.get(agent.name);
     const path = before === undefined ? '/v1/agents' : `/v1/agents/${before}`;
-    const saved = isAsking ? withAskFirst(agent, defaultModel) : agent;
+    const saved = withApproval(agent, defaultModel, unsandboxed);
     return (await api.post<Agent>(path, toParams(saved, roster, defaultModel))).id;
   };
   const ids = new Map<AgentFile, string>();
   for (const agent of agents) if (agent !== coordinator) ids.set(agent, await save(agent, []));
   return await save(
     coordinator,
-    members.flatMap((member) => ids.get(member) ?? []),
+    roster.flatMap((each) => ids.get(each) ?? []),
   );
 }
 
-/** An agent as the server has it now. */
+/** A saved agent with its id and version on the server. */
 export interface SavedAgent {
   readonly agent: AgentFile;
   readonly id: string;
@@ -41,7 +40,7 @@ export interface SavedAgent {
 }
 
 /**
- * The same for a directory from which nobody is given a task: whoever coordinates gets a roster, of those who do not.
+ * Like saveAgents, without a task: every coordinator gets a roster of the agents that are not coordinators.
  */
 export async function saveAllAgents(
   api: ServerApi,
@@ -49,26 +48,26 @@ export async function saveAllAgents(
   defaultModel: string,
 ): Promise<readonly SavedAgent[]> {
   const known = await listKnown(api);
-  const isAsking = await mustAskFirst(api, agents, defaultModel);
+  const unsandboxed = await findUnsandboxedPrograms(api, agents, defaultModel);
   const saved = new Map<AgentFile, SavedAgent>();
-  // Whom a roster names has to be there before.
+  // The agents of a roster must exist before the roster does.
   const ordered = [
-    ...agents.filter(({ members }) => members === null),
-    ...agents.filter(({ members }) => members !== null),
+    ...agents.filter(({ roster }) => roster === null),
+    ...agents.filter(({ roster }) => roster !== null),
   ];
   for (const agent of ordered) {
-    const roster = membersOf(agent, agents).filter(({ members }) => members === null);
+    const named = rosterOf(agent, agents).filter(({ roster }) => roster === null);
     const before = known.get(agent.name);
     const path = before === undefined ? '/v1/agents' : `/v1/agents/${before}`;
-    const ids = roster.flatMap((member) => saved.get(member)?.id ?? []);
-    const asking = isAsking ? withAskFirst(agent, defaultModel) : agent;
-    const { id, version } = await api.post<Agent>(path, toParams(asking, ids, defaultModel));
+    const ids = named.flatMap((each) => saved.get(each)?.id ?? []);
+    const params = withApproval(agent, defaultModel, unsandboxed);
+    const { id, version } = await api.post<Agent>(path, toParams(params, ids, defaultModel));
     saved.set(agent, { agent, id, version });
   }
   return agents.flatMap((agent) => saved.get(agent) ?? []);
 }
 
-/** The newest of each name. */
+/** Ids by name; of several agents with one name, the newest. */
 async function listKnown(api: ServerApi): Promise<ReadonlyMap<string, string>> {
   const known = new Map<string, Agent>();
   for await (const agent of api.list<Agent>('/v1/agents', { limit: 100 })) {
@@ -78,19 +77,19 @@ async function listKnown(api: ServerApi): Promise<ReadonlyMap<string, string>> {
   return new Map(Array.from(known, ([name, { id }]) => [name, id]));
 }
 
-/** Whom it may delegate to. That it may delegate to its like, its own name in the list does not say. */
-function membersOf({ file, members, name }: AgentFile, agents: readonly AgentFile[]): readonly AgentFile[] {
-  if (members === null) return [];
-  if (members === 'everybody') return agents.filter((each) => each.name !== name);
-  return members.map((member) => {
-    const found = agents.find((each) => each.name === member);
+/** The agents that it may delegate to. `all` does not include the agent itself. */
+function rosterOf({ file, roster, name }: AgentFile, agents: readonly AgentFile[]): readonly AgentFile[] {
+  if (roster === null) return [];
+  if (roster === 'all') return agents.filter((each) => each.name !== name);
+  return roster.map((wanted) => {
+    const found = agents.find((each) => each.name === wanted);
     if (found !== undefined) return found;
-    const fix = `Define it, or take it out. There are: ${agents.map((each) => each.name).join(', ')}.`;
-    throw new UsageError(`${file} names the agent "${member}", which is not in the directory.`, fix);
+    const fix = `Define it or remove it. Available agents: ${agents.map((each) => each.name).join(', ')}.`;
+    throw new UsageError(`${file} lists the agent "${wanted}", which is not in the directory.`, fix);
   });
 }
 
-/** An agent of a file as the wire takes it. */
+/** The body of `POST /v1/agents` for an agent file. */
 export function toParams(agent: AgentFile, roster: readonly string[], defaultModel: string): AgentCreateParams {
   return {
     name: agent.name,

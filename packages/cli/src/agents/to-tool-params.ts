@@ -1,8 +1,8 @@
 import { type BuiltInToolName, builtInToolNames, type ToolParams } from '@fleetloom/protocol/managed-agents';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../base/usage-error.ts';
 import type { Fields } from './read-fields.ts';
 
-/** Tools as the wire has them, or their names as Claude Code has them. What is not known here goes to the notes. */
+/** Converts `tools` and `disallowedTools`, written as API objects or as tool names of Claude Code. Unknown names are added to the notes. */
 export function toToolParams(
   file: string,
   { tools, disallowedTools: disallowed }: Fields,
@@ -17,22 +17,22 @@ export function toToolParams(
   const written = list.filter((each): each is object => typeof each === 'object' && each !== null);
   const uses = list.flatMap((each) => (typeof each === 'string' ? (toUse(each, notes) ?? []) : []));
   const named = list.includes('*') ? [allBut(denied)] : only(uses, denied);
-  // Their fields are checked by the server, which knows them all.
+  // The server checks the fields.
   return [...(written as ToolParams[]), ...named];
 }
 
 interface Use {
   readonly name: BuiltInToolName;
-  /** It was allowed for some inputs only. That cannot be said here, so somebody is asked. */
+  /** It is allowed for some inputs only, such as Bash(git *). The API has no such policy, so each call needs an approval. */
   readonly isNarrowed: boolean;
 }
 
 function toList(file: string, field: string, value: unknown): unknown[] {
   if (value === undefined || value === null) return [];
-  // Commas inside of brackets belong to a pattern.
+  // Commas inside parentheses belong to a pattern.
   if (typeof value === 'string') return value.match(/[^,(]+(?:\([^)]*\))?/g)?.map((each) => each.trim()) ?? [];
   if (Array.isArray(value)) return value;
-  throw new UsageError(`${file}: "${field}" is not a list of tools.`, 'Give names such as Read, Grep, Bash.');
+  throw new UsageError(`${file}: "${field}" is not a list of tools.`, 'Write names such as Read, Grep, Bash.');
 }
 
 function toUse(entry: unknown, notes: string[]): Use | undefined {
@@ -40,7 +40,7 @@ function toUse(entry: unknown, notes: string[]): Use | undefined {
   if (name === '' || DELEGATION.has(name)) return undefined;
   const known = NAMES[name] ?? builtInToolNames.find((each) => each === name);
   if (known === undefined) {
-    notes.push(`there is no tool ${name}`);
+    notes.push(`the tool "${name}" does not exist and is ignored`);
     return undefined;
   }
   return { name: known, isNarrowed: pattern !== undefined && pattern !== '(*)' };
@@ -59,7 +59,7 @@ function only(uses: readonly Use[], denied: readonly Use[]): ToolParams[] {
 }
 
 function allBut(denied: readonly Use[]): ToolParams {
-  // One that is denied for some inputs is asked for.
+  // A tool that is denied for some inputs needs an approval.
   const configs = denied.map(({ name, isNarrowed }) =>
     isNarrowed ? { name, permission_policy: { type: 'always_ask' as const } } : { name, enabled: false },
   );
@@ -70,7 +70,7 @@ function isDenied(denied: readonly Use[], name: BuiltInToolName): boolean {
   return denied.some((use) => use.name === name && !use.isNarrowed);
 }
 
-/** Who coordinates is given these anyway. */
+/** A coordinator has its delegation tools anyway. */
 const DELEGATION = new Set(['Task', 'Agent']);
 
 const NAMES: Readonly<Record<string, BuiltInToolName | undefined>> = {

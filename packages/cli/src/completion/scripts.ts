@@ -1,10 +1,11 @@
 import type { Words } from './words.ts';
 
-/** Shells that can be told what fits at the cursor. */
+/** Shells that have a completion script. */
 export const shells = ['bash', 'zsh', 'fish', 'pwsh'] as const;
+/** One of the shells. */
 export type Shell = (typeof shells)[number];
 
-/** A program for the shell that offers commands, options and their values; where none fits, it offers files. */
+/** The completion script of a shell: offers commands, options and their values, otherwise files. */
 export function toCompletionScript(shell: Shell, words: readonly Words[]): string {
   return writers[shell](words);
 }
@@ -114,7 +115,7 @@ function paths(words: readonly Words[]): readonly string[] {
   return words.map(({ path }) => path).filter((path) => path !== '');
 }
 
-/** `agents apply` as a shell walks to it: `/agents/apply`. */
+/** `agents apply` becomes `/agents/apply`. */
 function toSlashes(path: string): string {
   return `/${path.replaceAll(' ', '/')}`;
 }
@@ -134,7 +135,7 @@ function texts(commands: Words['commands'], options: Words['options']): string {
   return [...commands, ...options].map(({ text }) => text).join(' ');
 }
 
-/** Quotes and colons mean something to some shell, and nothing to a reader of one line. */
+/** Removes characters that have a meaning in one of the shells. */
 function plain(description: string): string {
   return description.replaceAll(/[`'"$\\]/g, '').replaceAll(':', ',');
 }

@@ -1,24 +1,26 @@
 import type { Command, Option } from 'commander';
 
-/** What can follow a command: its own words, and what its options take. */
+/** What can follow a command: its sub-commands and options. */
 export interface Words {
-  /** The commands before it, such as `agents apply`; empty for the program itself. */
+  /** Path of the command, such as `agents apply`; empty for the program itself. */
   readonly path: string;
   readonly commands: readonly Word[];
   readonly options: readonly OptionWord[];
 }
 
+/** A word to complete, with its description. */
 export interface Word {
   readonly text: string;
   readonly description: string;
 }
 
+/** An option to complete. */
 export interface OptionWord extends Word {
-  /** What it takes: one of these, something else, or nothing. */
+  /** Its value: one of these, any value, or no value. */
   readonly takes: readonly string[] | 'anything' | 'nothing';
 }
 
-/** All commands of the program, each with what can follow it. */
+/** All commands of the program, each with its sub-commands and options. */
 export function listWords(command: Command, path: readonly string[] = []): readonly Words[] {
   const own: Words = {
     path: path.join(' '),

@@ -1,24 +1,25 @@
 import type { Command, Option } from 'commander';
-import type { Io } from '../io.ts';
-import { UsageError } from '../usage-error.ts';
+import type { Io } from '../base/io.ts';
+import { isObject } from '../base/is-object.ts';
+import { UsageError } from '../base/usage-error.ts';
 import type { Config } from './read-config.ts';
 
 /**
- * Gives a command the values that stand in the configuration, where neither an option nor a variable says otherwise.
- * `port: 4300` is for every command that has `--port`; below the name of a command it is for that one.
+ * Applies the configuration to a command, unless an option or an environment variable sets the value.
+ * `port: 4300` applies to every command with `--port`; below the name of a command it applies to that command.
  */
 export function applyConfig(env: Io['env'], command: Command, { file, values }: Config): void {
-  const program = topOf(command);
+  const program = programOf(command);
   checkNames(program, file, values);
   const own = values[command.name()];
   for (const option of command.options) {
     const value = valueOf(own, option) ?? valueOf(values, option);
-    if (value === undefined || isSaid(env, command, option)) continue;
+    if (value === undefined || isSet(env, command, option)) continue;
     command.setOptionValueWithSource(option.attributeName(), toValue(file, option, value), 'config');
   }
 }
 
-/** Variables that say what an option says. */
+/** Environment variables that set an option. */
 const VARIABLES: Readonly<Record<string, string | undefined>> = {
   port: 'PORT',
   host: 'HOST',
@@ -30,10 +31,10 @@ const VARIABLES: Readonly<Record<string, string | undefined>> = {
   'model-base-url': 'ANTHROPIC_BASE_URL',
 };
 
-function isSaid(env: Io['env'], command: Command, option: Option): boolean {
+function isSet(env: Io['env'], command: Command, option: Option): boolean {
   const variable = VARIABLES[nameOf(option)];
-  const isSet = variable !== undefined && (env[variable] ?? '') !== '';
-  return isSet || command.getOptionValueSource(option.attributeName()) === 'cli';
+  const isInEnv = variable !== undefined && (env[variable] ?? '') !== '';
+  return isInEnv || command.getOptionValueSource(option.attributeName()) === 'cli';
 }
 
 function toValue(file: string, option: Option, value: unknown): unknown {
@@ -44,23 +45,23 @@ function toValue(file: string, option: Option, value: unknown): unknown {
     try {
       return toParsed(option, values.map(String));
     } catch (error) {
-      throw wrong(file, option, error instanceof Error ? error.message : String(error));
+      throw invalid(file, option, error instanceof Error ? error.message : String(error));
     }
   }
-  throw wrong(file, option, takesValue ? 'It takes a text or a number.' : 'It is true or false.');
+  throw invalid(file, option, takesValue ? 'Write a text or a number.' : 'Write true or false.');
 }
 
-/** As if they had been given on the command line: an option that takes several gets a list, also of one. */
+/** As on the command line: a variadic option gets a list, even for one value. */
 function toParsed({ variadic, parseArg }: Option, texts: readonly string[]): unknown {
   if (parseArg === undefined) return variadic ? texts : texts[0];
   return texts.reduce((before: unknown, text) => parseArg(text, before), undefined);
 }
 
-function wrong(file: string, option: Option, reason: string): UsageError {
-  return new UsageError(`"${nameOf(option)}" in "${file}" is wrong: ${reason}`, 'Mend it there.');
+function invalid(file: string, option: Option, reason: string): UsageError {
+  return new UsageError(`"${nameOf(option)}" in "${file}" is invalid: ${reason}`, 'Fix the file.');
 }
 
-/** A misspelt name would otherwise do nothing, and nobody would know why. */
+/** A misspelt name would otherwise be ignored without notice. */
 function checkNames(program: Command, file: string, values: Readonly<Record<string, unknown>>): void {
   const commands = new Map(program.commands.map((each) => [each.name(), each]));
   const all = new Set(program.commands.flatMap(({ options }) => options.map(nameOf)));
@@ -70,18 +71,18 @@ function checkNames(program: Command, file: string, values: Readonly<Record<stri
     const unknown = isGroup
       ? Object.keys(value).find((each) => !command.options.map(nameOf).includes(each))
       : undefined;
-    if (unknown !== undefined) throw unheardOf(file, `${name}.${unknown}`);
-    if (!isGroup && !all.has(name)) throw unheardOf(file, name);
+    if (unknown !== undefined) throw unknownOption(file, `${name}.${unknown}`);
+    if (!isGroup && !all.has(name)) throw unknownOption(file, name);
   }
 }
 
-function unheardOf(file: string, name: string): UsageError {
-  return new UsageError(`"${file}" says "${name}", which is no option.`, 'fleetloom --help shows which there are.');
+function unknownOption(file: string, name: string): UsageError {
+  return new UsageError(`Unknown option "${name}" in "${file}".`, '"fleetloom <command> --help" lists the options.');
 }
 
 function valueOf(values: unknown, option: Option): unknown {
-  if (typeof values !== 'object' || values === null || !Object.hasOwn(values, nameOf(option))) return undefined;
-  return (values as Readonly<Record<string, unknown>>)[nameOf(option)];
+  if (!isObject(values) || !Object.hasOwn(values, nameOf(option))) return undefined;
+  return values[nameOf(option)];
 }
 
 /** `--model-base-url` is `model-base-url` in the file. */
@@ -89,6 +90,6 @@ function nameOf({ long, short }: Option): string {
   return (long ?? short ?? '').replace(/^-+/, '');
 }
 
-function topOf(command: Command): Command {
-  return command.parent === null ? command : topOf(command.parent);
+function programOf(command: Command): Command {
+  return command.parent === null ? command : programOf(command.parent);
 }

@@ -35,7 +35,7 @@ function options(text: string, args: string[] = [], env: Record<string, string> 
 }
 
 describe('the configuration', () => {
-  it('[Y77] gives values to options; what stands below a command is for that command', () => {
+  it('[Y77] gives values to options; entries below a command apply to that command', () => {
     expect(options('port: 4300\nopen: true\nurl: http://x')).toEqual({ port: 4300, open: true });
     expect(options('{"port": 4300, "serve": {"port": 4301}, "watch": {"url": "http://x"}}')).toEqual({ port: 4301 });
     expect(options('')).toEqual({});
@@ -53,19 +53,19 @@ describe('the configuration', () => {
     expect(() => options('host: [a]')).toThrow('"host" in');
   });
 
-  it('[Y77] options win over variables, and those over the file', () => {
+  it('[Y77] options win over environment variables, and those over the file', () => {
     expect(options('port: 1\nhost: a', ['--port', '2'])).toEqual({ port: 2, host: 'a' });
     expect(options('port: 1\nhost: a', [], { PORT: '3' })).toEqual({ host: 'a' });
     expect(options('port: 1', [], { PORT: '' })).toEqual({ port: 1 });
   });
 
-  it('[Y77] what it does not know, and what does not fit, is wrong usage that names the place', async () => {
+  it('[Y77] an unknown or invalid field is a usage error that names it', async () => {
     for (const [text, problem] of [
-      ['prot: 1', 'says "prot", which is no option'],
-      ['serve: { prot: 1 }', 'says "serve.prot"'],
+      ['prot: 1', 'Unknown option "prot" in '],
+      ['serve: { prot: 1 }', 'Unknown option "serve.prot" in '],
       ['port: x', '"port" in'],
       ['open: maybe', '"open" in'],
-      ['- port', 'does not hold options'],
+      ['- port', 'is not a list of options'],
       ['a: [', 'cannot be read'],
     ]) {
       const env = { FLEETLOOM_CONFIG: write(text!) };

@@ -1,7 +1,7 @@
-import type { Check } from './check.ts';
+import type { Check } from './harness/check.ts';
 import { agentVersionChecks } from './checks/agent-versions.ts';
 import { agentChecks } from './checks/agents.ts';
-import { askingChecks } from './checks/asking.ts';
+import { approvalChecks } from './checks/approvals.ts';
 import { clientToolChecks } from './checks/client-tools.ts';
 import { eventListChecks } from './checks/event-lists.ts';
 import { failureChecks } from './checks/failures.ts';
@@ -15,7 +15,7 @@ import { sessionChecks } from './checks/sessions.ts';
 import { streamPreviewChecks } from './checks/stream-previews.ts';
 import { streamReaderChecks } from './checks/stream-readers.ts';
 import { streamChecks } from './checks/streams.ts';
-import { threadAskChecks } from './checks/thread-asks.ts';
+import { threadApprovalChecks } from './checks/thread-approvals.ts';
 import { threadEndChecks } from './checks/thread-ends.ts';
 import { threadMessageChecks } from './checks/thread-messages.ts';
 import { threadViewChecks } from './checks/thread-views.ts';
@@ -26,7 +26,7 @@ import { turnChecks } from './checks/turns.ts';
 import { workerChecks } from './checks/workers.ts';
 
 /**
- * The whole checklist, in its order. Budgets (167) are of money, and no scripted model costs any: they cannot be asked for.
+ * The whole checklist, in its order. Budgets (167) limit cost, and scripted models cost nothing, so they cannot be checked.
  */
 export const allChecks: readonly Check[] = [
   ...transportChecks,
@@ -43,11 +43,11 @@ export const allChecks: readonly Check[] = [
   ...streamChecks,
   ...streamPreviewChecks,
   ...streamReaderChecks,
-  ...askingChecks,
+  ...approvalChecks,
   ...clientToolChecks,
   ...threadChecks,
   ...threadMessageChecks,
-  ...threadAskChecks,
+  ...threadApprovalChecks,
   ...threadEndChecks,
   ...threadViewChecks,
   ...failureChecks,

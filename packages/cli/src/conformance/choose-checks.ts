@@ -1,5 +1,5 @@
-import { UsageError } from '../usage-error.ts';
-import type { Check } from './check.ts';
+import { UsageError } from '../base/usage-error.ts';
+import type { Check } from './harness/check.ts';
 
 /** The checks that `--only 85,87-90` names; all of them without it. */
 export function chooseChecks(checks: readonly Check[], only: string | undefined): readonly Check[] {

@@ -4,18 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startServer } from '@fleetloom/server';
 import { allChecks } from './all-checks.ts';
-import type { Check } from './check.ts';
-import type { Sdk, Target } from './context.ts';
+import type { Check } from './harness/check.ts';
+import type { Sdk, Target } from './harness/context.ts';
 import { isBad } from './judge.ts';
 import { knownGaps } from './known-gaps.ts';
 import { probe } from './probe.ts';
 import { type Report, toReport } from './report.ts';
 import { runChecks } from './run-checks.ts';
 
-/** How long the whole checklist may take: minutes on a machine that is busy with other things too. */
+/** How long the whole checklist may take: minutes on a busy machine. */
 export const SUITE_MS = process.env['FLEETLOOM_LONG'] === '1' ? 3_600_000 : 900_000;
 
-/** All checks against a server of our own that asks for a key. */
+/** Runs all checks against a Fleetloom server that requires a key. */
 export async function reportOurServer(sdk: Sdk): Promise<Report> {
   const directory = await makeDirectory();
   const server = await startServer({ dataDirectory: directory, onProblem: (problem) => console.error(problem) });
@@ -30,18 +30,18 @@ export async function reportOurServer(sdk: Sdk): Promise<Report> {
 export async function reportOn(target: Target, sdk: Sdk, checks: readonly Check[]): Promise<Report> {
   const abilities = await probe(target, sdk);
   const isThorough = process.env['FLEETLOOM_LONG'] === '1';
-  // A busy machine is no fault of the server.
+  // Timeouts of a busy machine are not failures of the server.
   const checkMs = SUITE_MS - 60_000;
   const results = await runChecks({ checks, target, sdk, abilities, isThorough, isCleared: false, checkMs });
   return toReport({ url: target.url, sdk: sdk.name }, results, knownGaps);
 }
 
-/** In memory where that is possible: how fast a busy disk is says nothing about the server. */
+/** In memory where that is possible: the speed of a busy disk is not a property of the server. */
 export function makeDirectory(): Promise<string> {
   return mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'fleetloom-conformance-'));
 }
 
-/** What failed, so that a test that fails says it. */
+/** The failed checks, for the message of the test. */
 export function failuresOf({ checks }: Report): readonly object[] {
   return checks.filter(isBad);
 }

@@ -1,5 +1,5 @@
 /**
- * What our own server does not do yet, by the number of the check, with the reason. The list fails when it is stale: a gap
- * that is closed has to be taken off it. There is none now.
+ * Checks that Fleetloom does not pass yet, by number, with the reason. A stale list fails: a check that passes must be
+ * removed from it. There are none now.
  */
 export const knownGaps: ReadonlyMap<number, string> = new Map<number, string>();

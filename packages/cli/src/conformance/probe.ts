@@ -1,18 +1,18 @@
-import type { Check, Need } from './check.ts';
-import { Context, type Sdk, type Target } from './context.ts';
-import { limits } from '../limits.ts';
-import { saidIn } from './talk.ts';
+import type { Check, Need } from './harness/check.ts';
+import { Context, type Sdk, type Target } from './harness/context.ts';
+import { limits } from '../base/limits.ts';
+import { saidIn } from './harness/talk.ts';
 
-/** What a server has beside the wire contract, as far as checks need it. */
+/** Features of a server outside the wire contract that checks need. */
 export interface Abilities {
   readonly scripts: boolean;
   readonly keys: boolean;
   readonly restart: boolean;
-  /** Our own server says who it is; others need not. */
+  /** Whether the server is a Fleetloom server. */
   readonly isFleetloom: boolean;
 }
 
-/** Why a check cannot be made of this server; undefined if it can. */
+/** Why a check does not apply to this server; undefined if it does. */
 export function missingFor({ needs }: Check, abilities: Abilities): string | undefined {
   for (const need of needs) if (need !== 'alone' && !abilities[need]) return reasons[need];
   return undefined;
@@ -20,11 +20,11 @@ export function missingFor({ needs }: Check, abilities: Abilities): string | und
 
 const reasons: Readonly<Record<Exclude<Need, 'alone'>, string>> = {
   scripts: 'the server has no scripted/… models',
-  keys: 'the server lets everybody in',
-  restart: 'nobody can restart this server from here',
+  keys: 'the server requires no key',
+  restart: 'the server cannot be restarted from here',
 };
 
-/** Looks at what a server has. Throws if there is no such server, or the key is none of its. */
+/** Reads the features of a server. Throws if the server does not respond or rejects the key. */
 export async function probe(target: Target, sdk: Sdk): Promise<Abilities> {
   const signal = AbortSignal.timeout(limits.checkMs);
   const context = new Context(target, sdk, { signal, isThorough: false });
@@ -42,7 +42,7 @@ async function hasScripts(context: Context): Promise<boolean> {
     const talk = await context.session({ turns: [[{ say: 'The script plays.' }]] });
     return saidIn(await talk.turn('Begin.')) === 'The script plays.';
   } catch {
-    // Whatever is wrong with it, the checks that need no scripts find out.
+    // The checks that need no scripts report the cause.
     return false;
   }
 }

@@ -1,8 +1,8 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-// What Anthropic's Python client (0.121 to 1.13) puts on the wire, byte for byte: its package cannot be installed where
-// there is no PyPI, so its requests were read off its source.
+// The requests of Anthropic's Python client (0.121 to 1.13), byte for byte. They were derived from its source, because the
+// package cannot be installed without PyPI.
 
 type Query = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
@@ -11,7 +11,7 @@ export interface PythonOptions {
   readonly key: string;
   /** `async` is the client for asyncio. */
   readonly kind?: 'sync' | 'async';
-  /** How lists go into a query: with brackets today, repeated by early versions. */
+  /** How lists are encoded in a query: with brackets, or repeated in early versions. */
   readonly lists?: 'brackets' | 'repeat';
 }
 
@@ -19,11 +19,11 @@ export interface PythonRequest {
   readonly query?: Query;
   readonly body?: object;
   readonly betas?: readonly string[];
-  /** What a method of the client sets itself. */
+  /** Headers that a method of the client sets itself. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** How often it was tried before. */
+  /** The number of earlier attempts. */
   readonly retries?: number;
-  /** A file, as httpx packs one. */
+  /** A file, as httpx encodes it. */
   readonly file?: { readonly name: string; readonly type: string; readonly content: string };
 }
 
@@ -31,7 +31,7 @@ export interface PythonAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  // What tests look into, they compare.
+  // Tests compare every field that they read.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any;
 }
@@ -56,7 +56,7 @@ export class PythonClient {
     return this.#send('DELETE', path, given);
   }
 
-  /** An event stream that is not read yet. The client asks for it as for anything else: for JSON, and packed if possible. */
+  /** An event stream that is not read yet. The client sends the same headers as for JSON, compression included. */
   open(path: string, given: PythonRequest = {}): Promise<IncomingMessage> {
     return this.#ask('GET', path, given);
   }
@@ -88,7 +88,7 @@ export class PythonClient {
     type: string,
   ): Record<string, string> {
     const { key, kind = 'sync' } = this.#options;
-    // Even a POST without a body says that it is JSON; only GET does not.
+    // Even a POST without a body has a JSON content type; only GET does not.
     const about = method === 'GET' ? {} : { 'Content-Type': type };
     const length = content === undefined ? (method === 'POST' ? 0 : undefined) : Buffer.byteLength(content);
     return {
@@ -129,7 +129,7 @@ const BOUNDARY = '5c1a9b7e0d2f4863';
 
 function toContent({ body, file }: PythonRequest): { content: string | undefined; type: string } {
   if (file === undefined) {
-    // Compact, and letters as they are.
+    // Compact, without escaping letters.
     return { content: body === undefined ? undefined : JSON.stringify(body), type: 'application/json' };
   }
   const head = `Content-Disposition: form-data; name="file"; filename="${file.name}"\r\nContent-Type: ${file.type}`;
@@ -137,7 +137,7 @@ function toContent({ body, file }: PythonRequest): { content: string | undefined
   return { content, type: `multipart/form-data; boundary=${BOUNDARY}` };
 }
 
-/** Events as the Python client gives them to a program: whole frames of names that it knows, and nothing else. */
+/** Events as the Python client yields them: only whole frames with event names that it knows. */
 export async function* readPython(response: AsyncIterable<Uint8Array>): AsyncGenerator<{ type: string; id?: string }> {
   let rest = '';
   const decoder = new TextDecoder();
@@ -154,12 +154,12 @@ export async function* readPython(response: AsyncIterable<Uint8Array>): AsyncGen
       const name = fieldsOf('event').at(-1) ?? '';
       const data = fieldsOf('data').join('\n');
       if (name === 'error') throw new Error(data);
-      // A known name whose data is no JSON makes the client fail.
+      // A known event name with data that is not JSON makes the client fail.
       if (KNOWN.test(name)) yield JSON.parse(data);
     }
   }
 }
 
-/** What is on the client's list; `session.usage` and names of our own are not. */
+/** Event names that the client knows; `session.usage` and names of Fleetloom are not among them. */
 const KNOWN =
   /^(message|user\.(message|interrupt|tool_confirmation|custom_tool_result|tool_result|define_outcome)|system\.message|agent\.\w+|session\.(status_\w+|error|deleted|updated|thread_\w+)|span\.\w+|event_(start|delta)|workflow_run\.\w+)$/;

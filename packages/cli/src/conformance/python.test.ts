@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { makeDirectory } from './conformance.suite.ts';
 import { agentForm } from './forms/record-forms.ts';
 import { PythonClient, type PythonOptions, readPython } from './python-client.suite.ts';
-import { toScript } from './script.ts';
+import { toScript } from './harness/script.ts';
 
 // Each is many requests, and a busy machine takes its time for them.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -73,7 +73,7 @@ describe.each(kinds)('the Python client ($kind, lists by $lists)', (options) => 
     expect([deleted.status, deleted.json.type]).toEqual([200, 'environment_deleted']);
   });
 
-  it('[Q42] lists of statuses and types filter, pages go on with all parameters, and errors are as it reads them', async () => {
+  it('[Q42] lists of statuses and types filter, pages continue with all parameters, and errors have its classes', async () => {
     const python = connect(options);
     const { agent, id } = await begin(python);
     const query = { agent_id: agent.id, statuses: ['idle', 'running'], order: 'asc', limit: 1 } as const;

@@ -1,8 +1,9 @@
-import { cleanLine } from '../terminal/clean-text.ts';
+import { cleanLine } from '@fleetloom/protocol/text';
 import type { Look } from '../terminal/look.ts';
 import { isBad, judge, type Verdict } from './judge.ts';
 import type { Result } from './run-checks.ts';
 
+/** The result of a whole run, as `--json` prints it. */
 export interface Report {
   readonly url: string;
   readonly sdk: string;
@@ -11,6 +12,7 @@ export interface Report {
   readonly checks: readonly ReportedCheck[];
 }
 
+/** One check of the report. */
 export type ReportedCheck = {
   readonly number: number;
   readonly grade: string;
@@ -19,7 +21,7 @@ export type ReportedCheck = {
   readonly ms: number;
 } & Verdict;
 
-/** What came of all checks, for people and programs. */
+/** The results of all checks, as text and JSON. */
 export function toReport(
   { url, sdk }: { readonly url: string; readonly sdk: string },
   results: readonly Result[],
@@ -68,7 +70,7 @@ function drawCheck(check: ReportedCheck, { glyphs, paint }: Drawing): string[] {
   const title = `${check.number} ${check.statement}`;
   switch (check.type) {
     case 'failed':
-      // What a server says is not ours, and may hold anything.
+      // Text from the server is untrusted.
       return [
         paint(`  ${glyphs.failed} ${title}`, 'failed'),
         `      expected  ${cleanLine(check.expected)}`,

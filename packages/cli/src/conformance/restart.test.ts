@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { allChecks } from './all-checks.ts';
 import { failuresOf, makeDirectory, numbersOf, reportOn } from './conformance.suite.ts';
-import { officialSdk } from './official-sdk.ts';
+import { officialSdk } from './harness/official-sdk.ts';
 
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = join(PACKAGE, 'dist', 'main.js');
@@ -18,7 +18,7 @@ beforeAll(() => {
 });
 
 describe('a server that is killed', () => {
-  it('[Q3] after SIGKILL and a restart ids, history and open approvals are as they were, and work goes on', async () => {
+  it('[Q3] after SIGKILL and a restart ids, history and open approvals are unchanged, and work continues', async () => {
     const data = await makeDirectory();
     let running = await serve(data, 0);
     const { url, port, key } = running;

@@ -1,29 +1,32 @@
-import type { Check } from './check.ts';
-import { Context, type Sdk, type Target } from './context.ts';
-import { Mismatch, NotApplicable } from './expect.ts';
-import { limits } from '../limits.ts';
+import type { Check } from './harness/check.ts';
+import { Context, type Sdk, type Target } from './harness/context.ts';
+import { Mismatch, NotApplicable } from './harness/expect.ts';
+import { limits } from '../base/limits.ts';
 import { type Abilities, missingFor } from './probe.ts';
 
+/** How a check ended. */
 export type Outcome =
   | { readonly type: 'passed' }
   | { readonly type: 'failed'; readonly expected: string; readonly seen: string }
   | { readonly type: 'not_applicable'; readonly reason: string };
 
+/** A check with its outcome and duration. */
 export interface Result {
   readonly check: Check;
   readonly outcome: Outcome;
   readonly ms: number;
 }
 
+/** What to check, against which server. */
 export interface RunChecks {
   readonly checks: readonly Check[];
   readonly target: Target;
   readonly sdk: Sdk;
   readonly abilities: Abilities;
   readonly isThorough?: boolean;
-  /** How long one check may take, if it is not the usual time. */
+  /** How long one check may take, if not the default. */
   readonly checkMs?: number;
-  /** Whether what was made is removed again. For servers that are thrown away themselves it need not be. */
+  /** Whether created records are deleted afterwards. Not needed for a temporary server. */
   readonly isCleared?: boolean;
   readonly onResult?: (result: Result) => void;
 }
@@ -38,7 +41,7 @@ export async function runChecks(request: RunChecks): Promise<readonly Result[]> 
     onResult(result);
   };
   const isAlone = ({ needs }: Check) => needs.includes('alone') || needs.includes('restart');
-  // What waits longest begins first.
+  // The longest checks start first.
   const shared = checks.filter((each) => !isAlone(each)).toSorted((a, b) => patience(b) - patience(a));
   await inParallel(shared, limits.checksAtOnceMax, run);
   for (const each of checks.filter(isAlone)) await run(each);
@@ -71,7 +74,7 @@ async function runCheck(request: RunChecks, check: Check): Promise<Result> {
   }
 }
 
-/** Waits that know better what is missing come first; this one is for those that know nothing. */
+/** The last timeout: waits that can name the missing event end earlier. */
 function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener('abort', () => {
@@ -93,7 +96,7 @@ function toList(problems: readonly string[]): string {
   return unique.length <= 5 ? unique.join('; ') : `${unique.slice(0, 5).join('; ')}; and ${unique.length - 5} more`;
 }
 
-/** As far as it goes: what still runs is stopped and stays. */
+/** Deletes all created records, best effort: a running session is interrupted first. */
 async function clearAway({ target, sdk }: RunChecks, { sessionIds, agentIds, environmentIds }: Context): Promise<void> {
   const client = new sdk.Anthropic({ baseURL: target.url, apiKey: target.key, authToken: null, maxRetries: 0 });
   const { sessions, agents, environments } = client.beta;
@@ -102,7 +105,7 @@ async function clearAway({ target, sdk }: RunChecks, { sessionIds, agentIds, env
       await work();
       return true;
     } catch {
-      // It was removed by the check itself, or cannot be.
+      // The check deleted it itself, or it cannot be deleted.
       return false;
     }
   };
@@ -115,6 +118,7 @@ async function clearAway({ target, sdk }: RunChecks, { sessionIds, agentIds, env
   await inParallel(environmentIds, 4, async (id) => void (await attempt(() => environments.delete(id))));
 }
 
+/** Runs work for each item, at most `atOnce` at a time. */
 export async function inParallel<T>(
   items: readonly T[],
   atOnce: number,
@@ -127,7 +131,7 @@ export async function inParallel<T>(
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-/** How long some take: a sign of life, retries, many rounds. */
+/** Longer timeouts: of keep-alives, retries, many rounds. */
 function patience({ number }: Check): number {
   return longest.toReversed().indexOf(number) + 1;
 }

@@ -3,7 +3,7 @@ import { accumulateManagedAgentsEvent } from 'anthropic-sdk-0/lib/sessions/accum
 import { VERSION } from 'anthropic-sdk-0/version';
 import { describe, expect, it } from 'vitest';
 import { failuresOf, numbersOf, reportOurServer, SUITE_MS } from './conformance.suite.ts';
-import type { Sdk } from './context.ts';
+import type { Sdk } from './harness/context.ts';
 import { knownGaps } from './known-gaps.ts';
 
 describe('our server and an official SDK of before 1.0', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { failuresOf, numbersOf, reportOurServer, SUITE_MS } from './conformance.suite.ts';
 import { knownGaps } from './known-gaps.ts';
-import { officialSdk } from './official-sdk.ts';
+import { officialSdk } from './harness/official-sdk.ts';
 
 describe('our server and the newest official SDK', () => {
   it(
@@ -12,7 +12,7 @@ describe('our server and the newest official SDK', () => {
       expect(failuresOf(report)).toEqual([]);
       expect(report.ok).toBe(true);
       expect(numbersOf(report, 'known_gap')).toEqual([...knownGaps.keys()]);
-      // The limit of requests is not reached, and nobody restarts this server: others do that.
+      // The rate limit is not reached, and this server is not restarted: other tests do that.
       expect(numbersOf(report, 'not_applicable')).toEqual([14, 114, 126, 158]);
     },
     SUITE_MS,

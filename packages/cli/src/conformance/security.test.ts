@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
 import { type FleetloomServer, limits, startServer } from '@fleetloom/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { refusalOf } from './expect.ts';
+import { refusalOf } from './harness/expect.ts';
 import { makeDirectory } from './conformance.suite.ts';
 import { makeKey } from '../../test-support/make-key.ts';
 
@@ -20,7 +20,7 @@ beforeAll(async () => {
   directory = await makeDirectory();
   server = await startServer({
     dataDirectory: directory,
-    log: { onRequest: (entry) => logged.push(entry), onMishap: (error) => logged.push(error) },
+    log: { onRequest: (entry) => logged.push(entry), onError: (error) => logged.push(error) },
   });
   key = server.firstKey!;
   strangerKey = await makeKey(join(directory, 'keys'), 'wrkspc_other');
@@ -117,7 +117,7 @@ describe('who may ask', () => {
 });
 
 describe('what may be sent', () => {
-  it('[Q27] a body that is too large is 413, also when it says so itself and when it does not', async () => {
+  it('[Q27] a body that is too large is 413, with and without a content-length', async () => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
     const announced = await askRaw(
       `POST /v1/agents HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${key}\r\ncontent-length: ${limits.bodyBytesMax + 1}\r\n\r\n`,
@@ -133,7 +133,7 @@ describe('what may be sent', () => {
     expect(chunked).toMatchObject({ status: 413, type: 'request_too_large' });
   });
 
-  it('[Q27] what is no JSON, no object or no HTTP is 400', async () => {
+  it('[Q27] a body that is not JSON, not an object, or a request that is not HTTP is 400', async () => {
     const { ids } = await makeEverything();
     const headers = { authorization: `Bearer ${key}` };
     for (const path of [
@@ -168,7 +168,7 @@ describe('what may be sent', () => {
     expect((await ask({ path: '/healthz' })).status).toBe(200);
   });
 
-  it('[Q28] no key, of nobody, stands in what is logged', async () => {
+  it('[Q28] no API key is logged', async () => {
     expect(logged.length).toBeGreaterThan(50);
     const text = JSON.stringify(logged);
     for (const secret of [key, strangerKey]) expect(text).not.toContain(secret);
@@ -182,7 +182,7 @@ interface Asked {
   readonly body?: object | string | Buffer;
 }
 
-/** A request that says exactly what it is told to. */
+/** Sends exactly these bytes as a request. */
 function ask({
   method = 'GET',
   path,

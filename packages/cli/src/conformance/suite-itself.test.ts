@@ -9,16 +9,16 @@ import { describe, expect, it, vi } from 'vitest';
 import { FakeIo } from '../../test-support/fake-io.ts';
 import { startTestServer } from '../../test-support/fleet-server.ts';
 import { rememberServer } from '../connection/local-server.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../base/limits.ts';
 import { runProgram } from '../program.ts';
 import { allChecks } from './all-checks.ts';
-import { type Check, check, defineChecks } from './check.ts';
-import { createCheckedFetch } from './checked-fetch.ts';
+import { type Check, check, defineChecks } from './harness/check.ts';
+import { createCheckedFetch } from './harness/checked-fetch.ts';
 import { chooseChecks } from './choose-checks.ts';
-import { expectEqual, NotApplicable } from './expect.ts';
+import { expectEqual, NotApplicable } from './harness/expect.ts';
 import { agentForm } from './forms/record-forms.ts';
 import { eventForm, streamEventForm } from './forms/event-forms.ts';
-import { officialSdk } from './official-sdk.ts';
+import { officialSdk } from './harness/official-sdk.ts';
 import type { Abilities } from './probe.ts';
 import { drawReport, toReport } from './report.ts';
 import { type Result, runChecks } from './run-checks.ts';
@@ -32,7 +32,7 @@ function run(checks: readonly Check[], abilities = everything): Promise<readonly
 }
 
 describe('the checklist', () => {
-  it('[Q4] every statement of the checklist is one check, in its order; only those for later are missing', () => {
+  it('[Q4] every statement of the checklist is one check, in its order; only postponed ones are missing', () => {
     const numbers = allChecks.map(({ number }) => number);
     const later = [167];
     const expected = Array.from({ length: 167 }, (_, at) => at + 1).filter((number) => !later.includes(number));
@@ -65,7 +65,7 @@ describe('results', () => {
       ),
     );
 
-  it('[Q6] a check passes, fails with what was expected and seen, or is not applicable with the reason', async () => {
+  it('[Q6] a check passes, fails with expected and seen values, or is not applicable with the reason', async () => {
     const results = await run(given('passes', 'fails', 'throws', 'cannot'));
     expect(results.map(({ outcome }) => outcome)).toEqual([
       { type: 'passed' },
@@ -75,7 +75,7 @@ describe('results', () => {
     ]);
   });
 
-  it('[Q6] what a server does not have makes the checks that need it not applicable', async () => {
+  it('[Q6] checks that need a missing ability of the server are not applicable', async () => {
     const checks = allChecks.filter(({ needs }) => needs.includes('scripts'));
     const results = await run(checks, { ...everything, scripts: false });
     expect(results.length).toBeGreaterThan(50);
@@ -84,7 +84,7 @@ describe('results', () => {
     }
   });
 
-  it('[Q7] a known gap that fails is no failure, and one that passes is: the list is stale', async () => {
+  it('[Q7] a known gap that fails is not a failure; a known gap that passes is, because the list is stale', async () => {
     const results = await run(given('passes', 'fails', 'fails'));
     const gaps = new Map([
       [1, 'later'],
@@ -97,7 +97,7 @@ describe('results', () => {
     expect(toReport({ url: 'http://x', sdk: 'sdk' }, results.slice(0, 1), gaps).ok).toBe(false);
   });
 
-  it('[Q8] the report names what did not pass, and nothing that a server says reaches the terminal raw', async () => {
+  it('[Q8] the report names checks that did not pass, and text of a server is cleaned for the terminal', async () => {
     const report = toReport(
       { url: 'http://x', sdk: 'sdk 1' },
       await run(given('passes', 'fails', 'throws', 'cannot')),
@@ -112,7 +112,7 @@ describe('results', () => {
         '      seen      1',
         '  ✗ 3 This one throws',
         '      expected  no error',
-        '      seen      TypeError: broken',
+        '      seen      TypeError: broken ⟦ESC⟧[31m',
         '  - 4 This one cannot: not applicable, there is no moon',
         '',
         'http://x with sdk 1: 1 of 4 passed, 2 failed, 1 not applicable',
@@ -123,7 +123,7 @@ describe('results', () => {
 });
 
 describe('limits', () => {
-  it('[Q31] no more checks run at the same time than allowed, and those that need the server alone do', async () => {
+  it('[Q31] no more checks run at the same time than allowed, and exclusive ones run alone', async () => {
     let running = 0;
     const seen: number[] = [];
     const count = async () => {
@@ -144,7 +144,7 @@ describe('limits', () => {
     expect(Math.max(...seen)).toBe(1);
   });
 
-  it('[Q31] a check that does not end fails when its time is over, which is longer in a thorough run or as given', async () => {
+  it('[Q31] a check that does not end fails at its time limit, which is longer in a thorough run or as configured', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const stuck = defineChecks('Samples', [check(1, 'C', 'Never ends', [], () => new Promise(() => {}))]);
@@ -212,7 +212,7 @@ describe('the forms of answers', () => {
     expect(agentForm(null, 'body')).toEqual(['body: must be an object, and is null']);
   });
 
-  it('[Q9] an event is checked by its type, and previews stand only on streams', () => {
+  it('[Q9] an event is checked by its type, and previews are only on streams', () => {
     const idle = { type: 'session.status_idle', id: 'sevt_01A', processed_at: '2026-11-16T04:00:00.000Z' };
     expect(eventForm({ ...idle, stop_reason: { type: 'end_turn' }, stop_details: null }, 'event')).toEqual([]);
     expect(eventForm({ ...idle, stop_reason: { type: 'end_turn' } }, 'event')).toEqual([
@@ -250,7 +250,7 @@ describe('the forms of answers', () => {
 });
 
 describe('streams of checks', () => {
-  it('[Q45] a stream that a check closes is closed, whatever was collected meanwhile', async () => {
+  it('[Q45] a stream that a check closes is closed, whatever was garbage-collected before', async () => {
     let left = 0;
     const server = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', 'request-id': 'req_1' }).write(': open\n\n');
@@ -287,15 +287,15 @@ async function collectGarbage(): Promise<void> {
 }
 
 describe('the command', () => {
-  it('[Q10] a server that is none, or an address that is none, is wrong usage', async () => {
+  it('[Q10] a server that cannot be reached, or an invalid URL, is a usage error', async () => {
     const io = new FakeIo();
     expect(await runProgram(io, ['conformance', 'ftp://x'])).toBe(2);
     expect(await runProgram(io, ['conformance', 'http://127.0.0.1:9', '--only', '1'])).toBe(2);
-    expect(io.stderr.text).toContain('is no address of a server');
+    expect(io.stderr.text).toContain('is not a server URL');
     expect(io.stderr.text).toContain('http://127.0.0.1:9 cannot be asked');
   });
 
-  it('[Y74] a server of this machine needs no key, and what is wrong with a key is said in words', async () => {
+  it('[Y74] a local server needs no key, and a problem with a key is explained', async () => {
     const server = await startTestServer();
     const data = await mkdtemp(join(tmpdir(), 'fleetloom-conformance-key-'));
     await rememberServer(data, { url: server.url, firstKey: server.key });

@@ -1,24 +1,26 @@
-import type { Io } from '../io.ts';
-import { UsageError } from '../usage-error.ts';
+import type { Io } from '../base/io.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { toDataDirectory } from './data-directory.ts';
 import { recallServer } from './local-server.ts';
 
-/** The options that all commands share which talk to a server. */
+/** The options of every command that talks to a server. */
 export interface ConnectionOptions {
   url?: string;
   key?: string;
 }
 
-/** Where a server is, and what it is shown. */
+/** The URL of a server and the API key for it. */
 export interface Connection {
   /** Without a slash at the end. */
   readonly url: string;
   readonly key: string | undefined;
+  /** Whether the command has started the server for itself. */
+  readonly isTemporary?: boolean;
 }
 
 /**
- * What was given, else what the environment says, else the server of this machine: where it listens and its key stand in
- * its data directory (SPEC Y1). Its key is shown to nobody else.
+ * The options, else the environment, else the server on this machine, whose URL and key are in its data directory
+ * (SPEC Y1). That key is never sent to another URL.
  */
 export function toConnection(env: Io['env'], options: ConnectionOptions): Connection {
   const local = recallServer(toDataDirectory(env));
@@ -30,7 +32,7 @@ export function toConnection(env: Io['env'], options: ConnectionOptions): Connec
 
 const DEFAULT_URL = 'http://127.0.0.1:4280';
 
-/** A variable that is set to nothing is not set. */
+/** An empty variable counts as not set. */
 function given(value: string | undefined): string | undefined {
   return value === '' ? undefined : value;
 }
@@ -38,5 +40,5 @@ function given(value: string | undefined): string | undefined {
 function checkUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url.href.replace(/\/+$/, '');
-  throw new UsageError(`"${text}" is no address of a server.`, `Give one such as ${DEFAULT_URL}.`);
+  throw new UsageError(`"${text}" is not a server URL.`, `Pass one such as ${DEFAULT_URL}.`);
 }

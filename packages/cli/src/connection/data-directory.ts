@@ -1,8 +1,8 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Io } from '../io.ts';
+import type { Io } from '../base/io.ts';
 
-/** Where a server keeps everything: what was given, else FLEETLOOM_DATA, else where programs of a user keep their data. */
+/** The data directory of a server: --data, else FLEETLOOM_DATA, else the XDG data directory of the user. */
 export function toDataDirectory(env: Io['env'], given?: string): string {
   if (given !== undefined) return resolve(given);
   const { FLEETLOOM_DATA: own, XDG_DATA_HOME: shared } = env;

@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What a server of this machine tells the other commands, in its own data directory. */
+/** What a server on this machine writes into its data directory for the other commands. */
 export interface LocalServer {
-  /** Where it listens, or last did. Null: it was there for one run only. */
+  /** The URL it listens on, or last did. Null: it was the temporary server of a run. */
   readonly url: string | null;
   readonly key: string | null;
-  /** Workspaces for which it runs programs, or last did. */
+  /** Workspaces whose agents may run Claude Code, or last could. */
   readonly programs: readonly string[];
 }
 
 /**
- * A key is told once, when it is made, so it is kept beside what it opens: who can read the one can read the other. With
- * it `fleetloom watch` and the like need no key on the machine on which the server runs.
+ * Stores URL and first key in the data directory, readable only by its owner, so that `fleetloom watch` and other commands
+ * need no key on the machine of the server.
  */
 export async function rememberServer(
   directory: string,
@@ -23,15 +23,14 @@ export async function rememberServer(
   const server = { url: url ?? known.url, key: firstKey ?? known.key, programs: programs ?? known.programs };
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const file = join(directory, FILE);
-  // Renamed into its place, so that nobody reads half of it.
-  // One that a crash has left could have another mode.
+  // Renamed into place, so that no reader sees half a file. A leftover of a crash could have another mode.
   await rm(`${file}.new`, { force: true });
   await writeFile(`${file}.new`, `${JSON.stringify(server)}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);
   return server;
 }
 
-/** Nothing is known where there is no such file, or one that cannot be read. */
+/** All fields are null or empty if the file is missing or unreadable. */
 export function recallServer(directory: string): LocalServer {
   try {
     const { url, key, programs }: Record<string, unknown> = JSON.parse(readFileSync(join(directory, FILE), 'utf8'));

@@ -3,9 +3,10 @@ import type { FleetEvent } from '@fleetloom/protocol/fleet';
 import type { Connection } from './connection.ts';
 import { toWatchError } from './server-errors.ts';
 
+/** Options of the fleet stream, without those of the connection. */
 export type FleetOptions = Omit<WatchFleetOptions, 'url' | 'key' | 'headers' | 'fetch'>;
 
-/** The events of a session, each once and in order, over any number of connections (SPEC F). */
+/** The fleet events of a session, each once and in order, across reconnects (SPEC F). */
 export async function* openFleet(
   connection: Connection,
   options: FleetOptions,

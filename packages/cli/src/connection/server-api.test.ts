@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call } from '../../test-support/live-io.ts';
 import { startTestServer, type TestServer } from '../../test-support/fleet-server.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../base/limits.ts';
 import { toConnection } from './connection.ts';
 import { createServerApi } from './server-api.ts';
 
@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A program that is no server of ours. */
+/** A program that is not a Fleetloom server. */
 async function withStranger(
   answer: (path: string) => [status: number, body: string] | 'nothing',
   run: (url: string) => Promise<void>,
@@ -29,7 +29,7 @@ async function withStranger(
 }
 
 describe('how a server is reached', () => {
-  it('[Y1] what is given wins over what is set, and that over where serve listens', () => {
+  it('[Y1] a flag wins over the environment, and that over the address of a local server', () => {
     const FLEETLOOM_DATA = '/nowhere';
     const env = { FLEETLOOM_URL: 'http://set:1/', FLEETLOOM_KEY: 'set', FLEETLOOM_DATA };
     expect(toConnection(env, { url: 'https://given/under/', key: 'given' })).toEqual({
@@ -44,18 +44,18 @@ describe('how a server is reached', () => {
     });
   });
 
-  it('[Y1] what is no address is told before anything is sent', async () => {
+  it('[Y1] an invalid URL is reported before a request is sent', async () => {
     for (const url of ['127.0.0.1:4280', 'ftp://x', '']) {
       const called = await call(['sessions', '--url', url]);
       expect(called).toMatchObject({
         code: 2,
         stdout: '',
-        stderr: expect.stringContaining('is no address of a server'),
+        stderr: expect.stringContaining('is not a server URL'),
       });
     }
   });
 
-  it('[Y2] no server is 6, and says how to start one', async () => {
+  it('[Y2] a missing server is exit code 6, with how to start one', async () => {
     let gone = '';
     await withStranger(
       () => [200, ''],
@@ -68,22 +68,22 @@ describe('how a server is reached', () => {
     expect(called).toEqual({
       code: 6,
       stdout: '',
-      stderr: `fleetloom: There is no server at ${gone} (ECONNREFUSED).\n  Start one with "fleetloom serve", or name another with --url or FLEETLOOM_URL.\n`,
+      stderr: `fleetloom: There is no server at ${gone} (ECONNREFUSED).\n  Start one with "fleetloom serve", or select another with --url or FLEETLOOM_URL.\n`,
     });
   });
 
-  it('[Y2] a missing and a wrong key are 3, and say where it comes from', async () => {
+  it('[Y2] a missing and a wrong key are exit code 3, with the source of the key', async () => {
     const without = await call(['sessions', '--url', server.url]);
     expect(without).toMatchObject({ code: 3, stdout: '' });
     expect(without.stderr).toBe(
-      `fleetloom: The server at ${server.url} asks for a key.\n  Pass it with --key or FLEETLOOM_KEY; "fleetloom serve" shows the first one when it makes it.\n`,
+      `fleetloom: The server at ${server.url} requires an API key.\n  Pass it with --key or FLEETLOOM_KEY; create one with "fleetloom keys create <name>".\n`,
     );
     const wrong = await call(['sessions', '--url', server.url, '--key', 'nonsense']);
-    expect(wrong).toMatchObject({ code: 3, stderr: expect.stringContaining('This key is not known here') });
+    expect(wrong).toMatchObject({ code: 3, stderr: expect.stringContaining('This key is not known to the server') });
     expect(wrong.stderr).not.toContain('nonsense');
   });
 
-  it('[Y2] every command tells what does not exist with 4', async () => {
+  it('[Y2] every command reports a missing object with 4', async () => {
     const commands = [
       ['threads', 'sesn_none'],
       ['export', 'sesn_none'],
@@ -102,7 +102,7 @@ describe('how a server is reached', () => {
     }
   });
 
-  it('[Y2] what a server refuses is 5, in its words', async () => {
+  it('[Y2] a refusal of the server is exit code 5, with its message', async () => {
     const { sessionId } = await server.begin('hello');
     await server.post(`/v1/sessions/${sessionId}/archive`, {}).catch(() => undefined);
     await expect
@@ -113,24 +113,24 @@ describe('how a server is reached', () => {
     expect(called).toMatchObject({ code: 5, stdout: '', stderr: expect.stringContaining('is archived') });
   });
 
-  it('[Y2] another program at the address is told as such', async () => {
+  it('[Y2] another program at the URL is reported', async () => {
     await withStranger(
       () => [200, '<html>hello'],
       async (url) => {
         const called = await call(['sessions', '--url', url]);
-        expect(called).toMatchObject({ code: 5, stderr: expect.stringContaining('is no Fleetloom server') });
+        expect(called).toMatchObject({ code: 5, stderr: expect.stringContaining('is not a Fleetloom server') });
       },
     );
     await withStranger(
       () => [502, 'Bad gateway'],
       async (url) => {
         const called = await call(['sessions', '--url', url]);
-        expect(called).toMatchObject({ code: 5, stderr: expect.stringContaining('answered 502') });
+        expect(called).toMatchObject({ code: 5, stderr: expect.stringContaining('responded with status 502') });
       },
     );
   });
 
-  it('[Y2] what a server says is cleaned before it is shown', async () => {
+  it('[Y2] messages of a server are cleaned before they are shown', async () => {
     const body = JSON.stringify({ error: { message: 'bad \u001b]0;title\u0007\u001b[2Jthing' } });
     await withStranger(
       () => [400, body],
@@ -149,7 +149,7 @@ describe('how a server is reached', () => {
       async (url) => {
         const api = createServerApi({ url, key: undefined }, 60);
         const error = await api.get('/v1/sessions').catch((thrown: unknown) => thrown);
-        expect(error).toMatchObject({ exitCode: 6, message: `The server at ${url} does not answer.` });
+        expect(error).toMatchObject({ exitCode: 6, message: `The server at ${url} does not respond.` });
       },
     );
   });

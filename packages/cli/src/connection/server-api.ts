@@ -1,34 +1,37 @@
 import { ServerClock } from '@fleetloom/client';
-import { limits } from '../limits.ts';
+import { limits } from '../base/limits.ts';
 import type { Connection } from './connection.ts';
 import { toAnswerError, toFetchError, unreadableAnswer } from './server-errors.ts';
 
-/** Calls to a server. What goes wrong comes out as a `CommandError` that says what to do. */
+/** HTTP requests to a server. Failures are thrown as `CommandError` with a fix. */
 export interface ServerApi {
   readonly connection: Connection;
-  /** What time it is there, learnt from its answers. */
+  /** The time on the server, estimated from its responses. */
   readonly clock: ServerClock;
   get<Answer>(path: string, query?: Query): Promise<Answer>;
   post<Answer>(path: string, body: object): Promise<Answer>;
-  /** Files travel as forms do. */
+  /** Uploads a file as multipart form data. */
   upload<Answer>(path: string, form: FormData): Promise<Answer>;
-  /** The items of all pages, the next page asked for when the one before is used up. */
+  /** The items of all pages; the next page is requested when the previous one is used up. */
   list<Item>(path: string, query?: Query): AsyncGenerator<Item, void, undefined>;
-  /** An answer that is read by the caller. Takes as long as the signal lets it. */
+  /** A response whose body the caller reads, without a time limit other than the signal. */
   open(path: string, init?: OpenInit): Promise<Response>;
 }
 
+/** Query parameters; a list is sent as `name[]`. */
 export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
+/** A request of `open`. */
 export interface OpenInit {
-  readonly method?: 'GET' | 'POST';
-  /** JSON, unless it is a form. */
+  readonly method?: 'GET' | 'POST' | 'DELETE';
+  /** Sent as JSON, unless it is FormData. */
   readonly body?: object;
   readonly query?: Query;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
+/** Creates the client of one server. */
 export function createServerApi(
   connection: Connection,
   callMs: number = limits.callMs,
@@ -46,7 +49,7 @@ export function createServerApi(
     if (!response.ok) throw await toAnswerError(connection, response);
     return response;
   };
-  /** The casts of the answers: what these paths answer is the wire contract, which the server's own tests check. */
+  /** The response is cast: its shape is the wire contract, which the tests of the server check. */
   const call = async <Answer>(path: string, init: OpenInit): Promise<Answer> => {
     const response = await open(path, { ...init, signal: AbortSignal.timeout(callMs) });
     try {
@@ -83,7 +86,7 @@ function toUrl({ url: base }: Connection, path: string, query: Query = {}): URL 
   const url = new URL(`${base}${path}`);
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;
-    // A list is sent as the official clients send it.
+    // Lists as the official clients send them.
     if (typeof value === 'object') for (const each of value) url.searchParams.append(`${name}[]`, each);
     else url.searchParams.set(name, String(value));
   }
@@ -91,7 +94,7 @@ function toUrl({ url: base }: Connection, path: string, query: Query = {}): URL 
 }
 
 function toRequest({ key }: Connection, { method = 'GET', body, headers, signal }: OpenInit): RequestInit {
-  const isForm = body instanceof FormData; // which brings its own content type
+  const isForm = body instanceof FormData; // fetch sets its content type
   return {
     method,
     headers: {

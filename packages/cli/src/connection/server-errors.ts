@@ -1,70 +1,140 @@
 import { WatchFleetError } from '@fleetloom/client';
-import { CommandError } from '../command-error.ts';
-import { exitCode } from '../exit-code.ts';
-import { cleanLine } from '../terminal/clean-text.ts';
+import { cleanLine } from '@fleetloom/protocol/text';
+import { CommandError } from '../base/command-error.ts';
+import { exitCode } from '../base/exit-code.ts';
+import { isObject } from '../base/is-object.ts';
 import type { Connection } from './connection.ts';
 
-/** No answer at all. */
+/** The request failed without a response. */
 export function toFetchError({ url }: Connection, error: unknown): CommandError {
   const isLate = error instanceof Error && error.name === 'TimeoutError';
   const message = isLate
-    ? `The server at ${url} does not answer.`
+    ? `The server at ${url} does not respond.`
     : `There is no server at ${url} (${causeOf(error)}).`;
   return new CommandError(exitCode.unreachable, message, START, { cause: error });
 }
 
-/** An answer that says no. */
+/** The response has an error status. */
 export async function toAnswerError(connection: Connection, response: Response): Promise<CommandError> {
-  const said = await readMessage(response);
-  const message = said ?? `The server at ${connection.url} answered ${response.status}.`;
-  return toStatusError(connection, response.status, message);
+  const { status } = response;
+  const { message, ...rest } = await readError(response);
+  const said = message ?? `The server at ${connection.url} responded with status ${status}.`;
+  return toStatusError(connection, { status, message: said, ...rest });
 }
 
-/** Why a stream cannot go on. */
+/** The fleet stream ended with an error. */
 export function toWatchError(connection: Connection, error: unknown): unknown {
   if (!(error instanceof WatchFleetError)) return error;
   if (error.code === 'gave_up') return toFetchError(connection, error.cause);
-  return toStatusError(connection, error.status ?? 0, sentence(error.message));
+  return toStatusError(connection, { status: error.status ?? 0, message: sentence(error.message) });
 }
 
+/** The response is not what a Fleetloom server sends. */
 export function unreadableAnswer({ url }: Connection, cause: unknown): CommandError {
-  const message = `What answers at ${url} is no Fleetloom server, or the connection broke.`;
+  const message = `The server at ${url} is not a Fleetloom server, or the connection was lost.`;
   return new CommandError(exitCode.refused, message, 'Check --url or FLEETLOOM_URL.', { cause });
 }
 
-const START = 'Start one with "fleetloom serve", or name another with --url or FLEETLOOM_URL.';
-const SESSIONS = '"fleetloom sessions" lists what there is.';
-const KEY = 'Pass it with --key or FLEETLOOM_KEY; "fleetloom serve" shows the first one when it makes it.';
+const START = 'Start one with "fleetloom serve", or select another with --url or FLEETLOOM_URL.';
+const SESSIONS = '"fleetloom sessions" lists the sessions.';
+const THREADS = '"fleetloom threads <session>" lists the threads.';
+const STEPS = '"fleetloom diff <session> --steps" names the threads that changed files.';
+const FILES = '"fleetloom diff <session> --stat" lists the files that changed.';
+const KEY = 'Pass it with --key or FLEETLOOM_KEY; create one with "fleetloom keys create <name>".';
+const CONFLICT = 'Name other files, or commit them to a branch: fleetloom apply <session> --branch <name>';
 
-function toStatusError({ key, url }: Connection, status: number, message: string): CommandError {
-  if (status === 401 && key === undefined) {
-    return new CommandError(exitCode.key, `The server at ${url} asks for a key.`, KEY);
-  }
-  if (status === 401 || status === 403) return new CommandError(exitCode.key, message, KEY);
-  if (status === 404 || status === 410) {
-    const what = / has no thread /.test(message) ? '"fleetloom threads <session>" lists them.' : SESSIONS;
-    return new CommandError(exitCode.notFound, message, what);
-  }
-  return new CommandError(exitCode.refused, message, `It was the server at ${url} that said so.`);
+/** An error of the server. */
+interface AnsweredError {
+  readonly status: number;
+  readonly message: string;
+  readonly code?: string | undefined;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+  /** The whole body. */
+  readonly answer?: unknown;
 }
 
-/** In the form of the Messages API; undefined where it is in another. */
-async function readMessage(response: Response): Promise<string | undefined> {
-  const body: unknown = await response.json().catch(() => undefined); // no JSON is no message
+function toStatusError(connection: Connection, error: AnsweredError): CommandError {
+  const { key, url, isTemporary = false } = connection;
+  const { status, message, code } = error;
+  const fail = (exit: number, text: string, fix: string) => new CommandError(exit, text, fix, error);
+  if (status === 401 && key === undefined) return fail(exitCode.key, `The server at ${url} requires an API key.`, KEY);
+  const about = code === undefined ? undefined : explainCode(code, error);
+  if (about !== undefined) return fail(about.exit, about.message ?? message, about.fix);
+  if (status === 401 || status === 403) return fail(exitCode.key, message, KEY);
+  if (status === 404 || status === 410) {
+    if (!/ has no thread /.test(message)) return fail(exitCode.notFound, message, SESSIONS);
+    return fail(exitCode.notFound, message, isTemporary ? STEPS : THREADS);
+  }
+  // The user has not started that server, and cannot reach it afterwards.
+  return fail(exitCode.refused, message, isTemporary ? '' : `Reported by the server at ${url}.`);
+}
+
+/** Errors whose advice names commands of this program: that of the server is for callers of the API. */
+function explainCode(
+  code: string,
+  { message, details = {} }: AnsweredError,
+): { readonly exit: number; readonly message?: string; readonly fix: string } | undefined {
+  const unchanged = details['unchanged_paths'];
+  if (Array.isArray(unchanged)) {
+    const names = unchanged.map((path) => cleanLine(String(path))).join(', ');
+    return { exit: exitCode.notFound, message: `Nothing has changed in ${names}.`, fix: FILES };
+  }
+  switch (code) {
+    case 'directory_not_allowed': {
+      const fix = `Start that server with --allow-directory ${textOf(details, 'path') ?? '<path>'}.`;
+      return { exit: exitCode.refused, message: cutAdvice(message, /: start the server with .*$/), fix };
+    }
+    case 'directory_in_use': {
+      const fix = `Release it with "fleetloom archive ${textOf(details, 'session_id') ?? '<session>'}".`;
+      return { exit: exitCode.refused, message: cutAdvice(message, /: (archive|wait until) .*$/), fix };
+    }
+    case 'path_not_found':
+      return { exit: exitCode.notFound, fix: FILES };
+    case 'apply_conflict': {
+      const text = cutAdvice(message, /: commit or undo your own changes.*$/);
+      return { exit: exitCode.refused, message: text, fix: CONFLICT };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** A message without its advice, and without the name of a field of the API in front. */
+function cutAdvice(message: string, advice: RegExp): string {
+  return message.replace(/^Path: /, '').replace(advice, '.');
+}
+
+function textOf(details: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = details[name];
+  return typeof value === 'string' ? cleanLine(value) : undefined;
+}
+
+/** The error in the format of the Messages API; without a message in any other format. */
+async function readError(
+  response: Response,
+): Promise<Omit<AnsweredError, 'status' | 'message'> & { readonly message: string | undefined }> {
+  const body: unknown = await response.json().catch(() => undefined); // not JSON: no message
   const error = fieldOf(body, 'error');
   const message = fieldOf(error, 'message');
-  return typeof message === 'string' && message !== '' ? sentence(message) : undefined;
+  const details = fieldOf(error, 'details');
+  const code = fieldOf(details, 'error_code');
+  const isReadable = typeof message === 'string' && message !== '';
+  return {
+    message: isReadable ? sentence(message) : undefined,
+    code: typeof code === 'string' ? code : undefined,
+    details: isObject(details) ? details : undefined,
+    answer: isReadable ? body : undefined,
+  };
 }
 
 function fieldOf(value: unknown, name: string): unknown {
-  // Any object has fields of any name, most of them undefined.
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+  return isObject(value) ? value[name] : undefined;
 }
 
-/** It may come from anywhere, so it is cleaned as what agents say is. */
+/** A message as one clean sentence. It is foreign text, so control characters are removed. */
 function sentence(text: string): string {
   const line = cleanLine(text);
-  // A word, not an id or the name of a field: those are as they are. An id that is none may look like a word.
+  // Only a word is capitalised, not an id or a field name. An unknown id may look like a word.
   const whole = /^(?!\S+ does not exist)[a-z]+(?![\w.[-])/.test(line)
     ? line.charAt(0).toUpperCase() + line.slice(1)
     : line;

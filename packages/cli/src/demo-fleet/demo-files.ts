@@ -3,25 +3,25 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { toLeadScript } from './lead-script.ts';
 
-/** The demo as it is shipped: definitions of agents, their scripts, and the project that they work on. */
+/** The demo as shipped: agent definitions, their scripts, and the sample project. */
 export const demoDirectory = fileURLToPath(new URL('../../demo/fleet/', import.meta.url));
 
-/** Puts the scripts where the server finds them, and where people can read and change them. Gives the directory. */
+/** Copies the scripts into the data directory, where users can edit them. Returns the directory. */
 export async function writeDemoScripts(dataDirectory: string, agents: number): Promise<string> {
   const directory = join(dataDirectory, 'demo-scripts');
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  // What somebody changed stays changed.
+  // Scripts that were edited are not overwritten.
   await cp(join(demoDirectory, 'scripts'), directory, { recursive: true, force: false });
   await writeFile(join(directory, `${leadScriptName(agents)}.json`), JSON.stringify(toLeadScript(agents), null, 2));
   return directory;
 }
 
-/** One for each size, so that a session of yesterday finds the script that it began with. */
+/** One script per size, so that an older session still finds its script. */
 export function leadScriptName(agents: number): string {
   return `demo-lead-${agents}`;
 }
 
-/** Paths of the project's files, from its root on and with slashes. */
+/** Paths of the project files, relative to its root, with slashes. */
 export async function listProject(): Promise<readonly string[]> {
   const root = join(demoDirectory, 'project');
   const entries = await readdir(root, { recursive: true, withFileTypes: true });

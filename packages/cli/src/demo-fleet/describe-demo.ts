@@ -6,19 +6,19 @@ import { toParams } from '../agents/save-agents.ts';
 import { demoDirectory, leadScriptName, listProject } from './demo-files.ts';
 import { toLeadScript } from './lead-script.ts';
 
-/** The whole demo as one value: whoever has no files, such as a page in a browser, can begin it with what any client has. */
+/** The whole demo as one value, so that the dashboard can start it through the API. */
 export interface DemoDescription {
   readonly title: string;
   readonly task: string;
   readonly environment: string;
-  /** Whom the task is given to. Everybody else is on its roster. */
+  /** The coordinator, which receives the task. The members are its roster. */
   readonly lead: AgentCreateParams;
   readonly members: readonly AgentCreateParams[];
-  /** The project, by path. */
+  /** Contents of the project files by path. */
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Agents have their scripts in their prompts here: a server that was not started with the demo has no files of them. */
+/** Describes the demo with the scripts inside the prompts: a server that did not start the demo has no script files. */
 export async function describeDemo(agents: number): Promise<DemoDescription> {
   const described = await Promise.all(
     (await readAgents(join(demoDirectory, 'agents'))).map(async (agent) => {
@@ -37,17 +37,21 @@ export async function describeDemo(agents: number): Promise<DemoDescription> {
   return { title: demoTitle(agents), task: demoTask, environment: demoEnvironment, lead, members, files };
 }
 
+/** The name of an agent's script. */
 export function scriptNameOf(agent: string, agents: number): string {
   return agent === 'lead' ? leadScriptName(agents) : `demo-${agent}`;
 }
 
+/** The title of the demo session. */
 export function demoTitle(agents: number): string {
   return `Demo: ${agents} agents prepare a release of ferry`;
 }
 
+/** The task of the lead. */
 export const demoTask =
-  'Get ferry ready for its next release. Look at the whole project with your team: review the code, compare it with the documentation, mend the retries, and write down what a user should know. Then tell me whether it can go out.';
+  'Get ferry ready for its next release. Look at the whole project with your team: review the code, compare it with the documentation, fix the retries, and write down what a user should know. Then report whether it can be released.';
 
+/** The name of the environment of the demo. */
 export const demoEnvironment = 'demo';
 
 async function readScript(agent: string): Promise<unknown> {

@@ -1,8 +1,8 @@
 import { fix, tasksFor } from './tasks.ts';
 
 /**
- * What the lead of a demo of so many agents says and does, for the scripted model. Only this one is written by code:
- * the scripts of the others are files, and do not depend on how many there are.
+ * The script of the lead for a demo with this many agents. Only this script is generated: the others are files, because
+ * they do not depend on the number of agents.
  */
 export function toLeadScript(agents: number): object {
   const tasks = tasksFor(agents);
@@ -10,7 +10,7 @@ export function toLeadScript(agents: number): object {
     turns: [
       [
         { think: 'A release. I look at the project and at my team before I plan anything.', every_ms: 35 },
-        { say: 'Let me see what there is, and who can help.', every_ms: 50 },
+        { say: 'Let me look at the project and at my team.', every_ms: 50 },
         { call: 'read', input: { file_path: 'README.md' } },
         { call: 'list_agents', input: {} },
       ],
@@ -35,25 +35,25 @@ export function toLeadScript(agents: number): object {
           call: 'send_to_agent',
           input: {
             agent: 'reviewer',
-            message: 'Look at the retries once more: who is right about the first wait?',
-            // In the thread of a reviewer who has reported: it remembers what it read.
+            message: 'Look at the retries once more: which report is right about the first wait?',
+            // In the thread of a reviewer that has reported: it still has the project in its context.
             thread_id: '{{find:reviewer \\(thread (\\w+)\\)}}',
           },
         },
       ],
       [
         {
-          say: `All ${tasks.length} reports are in. ferry can be released once the retries are settled: the code waits longer at first than the documentation says. I tell you as soon as the fixer and the reviewer are done.`,
+          say: `All ${tasks.length} reports are in. ferry can be released once the retries are settled: the code waits longer at first than the documentation says. I will report when the fixer and the reviewer are done.`,
           every_ms: 50,
         },
       ],
-      // Whoever reports later wakes the lead again: the last entry is played each time.
+      // A later report wakes the lead again: the last entry is repeated each time.
       [{ say: 'One more report:\n\n{{last_user}}', every_ms: 40 }],
     ],
   };
 }
 
-/** What the server allows in one call. */
+/** The limit of the server for one tool call. */
 const TASKS_OF_ONE_CALL = 16;
 
 function inGroups<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {

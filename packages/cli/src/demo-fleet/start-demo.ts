@@ -9,17 +9,20 @@ import type { ServerApi } from '../connection/server-api.ts';
 import { demoDirectory, listProject } from './demo-files.ts';
 import { demoTask, demoTitle, demoEnvironment, scriptNameOf } from './describe-demo.ts';
 
+/** The size and the model of a demo. */
 export interface DemoRequest {
   readonly agents: number;
-  /** A real model for all agents. Left out: the scripted one. */
+  /** A real model for all agents. Undefined: the scripted one. */
   readonly model?: string | undefined;
+  /** The git repository of the sample project. Undefined: the agents get a copy of its files. */
+  readonly project?: string | undefined;
 }
 
 /**
- * Begins a session in which a lead and its agents work on a copy of the sample project. It does what any client could:
- * agents, an environment, files, a session and a message, over HTTP.
+ * Starts a session in which a lead and its agents work on the sample project, in a worktree of its repository or on a copy of
+ * its files. Uses only the HTTP API: agents, an environment, files, a session and a message.
  */
-export async function startDemo(api: ServerApi, { agents, model }: DemoRequest): Promise<string> {
+export async function startDemo(api: ServerApi, { agents, model, project }: DemoRequest): Promise<string> {
   const files = (await readAgents(join(demoDirectory, 'agents'))).map((each) => ({
     ...each,
     model: model ?? `scripted/${scriptNameOf(each.name, agents)}`,
@@ -29,20 +32,20 @@ export async function startDemo(api: ServerApi, { agents, model }: DemoRequest):
     agent,
     environment_id: await findEnvironment(api),
     title: demoTitle(agents),
-    resources: await uploadProject(api),
+    resources: project === undefined ? await uploadProject(api) : [{ type: 'directory', path: project }],
   });
   const content = [{ type: 'text', text: demoTask }];
   await api.post(`/v1/sessions/${session.id}/events`, { events: [{ type: 'user.message', content }] });
   return session.id;
 }
 
-/** The one of an earlier start, if there is one. */
+/** The environment of an earlier demo, or a new one. */
 async function findEnvironment(api: ServerApi): Promise<string> {
   for await (const { id, name } of api.list<Environment>('/v1/environments')) if (name === demoEnvironment) return id;
   return (await api.post<Environment>('/v1/environments', { name: demoEnvironment, config: { type: 'cloud' } })).id;
 }
 
-/** A copy for this session: what its agents change, no other session sees. */
+/** Uploads a copy of the project for this session; changes are not visible to other sessions. */
 async function uploadProject(api: ServerApi): Promise<readonly object[]> {
   const paths = await listProject();
   return await Promise.all(

@@ -4,24 +4,24 @@ export interface DemoTask {
   readonly message: string;
 }
 
-/** Every edit has to be approved, so nobody waits for this one: it is given out first, and reports when it can. */
+/** Edits need an approval, so the lead does not wait for this task: it is delegated first and reported when it is done. */
 export const fix: DemoTask = {
   agent: 'fixer',
-  message: 'Mend src/retry.js: its first wait is two seconds, and the documentation says one.',
+  message: 'Fix src/retry.js: its first wait is two seconds, the documentation says one.',
 };
 
-/** The most telling first: a small fleet is given the first few of them. */
+/** The most interesting first: a small demo uses only the first few. */
 const all: readonly DemoTask[] = [
   scout('Find every `TODO|FIXME` in the project, and say which of them a user would notice.'),
   { agent: 'archivist', message: 'Compare docs/retries.md with what the code does.' },
   review('src/queue.js', 'does it lose jobs?'),
-  { agent: 'writer', message: 'Write docs/notes.md: what somebody should know before the release.' },
+  { agent: 'writer', message: 'Write docs/notes.md: what a user should know before the release.' },
   review('src/worker.js', 'what happens when a tick takes long?'),
   scout('Find out which files in src have tests: look for `from .*src/`.'),
   review('src/parse-cron.js', 'which expressions does it misread?'),
   { agent: 'tester', message: 'Run the tests, and report what they print.' },
   review('src/store.js', 'is its order stable?'),
-  review('src/clock.js', 'does anything go round it?'),
+  review('src/clock.js', 'does any code bypass it?'),
   { agent: 'writer', message: 'Write docs/giving-up.md: what happens to a job that is given up.' },
   review('src/log.js', 'can it print secrets?'),
   scout('Find everything that prints: `console\\.`.'),
@@ -37,10 +37,10 @@ const all: readonly DemoTask[] = [
   review('CHANGELOG.md', 'is anything missing for 0.4.0?'),
 ];
 
-/** Agents that the demo can have: the lead, the fixer, and one for each task. */
+/** Possible numbers of agents: the lead, the fixer, and one per task. */
 export const demoAgents = { min: 3, normally: 8, max: all.length + 2 } as const;
 
-/** What is given out and waited for, in a demo of so many agents. */
+/** The tasks that the lead delegates and waits for, in a demo with this many agents. */
 export function tasksFor(agents: number): readonly DemoTask[] {
   return all.slice(0, agents - 2);
 }

@@ -1,37 +1,37 @@
 import { openFleet } from '../connection/open-fleet.ts';
 import type { ServerApi } from '../connection/server-api.ts';
-import type { Io } from '../io.ts';
-import { answerAsks } from '../run/answer-asks.ts';
-import type { Listening } from '../run/asked.ts';
+import type { Io } from '../base/io.ts';
+import { decideApprovals } from '../run/decide-approvals.ts';
+import type { StopListener } from '../run/stop-listener.ts';
 import { createTextView } from '../run/run-view.ts';
 
-/** Shows the demo in the terminal while it runs, and lets who sits there answer. Ends with it, or when somebody asks. */
-export async function watchDemo(io: Io, api: ServerApi, sessionId: string, ended: Listening): Promise<void> {
+/** Shows the demo in the terminal and decides its approvals there. Returns when the demo or the process ends. */
+export async function watchDemo(io: Io, api: ServerApi, sessionId: string, ended: StopListener): Promise<void> {
   const leave = new AbortController();
-  const undo = ended.onAsk(() => leave.abort());
-  const asks = answerAsks(io, {
+  const undo = ended.onRequest(() => leave.abort());
+  const approvals = decideApprovals(io, {
     api,
     sessionId,
     mode: 'ask',
-    // The dashboard can answer too.
+    // The dashboard can decide as well.
     isOwn: false,
     onNote: (text) => view.note(text),
-    onInterrupt: () => ended.ask('SIGINT'),
+    onInterrupt: () => ended.request('SIGINT'),
   });
   const view = await createTextView(
     io,
-    () => asks.isOpen,
+    () => approvals.isOpen,
     () => io.timers.now(),
   );
   try {
     for await (const event of openFleet(api.connection, { session: sessionId, gate: 'live', signal: leave.signal })) {
-      asks.take(event);
+      approvals.take(event);
       await view.take(event);
       if (event.type === 'done') return;
     }
   } finally {
     undo();
-    asks.stop();
+    approvals.stop();
     view.stop();
   }
 }

@@ -11,10 +11,10 @@ function found(version: string, isNew: boolean): FoundProgram {
     hasForwardFlag: isNew,
     sparesBackgroundAgents: isNew,
     namesAgentOnLines: isNew,
-    tellsPromptLifecycle: isNew,
-    tellsQueuedAfterInterrupt: isNew,
+    reportsPromptLifecycle: isNew,
+    reportsQueuedAfterInterrupt: isNew,
     asksAfterCall: isNew,
-    tellsPendingRequests: isNew,
+    reportsPendingRequests: isNew,
     startsInBackground: isNew,
     costGoesOnAfterResume: isNew,
     spawnDepthMax: isNew ? 3 : 5,
@@ -22,11 +22,12 @@ function found(version: string, isNew: boolean): FoundProgram {
     permissionModes: ['default'],
     subagentsMax: isNew ? 20 : null,
     drainsAtExit: isNew,
+    controls: isNew ? ['usage', 'diff', 'rewind'] : ['usage', 'rewind'],
   };
   return { type: 'found', program: { path, version, supports } };
 }
 
-it('[J135] a program that has everything is told with its version and where it is', () => {
+it('[J135] a program with every feature is reported with version and path', () => {
   expect(describeClaudeCode(found('2.1.325', true), undefined)).toEqual([
     { name: 'Claude Code', state: 'ok', text: `2.1.325 (${path}): sessions on claude-code/default run on it` },
     {
@@ -37,13 +38,13 @@ it('[J135] a program that has everything is told with its version and where it i
   ]);
 });
 
-it('[J135] what a release lacks, and why text is not seen growing, are notes with what to do', () => {
+it('[J135] missing features of a release, and why text is not streamed, are notes with what to do', () => {
   const findings = describeClaudeCode(found('2.1.197', false), 'the program talks to Amazon Bedrock (X is set)');
   expect(findings.map(({ state }) => state)).toEqual(['ok', 'ok', 'note', 'note']);
   expect(findings[1]?.text).not.toContain('live text');
-  expect(findings[1]?.text).not.toContain('agents that agents start');
-  expect(findings[2]?.text).toContain('2.1.197 does not have: text of agents that agents start');
-  expect(findings[2]?.fix).toBe('Update it (claude update).');
+  expect(findings[1]?.text).not.toContain('nested sub-agents');
+  expect(findings[2]?.text).toContain('2.1.197 lacks: text of nested sub-agents');
+  expect(findings[2]?.fix).toBe('Update Claude Code: claude update.');
   expect(findings[3]?.text).toBe('the program talks to Amazon Bedrock (X is set)');
   expect(findings[3]?.fix).toBeDefined();
 });
@@ -54,7 +55,7 @@ it('[J135] no program at all is a note, one that does not work is a problem', ()
     {
       name: 'Claude Code',
       state: 'note',
-      text: 'no claude on PATH: models such as claude-code/default are refused',
+      text: 'no claude on PATH: models such as claude-code/default are not available',
       fix: 'Install it.',
     },
   ]);

@@ -2,8 +2,8 @@ import type { Capabilities, FoundProgram } from '@fleetloom/server';
 import type { Finding } from './finding.ts';
 
 /**
- * What there is to say about the claude program: which one it is, what it can do, and what is missing. `noGateway` is why
- * the text of its sub-agents cannot be seen growing, if it cannot.
+ * Findings about Claude Code: its version, its features, and what is missing. `noGateway` is the reason why text of
+ * sub-agents does not stream token by token, if it does not.
  */
 export function describeClaudeCode(found: FoundProgram, noGateway: string | undefined): readonly Finding[] {
   if (found.type === 'problem') return [toProblem(found)];
@@ -21,28 +21,28 @@ export function describeClaudeCode(found: FoundProgram, noGateway: string | unde
 
 const NAME = 'Claude Code';
 
-/** Nobody needs the program who does not ask for it; one that is there and does not work is another matter. */
+/** Claude Code is optional: its absence is a note, but an installed one that does not work is a problem. */
 function toProblem({ problem: { reason, problem, advice } }: Extract<FoundProgram, { type: 'problem' }>): Finding {
   const fix = `${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`;
   if (reason !== 'not_found') return { name: NAME, state: 'problem', text: problem, fix };
-  return { name: NAME, state: 'note', text: `${problem}: models such as claude-code/default are refused`, fix };
+  return { name: NAME, state: 'note', text: `${problem}: models such as claude-code/default are not available`, fix };
 }
 
-/** What people notice, and when a release has it. */
+/** Features that users notice, and which releases have them. */
 const features: readonly (readonly [name: string, holds: (supports: Capabilities) => boolean])[] = [
-  ['approvals, custom tools, MCP servers, stopping one sub-agent, follow-ups', () => true],
+  ['approvals, custom tools, MCP servers, interrupting one sub-agent, follow-up messages', () => true],
   ['text of sub-agents', ({ forwardsSubagentText: holds }) => holds],
-  ['text of agents that agents start, unless the gateway sees it', ({ forwardsNestedText: holds }) => holds],
-  ['agents in the background survive an interrupt', ({ sparesBackgroundAgents: holds }) => holds],
-  ['a limit on how deep agents start agents', ({ canLimitSpawnDepth: holds }) => holds],
-  ['which message became part of which turn', ({ tellsPromptLifecycle: holds }) => holds],
+  ['text of nested sub-agents, if the gateway is off', ({ forwardsNestedText: holds }) => holds],
+  ['background agents survive an interrupt', ({ sparesBackgroundAgents: holds }) => holds],
+  ['a depth limit for sub-agents', ({ canLimitSpawnDepth: holds }) => holds],
+  ['the turn that each message belongs to', ({ reportsPromptLifecycle: holds }) => holds],
 ];
 
 function toMissing(version: string, missing: readonly string[]): Finding {
-  const text = `${version} does not have: ${missing.join('; ')}`;
-  return { name: NAME, state: 'note', text, fix: 'Update it (claude update).' };
+  const text = `${version} lacks: ${missing.join('; ')}`;
+  return { name: NAME, state: 'note', text, fix: 'Update Claude Code: claude update.' };
 }
 
 function toBlockwise(reason: string): Finding {
-  return { name: NAME, state: 'note', text: reason, fix: 'Unset it for the server if that is not wanted.' };
+  return { name: NAME, state: 'note', text: reason, fix: 'Unset it for the server to stream token by token.' };
 }

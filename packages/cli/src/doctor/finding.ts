@@ -1,9 +1,9 @@
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Finding {
   readonly name: string;
-  /** `note`: something works less well, or is not set up; nothing is broken. */
+  /** `note`: optional or degraded, but not broken. */
   readonly state: 'ok' | 'note' | 'problem';
   readonly text: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly fix?: string;
 }

@@ -1,55 +1,63 @@
-import { type ProgramOptions, toProgramNames } from '../commands/programs.ts';
+import { type ProgramOptions, toProgramNames } from '../server/programs.ts';
 import type { Finding } from './finding.ts';
 
+/** Facts about this machine that decide how programs run. */
 export interface ProgramFacts {
-  /** Null: there is a sandbox. */
+  /** Why there is no sandbox; null if there is one. */
   readonly sandboxProblem: string | null;
-  /** The server would have to reach the endpoint through a proxy. */
+  /** The server reaches the endpoint through a proxy. */
   readonly hasProxy: boolean;
-  /** Of the server that was last started on the data directory. */
+  /** Workspaces of the last server on the data directory. */
   readonly lastWorkspaces: readonly string[];
 }
 
-/** Who may run the claude program here, where it runs, and what it is given. */
+/** Findings about which workspaces may run programs, whether in a sandbox, and with which variables. */
 export function describeProgramUse(options: ProgramOptions, facts: ProgramFacts): readonly Finding[] {
-  return [toWorkspaces(options, facts), toPlace(options, facts), ...toVariables(options)];
+  return [toWorkspaces(options, facts), toSandbox(options, facts), ...toVariables(options)];
 }
 
 const NAME = 'Programs';
 
 function toWorkspaces(options: ProgramOptions, { lastWorkspaces }: ProgramFacts): Finding {
   const named = toProgramNames(options);
-  const last = lastWorkspaces.length === 0 ? '' : `; the last server here ran them for ${lastWorkspaces.join(', ')}`;
+  const last = lastWorkspaces.length === 0 ? '' : `; the last server here allowed ${lastWorkspaces.join(', ')}`;
   if (named.length > 0)
-    return { name: NAME, state: 'ok', text: `workspaces that may use claude-code/…: ${named.join(', ')}${last}` };
+    return {
+      name: NAME,
+      state: 'ok',
+      text: `workspaces that may use claude-code/…, codex/…, opencode/… and acp:…: ${named.join(', ')}${last}`,
+    };
   return {
     name: NAME,
     state: 'note',
-    text: `claude-code/… is refused by serve, and allowed by start for workspace default${last}`,
-    fix: 'Name workspaces with --programs, or under "programs" in the configuration.',
+    text: `"start" allows programs for workspace default, "serve" for none${last}`,
+    fix: 'Allow workspaces with --programs, or under "programs" in the configuration.',
   };
 }
 
-function toPlace({ unsandboxedPrograms }: ProgramOptions, { sandboxProblem, hasProxy }: ProgramFacts): Finding {
+function toSandbox({ unsandboxedPrograms }: ProgramOptions, { sandboxProblem, hasProxy }: ProgramFacts): Finding {
   if (unsandboxedPrograms === true) {
-    const text = 'they run without a sandbox: they reach the files, processes and network that you reach';
-    return { name: NAME, state: 'note', text, fix: 'Leave --unsandboxed-programs out where bubblewrap works.' };
+    const text = 'programs run without a sandbox: they have access to your files, processes and network';
+    return { name: NAME, state: 'note', text, fix: 'Omit --unsandboxed-programs where bubblewrap works.' };
   }
-  const out = 'or run them without one (--unsandboxed-programs)';
+  const out = 'or run programs without a sandbox (--unsandboxed-programs)';
   if (sandboxProblem !== null) {
-    const text = `${sandboxProblem}: sessions on claude-code/… are refused`;
+    const text = `${sandboxProblem}: sessions on programs are rejected`;
     return { name: NAME, state: 'note', text, fix: `On Linux install bubblewrap, ${out}.` };
   }
   if (hasProxy) {
-    const text =
-      'requests leave through a proxy, which the sandbox has no way to: sessions on claude-code/… are refused';
+    const text = 'the endpoint is behind a proxy that the sandbox cannot reach: sessions on claude-code/… are rejected';
     return { name: NAME, state: 'note', text, fix: `Set NO_PROXY for the endpoint, ${out}.` };
   }
-  return { name: NAME, state: 'ok', text: 'they run in the sandbox: workspace, own directory, model, allowed hosts' };
+  return {
+    name: NAME,
+    state: 'ok',
+    text: 'programs run in the sandbox: workspace, own directory, model endpoint, allowed hosts',
+  };
 }
 
 function toVariables({ programEnv = [] }: ProgramOptions): Finding[] {
   if (programEnv.length === 0) return [];
-  const text = `they and all commands that they run find ${programEnv.join(', ')}`;
-  return [{ name: NAME, state: 'note', text, fix: 'Leave out of --program-env what agents must not know.' }];
+  const text = `programs and every command they run can read ${programEnv.join(', ')}`;
+  return [{ name: NAME, state: 'note', text, fix: 'Remove secrets that agents must not read from --program-env.' }];
 }

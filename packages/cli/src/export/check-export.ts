@@ -1,11 +1,12 @@
-/** Looks on while an export comes in, and knows in the end whether it is whole (SPEC Y17). */
+/** Checks while an export is read whether it is complete (SPEC Y17). */
 export interface ExportCheck {
-  /** One line without its end. */
+  /** Takes one line, without its newline. */
   line(text: string): void;
-  /** What is wrong with it; undefined if nothing is. */
+  /** Why the export is incomplete; undefined if it is complete. */
   end(): string | undefined;
 }
 
+/** Creates the check of one export. */
 export function createExportCheck(): ExportCheck {
   let lastSeq = 0;
   let frames = 0;
@@ -14,7 +15,7 @@ export function createExportCheck(): ExportCheck {
   let isEnded = false;
   return {
     line: (text) => {
-      // Only their beginning: frames may have megabytes, and every line begins with what counts here.
+      // Only the beginning of a line is parsed: frames may be megabytes long.
       const [, seq, type] = /^\{"seq":(\d+),"type":"([^"]*)"/.exec(text) ?? [];
       if (seq !== undefined) {
         if (Number(seq) !== lastSeq + 1) problem ??= `frame ${lastSeq + 1} is missing`;
@@ -23,11 +24,11 @@ export function createExportCheck(): ExportCheck {
       } else if (text.startsWith('{"type":"export.end"')) {
         isEnded = true;
         const isSame = text === JSON.stringify({ type: 'export.end', frames, last_seq: lastSeq });
-        if (!isSame) problem ??= 'it does not end where it says';
+        if (!isSame) problem ??= 'its last line does not match its frames';
       } else if (text.startsWith('{"type":"export.begin"')) isBegun = true;
-      if (!isBegun) problem ??= 'it has no beginning';
+      if (!isBegun) problem ??= 'its first line is missing';
     },
-    end: () => problem ?? (isEnded ? undefined : 'it is cut off'),
+    end: () => problem ?? (isEnded ? undefined : 'its last line is missing'),
   };
 }
 

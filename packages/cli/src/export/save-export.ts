@@ -3,10 +3,10 @@ import type { ServerApi } from '../connection/server-api.ts';
 import { createExportCheck } from './check-export.ts';
 import { readLines } from './read-lines.ts';
 
-/** Writes everything that happened in a session to a new file, for its owner alone. Gives how many lines there are. */
+/** Writes the export of a session to a new file, readable only by its owner. Returns the number of lines. */
 export async function saveExport(api: ServerApi, sessionId: string, path: string): Promise<number> {
   const response = await api.open(`/v1/sessions/${encodeURIComponent(sessionId)}/export`);
-  // One that is there already is somebody's: it is not written over.
+  // An existing file is never overwritten.
   const file = await open(path, 'wx', 0o600);
   const check = createExportCheck();
   let count = 0;
@@ -20,6 +20,6 @@ export async function saveExport(api: ServerApi, sessionId: string, path: string
     await file.close();
   }
   const problem = check.end();
-  if (problem !== undefined) throw new Error(`The export is not whole: ${problem}.`);
+  if (problem !== undefined) throw new Error(`The export is incomplete: ${problem}.`);
   return count;
 }

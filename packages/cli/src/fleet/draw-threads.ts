@@ -1,26 +1,35 @@
-import { cutText, type FleetUsage, nowDoing, type SessionHealth, type Slot } from '@fleetloom/protocol/fleet';
-import { cleanInputLine, cleanLine } from '../terminal/clean-text.ts';
-import { formatCost, formatCount, formatDuration, formatPlural, formatRunning } from '../terminal/format.ts';
+import {
+  cutText,
+  describeSilence,
+  type FleetUsage,
+  formatUsageCost,
+  nowDoing,
+  type SessionHealth,
+  type Slot,
+  type ThreadRow,
+  tokensOf,
+} from '@fleetloom/protocol/fleet';
+import { cleanLine, formatCount, formatSpan, plural } from '@fleetloom/protocol/text';
+import { formatRunning } from '../terminal/format-running.ts';
 import type { Glyphs } from '../terminal/glyphs.ts';
 import type { Style } from '../terminal/palette.ts';
 import { type Row, type Span, span } from '../terminal/row.ts';
 import { textWidth, truncateText } from '../terminal/text-width.ts';
 import { endOfText } from './end-of-text.ts';
-import { silenceOf, type SlotState, toSlotState } from './slot-state.ts';
-import type { ThreadRow } from './thread-rows.ts';
+import { type SlotState, toSlotState } from './slot-state.ts';
 
 /** How threads are drawn. */
 export interface ThreadDrawing {
   readonly width: number;
   readonly glyphs: Glyphs;
   readonly nowMs: number;
-  /** The clock of what moves without meaning anything; without it nothing moves. */
+  /** Time of the animations; without it nothing is animated. */
   readonly animationMs?: number;
-  /** What the server knows of those that are stalled. */
+  /** What the server reports about stalled threads. */
   readonly health?: SessionHealth | undefined;
 }
 
-/** One line: sign, place in the tree and name, what it does now; at the right its state in a word, tokens, cost, age. */
+/** One line: sign, tree branch, name and current activity; at the right the state, tokens, cost and age. */
 export function drawThread(row: ThreadRow, drawing: ThreadDrawing): Row {
   const { glyphs, width, nowMs } = drawing;
   const state = toSlotState(row.slot, nowMs);
@@ -30,25 +39,25 @@ export function drawThread(row: ThreadRow, drawing: ThreadDrawing): Row {
     span(cleanLine(row.agent), 'bold'),
   ];
   const word = span(`${toColumn(state.word, WORD_WIDTH, glyphs.ellipsis)} `, state.style);
-  const tokens = span(tokensOf(row.usage).padStart(TOKENS_WIDTH), 'dim');
-  const cost = span(costOf(row.usage, glyphs).padStart(COST_WIDTH), 'dim');
+  const tokens = span(formatCount(tokensOf(row.usage)).padStart(TOKENS_WIDTH), 'dim');
+  const cost = span(formatUsageCost(row.usage, glyphs.unknown).padStart(COST_WIDTH), 'dim');
   const age = span(ageOf(row, nowMs).padStart(AGE_WIDTH), 'dim');
   const right = width < NARROW_WIDTH ? [word, cost, age] : [word, tokens, cost, age];
   const room = width - columnsOf(left) - columnsOf(right) - GAPS;
   return { left: [...left, span(`  ${fitDoing(row, drawing, room)}`, 'dim')], right };
 }
 
-/** Between what it does and what stands before and behind it. */
+/** Blanks around the activity column. */
 const GAPS = 4;
 
-/** Of what somebody says the end is the news; of a call or a failure, the beginning. */
+/** The activity in `room` columns: the end of a text, or the beginning of a tool call or failure. */
 export function fitDoing(row: ThreadRow, { nowMs, glyphs, health }: ThreadDrawing, room: number): string {
   const { slot } = row;
-  const isText = isSaying(slot) && silenceOf(slot, nowMs) === undefined;
+  const isText = isSaying(slot) && describeSilence(slot, nowMs) === undefined;
   return isText ? endOfText(slot.text, room, glyphs.ellipsis) : doingOf(row, nowMs, health);
 }
 
-/** What is told of it is the end of its text. */
+/** Whether the line shows the end of the turn's text. */
 export function isSaying({ state, phase, text, error }: Slot): boolean {
   if (text.tail === '') return false;
   return (state === 'running' && phase === 'writing') || (state === 'ok' && error === null);
@@ -61,10 +70,10 @@ function columnsOf(spans: readonly Span[]): number {
 const WORD_WIDTH = 10;
 const TOKENS_WIDTH = 6;
 const COST_WIDTH = 9;
-const AGE_WIDTH = 8;
+const AGE_WIDTH = 12;
 const NARROW_WIDTH = 70;
 
-/** How many threads are in which state, with what all of them took. */
+/** The number of threads in each state, and their total usage. */
 export function drawSummary(rows: readonly ThreadRow[], usage: FleetUsage, drawing: ThreadDrawing): Span[] {
   const { glyphs, nowMs } = drawing;
   const states = new Map<SlotState['sign'], { style: Style; count: number }>();
@@ -75,8 +84,8 @@ export function drawSummary(rows: readonly ThreadRow[], usage: FleetUsage, drawi
   const counts = Array.from(states, ([sign, { style, count }]) =>
     span(` ${sign === 'thinking' ? glyphs.thinking[0] : glyphs[sign]}${count}`, style),
   );
-  const took = `${formatCount(usage.inputTokens + usage.outputTokens)} tokens ${glyphs.dot} ${costOf(usage, glyphs)}`;
-  return [span(formatPlural(rows.length, 'thread'), 'dim'), ...counts, span(` ${glyphs.dot} ${took}`, 'dim')];
+  const took = `${formatCount(tokensOf(usage))} tokens ${glyphs.dot} ${formatUsageCost(usage, glyphs.unknown)}`;
+  return [span(plural(rows.length, 'thread'), 'dim'), ...counts, span(` ${glyphs.dot} ${took}`, 'dim')];
 }
 
 /** The lines of a tree in front of a name. */
@@ -86,44 +95,35 @@ export function toRails(branches: readonly boolean[], glyphs: Glyphs): string {
   return `${above.join('')}${branches.at(-1) === true ? glyphs.branch : glyphs.lastBranch}${glyphs.reach}`;
 }
 
+/** The sign of a state; that of thinking is animated. */
 export function signOf({ sign, attempt }: SlotState, { glyphs, animationMs }: ThreadDrawing): string {
   if (sign !== 'thinking') return attempt === undefined ? glyphs[sign] : `${glyphs[sign]}${attempt}`;
   const frame = animationMs === undefined ? 0 : Math.floor(animationMs / 150) % glyphs.thinking.length;
   return glyphs.thinking[frame] ?? '';
 }
 
-/** Clean and on one line, whatever an agent says. */
+/** The current activity of the thread, clean and on one line. */
 export function doingOf({ slot, approvals }: ThreadRow, nowMs: number, health?: SessionHealth): string {
   const [asked] = approvals;
   if (asked !== undefined) return cleanLine(`${asked.tool}: ${toInputLine(asked.input)}`);
-  return cleanLine(silenceOf(slot, nowMs, health) ?? nowDoing(slot));
+  return cleanLine(describeSilence(slot, nowMs, { health }) ?? nowDoing(slot));
 }
 
-/** The field of an input that says most, else all of it. */
+/** The only text field of an input, or else all of it as JSON. */
 export function toInputLine(input: unknown): string {
   const fields = typeof input === 'object' && input !== null ? Object.values(input) : [];
   const [only] = fields;
   const text = fields.length === 1 && typeof only === 'string' ? only : (JSON.stringify(input) ?? '');
-  return cleanInputLine(cutText(text, 2_000));
+  return cleanLine(cutText(text, 2_000));
 }
 
-/** An unknown price is not nothing: a plus says that there is more to it. */
-export function costOf({ costUsd, requestsWithoutCost }: FleetUsage, { unknown }: Glyphs): string {
-  if (requestsWithoutCost === 0) return formatCost(costUsd);
-  return costUsd === 0 ? unknown : `${formatCost(costUsd)}+`;
-}
-
-export function tokensOf({ inputTokens, outputTokens }: FleetUsage): string {
-  return formatCount(inputTokens + outputTokens);
-}
-
-/** Since it began, or how long it took. */
+/** The time since the turn started, or its duration. */
 export function ageOf({ slot: { startedAt, endedAt } }: ThreadRow, nowMs: number): string {
   if (startedAt === null) return '';
-  return endedAt === null ? formatRunning(nowMs - startedAt) : formatDuration(endedAt - startedAt);
+  return endedAt === null ? formatRunning(nowMs - startedAt) : formatSpan(endedAt - startedAt);
 }
 
-/** Exactly so many columns. */
+/** The text cut or padded to exactly `width` columns. */
 export function toColumn(text: string, width: number, ellipsis: string): string {
   const cut = truncateText(text, width, ellipsis);
   return cut + ' '.repeat(Math.max(0, width - textWidth(cut)));

@@ -7,8 +7,8 @@ beforeAll(loadTextWidth);
 const end = (text: string, width: number, ellipsis = '…') =>
   endOfText({ tail: text, length: text.length }, width, ellipsis);
 
-describe('the end of what somebody says', () => {
-  it('[Y81] what fits is whole, on one line; of more the end is shown from a word on, and that it is cut', () => {
+describe("the end of an agent's text", () => {
+  it('[Y81] a text that fits is shown whole on one line; of a longer one the end is shown from a word boundary, with a mark', () => {
     expect(end('one two\nthree', 13)).toBe('one two three');
     expect(end('one two\nthree', 12)).toBe('…two three');
     expect(end('one two\nthree', 9)).toBe('…three');

@@ -1,10 +1,10 @@
 import { cutTextStart, type TextTail } from '@fleetloom/protocol/fleet';
-import { cleanLine } from '../terminal/clean-text.ts';
+import { cleanLine } from '@fleetloom/protocol/text';
 import { textWidth } from '../terminal/text-width.ts';
 
 /**
- * The end of what somebody says, in one line of so many columns. What was left out before it is told, and it begins with a
- * whole word: half of one is harder to read than none.
+ * The end of an agent's text, on one line of at most `width` columns. An ellipsis marks omitted text, and the line
+ * begins with a whole word.
  */
 export function endOfText(
   { tail, length }: Pick<TextTail, 'tail' | 'length'>,
@@ -22,7 +22,7 @@ export function endOfText(
   return `${ellipsis}${(isHalf ? end.replace(/^\S{1,11}\s+(?=\S)/, '') : end).trimStart()}`;
 }
 
-/** Enough for signs that are made of several characters. */
+/** Enough for graphemes of several code units. */
 const CHARS_PER_COLUMN = 4;
 
 function takeEnd(text: string, width: number): string {

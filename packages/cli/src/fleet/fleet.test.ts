@@ -1,7 +1,13 @@
-import { createSlots, foldSlots, isFleetEvent, type SessionSlots } from '@fleetloom/protocol/fleet';
+import {
+  createSlots,
+  fleetLimits,
+  foldSlots,
+  isFleetEvent,
+  type SessionSlots,
+  toThreadRows,
+} from '@fleetloom/protocol/fleet';
 import { describe, expect, it } from 'vitest';
 import { FleetEvents } from '../../test-support/fleet-events.ts';
-import { limits } from '../limits.ts';
 import { chooseGlyphs } from '../terminal/glyphs.ts';
 import { createPaint } from '../terminal/palette.ts';
 import { paintRow } from '../terminal/row.ts';
@@ -9,7 +15,6 @@ import { loadTextWidth, textWidth } from '../terminal/text-width.ts';
 import { drawSummary, drawThread } from './draw-threads.ts';
 import { LineLog } from './log-line.ts';
 import { toSlotState } from './slot-state.ts';
-import { toThreadRows } from './thread-rows.ts';
 
 const look = (unicode = true) => ({ live: false, unicode, glyphs: chooseGlyphs(unicode), paint: createPaint('none') });
 
@@ -58,7 +63,7 @@ describe('threads as rows', () => {
     expect(rows[0]?.usageBelow.costUsd).toBeCloseTo(0.3);
   });
 
-  it('[Y21] a turn that nobody above it started hangs below the coordinator', () => {
+  it('[Y21] a turn without a known parent is placed below the coordinator', () => {
     const events = new FleetEvents().start().open(0, 'lead', null, 'L');
     events.on(7, {
       type: 'stream_start',
@@ -90,33 +95,33 @@ describe('threads as rows', () => {
       [events().close(0, 'error'), 'failed'],
       [events().close(0, 'limit'), 'limit'],
       [events().close(0, 'cancelled'), 'cancelled'],
-      [events().done(true), 'unknown'],
+      [events().done(true), 'lost'],
     ];
     const seen = cases.map(([given, word]) => {
       expect(statesOf(given)).toEqual([`a ${word}`]);
       const state = toSlotState(toThreadRows(fold(given).runs)[0]!.slot, given.nowMs);
       return state.sign;
     });
-    expect(new Set(seen).size).toBe(10);
+    expect(new Set(seen).size).toBe(9);
     expect(statesOf(events().open(1, 'b', 0))).toEqual(['a waits', 'b working']);
   });
 
-  it('[Y20] a turn that waits for its model is stalled after 30 silent seconds; tools may be silent', () => {
+  it('[Y20] a turn that waits for its model is stalled after 60 silent seconds; tools may be silent', () => {
     const waiting = new FleetEvents()
       .start()
       .open(0, 'a')
-      .later(limits.stalledMs - 1);
+      .later(fleetLimits.stalledMs - 1);
     expect(statesOf(waiting)).toEqual(['a working']);
     expect(statesOf(waiting.later(1))).toEqual(['a stalled']);
-    expect(limits.stalledMs).toBe(30_000);
+    expect(fleetLimits.stalledMs).toBe(60_000);
     const tool = new FleetEvents()
       .start()
       .open(0, 'a')
       .on(0, { type: 'tool_start', tool: 'bash', tool_use_id: 't', input: {} });
-    expect(statesOf(tool.later(10 * limits.stalledMs))).toEqual(['a bash']);
+    expect(statesOf(tool.later(10 * fleetLimits.stalledMs))).toEqual(['a bash']);
   });
 
-  it('[Y20] a line says sign, name, doing, word, tokens, cost and age, and fits any width in any alphabet', async () => {
+  it('[Y20] a line has sign, name, activity, state, tokens, cost and age, and fits any width in any alphabet', async () => {
     await loadTextWidth();
     const events = new FleetEvents()
       .start()
@@ -134,7 +139,7 @@ describe('threads as rows', () => {
       }
     }
     const line = paintRow(drawThread(rows[1]!, { width: 79, glyphs: look().glyphs, nowMs: events.nowMs }), 79, look());
-    expect(line).toMatch(/^▸ ╰─wörker 漢字漢字 {2}…漢字.*漢字 {3}writing {6}1\.2k {2}\$0\.0500 {4}4\.2s$/);
+    expect(line).toMatch(/^▸ ╰─wörker 漢字漢字 {2}…漢字.*漢字 {3}writing {6}1\.2k {4}\$0\.05 {7}4\.2 s$/);
   });
 
   it('[Y20] a price that is not known is not nothing', () => {
@@ -142,8 +147,8 @@ describe('threads as rows', () => {
     const draw = (events: FleetEvents) =>
       paintRow(drawThread(rows(events)[0]!, { width: 79, glyphs: look().glyphs, nowMs: events.nowMs }), 79, look());
     const base = () => new FleetEvents().start().open(0, 'a');
-    expect(draw(base().usage(0, 1))).toMatch(/ –\s+0\.0s$/);
-    expect(draw(base().usage(0, 1).usage(0, 1, 0.5))).toMatch(/ \$0\.50\+\s+0\.0s$/);
+    expect(draw(base().usage(0, 1))).toMatch(/ –\s+0\.0 s$/);
+    expect(draw(base().usage(0, 1).usage(0, 1, 0.5))).toMatch(/ \$0\.50\+\s+0\.0 s$/);
     const summary = drawSummary(rows(base().usage(0, 1)), fold(base().usage(0, 1)).totals.usage, {
       width: 79,
       glyphs: look().glyphs,
@@ -177,25 +182,40 @@ describe('a line for each change', () => {
       '◐ working     lead',
       '✗ failed        w  x',
       '✓ done        lead  abc',
-      'run req_1 has failed after 5ms, $0.00',
+      'run req_1 has failed after 5 ms, $0.00',
     ]);
   });
 
-  it('[Y83] threads of one name are told apart: from the second one on they have a number, and keep it', () => {
+  it('[V163] background work that was lost is a line of its own, also behind the end of the run', () => {
+    const events = new FleetEvents().start('the task').open(0, 'lead').close(0).done(true);
+    events.session({ type: 'session_error', message: 'the command "x"\u001b[2J is lost', code: 'unknown_error' });
+    expect(linesOf(events).at(-1)?.slice(10)).toMatch(/^✗ error {7}the command "x".* is lost$/);
+    expect(linesOf(events).at(-1)).not.toContain('\u001b[2J');
+  });
+
+  it('[V167] a rewind of files is a line of its own behind the end of the run', () => {
+    const events = new FleetEvents().start('the task').open(0, 'lead').close(0).done(true);
+    const counts = { files_count: 1, lines_added: 3, lines_removed: 1 };
+    events.session({ type: 'files_rewound', message_id: 'sevt_1', by: 'admin', ...counts, files: ['a\u001b[2J.ts'] });
+    expect(linesOf(events).at(-1)?.slice(10)).toMatch(/^↻ rewind {6}files rewound by admin \(1\): a.*\.ts$/);
+    expect(linesOf(events).at(-1)).not.toContain('\u001b[2J');
+  });
+
+  it('[Y83] threads of one name are distinguished: from the second one on they have a number, and keep it', () => {
     const events = new FleetEvents().start().open(0, 'lead').open(1, 'w', 0).open(2, 'w', 0).open(3, 'v', 0);
     events.text(2, 'two').close(2).close(1);
     const names = linesOf(events).map((line) => line.slice(24).trim().split(' ')[0]);
     expect(names.slice(1)).toEqual(['lead', 'lead', 'w', 'w#2', 'v', 'w#2', 'w#2', 'w']);
   });
 
-  it('[Y24] what is said in it stays on its line and commands no terminal', () => {
+  it('[Y24] text of agents stays on its line and cannot control the terminal', () => {
     const events = new FleetEvents().start('a\nb\u001b[2J').open(0, 'l\u001b[31mead').ask(0, 'one\ntwo\u0007');
     // oxlint-disable-next-line no-control-regex -- they are what must not be left
     for (const line of linesOf(events)) expect(line).not.toMatch(/[\n\u0007\u001b]/);
     expect(linesOf(events).at(-1)).toContain('one two');
   });
 
-  it('[Y24] a second run of the same thread is told again', () => {
+  it('[Y24] a second run of the same thread is reported again', () => {
     const events = new FleetEvents()
       .start()
       .open(0, 'lead', null, 'L')

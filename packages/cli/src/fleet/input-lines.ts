@@ -1,8 +1,8 @@
 import type { Question } from '@fleetloom/protocol/fleet';
-import { cleanInput } from '../terminal/clean-text.ts';
+import { cleanText } from '../terminal/clean-text.ts';
 import { wrapText } from '../terminal/text-width.ts';
 
-/** What is decided about, whole: of a plan its text first, then whatever else the program sent with it; of a question its options. */
+/** The whole subject of a decision: the text of a plan, then its other fields; questions with their options; else the input. */
 export function toApprovalLines(
   {
     plan,
@@ -19,7 +19,7 @@ export function toApprovalLines(
   return Object.keys(rest).length === 0 ? lines : [...lines, '', ...toInputLines(rest, width, linesMax)];
 }
 
-/** A command as it is typed, several texts with their names, anything else as JSON. */
+/** A single text as it is, several texts with their names, any other input as JSON. */
 export function toInputLines(input: unknown, width: number, linesMax: number): string[] {
   const values = typeof input === 'object' && input !== null ? Object.entries(input) : [];
   const isText = values.length > 0 && values.every(([, value]) => typeof value === 'string');
@@ -30,9 +30,9 @@ export function toInputLines(input: unknown, width: number, linesMax: number): s
 }
 
 function toTextLines(text: string, width: number, linesMax: number): string[] {
-  const lines = wrapText(cleanInput(text), width, linesMax + 1);
+  const lines = wrapText(cleanText(text), width, linesMax + 1);
   if (lines.length <= linesMax) return lines;
-  return [...lines.slice(0, linesMax), `(only its beginning is shown: ${text.length} characters in all)`];
+  return [...lines.slice(0, linesMax), `(only the beginning is shown: ${text.length} characters in all)`];
 }
 
 /** The question, and below it one line for each option. */

@@ -1,21 +1,30 @@
-import { cutText, type FleetEvent, nowDoing, type SessionSlots } from '@fleetloom/protocol/fleet';
-import { cleanLine } from '../terminal/clean-text.ts';
-import { formatDuration } from '../terminal/format.ts';
+import {
+  cutText,
+  describeRewind,
+  type FilesRewound,
+  type FleetEvent,
+  formatUsageCost,
+  nowDoing,
+  type SessionFault,
+  type SessionSlots,
+  type ThreadRow,
+  toThreadRows,
+} from '@fleetloom/protocol/fleet';
+import { cleanLine, formatSpan } from '@fleetloom/protocol/text';
 import type { Look } from '../terminal/look.ts';
-import { costOf, isSaying, toInputLine } from './draw-threads.ts';
+import { isSaying, toInputLine } from './draw-threads.ts';
 import { endOfText } from './end-of-text.ts';
 import { type SlotState, toSlotState } from './slot-state.ts';
-import { type ThreadRow, toThreadRows } from './thread-rows.ts';
 
 /**
- * One line for each change of a thread's state: for logs, pipes and screen readers. Text is not printed as it arrives,
- * only that somebody writes; what was said stands at the end of the turn.
+ * One line for each change of a thread's state: for logs, pipes and screen readers. Text deltas are not
+ * printed; the line at the end of the turn shows the end of the text.
  */
 export class LineLog {
   readonly #look: Look;
   readonly #words = new Map<string, string>();
   readonly #runs = new Map<string, string>();
-  /** How many threads have this name, and which of them each is. */
+  /** The number of threads of each agent name, and the name shown for each thread. */
   readonly #named = new Map<string, number>();
   readonly #names = new Map<string, string>();
   readonly #streams = new Map<number, FleetEvent['type']>();
@@ -24,38 +33,51 @@ export class LineLog {
     this.#look = look;
   }
 
-  /** The lines for what is new with this event. */
+  /** The lines for the changes of this event. */
   take(slots: SessionSlots, event: FleetEvent, nowMs: number): string[] {
     if (!this.#canChange(event)) return [];
     const rows = toThreadRows(slots.runs);
     return [
-      ...this.#tellRuns(slots, 'running'),
-      ...rows.flatMap((row) => this.#tell(row, nowMs)),
-      ...this.#tellRuns(slots, 'ended'),
+      ...this.#runLines(slots, 'running'),
+      ...rows.flatMap((row) => this.#threadLines(row, nowMs)),
+      ...this.#runLines(slots, 'ended'),
+      ...(event.type === 'session_error' ? [this.#errorLine(event)] : []),
+      ...(event.type === 'files_rewound' ? [this.#rewindLine(event)] : []),
     ];
   }
 
-  /** Nearly all events are pieces of text, and only the first of them changes a state. */
+  #errorLine({ ts, message }: SessionFault): string {
+    const { glyphs, paint } = this.#look;
+    return `${clock(ts)}  ${paint(`${glyphs.failed} ${'error'.padEnd(10)}`, 'failed')}  ${cutText(cleanLine(message), 400)}`;
+  }
+
+  #rewindLine(event: FilesRewound): string {
+    const { glyphs, paint } = this.#look;
+    const text = cutText(cleanLine(describeRewind(event)), 400);
+    return `${clock(event.ts)}  ${paint(`${glyphs.retry} ${'rewind'.padEnd(10)}`, 'dim')}  ${text}`;
+  }
+
+  /** Nearly all events are text deltas, and only the first one changes a state. */
   #canChange(event: FleetEvent): boolean {
     if (event.type === 'request_received') this.#streams.clear();
     if (!('stream_id' in event) || event.stream_id === undefined) return true;
     const before = this.#streams.get(event.stream_id);
     this.#streams.set(event.stream_id, event.type);
-    const isPiece = event.type === 'text' || event.type === 'thinking';
-    return !(isPiece && before === event.type) && event.type !== 'token_usage' && event.type !== 'sub_agent_response';
+    const isDelta = event.type === 'text' || event.type === 'thinking';
+    return !(isDelta && before === event.type) && event.type !== 'token_usage' && event.type !== 'sub_agent_response';
   }
 
-  #tell(row: ThreadRow, nowMs: number): string[] {
+  #threadLines(row: ThreadRow, nowMs: number): string[] {
     const state = toSlotState(row.slot, nowMs);
     const waits = row.approvals.map(({ toolUseId }) => toolUseId).join(' ');
-    const said = `${row.turns} ${state.word} ${waits}`;
-    if (this.#words.get(row.key) === said) return [];
-    this.#words.set(row.key, said);
+    const shown = `${row.turns} ${state.word} ${waits}`;
+    if (this.#words.get(row.key) === shown) return [];
+    this.#words.set(row.key, shown);
     const name = `${'  '.repeat(row.branches.length)}${this.#name(row)}`;
     return [`${clock(row.slot.lastAt ?? nowMs)}  ${this.#paintState(state)}  ${name}${this.#detail(row, state.word)}`];
   }
 
-  /** Lines have no place in a tree by which two of one name could be told apart: from the second one on they have a number. */
+  /** Lines have no tree to distinguish two threads of one name: from the second one on they have a number. */
   #name({ key, agent }: ThreadRow): string {
     const known = this.#names.get(key);
     if (known !== undefined) return known;
@@ -74,16 +96,16 @@ export class LineLog {
 
   #detail({ slot, approvals }: ThreadRow, word: string): string {
     const asks = approvals.map(({ tool, input, toolUseId }) => `${tool}: ${toInputLine(input)} (${toolUseId})`);
-    // What is being written changes with every word: the line says that it is, and the end says what.
+    // A text in progress changes with every delta; the line at the end of the turn shows it.
     const isWriting = slot.phase === 'writing' && slot.state === 'running';
     const said = isSaying(slot) ? endOfText(slot.text, SAID_COLUMNS, this.#look.glyphs.ellipsis) : nowDoing(slot);
     const text = cleanLine(asks.length > 0 ? asks.join(', ') : isWriting ? '' : said);
-    // What the word says need not be said again.
+    // The word of the state is not repeated.
     return text === '' || text === word ? '' : `  ${this.#look.paint(cutText(text, 400), 'dim')}`;
   }
 
-  /** Beginnings come before what happens in a run, ends behind it. */
-  #tellRuns({ runs }: SessionSlots, which: 'running' | 'ended'): string[] {
+  /** The start of a run is printed before its threads, its end after them. */
+  #runLines({ runs }: SessionSlots, which: 'running' | 'ended'): string[] {
     const { glyphs } = this.#look;
     return runs.flatMap((run, index) => {
       const key = run.requestId ?? String(index);
@@ -95,9 +117,9 @@ export class LineLog {
       }
       if (run.state === 'running' || before === run.state) return [];
       this.#runs.set(key, run.state);
-      const took = run.durationMs === null ? '' : ` after ${formatDuration(run.durationMs)}`;
+      const took = run.durationMs === null ? '' : ` after ${formatSpan(run.durationMs)}`;
       const why = run.error === null ? '' : `: ${cleanLine(run.error)}`;
-      const cost = costOf(run.totals.usage, glyphs);
+      const cost = formatUsageCost(run.totals.usage, glyphs.unknown);
       return [
         `${clock(run.endedAt)}  run ${key} ${run.state === 'ok' ? 'is done' : `has ${toWord(run.state)}`}${took}, ${cost}${why}`,
       ];
@@ -105,7 +127,7 @@ export class LineLog {
   }
 }
 
-/** Of what was said its end. */
+/** Columns for the end of a text. */
 const SAID_COLUMNS = 60;
 
 function toWord(state: 'failed' | 'lost'): string {

@@ -7,35 +7,37 @@ import {
   questionsOf,
   type SessionSlots,
 } from '@fleetloom/protocol/fleet';
+import { cleanLine } from '@fleetloom/protocol/text';
 import type { Connection } from '../connection/connection.ts';
 import { openFleet } from '../connection/open-fleet.ts';
-import { cleanInput, cleanInputLine } from '../terminal/clean-text.ts';
+import { cleanText } from '../terminal/clean-text.ts';
 import { toInputLine } from './draw-threads.ts';
 import { toQuestionText } from './input-lines.ts';
 
-/** What waits for a person in a session. */
-export interface OpenAsks {
+/** The tool calls of a session that wait for a person. */
+export interface OpenCalls {
   readonly approvals: readonly Approval[];
   readonly results: readonly OpenResult[];
 }
 
-/** A call whose result the client gives: a question to the user, or a custom tool. */
+/** A tool call whose result the client sends: a question to the user, or a custom tool. */
 export interface OpenResult {
   readonly toolUseId: string;
   readonly tool: string;
   readonly input: unknown;
   /** The title of its thread, or the name of its agent. */
   readonly agent: string;
-  /** None: the call is one of a custom tool. */
+  /** Empty for a custom tool. */
   readonly questions: readonly Question[];
 }
 
-export async function readOpen(connection: Connection, session: string): Promise<OpenAsks> {
+/** Reads the log of a session and returns its pending tool calls. */
+export async function readOpen(connection: Connection, session: string): Promise<OpenCalls> {
   return await collectOpen(openFleet(connection, { session, follow: false, retriesMax: 2 }));
 }
 
-/** What is open behind all of these events. */
-export async function collectOpen(events: AsyncIterable<FleetEvent> | Iterable<FleetEvent>): Promise<OpenAsks> {
+/** The tool calls that are pending after all of these events. */
+export async function collectOpen(events: AsyncIterable<FleetEvent> | Iterable<FleetEvent>): Promise<OpenCalls> {
   let slots = createSlots({ textCharsMax: 0 });
   const inputs = new Map<string, unknown>();
   for await (const event of events) {
@@ -50,7 +52,7 @@ function noteInput(inputs: Map<string, unknown>, event: FleetEvent): void {
   else if (event.type === 'tool_call') inputs.delete(event.tool_use_id);
 }
 
-/** Each with the title of its thread, where it has one: many sub-agents of a program are of the same kind. */
+/** Uses the title of a thread as agent name if it has one: many sub-agents of a program have the same type. */
 function toApprovals({ runs }: SessionSlots): Approval[] {
   return runs.flatMap(({ approvals, slots }) => {
     const titles = new Map(
@@ -75,15 +77,15 @@ function toResults({ runs }: SessionSlots, inputs: ReadonlyMap<string, unknown>)
   );
 }
 
-/** The call in a line with its id; below it the questions with their options, or the input of a custom tool. */
+/** The call with its id on one line; below it the questions with their options, or the input of a custom tool. */
 export function describeResult({ toolUseId, tool, input, agent, questions }: OpenResult): string {
-  const head = cleanInputLine(`${agent} ${tool}`);
+  const head = cleanLine(`${agent} ${tool}`);
   if (questions.length === 0) return `${toolUseId}  ${head}: ${toInputLine(input)}\n`;
-  const lines = cleanInput(questions.map(toQuestionText).join('\n')).split('\n');
+  const lines = cleanText(questions.map(toQuestionText).join('\n')).split('\n');
   return `${toolUseId}  ${head}\n${lines.map((line) => `    ${line}\n`).join('')}`;
 }
 
-/** How to answer it, as a command. */
+/** The command that answers the call. */
 export function toAnswerCommand(
   session: string,
   { toolUseId, questions }: Pick<OpenResult, 'toolUseId' | 'questions'>,

@@ -1,8 +1,8 @@
 import type { SessionThread } from '@fleetloom/protocol/managed-agents';
 
 /**
- * What to call the agent of a thread. A program has kinds of agents of its own, and many threads of one kind: those are called what they
- * were started for, which the server gives as the description of their agent.
+ * The name shown for the agent of a thread. A program has agent types of its own and many threads of one type; those are
+ * shown with their task, which the server returns as the description of the agent.
  */
 export function toThreadLabel({ agent }: SessionThread, all: readonly SessionThread[]): string {
   const main = all.find(({ parent_thread_id: parent }) => parent === null)?.agent;

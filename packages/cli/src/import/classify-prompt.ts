@@ -1,14 +1,15 @@
 import type { Block } from './step.ts';
 
-/** What a line of a user in the main agent's file is. */
+/** The meaning of a user line in the file of the main agent. */
 export type Prompt =
   | { readonly type: 'prompt' }
-  /** A slash command: it may lead to a turn, or to nothing that an agent does. */
+  /** A slash command: it may or may not start a turn. */
   | { readonly type: 'command'; readonly text: string }
   | { readonly type: 'interrupt' }
-  /** The program's own: what a command printed, or that an agent in the background has ended. */
+  /** A line of the program: output of a command, or the end of a background agent. */
   | { readonly type: 'note' };
 
+/** Whether the user line of a transcript is a message, a slash command, an interrupt or a note of the program. */
 export function classifyPrompt(blocks: readonly Block[]): Prompt {
   const first = blocks.find(({ type }) => type === 'text');
   const text = typeof first?.['text'] === 'string' ? first['text'].trimStart() : '';

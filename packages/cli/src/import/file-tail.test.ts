@@ -2,7 +2,7 @@ import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { limits } from '../limits.ts';
+import { limits } from '../base/limits.ts';
 import { FileTail } from './file-tail.ts';
 
 it('[J155] a file is read on from where it was, and half a line is left for later', async () => {

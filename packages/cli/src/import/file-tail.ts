@@ -1,12 +1,12 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { limits } from '../limits.ts';
+import { limits } from '../base/limits.ts';
 import { readRecord, type TranscriptRecord } from './transcript-record.ts';
 
-/** Reads a file that grows, line by line, and goes on where it was. What has no end of line yet is left for later. */
+/** Reads a growing file line by line and continues where it stopped. A line without a newline is read later. */
 export class FileTail {
   readonly #path: string;
   #offset = 0;
-  /** The last bytes that were read: they are still there unless the file was replaced or rewritten. */
+  /** The last bytes that were read: unchanged unless the file was replaced or rewritten. */
   #mark: Buffer = Buffer.alloc(0);
   #isReplaced = false;
 
@@ -14,12 +14,12 @@ export class FileTail {
     this.#path = path;
   }
 
-  /** The file no longer begins with what was read from it. Nothing more is read. */
+  /** The file no longer starts with the bytes that were read. Reading stops. */
   get isReplaced(): boolean {
     return this.#isReplaced;
   }
 
-  /** The lines that are there now; undefined for one that cannot be read. A file that is gone has none. */
+  /** The new lines; undefined for an unreadable line. A deleted file has none. */
   async *read(): AsyncGenerator<TranscriptRecord | undefined, void, undefined> {
     const file = await open(this.#path).catch(() => undefined);
     if (file === undefined) return;
@@ -45,7 +45,7 @@ export class FileTail {
           bytes = 0;
         }
         bytes += chunk.length - start;
-        // Of one that is too long nothing has to be kept but how long it is.
+        // Of a line that is too long, only its length is kept.
         if (bytes <= limits.importLineBytesMax) line.push(chunk.subarray(start));
         else line = [];
       }
@@ -56,7 +56,7 @@ export class FileTail {
   }
 }
 
-/** So many bytes before the offset, as far as the file has them. */
+/** Up to this many bytes before the offset. */
 async function readMark(file: FileHandle, offset: number, length: number): Promise<Buffer> {
   const bytes = Math.min(length, offset);
   const { bytesRead, buffer } = await file.read(Buffer.alloc(bytes), 0, bytes, offset - bytes);
@@ -72,7 +72,7 @@ function parse(line: Buffer): TranscriptRecord | undefined {
   try {
     return readRecord(JSON.parse(line.toString('utf8')));
   } catch {
-    // No JSON: one line is lost, and counted.
+    // Not JSON: the line is counted as unreadable.
     return undefined;
   }
 }

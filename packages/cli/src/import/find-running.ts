@@ -1,9 +1,9 @@
-import { limits } from '../limits.ts';
-import { UsageError } from '../usage-error.ts';
+import { limits } from '../base/limits.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { findAllSessions, findSessions, type FindSessionsOptions } from './find-sessions.ts';
 import type { SessionFile } from './session-files.ts';
 
-/** Sessions whose files changed within the limit, of this machine or of a directory, the newest first. */
+/** Sessions whose files changed within the limit, of this machine or of a directory, newest first. */
 export async function findRunning(
   directory: string | undefined,
   where: FindSessionsOptions,
@@ -13,7 +13,7 @@ export async function findRunning(
   return files.filter(({ changedAt }) => now - changedAt < limits.attachRunningMs);
 }
 
-/** A place without sessions may have some later. */
+/** A directory without sessions may have some later. */
 async function find(directory: string | undefined, where: FindSessionsOptions): Promise<SessionFile[]> {
   try {
     return directory === undefined ? await findAllSessions(where) : await findSessions([directory], where);

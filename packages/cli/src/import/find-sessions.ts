@@ -1,18 +1,19 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { type SessionFile, toSessionFile } from './session-files.ts';
 
+/** Where Claude Code keeps its transcripts. */
 export interface FindSessionsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where Claude Code keeps everything; by default as it finds it itself. */
+  /** The configuration directory of Claude Code. */
   readonly config?: string | undefined;
-  /** Where we are. */
+  /** The current directory. */
   readonly directory: string;
 }
 
-/** The sessions that somebody means: files, ids, or directories in which Claude Code was at work; the newest first. */
+/** The sessions named by files, ids or project directories of Claude Code, newest first. */
 export async function findSessions(named: readonly string[], options: FindSessionsOptions): Promise<SessionFile[]> {
   const found: SessionFile[] = [];
   for (const name of named) for (const file of await findNamed(name, options)) found.push(file);
@@ -20,7 +21,7 @@ export async function findSessions(named: readonly string[], options: FindSessio
   return [...unique.values()].sort((a, b) => b.changedAt - a.changedAt);
 }
 
-/** All that Claude Code knows of on this machine. */
+/** All Claude Code sessions on this machine. */
 export async function findAllSessions(options: FindSessionsOptions): Promise<SessionFile[]> {
   const root = toProjects(options);
   const projects = await readdir(root).catch(() => []);
@@ -55,7 +56,7 @@ async function findById(id: string, options: FindSessionsOptions): Promise<Sessi
   throw nothing(`Claude Code has no session "${id}" in "${root}".`);
 }
 
-/** Claude Code names the folder of a project after its path. */
+/** Claude Code derives the name of a project folder from its path. */
 function toProjectName(directory: string): string {
   return directory.replace(/[^a-zA-Z0-9]/g, '-');
 }
@@ -76,5 +77,5 @@ async function listSessions(folder: string): Promise<SessionFile[]> {
 }
 
 function nothing(problem: string): UsageError {
-  return new UsageError(problem, 'Give a file, an id or a directory, or --all for everything that there is.');
+  return new UsageError(problem, 'Pass a session file, a session id or a project directory, or --all.');
 }

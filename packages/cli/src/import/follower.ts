@@ -1,25 +1,26 @@
-import { CommandError } from '../command-error.ts';
+import { cleanLine } from '@fleetloom/protocol/text';
+import { CommandError } from '../base/command-error.ts';
 import type { ServerApi } from '../connection/server-api.ts';
-import type { Io } from '../io.ts';
-import { limits } from '../limits.ts';
-import { cleanLine } from '../terminal/clean-text.ts';
-import { writeText } from '../write-text.ts';
+import type { Io } from '../base/io.ts';
+import { limits } from '../base/limits.ts';
+import { writeText } from '../base/write-text.ts';
 import type { SessionFile } from './session-files.ts';
+import { claudeCodeFormat } from './session-format.ts';
 import { SessionReader } from './session-reader.ts';
-import { StepSender } from './step-sender.ts';
+import { type Conversation, StepSender } from './step-sender.ts';
 
-/** Follows one session of Claude Code: each look reads what its files hold by then and sends it to the server. */
+/** Follows one Claude Code session: each poll reads the new lines of its files and sends them to the server. */
 export class Follower {
   readonly file: SessionFile;
   readonly #io: Io;
   readonly #api: ServerApi;
   #reader: SessionReader;
   #sender: StepSender;
-  /** How often the file was replaced. */
+  /** Number of times the file was replaced. */
   #replacements = 0;
   #printed: string | undefined;
   readonly #reported = new Set<string>();
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #reportedAt = Number.NEGATIVE_INFINITY;
   #triedAt = Number.NEGATIVE_INFINITY;
   #failingSince: number | undefined;
 
@@ -27,8 +28,8 @@ export class Follower {
     this.#io = io;
     this.#api = api;
     this.file = file;
-    this.#reader = new SessionReader(file);
-    this.#sender = new StepSender(api, file.id, this.#reader.facts);
+    this.#reader = new SessionReader(file, claudeCodeFormat);
+    this.#sender = new StepSender(api, toConversation(file.id), this.#reader.facts);
   }
 
   async look(): Promise<void> {
@@ -38,12 +39,12 @@ export class Follower {
     await this.#attempt(() => this.#sender.add(this.#reader.rest(limits.attachQuietMs, now)));
     const isDue =
       this.#failingSince === undefined ? this.#sender.isWaiting : now - this.#triedAt >= limits.attachRetryMs;
-    if (isDue || now - this.#toldAt >= limits.attachAliveMs) await this.#attempt(() => this.#flush());
+    if (isDue || now - this.#reportedAt >= limits.attachAliveMs) await this.#attempt(() => this.#flush());
     await this.#print();
     await this.#reportQuietCalls(now);
   }
 
-  /** Sends the rest. Turns that are open then are logged as cut off. */
+  /** Sends the rest. Open turns are logged as interrupted. */
   async end(): Promise<void> {
     await this.#sender.add(this.#reader.rest());
     await this.#sender.flush(true);
@@ -54,12 +55,13 @@ export class Follower {
     for await (const steps of this.#reader.read(now)) await this.#attempt(() => this.#sender.add(steps));
   }
 
-  /** What the server has of the old content stays: the new content becomes a session of its own. */
+  /** The server keeps the old content; the new content becomes another session. */
   async #restart(): Promise<void> {
     await this.#attempt(() => this.end());
     this.#replacements++;
-    this.#reader = new SessionReader(this.file);
-    this.#sender = new StepSender(this.#api, `${this.file.id}.${this.#replacements + 1}`, this.#reader.facts);
+    this.#reader = new SessionReader(this.file, claudeCodeFormat);
+    const conversation = toConversation(`${this.file.id}.${this.#replacements + 1}`);
+    this.#sender = new StepSender(this.#api, conversation, this.#reader.facts);
     await writeText(
       this.#io.stderr,
       `${cleanLine(this.file.path)} was replaced or truncated. Its new content is followed as another session.\n`,
@@ -70,7 +72,7 @@ export class Follower {
   async #flush(): Promise<void> {
     this.#triedAt = this.#io.timers.now();
     await this.#sender.flush();
-    this.#toldAt = this.#io.timers.now();
+    this.#reportedAt = this.#io.timers.now();
     this.#failingSince = undefined;
   }
 
@@ -81,7 +83,7 @@ export class Follower {
     await writeText(this.#io.stdout, `${sessionId}\n`);
   }
 
-  /** A transcript does not say that its terminal waits for permission: a call without a result is all that there is. */
+  /** A transcript does not record that the terminal waits for permission, only a tool call without a result. */
   async #reportQuietCalls(now: number): Promise<void> {
     for (const { id, name } of this.#reader.listQuietCalls(limits.attachCallMs, now)) {
       if (this.#reported.has(id) || DELEGATING.has(name)) continue;
@@ -89,12 +91,12 @@ export class Follower {
       const call = `${this.#printed ?? this.file.id}: ${cleanLine(name)}`;
       await writeText(
         this.#io.stderr,
-        `${call} has had no result for ${limits.attachCallMs / 1_000} s: it is running, or it waits for permission in its terminal.\n`,
+        `${call} has had no result for ${limits.attachCallMs / 1_000} s: it is running, or waiting for permission in its terminal.\n`,
       );
     }
   }
 
-  /** A server that is being restarted comes back: steps that could not be sent wait until the limit. */
+  /** Retries while the server restarts, up to the limit. */
   async #attempt(send: () => Promise<void>): Promise<void> {
     try {
       await send();
@@ -107,5 +109,9 @@ export class Follower {
   }
 }
 
-/** Calls that are open for as long as the agents work that they have started. */
+function toConversation(conversation: string): Conversation {
+  return { program: claudeCodeFormat.program, conversation };
+}
+
+/** Tool calls that stay open as long as the agents they started. */
 const DELEGATING: ReadonlySet<string> = new Set(['Agent', 'Task', 'Workflow']);

@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { limits } from '../limits.ts';
+import { limits } from '../base/limits.ts';
 import { listAgentFiles } from './session-files.ts';
 
-it('[Y134] agents are found three folders below `subagents`, and those of a workflow have the labels of its record or journal', async () => {
+it('[Y134] agents are found three folders below `subagents`, and agents of a workflow have the labels of its record or journal', async () => {
   const root = await mkdtemp(join(tmpdir(), 'fleetloom-files-'));
   onTestFinished(() => rm(root, { recursive: true, force: true }));
   const folder = join(root, 'id', 'subagents');

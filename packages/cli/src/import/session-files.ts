@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { limits } from '../limits.ts';
+import { limits } from '../base/limits.ts';
 import { MAIN } from './step.ts';
 import { toObject, toText } from './transcript-record.ts';
 import type { AgentMeta } from './transcript-translator.ts';
@@ -15,6 +15,7 @@ export interface SessionFile {
   readonly changedAt: number;
 }
 
+/** The session of a transcript file; undefined if the path is not a file. */
 export async function toSessionFile(path: string): Promise<SessionFile | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile() !== true) return undefined;
@@ -25,11 +26,11 @@ export async function toSessionFile(path: string): Promise<SessionFile | undefin
 export interface AgentTranscript {
   readonly key: string;
   readonly path: string;
-  /** What the program has recorded about the agent; null for the main agent, and as long as there is nothing. */
+  /** Metadata of the agent; null for the main agent, and until the file exists. */
   readonly readMeta: () => Promise<AgentMeta | null>;
 }
 
-/** The main agent's file, and those of the sub-agents that are there now. */
+/** The file of the main agent and those of the sub-agents so far. */
 export async function listAgentFiles({ id, path }: SessionFile): Promise<AgentTranscript[]> {
   const folder = join(dirname(path), id);
   const files = await listTranscripts(join(folder, 'subagents'), 0);
@@ -50,10 +51,10 @@ async function listTranscripts(folder: string, depth: number): Promise<File[]> {
   return (await Promise.all(found)).flat();
 }
 
-/** Who an agent is stands in a file beside its own. Old releases have none. */
+/** Reads the metadata file beside a transcript. Old releases have none. */
 async function readMeta(folder: string, { key, path }: File): Promise<AgentMeta | null> {
   const meta = await readObject(path.replace(/\.jsonl$/, '.meta.json'));
-  // Not there, or just being written: then the agent is only known by its number.
+  // Missing, or being written: the agent is known only by its id.
   if (meta === undefined) return null;
   const agentType = toText(meta['agentType']) ?? null;
   const label = agentType === WORKFLOW_AGENT ? await readLabel(folder, basename(dirname(path)), key) : undefined;
@@ -67,7 +68,7 @@ async function readMeta(folder: string, { key, path }: File): Promise<AgentMeta 
 
 const WORKFLOW_AGENT = 'workflow-subagent';
 
-/** How the script of a workflow calls one of its agents: 2.1.325 writes it when the agent starts, both when the workflow ends. */
+/** The label of an agent in a workflow script: 2.1.325 writes it when the agent starts, all releases when the workflow ends. */
 async function readLabel(folder: string, run: string, key: string): Promise<string | undefined> {
   const isAgent = (entry: unknown) => toObject(entry)['agentId'] === key;
   const { workflowProgress } = (await readObject(join(folder, 'workflows', `${run}.json`))) ?? {};
@@ -82,7 +83,7 @@ async function readObject(path: string): Promise<Readonly<Record<string, unknown
   return value === undefined ? undefined : toObject(value);
 }
 
-/** Undefined for a file that is not there or too large. */
+/** Undefined for a file that is missing or too large. */
 async function readText(path: string): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found?.isFile() !== true || found.size > limits.importLineBytesMax) return undefined;

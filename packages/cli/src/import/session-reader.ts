@@ -1,9 +1,10 @@
 import { cutText } from '@fleetloom/protocol/fleet';
 import { FileTail } from './file-tail.ts';
-import { listAgentFiles, type SessionFile } from './session-files.ts';
+import type { SessionFile } from './session-files.ts';
+import type { SessionFormat, StepTranslator } from './session-format.ts';
 import type { Step } from './step.ts';
 import type { TranscriptRecord } from './transcript-record.ts';
-import { type AgentMeta, type OpenCall, TranscriptTranslator } from './transcript-translator.ts';
+import type { AgentMeta, OpenCall } from './transcript-translator.ts';
 
 interface Source {
   readonly key: string;
@@ -11,32 +12,35 @@ interface Source {
   readonly tail: FileTail;
 }
 
-/** What a session says of itself. */
+/** Facts about a session from its files. */
 export interface SessionFacts {
   title: string | null;
   directory: string | null;
   version: string | null;
 }
 
-/** Reads all files of a session as one story, in the order in which things happened, as far as they go now. */
+/** Reads all files of a session as one sequence, in the order of their timestamps. */
 export class SessionReader {
   readonly facts: SessionFacts = { title: null, directory: null, version: null };
-  /** Lines that could not be read. */
+  /** Number of unreadable lines. */
   unreadable = 0;
   readonly #session: SessionFile;
   readonly #sources = new Map<string, Source>();
-  readonly #translator = new TranscriptTranslator();
-  /** When each agent was last heard of. */
+  readonly #format: SessionFormat;
+  readonly #translator: StepTranslator;
+  /** Time of the last line of each agent. */
   readonly #heardAt = new Map<string, number>();
 
-  constructor(session: SessionFile) {
+  constructor(session: SessionFile, format: SessionFormat) {
     this.#session = session;
+    this.#format = format;
+    this.#translator = format.createTranslator();
   }
 
-  /** Steps line by line: those of one line belong together. */
+  /** Steps, grouped by line. */
   async *read(now: () => number = Date.now): AsyncGenerator<readonly Step[], void, undefined> {
-    for (const { key, path, readMeta } of await listAgentFiles(this.#session)) {
-      // More may be known of an agent later, until its first line is read.
+    for (const { key, path, readMeta } of await this.#format.listFiles(this.#session)) {
+      // Metadata may appear later, until the first line of the agent is read.
       const known = this.#sources.get(key);
       if (known === undefined || !this.#heardAt.has(key)) {
         this.#sources.set(key, { key, meta: await readMeta(), tail: known?.tail ?? new FileTail(path) });
@@ -52,31 +56,32 @@ export class SessionReader {
     }
   }
 
-  /** A file of the session no longer begins with what was read from it: it was replaced, truncated or rewritten. */
+  /** A file of the session was replaced, truncated or rewritten. */
   get isReplaced(): boolean {
     return [...this.#sources.values()].some(({ tail }) => tail.isReplaced);
   }
 
-  /** Calls without a result, of agents that have written nothing for so long. */
+  /** Open tool calls of agents that have been silent for this long. */
   listQuietCalls(quietMs: number, now: number): readonly OpenCall[] {
     const quiet = [...this.#heardAt].filter(([, heardAt]) => now - heardAt >= quietMs);
     return quiet.flatMap(([key]) => this.#translator.listOpenCalls(key));
   }
 
-  /** Nothing follows, from nobody, or from those of whom nothing was heard for so long. */
+  /** Closes the turns of all agents, or of those that have been silent for this long. */
   rest(quietMs = 0, now = Date.now()): readonly Step[] {
     const quiet = [...this.#heardAt].filter(([, heardAt]) => now - heardAt >= quietMs);
     return this.#translator.rest(quiet.map(([key]) => key));
   }
 
-  #learn({ fields }: TranscriptRecord): void {
+  #learn(record: TranscriptRecord): void {
     const { facts } = this;
-    if (facts.directory === null && typeof fields['cwd'] === 'string') facts.directory = fields['cwd'];
-    if (facts.version === null && typeof fields['version'] === 'string') facts.version = fields['version'];
+    const { directory, version } = this.#format.readFacts(record);
+    if (facts.directory === null && typeof directory === 'string') facts.directory = directory;
+    if (facts.version === null && typeof version === 'string') facts.version = version;
   }
 }
 
-/** The oldest of what comes next in any file goes first. Within a file the order stays as it is. */
+/** Merges the files by timestamp; the order within a file is kept. */
 async function* mergeByTime(sources: readonly Source[]) {
   const heads: {
     source: Source;
@@ -90,14 +95,14 @@ async function* mergeByTime(sources: readonly Source[]) {
     if (done !== true) heads.push({ source, lines, record: value, time: value?.time ?? '' });
   }
   while (heads.length > 0) {
-    // The first of equal ones: the main agent's file comes first, and whoever is called comes after who calls.
+    // On equal timestamps the first file wins: the main agent's file is first, and a child comes after its parent.
     const head = heads.reduce((first, each) => (each.time < first.time ? each : first));
     yield { source: head.source, record: head.record };
     const { done, value } = await head.lines.next();
     if (done === true) heads.splice(heads.indexOf(head), 1);
     else {
       head.record = value;
-      // Lines without a time happened with what came before them.
+      // A line without a timestamp has the time of the line before.
       head.time = value?.time ?? head.time;
     }
   }

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../base/command-error.ts';
 import type { ServerApi } from '../connection/server-api.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../base/limits.ts';
 import type { Step } from './step.ts';
 import { StepSender } from './step-sender.ts';
 
@@ -27,9 +27,9 @@ function createApi(known: Record<string, number> = {}) {
   return { api: { post } as unknown as ServerApi, bodies, state };
 }
 
-it('[J156] steps are sent so many at a time, those of a line together', async () => {
+it('[J156] steps are sent in batches of limited number, those of a line together', async () => {
   const { api, bodies } = createApi();
-  const sender = new StepSender(api, 'c', facts);
+  const sender = new StepSender(api, { program: 'claude-code', conversation: 'c' }, facts);
   for (let line = 1; line < limits.importStepsMax; line++) await sender.add([step(line)]);
   expect(bodies).toHaveLength(0);
   await sender.add([step(limits.importStepsMax), step(limits.importStepsMax)]);
@@ -40,9 +40,9 @@ it('[J156] steps are sent so many at a time, those of a line together', async ()
   expect([sender.sessionId, sender.taken]).toEqual(['sesn_1', limits.importStepsMax + 1]);
 });
 
-it('[J156] and so much at a time', async () => {
+it('[J156] batches have a limited size', async () => {
   const { api, bodies } = createApi();
-  const sender = new StepSender(api, 'c', facts);
+  const sender = new StepSender(api, { program: 'claude-code', conversation: 'c' }, facts);
   const long = 'x'.repeat(limits.importCharsMax / 2);
   await sender.add([step(1, long)]);
   expect(bodies).toHaveLength(0);
@@ -50,9 +50,9 @@ it('[J156] and so much at a time', async () => {
   expect(bodies).toHaveLength(1);
 });
 
-it('[J156] what the server has is not sent again, except what ends something', async () => {
+it('[J156] steps that the server has are not sent again, except those that end something', async () => {
   const { api, bodies } = createApi({ main: 7 });
-  const sender = new StepSender(api, 'c', facts);
+  const sender = new StepSender(api, { program: 'claude-code', conversation: 'c' }, facts);
   await sender.add([step(1)]);
   await sender.flush();
   await sender.add([
@@ -68,9 +68,9 @@ it('[J156] what the server has is not sent again, except what ends something', a
   ]);
 });
 
-it('[J156] what could not be sent goes with the next attempt', async () => {
+it('[J156] steps that could not be sent are part of the next attempt', async () => {
   const { api, bodies, state } = createApi();
-  const sender = new StepSender(api, 'c', facts);
+  const sender = new StepSender(api, { program: 'claude-code', conversation: 'c' }, facts);
   state.isDown = true;
   await sender.add([step(1)]);
   await expect(sender.flush()).rejects.toThrow('down');

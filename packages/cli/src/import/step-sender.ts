@@ -1,6 +1,6 @@
 import { cutText } from '@fleetloom/protocol/fleet';
 import type { ServerApi } from '../connection/server-api.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../base/limits.ts';
 import type { SessionFacts } from './session-reader.ts';
 import type { Step } from './step.ts';
 
@@ -10,25 +10,33 @@ interface Imported {
   readonly taken: number;
 }
 
-/** Hands steps to the server, many at a time. What the server has is not sent again. */
+/** A program's conversation, which becomes one session. */
+export interface Conversation {
+  readonly program: string;
+  readonly conversation: string;
+}
+
+/** Sends steps to the server in batches. Known steps are not sent again. */
 export class StepSender {
   sessionId: string | undefined;
-  /** Steps that the server did not know before. */
+  /** Number of steps that were new to the server. */
   taken = 0;
   readonly #api: ServerApi;
+  readonly #program: string;
   readonly #conversation: string;
   readonly #facts: SessionFacts;
   #lines: Readonly<Record<string, number>> = {};
   #pending: Step[] = [];
   #chars = 0;
 
-  constructor(api: ServerApi, conversation: string, facts: SessionFacts) {
+  constructor(api: ServerApi, { program, conversation }: Conversation, facts: SessionFacts) {
     this.#api = api;
+    this.#program = program;
     this.#conversation = conversation;
     this.#facts = facts;
   }
 
-  /** All steps of a line, or what ends something. */
+  /** Adds all steps of a line, or steps that end a turn. */
   async add(steps: readonly Step[]): Promise<void> {
     const fresh = steps.filter((step) => !this.#isKnown(step));
     for (const step of fresh) this.#pending.push(step);
@@ -36,11 +44,11 @@ export class StepSender {
     if (this.#pending.length >= limits.importStepsMax || this.#chars >= limits.importCharsMax) await this.flush();
   }
 
-  /** Sends what waits. If that fails it still waits, and goes with the next attempt. */
+  /** Sends the queued steps. After a failure they stay queued for the next attempt. */
   async flush(isEnd = false): Promise<void> {
     const { title, directory, version } = this.#facts;
     const body = {
-      program: 'claude-code',
+      program: this.#program,
       conversation: this.#conversation,
       title,
       directory: directory === undefined || directory === null ? null : cutText(directory, DIRECTORY_CHARS),

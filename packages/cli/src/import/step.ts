@@ -1,13 +1,14 @@
-/** What `POST /v1/imports` takes: something that an agent did, at a line of its own file. */
+/** A step of `POST /v1/imports`: an action of an agent at a line of its file. */
 export interface Step {
   /** `main`, or the id of a sub-agent. */
   readonly key: string;
-  /** From 1. What ends something stands at the line before it. */
+  /** From 1. The end of a turn has the number of the line before. */
   readonly line: number;
   readonly time: string;
   readonly event: StepEvent;
 }
 
+/** What happened in a step, in the form of `POST /v1/imports`. */
 export type StepEvent =
   | { readonly type: 'said'; readonly content: readonly Block[] }
   | { readonly type: 'turn_started' }
@@ -44,10 +45,12 @@ export type StepEvent =
     }
   | { readonly type: 'compacted' };
 
+/** How an imported turn ended. */
 export type Outcome =
   | { readonly type: 'done' | 'stopped' }
   | { readonly type: 'refused' | 'failed'; readonly message: string };
 
+/** Token usage of an imported model request. */
 export interface StepUsage {
   readonly input_tokens: number;
   readonly output_tokens: number;
@@ -56,10 +59,11 @@ export interface StepUsage {
   readonly cache_creation_1h_input_tokens: number;
 }
 
-/** A block of content in the words of the Messages API. */
+/** A content block of the Messages API. */
 export interface Block {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
+/** The key of the main agent. */
 export const MAIN = 'main';

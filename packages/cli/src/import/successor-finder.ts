@@ -5,21 +5,21 @@ import { FileTail } from './file-tail.ts';
 import { type SessionFile, toSessionFile } from './session-files.ts';
 
 /**
- * Finds the sessions with which a terminal goes on after `/clear` or a fork: new files in the folder of the first one. A file
- * does not name the session before it. It begins with the command `/clear`, or, for a fork, with the same record.
+ * Finds the sessions that continue in the same terminal after `/clear` or a fork: new files in the folder of the first one.
+ * A file does not name its predecessor, but starts with the command `/clear` or, for a fork, with the same record.
  */
 export class SuccessorFinder {
   readonly #first: SessionFile;
-  /** Files that were there before, or belong to other terminals. */
+  /** Files that existed before or belong to other terminals. */
   #ignored: Set<string> | undefined;
-  /** The first records of the sessions that were found. */
+  /** First records of the found sessions. */
   readonly #origins = new Set<string>();
 
   constructor(first: SessionFile) {
     this.#first = first;
   }
 
-  /** Those that have begun since the last call. */
+  /** The sessions that started since the last call. */
   async find(): Promise<SessionFile[]> {
     const names = await readdir(dirname(this.#first.path)).catch(() => []);
     this.#ignored ??= new Set(names);
@@ -46,9 +46,9 @@ export class SuccessorFinder {
 }
 
 interface Head {
-  /** Of the first record that has one. */
+  /** The uuid of the first record that has one. */
   readonly uuid: string | undefined;
-  /** Whether the first thing that the user did is `/clear`; undefined if there is nothing yet. */
+  /** Whether the first prompt is `/clear`; undefined if there is no prompt yet. */
   readonly isClear: boolean | undefined;
 }
 

@@ -1,12 +1,12 @@
 import type { Block } from './step.ts';
 import { toObject, toText } from './transcript-record.ts';
 
-/** What a person said, as far as the server knows such blocks. */
+/** The blocks of a user message that the server accepts. */
 export function toSaid(blocks: readonly Block[]): Block[] {
   return blocks.flatMap((block) => toShown(block, ['text', 'image', 'document']));
 }
 
-/** What a tool gave: a text, blocks, or nothing. */
+/** The content of a tool result as blocks. */
 export function toResult(content: unknown): Block[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   if (!Array.isArray(content)) return [];
@@ -17,7 +17,7 @@ export function toResult(content: unknown): Block[] {
   });
 }
 
-/** One block of an answer, calls aside. */
+/** One block of a model response, other than a tool call. */
 export function toAnswer(block: Block): Block | undefined {
   if (block.type === 'text') {
     const text = toText(block['text']);
@@ -27,7 +27,7 @@ export function toAnswer(block: Block): Block | undefined {
   return { type: 'other', raw: block };
 }
 
-/** Kinds that the wire does not know are shown as what they are made of. */
+/** Blocks of unknown types are shown as text. */
 function toShown(block: Block, known: readonly string[]): Block[] {
   if (block.type === 'text') {
     const text = toText(block['text']);

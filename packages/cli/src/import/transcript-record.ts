@@ -1,23 +1,25 @@
-import { limits } from '../limits.ts';
+import { isObject } from '../base/is-object.ts';
+import { limits } from '../base/limits.ts';
 import type { Block, StepUsage } from './step.ts';
 
-/** A line of a session file, as far as we look at it. Everything in it may be missing or of another kind. */
+/** The parsed fields of a line of a session file. Every field of the file may be missing or of another type. */
 export interface TranscriptRecord {
   readonly type: string;
   readonly time: string | undefined;
-  /** Whether it belongs to a sub-agent. Old releases had those in the file of the main agent. */
+  /** Whether the line belongs to a sub-agent. Old releases write those into the file of the main agent. */
   readonly isSidechain: boolean;
-  /** Not said by anybody: notes of the program to its model. */
+  /** A note of the program to its model, not a message. */
   readonly isMeta: boolean;
   readonly isSummary: boolean;
   readonly isError: boolean;
   readonly message: TranscriptMessage;
   readonly subtype: string | undefined;
-  /** What the program knows of a result beside its text. */
+  /** Structured data of a tool result. */
   readonly result: Readonly<Record<string, unknown>>;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
+/** The message of a transcript line, with missing fields filled in. */
 export interface TranscriptMessage {
   readonly id: string | undefined;
   readonly model: string | undefined;
@@ -27,7 +29,7 @@ export interface TranscriptMessage {
   readonly usage: StepUsage;
 }
 
-/** Undefined for what is no object with a type. */
+/** Undefined for a value that is not an object with a type. */
 export function readRecord(value: unknown): TranscriptRecord | undefined {
   const fields = toObject(value);
   const type = toText(fields['type']);
@@ -73,11 +75,12 @@ function isBlock(value: unknown): value is Block {
   return typeof toObject(value)['type'] === 'string';
 }
 
+/** The value if it is an object, otherwise an empty one. */
 export function toObject(value: unknown): Readonly<Record<string, unknown>> {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? (value as Readonly<Record<string, unknown>>) : {};
+  return isObject(value) ? value : {};
 }
 
+/** The value if it is a string that is not empty. */
 export function toText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

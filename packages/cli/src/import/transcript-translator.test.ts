@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { limits } from '../limits.ts';
+import { limits } from '../base/limits.ts';
 import { MAIN, type Step } from './step.ts';
 import { readRecord } from './transcript-record.ts';
 import { type AgentMeta, TranscriptTranslator } from './transcript-translator.ts';
@@ -7,7 +7,7 @@ import { type AgentMeta, TranscriptTranslator } from './transcript-translator.ts
 const T = '2026-01-01T00:00:00.000Z';
 
 describe('when a turn is over', () => {
-  it('[J150] it is over when the model has nothing more to say and somebody speaks, or nobody does for a while', () => {
+  it('[J150] a turn ends when the model has finished and a message follows, or no line follows for a while', () => {
     const { take, rest } = translate();
     expect(types(take(user('Hi')))).toEqual(['said 1']);
     expect(types(take(answer('m1', text('Hello'), 'end_turn')))).toEqual(['request_started 2', 'block 2']);
@@ -17,7 +17,7 @@ describe('when a turn is over', () => {
     expect(rest()).toEqual([]);
     // Notes of the program in between change nothing.
     expect(take({ type: 'last-prompt' })).toEqual([]);
-    expect(types(take(answer('m3', text('By itself'), 'end_turn')))).toEqual([
+    expect(types(take(answer('m3', text('On its own'), 'end_turn')))).toEqual([
       'turn_started 6',
       'request_started 6',
       'block 6',
@@ -39,7 +39,7 @@ describe('when a turn is over', () => {
     ]);
   });
 
-  it('[J150] what a message used is told once, also if a result comes before its last line', () => {
+  it('[J150] the usage of a message is reported once, also if a result arrives before its last line', () => {
     const { take } = translate();
     take(user('Hi'));
     take(answer('m1', call('c1', 'Bash'), null, { output_tokens: 7 }));
@@ -50,7 +50,7 @@ describe('when a turn is over', () => {
     expect(types(take(answer('m2', text('Done'), 'end_turn')))).toEqual(['request_started 6', 'block 6']);
   });
 
-  it('[J150] lines of one message are one request, whatever each says about its end', () => {
+  it('[J150] lines of one message are one model request, whatever each line has as its end', () => {
     const { take, rest } = translate();
     take(user('Hi'));
     const steps = [
@@ -77,7 +77,7 @@ describe('when a turn is over', () => {
     expect(take(line).at(-1)).toMatchObject({ line: 3, event: { type: 'turn_ended', outcome } });
   });
 
-  it('[J151] a refusal is told as one', () => {
+  it('[J151] a refusal is reported as a refusal', () => {
     const { take, rest } = translate();
     take(user('Hi'));
     take(answer('m1', text('I cannot'), 'refusal'));
@@ -88,8 +88,8 @@ describe('when a turn is over', () => {
   });
 });
 
-describe('what somebody said', () => {
-  it('[J152] a command is told when it leads to something; what the program notes for itself is not told', () => {
+describe('user messages', () => {
+  it('[J152] a command is reported when it starts a turn; notes of the program are not reported', () => {
     const { take } = translate();
     expect(take(user('<command-name>/review</command-name><command-args>all of it</command-args>'))).toEqual([]);
     for (const note of ['<local-command-stdout>x', '<task-notification>x', '<bash-input>ls', '<system-reminder>x']) {
@@ -102,7 +102,7 @@ describe('what somebody said', () => {
     expect(types(take({ type: 'system', subtype: 'compact_boundary' }))).toEqual(['compacted 9']);
   });
 
-  it('[J152] images are kept, and kinds that the wire does not know are shown as what they are made of', () => {
+  it('[J152] images are kept, and blocks unknown to the wire are shown as JSON', () => {
     const { take } = translate();
     const image = { type: 'image', source: { type: 'base64', data: 'AAAA', media_type: 'image/png', more: 1 } };
     const [said] = take(user([text('Look'), image, { type: 'novel', x: 1 }]));
@@ -153,7 +153,7 @@ describe('sub-agents', () => {
     expect(stopped[1]).toMatchObject({ line: 1, event: { status: 'stopped' } });
   });
 
-  it('[J153] one in the background goes on after its call was answered, and one that had ended can be spoken to', () => {
+  it('[J153] a background agent continues after its call was answered, and an ended one can get a follow-up', () => {
     const { take, takeOf, rest } = translate();
     take(user('Hi'));
     take(answer('m1', call('c1', 'Agent'), 'tool_use'));
@@ -163,7 +163,7 @@ describe('sub-agents', () => {
     takeOf('a1', null, answer('m2', text('Done'), 'end_turn'));
     expect(rest(['a1']).at(-1)?.event).toEqual({ type: 'thread_ended', status: 'completed', error: null });
     expect(takeOf('a1', null, user('And now?'))[0]?.event).toEqual({ type: 'thread_started', prompt: 'And now?' });
-    // What the program adds to a conversation that is under way is nobody's task.
+    // A note that the program adds during a turn is not a task.
     expect(takeOf('a1', null, user('A note'))).toEqual([]);
     const failed = { ...answer('x', text('API Error'), null), isApiErrorMessage: true };
     expect(takeOf('a1', null, failed).at(-1)?.event).toEqual({

@@ -1,11 +1,11 @@
 import { cutText } from '@fleetloom/protocol/fleet';
-import { limits } from '../limits.ts';
+import { limits } from '../base/limits.ts';
 import { classifyPrompt } from './classify-prompt.ts';
 import { MAIN, type Outcome, type Step, type StepEvent, type StepUsage } from './step.ts';
 import { toAnswer, toResult, toSaid } from './to-blocks.ts';
 import { toText, type TranscriptMessage, type TranscriptRecord } from './transcript-record.ts';
 
-/** What stands beside the file of a sub-agent. */
+/** The metadata file of a sub-agent. */
 export interface AgentMeta {
   readonly agentType: string | null;
   readonly description: string | null;
@@ -13,7 +13,7 @@ export interface AgentMeta {
   readonly parentId: string | null;
 }
 
-/** A call of an agent that has no result yet. */
+/** A tool call without a result so far. */
 export interface OpenCall {
   readonly id: string;
   readonly name: string;
@@ -24,33 +24,33 @@ interface Agent {
   readonly meta: AgentMeta | null;
   line: number;
   time: string;
-  /** Its turn, or its run. */
+  /** The open turn or run. */
   isOpen: boolean;
   isKnown: boolean;
-  /** The request that answers come from. */
+  /** The model request that is being answered. */
   request: { messageId: string; model: string; usage: StepUsage; stopReason: string | null } | null;
-  /** The message of the last one that ended. */
+  /** The message id of the last model request that ended. */
   answered: string | null;
-  /** Calls without a result: their ids and the names of their tools. */
+  /** Open tool calls: names by id. */
   readonly openCalls: Map<string, string>;
-  /** Its last message says that it has nothing more to say. */
+  /** Its last message ended the turn. */
   isDone: boolean;
-  /** A command that somebody typed, before it is known whether it leads to anything. */
+  /** A typed command that has not started a turn yet. */
   command: string | null;
 }
 
 /**
- * Lines of the program's own session files in, steps out. Files do not say when a turn is over, as the program's output
- * does: it is over when the model has nothing more to say and something else follows, or nothing does for a while.
+ * Translates lines of session files into steps. The files do not record the end of a turn: a turn has ended when the model
+ * has finished and another line follows, or no line follows for a while.
  */
 export class TranscriptTranslator {
   readonly #agents = new Map<string, Agent>();
-  /** Who made a call, and which agent it started. */
+  /** The caller of each tool call, and the agent it started. */
   readonly #callers = new Map<string, string>();
   readonly #children = new Map<string, Agent>();
   #out: Step[] = [];
 
-  /** The next line of an agent's file; `main` for the session's own. Lines have to come one by one. */
+  /** Takes the next line of an agent's file; `main` is the main agent. Lines must be passed in order. */
   take(key: string, meta: AgentMeta | null, record: TranscriptRecord | undefined): Step[] {
     const agent = this.#agents.get(key) ?? this.#meet(key, meta);
     if (record === undefined || (key === MAIN && record.isSidechain)) agent.line++;
@@ -58,7 +58,7 @@ export class TranscriptTranslator {
     return this.#give();
   }
 
-  /** Nothing more came from these agents for a while: whoever has nothing more to say is done. */
+  /** Ends the turns of agents that have finished and have been silent for a while. */
   rest(keys: Iterable<string> = this.#agents.keys()): Step[] {
     for (const key of keys) {
       const agent = this.#agents.get(key);
@@ -75,11 +75,11 @@ export class TranscriptTranslator {
     const { type, message } = record;
     const isNew = type === 'assistant' && message.id !== (agent.request?.messageId ?? agent.answered);
     const isOver = type === 'user' || isNew || record.isError;
-    // What ends something belongs to the line before.
+    // The end of a turn belongs to the line before.
     if (isOver && agent.isDone) this.#end(agent);
     else if (isOver) this.#endRequest(agent);
     agent.line++;
-    // The program's own notes may come much later than what they are about.
+    // Notes of the program may arrive much later than the events they describe.
     if (spoken.has(type)) agent.time = record.time ?? agent.time;
     if (type === 'assistant' && record.isError) this.#fail(agent, message);
     else if (type === 'assistant') this.#answer(agent, message);
@@ -94,7 +94,7 @@ export class TranscriptTranslator {
     agent.request = {
       messageId: id,
       model,
-      // A result may come before the last line of the message that asked for it: what that used was told by then.
+      // A result may arrive before the last line of the message that made the call; its usage was already reported.
       usage: agent.request === null && id === agent.answered ? noUsage : usage,
       stopReason: stopReason ?? agent.request?.stopReason ?? null,
     };
@@ -125,7 +125,7 @@ export class TranscriptTranslator {
     if (results.length > 0) for (const result of results) this.#result(agent, result, record);
     else if (record.isSummary || record.isMeta) return;
     else if (agent.key === MAIN) this.#said(agent, record);
-    else this.#told(agent, record.message);
+    else this.#addMessage(agent, record.message);
   }
 
   #result(agent: Agent, block: { readonly [field: string]: unknown }, { result }: TranscriptRecord): void {
@@ -133,7 +133,7 @@ export class TranscriptTranslator {
     if (!agent.openCalls.delete(callId)) return;
     const isError = block['is_error'] === true;
     const child = this.#children.get(callId);
-    // One that was sent to the background has only begun.
+    // A background agent has only started.
     const isLaunch = result['status'] === 'async_launched' || result['isAsync'] === true;
     if (child?.isOpen === true && !isLaunch) this.#end(child, isError ? 'stopped' : 'completed');
     this.#emit(agent, { type: 'result', call_id: callId, content: toResult(block['content']), is_error: isError });
@@ -153,8 +153,8 @@ export class TranscriptTranslator {
     this.#emit(agent, { type: 'said', content });
   }
 
-  /** A sub-agent was given its task, or, when it had ended, another one. */
-  #told(agent: Agent, { blocks }: TranscriptMessage): void {
+  /** A sub-agent receives its task, or a new one after it has ended. */
+  #addMessage(agent: Agent, { blocks }: TranscriptMessage): void {
     const prompt = blocks.flatMap((block) => (typeof block['text'] === 'string' ? [block['text']] : [])).join('\n');
     if (!agent.isKnown) return this.#introduce(agent, prompt);
     if (agent.isOpen) return;
@@ -162,7 +162,7 @@ export class TranscriptTranslator {
     this.#emit(agent, { type: 'thread_started', prompt });
   }
 
-  /** It does something, so its turn has begun. */
+  /** Starts a turn if none is open. */
   #open(agent: Agent): void {
     if (!agent.isKnown) return this.#introduce(agent, null);
     if (agent.isOpen) return;
@@ -178,7 +178,7 @@ export class TranscriptTranslator {
     const parent = parentId ?? this.#callers.get(callId ?? '') ?? MAIN;
     this.#emit(agent, {
       type: 'thread_opened',
-      // Whose parent never said a word is nobody's that we know.
+      // The parent never wrote a line, so it is unknown.
       parent_key: this.#agents.get(parent)?.isKnown === true ? parent : MAIN,
       agent_name: cutText(agentType ?? 'agent', limits.importNameCharsMax),
       description,
@@ -251,7 +251,7 @@ export class TranscriptTranslator {
 
 const spoken: ReadonlySet<string> = new Set(['assistant', 'user', 'system']);
 
-/** Why a model stops for good, until somebody speaks to it. */
+/** Stop reasons that end the turn. */
 const finalReasons: ReadonlySet<string> = new Set(['end_turn', 'stop_sequence', 'refusal']);
 
 const noUsage: StepUsage = {

@@ -4,8 +4,8 @@ import type { RequestReceived } from '@fleetloom/protocol/fleet';
 import { describe, expect, it } from 'vitest';
 import { eventually, FakeIo } from '../../test-support/fake-io.ts';
 import { createServerApi } from '../connection/server-api.ts';
-import { limits } from '../limits.ts';
-import { listenForEnd } from './asked.ts';
+import { limits } from '../base/limits.ts';
+import { listenForStop } from './stop-listener.ts';
 import { followRun } from './follow-run.ts';
 
 const FIRST: RequestReceived = {
@@ -36,7 +36,7 @@ async function withServer(
 /** Follows a run on a fake clock. */
 function follow(url: string) {
   const io = new FakeIo();
-  const asked = listenForEnd(io);
+  const asked = listenForStop(io);
   const notes: string[] = [];
   const waits: number[] = [];
   const end = followRun(
@@ -63,7 +63,7 @@ function follow(url: string) {
 }
 
 describe('following a run', () => {
-  it('[Y7] a server that stays away is given up after eight tries, as one that is not there', async () => {
+  it('[Y7] an unreachable server is given up after eight attempts, with the code of a missing server', async () => {
     let asked = 0;
     await withServer(
       (request) => {
@@ -98,7 +98,7 @@ describe('following a run', () => {
         expect([isOver, limits.cancelMs]).toEqual([false, 15_000]);
         await io.timers.advance(1);
         expect(await end).toEqual({ done: undefined });
-        expect(notes).toEqual(['Ctrl-C: the run is being cancelled; once more leaves at once.']);
+        expect(notes).toEqual(['Ctrl-C: cancelling the run; repeat to exit at once.']);
         expect(io.timers.pending).toBe(0);
       },
     );

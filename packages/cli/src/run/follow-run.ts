@@ -1,35 +1,36 @@
 import type { Done, FleetEvent, GateMode, RequestReceived } from '@fleetloom/protocol/fleet';
 import { type FleetOptions, openFleet } from '../connection/open-fleet.ts';
 import type { ServerApi } from '../connection/server-api.ts';
-import type { Io } from '../io.ts';
-import { limits } from '../limits.ts';
-import type { EndingSignal } from '../until-signal.ts';
+import type { Io } from '../base/io.ts';
+import { limits } from '../base/limits.ts';
+import type { EndingSignal } from '../base/until-signal.ts';
 
+/** A run and what to do with its events. */
 export interface RunToFollow {
   readonly first: RequestReceived;
   readonly gate: GateMode;
   readonly onEvent: (event: FleetEvent) => Promise<void> | void;
-  /** Says something about the run that is no event of it. */
+  /** Shows a note that is not an event. */
   readonly onNote: (text: string) => void;
-  /** Chance and timers of the client, for tests. */
+  /** Random numbers and timers of the client, for tests. */
   readonly reconnect?: Pick<FleetOptions, 'random' | 'schedule'>;
 }
 
-/** How a run ended; undefined where its end was not waited for. */
+/** How a run ended; `done` is undefined if its end was not awaited. */
 export interface RunEnd {
   readonly done: Done | undefined;
 }
 
-/** Follows a run to its end. `asked` is how somebody ends it: it is cancelled, and its end is waited for (SPEC Y7). */
-export async function followRun(io: Io, api: ServerApi, run: RunToFollow, asked: Asked): Promise<RunEnd> {
+/** Follows a run to its end. A stop signal cancels the run and waits for its end; a second one returns at once (SPEC Y7). */
+export async function followRun(io: Io, api: ServerApi, run: RunToFollow, stop: StopRequests): Promise<RunEnd> {
   const { first, gate, onEvent, onNote, reconnect = {} } = run;
   const leave = new AbortController();
-  const undo = asked.onAsk((signal, times) => {
+  const undo = stop.onRequest((signal, times) => {
     if (times > 1) return leave.abort();
-    onNote(`${signal === 'SIGINT' ? 'Ctrl-C' : signal}: the run is being cancelled; once more leaves at once.`);
+    onNote(`${signal === 'SIGINT' ? 'Ctrl-C' : signal}: cancelling the run; repeat to exit at once.`);
     const cancelTimer = io.timers.after(limits.cancelMs, () => leave.abort());
     leave.signal.addEventListener('abort', cancelTimer);
-    // One that is over by now cannot be cancelled, and its end is on the way.
+    // A run that has just ended cannot be cancelled; its end is about to arrive.
     api.post(`/v1/requests/${first.request_id}/cancel`, {}).catch(() => undefined);
   });
   try {
@@ -54,8 +55,8 @@ export async function followRun(io: Io, api: ServerApi, run: RunToFollow, asked:
   }
 }
 
-/** Signals that ask for the end, those included which came before anybody listened. */
-export interface Asked {
+/** Signals that ask the command to exit, including those that arrived before a listener was added. */
+export interface StopRequests {
   readonly signal: EndingSignal | undefined;
-  onAsk(handle: (signal: EndingSignal, times: number) => void): () => void;
+  onRequest(handle: (signal: EndingSignal, times: number) => void): () => void;
 }

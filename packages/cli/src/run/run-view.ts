@@ -1,32 +1,40 @@
-import { createSlots, type FleetEvent, foldSlots, openApprovals, type SessionSlots } from '@fleetloom/protocol/fleet';
+import {
+  createSlots,
+  type FleetEvent,
+  foldSlots,
+  openApprovals,
+  type SessionSlots,
+  type ThreadRow,
+  toThreadRows,
+} from '@fleetloom/protocol/fleet';
+import { cleanLine } from '@fleetloom/protocol/text';
 import { drawSummary, drawThread } from '../fleet/draw-threads.ts';
 import { toEventLine } from '../fleet/event-line.ts';
 import { toInputLines } from '../fleet/input-lines.ts';
 import { LineLog } from '../fleet/log-line.ts';
-import { type ThreadRow, toThreadRows } from '../fleet/thread-rows.ts';
-import type { Io } from '../io.ts';
-import { limits } from '../limits.ts';
-import { toStderrIo } from '../stderr-io.ts';
-import { cleanLine } from '../terminal/clean-text.ts';
-import { formatRunning } from '../terminal/format.ts';
+import type { Io } from '../base/io.ts';
+import { limits } from '../base/limits.ts';
+import { toStderrIo } from '../base/stderr-io.ts';
+import { formatRunning } from '../terminal/format-running.ts';
 import { LiveScreen } from '../terminal/live-screen.ts';
 import { detectLook, drawingWidth, type Look } from '../terminal/look.ts';
 import { paintRow, type Row, span } from '../terminal/row.ts';
 import { loadTextWidth } from '../terminal/text-width.ts';
-import { writeText } from '../write-text.ts';
+import { writeText } from '../base/write-text.ts';
+import { toPasted } from '../base/to-pasted.ts';
 
-/** Shows a run while it goes on. */
+/** Shows a run live. */
 export interface RunView {
   take(event: FleetEvent): Promise<void> | void;
-  /** Something that is no event. */
+  /** Shows a note that is not an event. */
   note(text: string): void;
-  /** Whether somebody can see what is asked for: nothing is approved that was not shown. */
+  /** Whether the approval is visible: nothing may be approved unseen. */
   shows(toolUseId: string): boolean;
-  /** Leaves the last picture and gives the terminal back. */
+  /** Draws the final state and restores the terminal. */
   stop(): void;
 }
 
-/** The events themselves, on standard output, and nothing else (SPEC Y8). */
+/** Prints the events on standard output, and nothing else (SPEC Y8). */
 export function createJsonView(io: Io): RunView {
   return {
     take: (event) => writeText(io.stdout, toEventLine(io, event)),
@@ -36,7 +44,7 @@ export function createJsonView(io: Io): RunView {
   };
 }
 
-/** For people, on standard error: a tree that lives where it can, else a line for each change. `now` is the server's time. */
+/** Draws on standard error: a live tree on a terminal, otherwise one line per change. `now` is the time on the server. */
 export async function createTextView(io: Io, canAnswer: () => boolean, now = () => io.timers.now()): Promise<RunView> {
   const screenIo = toStderrIo(io);
   const look = detectLook(screenIo);
@@ -69,7 +77,7 @@ function createTreeView(io: Io, look: Look, canAnswer: () => boolean, now: () =>
     const nowMs = now();
     const drawing = { width, glyphs: look.glyphs, nowMs, ...(isFinal ? {} : { animationMs: nowMs }) };
     shown = openApprovals(slots)[0]?.toolUseId;
-    const asks = isFinal ? [] : drawAsks(slots, look, canAnswer(), width, Math.floor(rowsMax / 2));
+    const asks = isFinal ? [] : drawAsks(io, slots, look, canAnswer(), width, Math.floor(rowsMax / 2));
     const notes = note === undefined ? [] : [{ left: [span(note, 'attention')], right: [] }];
     const room = rowsMax - asks.length - notes.length - 2;
     const threads = toThreadRows(slots.runs);
@@ -115,8 +123,15 @@ function drawTitle({ runs, sessionId }: SessionSlots, { glyphs }: Look): Row {
   return { left: [span('fleetloom', 'brand'), span(`  ${facts.join(` ${glyphs.dot} `)}`, 'dim')], right: [] };
 }
 
-/** The first that waits, with all of its input as far as half of the screen goes: nobody can approve what he cannot see. */
-function drawAsks(slots: SessionSlots, { glyphs }: Look, canAnswer: boolean, width: number, rowsMax: number): Row[] {
+/** The first pending approval with its input, up to half of the screen, so that it is not approved unseen. */
+function drawAsks(
+  io: Io,
+  slots: SessionSlots,
+  { glyphs }: Look,
+  canAnswer: boolean,
+  width: number,
+  rowsMax: number,
+): Row[] {
   const open = openApprovals(slots);
   const [first] = open;
   if (first === undefined) return [];
@@ -127,11 +142,11 @@ function drawAsks(slots: SessionSlots, { glyphs }: Look, canAnswer: boolean, wid
   const rest = lines.length - shown.length;
   const answer = canAnswer
     ? `a approve ${glyphs.dot} d deny`
-    : `fleetloom approve ${slots.sessionId ?? ''} ${first.toolUseId}`;
+    : toPasted(io, `fleetloom approve ${slots.sessionId ?? ''} ${first.toolUseId}`);
   return [
     {
       left: [
-        span(`${glyphs.needsYou} ${cleanLine(first.agent)} asks for `, 'attention'),
+        span(`${glyphs.needsYou} ${cleanLine(first.agent)} requests approval for `, 'attention'),
         span(cleanLine(first.tool), 'bold'),
         span(more, 'dim'),
       ],
@@ -143,7 +158,7 @@ function drawAsks(slots: SessionSlots, { glyphs }: Look, canAnswer: boolean, wid
   ];
 }
 
-/** More threads than rows: those that ended well are counted first, then whatever comes last. */
+/** With more threads than rows, finished threads are replaced by a count first, then the last ones. */
 function fitThreads(threads: readonly ThreadRow[], rowsMax: number): (ThreadRow | number)[] {
   if (threads.length <= rowsMax) return [...threads];
   const room = rowsMax - 1;

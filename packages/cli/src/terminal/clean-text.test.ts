@@ -1,12 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cleanInput, cleanInputLine, cleanLine, cleanText } from './clean-text.ts';
+import { cleanLine } from '@fleetloom/protocol/text';
+import { cleanText } from './clean-text.ts';
 
 const ESC = '\u001b';
 
 describe('cleanText', () => {
   it.each([
-    ['colours', `a${ESC}[31;1mred${ESC}[0m`, 'ared'],
+    ['colours', `a${ESC}[31;1mred${ESC}[0m`, 'a⟦ESC⟧[31;1mred⟦ESC⟧[0m'],
     ['a cursor that climbs and erases', `x${ESC}[3A${ESC}[2Kforged`, 'x⟦ESC⟧[3A⟦ESC⟧[2Kforged'],
     ['a window title', `x${ESC}]0;owned\u0007y`, 'x⟦ESC⟧]0;owned⟦U+0007⟧y'],
     [
@@ -15,7 +16,7 @@ describe('cleanText', () => {
       '⟦ESC⟧]8;;http://evil⟦ESC⟧\\text⟦ESC⟧]8;;⟦ESC⟧\\',
     ],
     ['a device control string', `${ESC}P$q"p${ESC}\\x`, '⟦ESC⟧P$q"p⟦ESC⟧\\x'],
-    ['eight bit forms', 'a\u009b31mb\u009d0;t\u009cc', 'ab⟦U+009D⟧0;t⟦U+009C⟧c'],
+    ['eight bit forms', 'a\u009b31mb\u009d0;t\u009cc', 'a⟦U+009B⟧31mb⟦U+009D⟧0;t⟦U+009C⟧c'],
     ['a full reset and a character set', `${ESC}c${ESC}(0x`, '⟦ESC⟧c⟦ESC⟧(0x'],
     ['a bell, a backspace, a delete', 'a\u0007b\u0008c\u007f', 'a⟦U+0007⟧b⟦U+0008⟧c⟦U+007F⟧'],
     ['a carriage return that would overwrite the line', 'harmless\rEVIL', 'harmless⟦CR⟧EVIL'],
@@ -35,7 +36,7 @@ describe('cleanText', () => {
     expect(cleanLine(' a\n\tb  c ')).toBe('a b c');
   });
 
-  it('[C5] whatever comes in, only printable characters and line feeds come out', () => {
+  it('[C5] any input becomes only printable characters and line feeds', () => {
     const pieces = fc.constantFrom(
       ESC,
       '[',
@@ -64,13 +65,13 @@ describe('cleanText', () => {
     );
   });
 
-  it('[C28] of what is approved nothing is dropped: inputs that differ look different', () => {
-    expect(cleanInput(`rm ${ESC}[8m-rf /${ESC}[0m`)).toBe('rm ⟦ESC⟧[8m-rf /⟦ESC⟧[0m');
-    expect(cleanInputLine('cat a\u200b\u202e.txt\r\n\tnext')).toBe('cat a⟦ZWSP⟧⟦RLO⟧.txt next');
+  it('[C28] nothing of an approved input is dropped: different inputs look different', () => {
+    expect(cleanText(`rm ${ESC}[8m-rf /${ESC}[0m`)).toBe('rm ⟦ESC⟧[8m-rf /⟦ESC⟧[0m');
+    expect(cleanLine('cat a\u200b\u202e.txt\r\n\tnext')).toBe('cat a⟦ZWSP⟧⟦RLO⟧.txt next');
     const unit = fc.constantFrom('a', ' ', ESC, '[31m', '\u200b', '\u202e', '\u0007', '\ufeff', '\u{e0041}');
     fc.assert(
       fc.property(fc.string({ unit }), fc.string({ unit }), (one, other) => {
-        expect(cleanInput(one) === cleanInput(other)).toBe(one === other);
+        expect(cleanText(one) === cleanText(other)).toBe(one === other);
       }),
     );
   });

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FakeIo } from '../../test-support/fake-io.ts';
 import { FakeTerminal } from '../../test-support/fake-terminal.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../base/limits.ts';
 import { FullScreen } from './full-screen.ts';
 import { parseKeys } from './parse-keys.ts';
 
@@ -29,7 +29,7 @@ describe('FullScreen', () => {
     expect(terminal.screen.slice(0, 2)).toEqual(['one', 'two']);
   });
 
-  it('[Y22] in the end the first screen is as it was, and nobody listens any more', () => {
+  it('[Y22] at the end the normal screen is restored, and all listeners are removed', () => {
     const { terminal, io, screen } = start();
     screen.stop();
     expect(isAsBefore(terminal)).toBe(true);
@@ -56,7 +56,7 @@ describe('FullScreen', () => {
     expect(isAsBefore(terminal)).toBe(true);
   });
 
-  it('[Y22] the shell has its terminal while it is suspended, and the picture comes back whole', () => {
+  it('[Y22] the shell has its terminal while the program is suspended, and the screen is restored completely', () => {
     const { terminal, io, screen } = start();
     let wasAsBefore = false;
     io.suspend = () => {
@@ -69,7 +69,7 @@ describe('FullScreen', () => {
     expect(terminal.screen.slice(0, 2)).toEqual(['one', 'two']);
   });
 
-  it('[Y22] after the window has changed its size, the picture is drawn anew for it', () => {
+  it('[Y22] after a resize, the screen is drawn again', () => {
     const terminal = new FakeTerminal(40, 6);
     const screen = new FullScreen(new FakeIo({ terminal }), (columns, rows) =>
       Array.from({ length: rows }, (_, row) => `${row}:${'x'.repeat(columns - 3)}`),
@@ -138,7 +138,7 @@ describe('parseKeys', () => {
     ]);
   });
 
-  it('[Y23] what types something types it whole, and what is not known types nothing', () => {
+  it('[Y23] text keys are inserted completely, and unknown keys insert nothing', () => {
     expect(parseKeys('aé漢👍e\u0301')).toEqual([
       { typed: 'a' },
       { typed: 'é' },

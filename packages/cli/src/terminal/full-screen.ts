@@ -1,12 +1,12 @@
-import type { Io } from '../io.ts';
-import { limits } from '../limits.ts';
+import type { Io } from '../base/io.ts';
+import { limits } from '../base/limits.ts';
 
-/** Draws the picture for so many columns and rows; what is more than that is cut. */
+/** Draws the screen for this many columns and rows; excess rows are cut. */
 export type DrawScreen = (columns: number, rows: number) => string[];
 
 /**
- * The whole terminal as one picture, on its second screen: what was there before comes back in the end, whatever the end
- * is (SPEC Y22). Only lines that changed are written, at most 20 times a second, in one write.
+ * A full-screen view on the alternate screen, which is left again however the process exits (SPEC Y22). Only changed lines
+ * are written, at most 20 times per second, in one write.
  */
 export class FullScreen {
   readonly #io: Io;
@@ -30,14 +30,14 @@ export class FullScreen {
     this.#paint();
   }
 
-  /** Something has changed: draws at once, or as soon as the last picture is old enough. */
+  /** Requests a redraw: now, or when the minimum time since the last one has passed. */
   update(): void {
     const waitMs = this.#drawnAtMs + limits.frameMsMin - this.#io.timers.now();
     if (waitMs <= 0) this.#paint();
     else this.#cancelTimer ??= this.#io.timers.after(waitMs, () => this.#paint());
   }
 
-  /** The shell gets its terminal for a while. */
+  /** Ctrl-Z: restores the terminal and suspends the process. */
   suspend(): void {
     this.#io.stdout.write(LEAVE);
     this.#io.suspend();
@@ -60,14 +60,14 @@ export class FullScreen {
   }
 
   #paint(): void {
-    // One that is due but has not gone off yet would draw after the end.
+    // A pending timer would draw after the end.
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     const { stdout, timers } = this.#io;
     this.#drawnAtMs = timers.now();
-    // A terminal that cannot keep up gets fewer pictures, not a queue of them.
+    // A slow terminal gets fewer redraws, not a queue of them.
     if (stdout.writableNeedDrain) return;
-    // One that does not know its size says 0.
+    // A terminal of unknown size reports 0.
     const rows = stdout.rows || 24;
     const lines = this.#draw(stdout.columns || 80, rows).slice(0, rows);
     const text = Array.from({ length: Math.max(lines.length, this.#shown.length) }, (_, row) => {
@@ -80,7 +80,7 @@ export class FullScreen {
 }
 
 const ESC = '\u001b[';
-/** The second screen, without a cursor, and without wrapping: a line that is found too wide is cut, and shifts nothing. */
+/** The alternate screen, without cursor and line wrapping: a line that is too wide is cut and shifts nothing. */
 const ENTER = `${ESC}?1049h${ESC}?25l${ESC}?7l${ESC}2J`;
 const LEAVE = `${ESC}?7h${ESC}?25h${ESC}?1049l`;
 const CLEAR = `${ESC}2J`;

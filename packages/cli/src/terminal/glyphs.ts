@@ -1,4 +1,4 @@
-/** The signs of the tree, for terminals with Unicode and for those without. */
+/** Marks and lines of the tree, for terminals with and without Unicode. */
 export interface Glyphs {
   thinking: readonly string[];
   spinner: readonly string[];
@@ -28,6 +28,7 @@ export interface Glyphs {
   rule: string;
 }
 
+/** Unicode or ASCII glyphs. */
 export function chooseGlyphs(unicode: boolean): Glyphs {
   return unicode ? UNICODE : ASCII;
 }

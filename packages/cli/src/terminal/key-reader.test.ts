@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeIo } from '../../test-support/fake-io.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../base/limits.ts';
 import { KeyReader } from './key-reader.ts';
 import type { Key } from './parse-keys.ts';
 
@@ -12,7 +12,7 @@ function read() {
 }
 
 describe('keys in pieces', () => {
-  it('[Y23] a key that comes in pieces is one key, wherever it is cut', async () => {
+  it('[Y23] a key that arrives in pieces is one key, wherever it is split', async () => {
     for (const sequence of ['\u001b[A', '\u001b[5~', '\u001bOB']) {
       const whole = read();
       whole.reader.push(sequence);
@@ -44,7 +44,7 @@ describe('keys in pieces', () => {
     expect(keys).toHaveLength(3);
   });
 
-  it('[Y23] what is typed behind the key that ends it does nothing', () => {
+  it('[Y23] keys after the one that ends the program do nothing', () => {
     const keys: Key[] = [];
     const reader = new KeyReader(new FakeIo(), (key) => {
       keys.push(key);

@@ -1,10 +1,10 @@
-import type { Io } from '../io.ts';
-import { limits } from '../limits.ts';
+import type { Io } from '../base/io.ts';
+import { limits } from '../base/limits.ts';
 import { type Key, parseKeys } from './parse-keys.ts';
 
 /**
- * Keys as they come from a terminal, in pieces of any size. What may be the beginning of a key waits a moment for its
- * rest: over a slow line an arrow would else be Esc and two letters, and letters do something here.
+ * Parses keys from terminal input in chunks of any size. An incomplete escape sequence waits briefly for its rest: on a slow
+ * connection an arrow key would otherwise be Esc and two letters, which are commands.
  */
 export class KeyReader {
   readonly #timers: Io['timers'];
@@ -27,7 +27,7 @@ export class KeyReader {
     if (start !== '') this.#cancel = this.#timers.after(limits.keyMs, () => this.#flush());
   }
 
-  /** Nothing is given any more, also not what came together with the key that ended it. */
+  /** Stops; keys in the same chunk after the current one are dropped. */
   stop(): void {
     this.#isStopped = true;
     this.#cancel();

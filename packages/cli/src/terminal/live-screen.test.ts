@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FakeIo } from '../../test-support/fake-io.ts';
 import { FakeTerminal } from '../../test-support/fake-terminal.ts';
-import { limits } from '../limits.ts';
+import { limits } from '../base/limits.ts';
 import { LiveScreen } from './live-screen.ts';
 
 function start(columns = 40, rows = 10) {
@@ -19,7 +19,7 @@ function start(columns = 40, rows = 10) {
 }
 
 describe('LiveScreen', () => {
-  it('[C2] the first picture is there at once, below what was there before, with the cursor hidden', () => {
+  it('[C2] the first picture is drawn at once, below earlier output, with the cursor hidden', () => {
     const { terminal } = start();
     expect(terminal.screen).toEqual(['$ before', 'one', 'two', '']);
     expect([terminal.cursorShown, terminal.wraps]).toEqual([false, false]);
@@ -120,7 +120,7 @@ describe('LiveScreen', () => {
     expect(terminal.screen).toEqual(['$ before', 'wide again', '']);
   });
 
-  it('[C2] at the end the last lines stand in the place of the picture and the terminal is as before', () => {
+  it('[C2] at the end the last lines replace the picture, and the terminal is restored', () => {
     const { terminal, io, screen } = start();
     screen.stop(['final']);
     expect(terminal.screen).toEqual(['$ before', 'final', '']);

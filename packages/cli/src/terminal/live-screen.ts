@@ -1,16 +1,16 @@
-import type { Io } from '../io.ts';
-import { limits } from '../limits.ts';
+import type { Io } from '../base/io.ts';
+import { limits } from '../base/limits.ts';
 import { textWidth } from './text-width.ts';
 
-/** Draws the picture in at most so many rows, each narrower than the terminal. */
+/** Draws at most this many rows, each narrower than the terminal. */
 export type Render = (rowsMax: number) => string[];
 
 /**
- * A picture that is redrawn in place below what was on the terminal before.
+ * Rows that are redrawn in place, below the earlier output of the terminal.
  *
- * The cursor waits hidden at the start of the line below the picture. Only lines that changed are written, at most
- * 20 times a second, in one write. Line wrapping is off meanwhile, so that a line that a terminal finds wider than we
- * do is cut and does not shift the rest. Whatever ends the process, the cursor and the wrapping come back (SPEC C2).
+ * The hidden cursor stays at the start of the line below the rows. Only changed lines are written, at most 20 times per
+ * second, in one write. Line wrapping is off, so that a line that the terminal measures wider is cut and does not shift the
+ * rest. Cursor and wrapping are restored however the process exits (SPEC C2).
  */
 export class LiveScreen {
   readonly #io: Io;
@@ -35,14 +35,14 @@ export class LiveScreen {
     this.#draw();
   }
 
-  /** Something has changed: draws at once, or as soon as the last picture is old enough. */
+  /** Requests a redraw: now, or when the minimum time since the last one has passed. */
   update(): void {
     const waitMs = this.#drawnAtMs + limits.frameMsMin - this.#io.timers.now();
     if (waitMs <= 0) this.#draw();
     else this.#cancelTimer ??= this.#io.timers.after(waitMs, () => this.#draw());
   }
 
-  /** Takes the picture away, prints these lines in its place and gives the terminal back. */
+  /** Replaces the live rows by these lines and restores the terminal. */
   stop(lines: readonly string[]): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
@@ -54,12 +54,12 @@ export class LiveScreen {
   }
 
   #draw(): void {
-    // One that is due but has not gone off yet would draw after the end.
+    // A pending timer would draw after the end.
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
     const { stdout, timers } = this.#io;
     this.#drawnAtMs = timers.now();
-    // A terminal that cannot keep up gets fewer pictures, not a queue of them.
+    // A slow terminal gets fewer redraws, not a queue of them.
     if (stdout.writableNeedDrain) return;
     const rowsMax = Math.max(1, this.#rows() - 1);
     const lines = this.#render(rowsMax).slice(0, rowsMax);
@@ -68,7 +68,7 @@ export class LiveScreen {
     if (text !== '') stdout.write(`${BEGIN_FRAME}${text}${END_FRAME}`);
   }
 
-  /** The terminal has moved the lines: those wider than the new width now take several rows. Erases all and draws anew. */
+  /** After a resize, lines wider than the terminal take several rows. Erases everything and draws again. */
   #resize(): void {
     const { stdout } = this.#io;
     const columns = stdout.columns || 80;
@@ -79,12 +79,12 @@ export class LiveScreen {
     this.#draw();
   }
 
-  /** A terminal that does not know its size says 0. */
+  /** A terminal of unknown size reports 0. */
   #rows(): number {
     return this.#io.stdout.rows || 24;
   }
 
-  /** Ctrl-Z: the shell gets a terminal in order; on return the picture is drawn anew below what was typed. */
+  /** Ctrl-Z: restores the terminal for the shell; after `fg` draws again below the output of the shell. */
   #suspend(): void {
     this.#io.stdout.write(RESTORE);
     this.#shown = [];
@@ -99,7 +99,7 @@ const HIDE = `${ESC}?25l${ESC}?7l`;
 const RESTORE = `${ESC}?25h${ESC}?7h`;
 const ERASE_BELOW = `${ESC}J`;
 const ERASE_REST = `${ESC}K`;
-/** Synchronised update: terminals that know it show the frame at once, the others ignore it. */
+/** Synchronised update: supporting terminals show the frame at once, others ignore it. */
 const BEGIN_FRAME = `${ESC}?2026h`;
 const END_FRAME = `${ESC}?2026l`;
 
@@ -107,7 +107,7 @@ function up(count: number): string {
   return count > 0 ? `${ESC}${count}A` : '';
 }
 
-/** What to write to turn the one picture into the other. Begins and ends below the picture. */
+/** The output that turns one set of rows into another. Starts and ends below the rows. */
 function difference(shown: readonly string[], lines: readonly string[]): string {
   const first = lines.findIndex((line, index) => line !== shown[index]);
   if (first === -1 && shown.length <= lines.length) return '';
@@ -121,6 +121,6 @@ function difference(shown: readonly string[], lines: readonly string[]): string 
 }
 
 function visibleWidth(line: string): number {
-  // oxlint-disable-next-line no-control-regex -- our own colour codes
+  // oxlint-disable-next-line no-control-regex -- colour codes
   return textWidth(line.replace(/\u001b\[[\d;]*m/g, ''));
 }

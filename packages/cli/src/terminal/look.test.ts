@@ -13,7 +13,7 @@ function look(env: Record<string, string | undefined>, terminal = true) {
 const red = (env: Record<string, string | undefined>, terminal = true) => look(env, terminal).paint('x', 'failed');
 
 describe('detectLook', () => {
-  it('[C6] colours are as many as the terminal says it has', () => {
+  it('[C6] the number of colours is the one that the terminal reports', () => {
     expect(red({ COLORTERM: 'truecolor' })).toBe('\u001b[38;2;213;94;0mx\u001b[0m');
     expect(red({ TERM: 'xterm-256color' })).toBe('\u001b[38;5;166mx\u001b[0m');
     expect(red({ TERM: 'xterm' })).toBe('\u001b[31mx\u001b[0m');
@@ -40,7 +40,7 @@ describe('detectLook', () => {
     expect(look({}, false).live).toBe(false);
   });
 
-  it('[C6] without a UTF-8 locale every sign is ASCII, and so is what agents say', () => {
+  it('[C6] without a UTF-8 locale every sign is ASCII, and so is text of agents', () => {
     const ascii = look({ LANG: 'C' });
     expect(Object.values(ascii.glyphs).flat().join('')).toMatch(/^[ -~]+$/);
     expect(paintRow({ left: [span('naïve 世界')], right: [] }, 80, ascii)).toBe('na?ve ??');

@@ -1,10 +1,10 @@
-import type { Io } from '../io.ts';
+import type { Io } from '../base/io.ts';
 import { chooseGlyphs, type Glyphs } from './glyphs.ts';
 import { type ColourDepth, createPaint, type Paint } from './palette.ts';
 
-/** How this terminal wants to be written to. */
+/** The capabilities of the terminal. */
 export interface Look {
-  /** The cursor can be moved: a live picture is possible. */
+  /** The cursor can be moved: live drawing is possible. */
   live: boolean;
   unicode: boolean;
   glyphs: Glyphs;
@@ -24,11 +24,11 @@ export function detectLook(io: Pick<Io, 'stdout' | 'env' | 'platform'>): Look {
 }
 
 /**
- * Columns to draw in: the terminal's, else COLUMNS, else a width that reads well. The last column stays free, because
- * terminals differ in what they do there; and no line is so wide that the eye gets lost.
+ * Columns to draw in: those of the terminal, else COLUMNS, else a default. The last column stays free, because terminals
+ * wrap differently there; very wide terminals are not used in full, for readability.
  */
 export function drawingWidth(io: Pick<Io, 'stdout' | 'env'>): number {
-  // A terminal that does not know its size says 0.
+  // A terminal of unknown size reports 0.
   const columns = io.stdout.columns || Number.parseInt(io.env['COLUMNS'] ?? '', 10);
   if (columns > 0) return Math.min(Math.max(1, columns - 1), WIDTH_MAX);
   return io.stdout.isTTY ? WIDTH_UNKNOWN : WIDTH_DEFAULT;
@@ -49,7 +49,7 @@ function colourDepth(env: Io['env'], terminal: boolean): ColourDepth {
   return ownDepth(env);
 }
 
-/** As Node itself and the widely used libraries read it: it wins over NO_COLOR and over the lack of a terminal. */
+/** As in Node: FORCE_COLOR wins over NO_COLOR and over the absence of a terminal. */
 function forcedDepth(force: string, env: Io['env']): ColourDepth {
   if (force === '0' || force === 'false') return 'none';
   if (force === '1') return '16';

@@ -1,4 +1,4 @@
-/** What a piece of text means; the palette decides how that looks. */
+/** The meaning of a piece of text; the palette maps it to a colour. */
 export type Style =
   | 'plain'
   | 'bold'
@@ -15,12 +15,13 @@ export type Style =
   | 'ok'
   | 'failed';
 
+/** How many colours the terminal shows. */
 export type ColourDepth = 'none' | '16' | '256' | 'true';
 
 /** Paints one piece of clean text. */
 export type Paint = (text: string, style: Style) => string;
 
-/** Colours are Okabe–Ito's, which stay apart for colour-blind readers; none of them carries a meaning alone. */
+/** The Okabe–Ito colours, distinguishable for colour-blind readers; no meaning is expressed by colour alone. */
 export function createPaint(depth: ColourDepth): Paint {
   if (depth === 'none') return (text) => text;
   const codes = CODES[depth];

@@ -1,4 +1,4 @@
-/** A key that was pressed: one with a name, or what it types. */
+/** A pressed key: a named key, or the character it types. */
 export type Key = NamedKey | { readonly typed: string };
 export type NamedKey =
   | 'up'
@@ -17,19 +17,19 @@ export type NamedKey =
   | 'interrupt'
   | 'suspend';
 
-/** What a terminal sends for keys. Sequences that are not known are left out as a whole, so that nobody types them. */
+/** Parses terminal input into keys. Unknown escape sequences are dropped as a whole, so that they do not type characters. */
 export function parseKeys(text: string): Key[] {
   return Array.from(text.matchAll(PIECES), ([piece]) => toKey(piece)).filter((key) => key !== undefined);
 }
 
-/** Sequences of keys with and without parameters, then single characters as people see them. */
+/** Escape sequences with and without parameters, then single graphemes. */
 // oxlint-disable-next-line no-control-regex -- terminals send them
 const PIECES = /\u001b\[[0-?]*[ -/]*[@-~]|\u001bO[A-Za-z]|\r\n|\P{Mark}\p{Mark}*/gsu;
 
 function toKey(piece: string): Key | undefined {
   const named = NAMES[piece];
   if (named !== undefined) return named;
-  // oxlint-disable-next-line no-control-regex -- what is left of them types nothing
+  // oxlint-disable-next-line no-control-regex -- other control characters type nothing
   return /[\u0000-\u001f\u007f]/.test(piece) ? undefined : { typed: piece };
 }
 

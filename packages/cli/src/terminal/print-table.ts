@@ -1,10 +1,10 @@
-import type { Io } from '../io.ts';
-import { writeText } from '../write-text.ts';
-import { cleanLine } from './clean-text.ts';
+import { cleanLine } from '@fleetloom/protocol/text';
+import type { Io } from '../base/io.ts';
+import { writeText } from '../base/write-text.ts';
 import { detectLook } from './look.ts';
 import { loadTextWidth, textWidth, truncateText } from './text-width.ts';
 
-/** Columns as wide as what is in them; on a terminal the last one is cut where the line ends. */
+/** Prints a table with columns as wide as their content; on a terminal, the last column is cut at the end of the line. */
 export async function printTable(io: Io, head: readonly string[], rows: readonly (readonly string[])[]): Promise<void> {
   await loadTextWidth();
   const look = detectLook(io);
@@ -28,7 +28,7 @@ export async function printTable(io: Io, head: readonly string[], rows: readonly
   await writeText(io.stdout, lines.map((line) => `${line}\n`).join(''));
 }
 
-/** Blanks in front are part of a tree, and stay. */
+/** Leading spaces are the indentation of a tree and are kept. */
 function indent(cell: string): string {
   const blanks = cell.length - cell.trimStart().length;
   return ' '.repeat(blanks) + cleanLine(cell);

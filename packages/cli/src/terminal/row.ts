@@ -8,7 +8,7 @@ export interface Span {
   style: Style;
 }
 
-/** One line of the screen: what is cut when there is no room, and what stands at the right edge. */
+/** One line of the screen: the left part, which is cut if there is no room, and the right part. */
 export interface Row {
   left: Span[];
   right: Span[];
@@ -22,7 +22,7 @@ export function span(text: string, style: Style = 'plain'): Span {
 export function paintRow(given: Row, width: number, look: Look): string {
   const row = look.unicode ? given : { left: given.left.map(toAscii), right: given.right.map(toAscii) };
   const rightWidth = row.right.reduce((sum, piece) => sum + textWidth(piece.text), 0);
-  // In a very narrow terminal what is on the left matters more.
+  // In a very narrow terminal the left part is more important.
   const right = rightWidth > 0 && rightWidth + LEFT_MIN <= width ? row.right : [];
   const room = right.length > 0 ? width - rightWidth - GAP : width;
   const left = fitSpans(row.left, room, look.glyphs.ellipsis);
@@ -55,8 +55,8 @@ function paintSpans(spans: readonly Span[], look: Look): string {
 }
 
 /**
- * Where the locale is not UTF-8, other bytes would come out as several wrong characters each. Before it is measured: one
- * sign that people see may be several characters.
+ * Without a UTF-8 locale, other bytes would appear as several wrong characters. Replaced before measuring, because one
+ * grapheme may be several characters.
  */
 function toAscii(piece: Span): Span {
   // oxlint-disable-next-line no-control-regex -- the range is what ASCII is

@@ -35,7 +35,7 @@ describe('text width', () => {
     expect(textWidth('e\u0301')).toBe(1);
   });
 
-  it('[C16] a cut text is never wider than asked for and says that it was cut', () => {
+  it('[C16] a cut text is never wider than requested, and has a mark', () => {
     expect(truncateText('hello world', 8)).toBe('hello w…');
     expect(truncateText('世界世界', 5)).toBe('世界…');
     expect(truncateText('hello', 5)).toBe('hello');

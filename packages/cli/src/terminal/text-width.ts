@@ -1,18 +1,18 @@
-/** Columns that a piece of clean text takes in a terminal. */
+/** The width of clean text in terminal columns. */
 export function textWidth(text: string): number {
   return NARROW.test(text) ? text.length : measure(text);
 }
 
 /**
- * Loads what is needed to measure other than narrow text. It takes as long as all the rest of the program, so the first
- * picture, which has only words of our own, is drawn before; anything from a stream is drawn after (SPEC C1).
+ * Loads the library that measures wide text. Loading takes as long as the rest of the program, so the first frame, which has
+ * only narrow text, is drawn before; text from a stream is drawn after (SPEC C1).
  */
 export async function loadTextWidth(): Promise<void> {
   const { default: stringWidth } = await import('string-width');
   measure = stringWidth;
 }
 
-/** At most `width` columns of the text; what is cut off is told by the ellipsis. */
+/** At most `width` columns of the text; an ellipsis marks a cut. */
 export function truncateText(text: string, width: number, ellipsis = '…'): string {
   if (width <= 0) return '';
   if (text.length <= MEASURED_WHOLE_MAX && textWidth(text) <= width) return text;
@@ -20,7 +20,7 @@ export function truncateText(text: string, width: number, ellipsis = '…'): str
   return room < 0 ? ellipsis.slice(0, width) : takeColumns(text, room).trimEnd() + ellipsis;
 }
 
-/** Lines of at most `width` columns, broken at blanks where there are any. `linesMax` bounds the work, not the meaning. */
+/** Wraps text to `width` columns, at spaces if possible. `linesMax` bounds the work. */
 export function wrapText(text: string, width: number, linesMax = Number.POSITIVE_INFINITY): string[] {
   const lines: string[] = [];
   for (const paragraph of text.split('\n')) {
@@ -30,25 +30,25 @@ export function wrapText(text: string, width: number, linesMax = Number.POSITIVE
   return lines;
 }
 
-/** One column each, for certain: Latin, Greek, Cyrillic, punctuation, arrows, lines, and the signs we draw ourselves. */
+/** Always one column each: Latin, Greek, Cyrillic, punctuation, arrows, lines, and the marks of the tree. */
 export const NARROW =
   /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u0391-\u03a1\u03a3-\u0482\u048a-\u052f\u2010-\u2027\u2030-\u203b\u203d-\u2048\u204a-\u205e\u2190-\u21ff\u2234\u2500-\u257f\u25a0-\u25fc\u2713\u2717\u2801-\u28ff]*$/;
 
-/** A longer text is cut by counting from its start, without measuring all of it. */
+/** A longer text is cut from its start without measuring all of it. */
 const MEASURED_WHOLE_MAX = 1_000;
 
 let measure = (text: string): number => Array.from(text).length;
 
 let graphemes: Intl.Segmenter | undefined;
 
-/** Made when it is first needed: that alone takes ten milliseconds. */
+/** Created on first use: creation takes 10 ms. */
 function segment(text: string): Intl.Segments {
   graphemes ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
   return graphemes.segment(text);
 }
 
 function takeColumns(text: string, width: number): string {
-  // Every character shown takes at least one unit; marks that take none are bounded by the factor.
+  // Every visible character takes at least one unit; zero-width marks are bounded by the factor.
   const head = text.slice(0, width * 8 + 8);
   if (NARROW.test(head)) return head.slice(0, width);
   let taken = '';
@@ -75,7 +75,7 @@ function wrapParagraph(paragraph: string, width: number, lines: string[], linesM
       return;
     }
     const blank = rest[head.length] === ' ' ? head.length : head.lastIndexOf(' ');
-    // A line's own indentation is no place to break it.
+    // Indentation is not a place to wrap.
     const cut = blank > indent ? blank : head.length;
     lines.push(rest.slice(0, cut).trimEnd());
     rest = rest.slice(cut).trimStart();
@@ -83,8 +83,8 @@ function wrapParagraph(paragraph: string, width: number, lines: string[], linesM
 }
 
 /**
- * Some characters that belong together are wider than a narrow line: a pile of Hangul letters takes two columns for each.
- * They are torn where nothing else is left, and one is always taken, so that it goes on.
+ * Some graphemes are wider than a narrow line, such as a sequence of Hangul letters. They are split if necessary, and at least
+ * one character is taken, so that wrapping always advances.
  */
 function takePoints(text: string, width: number): string {
   let taken = '';

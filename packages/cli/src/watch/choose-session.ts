@@ -1,93 +1,128 @@
-import type { Session } from '@fleetloom/protocol/managed-agents';
-import { CommandError } from '../command-error.ts';
+import type { FleetSession, FleetSessionList } from '@fleetloom/protocol/fleet';
+import { cleanLine } from '@fleetloom/protocol/text';
+import { CommandError } from '../base/command-error.ts';
+import { exitCode } from '../base/exit-code.ts';
+import type { Io } from '../base/io.ts';
+import { limits } from '../base/limits.ts';
+import { type EndingSignal, onEndingSignal } from '../base/until-signal.ts';
+import { openFleet } from '../connection/open-fleet.ts';
 import type { ServerApi } from '../connection/server-api.ts';
-import { exitCode } from '../exit-code.ts';
-import { toSessionCells } from '../fleet/session-cells.ts';
-import type { Io } from '../io.ts';
-import { limits } from '../limits.ts';
-import { cleanLine } from '../terminal/clean-text.ts';
 import { FullScreen } from '../terminal/full-screen.ts';
 import { KeyReader } from '../terminal/key-reader.ts';
 import { detectLook } from '../terminal/look.ts';
-import { paintRow, type Row, span } from '../terminal/row.ts';
+import { paintRow } from '../terminal/row.ts';
 import { loadTextWidth } from '../terminal/text-width.ts';
-import { type EndingSignal, onEndingSignal } from '../until-signal.ts';
-import { toColumn } from '../fleet/draw-threads.ts';
+import { type ListAction, SessionList } from './session-list.ts';
 
-/** What came of it: a session, or how somebody left the list. */
+/** A chosen session, or how the user left the list. */
 export type Choice = { readonly sessionId: string } | { readonly left: 'quit' | EndingSignal };
 
-/** The session that somebody chooses from a list, or how they left it. Without a keyboard the newest that runs is taken. */
-export async function chooseSession(io: Io, api: ServerApi, canChoose: boolean): Promise<Choice> {
-  const { data } = await api.get<{ readonly data: readonly Session[] }>('/v1/sessions', {
-    limit: limits.sessionsListed,
-  });
-  const [newest] = data;
-  if (newest === undefined) {
-    throw new CommandError(exitCode.notFound, 'There are no sessions.', '"fleetloom run" makes one.');
-  }
-  if (!canChoose || data.length === 1) return { sessionId: ((await findRunning(api)) ?? newest).id };
+/**
+ * Lets the user choose a session from the list of all sessions, which stays current. `list` keeps what is selected and searched when
+ * the user comes back to it. Without a keyboard, takes the newest running session.
+ */
+export async function chooseSession(
+  io: Io,
+  api: ServerApi,
+  { canChoose, list }: { readonly canChoose: boolean; readonly list: SessionList },
+): Promise<Choice> {
+  if (!canChoose) return { sessionId: (await findNewest(api)).id };
   await loadTextWidth();
-  return await chooseFrom(io, data, () => api.clock.toServerTime(io.timers.now()));
+  // The URL and the key are checked before the alternate screen is entered.
+  list.page = await readList(api, list.query);
+  return await chooseFrom(io, api, list);
 }
 
-/** The newest that runs may be older than many that rest. */
-async function findRunning(api: ServerApi): Promise<Session | undefined> {
-  const query = { limit: 1, statuses: ['running', 'rescheduling'] };
-  return (await api.get<{ readonly data: readonly Session[] }>('/v1/sessions', query)).data[0];
+/** The newest running session may be older than many that are done. */
+async function findNewest(api: ServerApi): Promise<FleetSession> {
+  const read = async (status?: readonly string[]) =>
+    (await api.get<FleetSessionList>('/v1/fleet/sessions', { sort: 'created', limit: 1, status })).data[0];
+  const found = (await read(['running', 'needs_you', 'stalled'])) ?? (await read());
+  if (found !== undefined) return found;
+  throw new CommandError(exitCode.notFound, 'There are no sessions.', 'Create one with "fleetloom run".');
 }
 
-function chooseFrom(io: Io, sessions: readonly Session[], now: () => number): Promise<Choice> {
+async function readList(api: ServerApi, query: string): Promise<FleetSessionList> {
+  const q = query === '' ? undefined : query;
+  return await api.get<FleetSessionList>('/v1/fleet/sessions', { q, limit: limits.sessionRowsMax });
+}
+
+async function chooseFrom(io: Io, api: ServerApi, list: SessionList): Promise<Choice> {
   const look = detectLook(io);
-  let selected = 0;
-  return new Promise((resolve) => {
-    const screen = new FullScreen(io, (columns, rows) =>
-      drawSessions(sessions, selected, rows, now()).map((row) => paintRow(row, Math.max(1, columns - 1), look)),
-    );
+  const leave = new AbortController();
+  const now = () => api.clock.toServerTime(io.timers.now());
+  const screen = new FullScreen(io, (columns, rows) =>
+    list.draw(rows, now()).map((row) => paintRow(row, Math.max(1, columns - 1), look)),
+  );
+  const note = (error: unknown) => {
+    if (leave.signal.aborted) return;
+    list.notice = error instanceof Error ? cleanLine(error.message) : String(error);
+    screen.update();
+  };
+  const reload = () =>
+    void readList(api, list.query).then((page) => {
+      list.page = page;
+      screen.update();
+    }, note);
+  return await new Promise((resolve) => {
     const end = (choice: Choice) => {
+      leave.abort();
       keys.stop();
       closeKeyboard?.();
       undoSignals();
+      stopTicking();
       screen.stop();
       resolve(choice);
     };
-    // Before the screen is taken: a signal that came in between would leave it so.
+    const act = (action: ListAction | undefined) => {
+      if (action?.type === 'open') return end({ sessionId: action.sessionId });
+      if (action?.type === 'quit') return end({ left: action.isInterrupt ? 'SIGINT' : 'quit' });
+      if (action?.type === 'search') reload();
+      else if (action?.type === 'jump')
+        void findFirst(api, action.text).then((found) => jump(action.text, found), note);
+      screen.update();
+    };
+    const jump = (text: string, found: FleetSession | undefined) => {
+      if (leave.signal.aborted) return;
+      if (found !== undefined) return end({ sessionId: found.id });
+      list.notice = `No session matches "${cleanLine(text)}".`;
+      screen.update();
+    };
+    // Before the alternate screen: a signal in between would leave the terminal on it.
     const undoSignals = onEndingSignal(io, (signal) => end({ left: signal }));
     screen.start();
-    const keys = new KeyReader(io, (key) => {
-      const typed = typeof key === 'object' ? key.typed : key;
-      const chosen = sessions[selected];
-      if (typed === 'interrupt') end({ left: 'SIGINT' });
-      else if (typed === 'q' || typed === 'escape') end({ left: 'quit' });
-      else if (typed === 'enter' && chosen !== undefined) end({ sessionId: chosen.id });
-      else {
-        const step = typed === 'down' || typed === 'j' ? 1 : typed === 'up' || typed === 'k' ? -1 : 0;
-        selected = Math.max(0, Math.min(sessions.length - 1, selected + step));
-        screen.update();
-      }
-    });
+    const keys = new KeyReader(io, (key) => act(list.take(key)));
     const closeKeyboard = io.openKeyboard((text) => keys.push(text));
+    const stopTicking = tick(io, screen);
+    void follow(api, leave.signal, reload).catch(note);
   });
 }
 
-function drawSessions(sessions: readonly Session[], selected: number, rows: number, nowMs: number): Row[] {
-  const room = Math.max(1, rows - 3);
-  const first = Math.max(0, Math.min(selected - Math.floor(room / 2), sessions.length - room));
-  const shown = sessions.slice(first, first + room).map((session, index): Row => {
-    const [id = '', status = '', agent = '', age = '', , title = ''] = toSessionCells(session, nowMs);
-    const isSelected = first + index === selected;
-    const mark = span(isSelected ? '> ' : '  ', 'brand');
-    const state = span(`${toColumn(status, 12, '…')} `, status === 'running' ? 'writing' : 'dim');
-    const said = `${toColumn(cleanLine(agent), 20, '…')} ${cleanLine(title)}`;
-    return {
-      left: [mark, span(`${id}  `, isSelected ? 'bold' : 'plain'), state, span(said)],
-      right: [span(age, 'dim')],
-    };
+/** Reads the list again whenever the server reports that rows have changed, and after every reconnect. */
+async function follow(api: ServerApi, signal: AbortSignal, onChange: () => void): Promise<void> {
+  const options = { from: 'live', include: ['sessions'], signal } as const;
+  let connections = 0;
+  const events = openFleet(api.connection, {
+    ...options,
+    onConnection: ({ type }) => {
+      if (type === 'open' && connections++ > 0) onChange();
+    },
   });
-  return [
-    { left: [span(' fleetloom ', 'brand'), span('· choose a session', 'dim')], right: [] },
-    ...shown,
-    { left: [], right: [] },
-    { left: [span(' Enter watch · j k choose · q quit', 'dim')], right: [] },
-  ];
+  for await (const { type } of events) if (type === 'sessions_changed') onChange();
+}
+
+async function findFirst(api: ServerApi, text: string): Promise<FleetSession | undefined> {
+  const query = { q: text, archived: 'true', limit: 1 };
+  return (await api.get<FleetSessionList>('/v1/fleet/sessions', query)).data[0];
+}
+
+/** Ages and stalls follow the clock. */
+function tick(io: Io, screen: FullScreen): () => void {
+  let cancel = () => {};
+  const next = () => {
+    screen.update();
+    cancel = io.timers.after(1_000, next);
+  };
+  cancel = io.timers.after(1_000, next);
+  return () => cancel();
 }

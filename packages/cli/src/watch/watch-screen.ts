@@ -1,40 +1,43 @@
 import { currentRun } from '@fleetloom/protocol/fleet';
 import type { ServerApi } from '../connection/server-api.ts';
-import { exitCode } from '../exit-code.ts';
-import type { Io } from '../io.ts';
-import { limits } from '../limits.ts';
+import { exitCode } from '../base/exit-code.ts';
+import type { Io } from '../base/io.ts';
+import { limits } from '../base/limits.ts';
 import { FullScreen } from '../terminal/full-screen.ts';
 import { KeyReader } from '../terminal/key-reader.ts';
 import { detectLook } from '../terminal/look.ts';
 import { loadTextWidth } from '../terminal/text-width.ts';
-import { onEndingSignal } from '../until-signal.ts';
-import { carryOut } from './carry-out.ts';
-import { drawWatch } from './draw-watch.ts';
-import { FactsReader } from './facts-reader.ts';
-import { followSession } from './follow-session.ts';
-import { handleKey } from './handle-key.ts';
-import { HealthReader } from './health-reader.ts';
-import { loadReplay } from './load-replay.ts';
-import { WatchModel } from './watch-model.ts';
+import { onEndingSignal } from '../base/until-signal.ts';
+import { runAction } from './data/run-action.ts';
+import { drawWatch } from './draw/draw-watch.ts';
+import { FactsReader } from './data/facts-reader.ts';
+import { followSession } from './data/follow-session.ts';
+import { handleKey } from './input/handle-key.ts';
+import { HealthReader } from './data/health-reader.ts';
+import { loadReplay } from './data/load-replay.ts';
+import { WatchModel } from './state/watch-model.ts';
 
 export interface WatchScreenOptions {
-  /** Ends when nothing runs any more. */
+  /** Exit when every thread is idle. */
   readonly untilIdle: boolean;
+  /** Whether Esc leads back to a list of sessions. */
+  readonly canGoBack?: boolean;
 }
 
-/** The terminal view of a session. Resolves with the exit code when somebody leaves. */
+/** The terminal view of a session. Resolves with the exit code when the user quits, or with `back`. */
 export async function watchScreen(
   io: Io,
   api: ServerApi,
   sessionId: string,
-  { untilIdle }: WatchScreenOptions,
-): Promise<number> {
+  { untilIdle, canGoBack = false }: WatchScreenOptions,
+): Promise<number | 'back'> {
   await loadTextWidth();
   const look = detectLook(io);
   const model = new WatchModel(sessionId, api.clock);
+  model.canGoBack = canGoBack;
   const leave = new AbortController();
-  let code: number = exitCode.ok;
-  const finish = (result: number) => {
+  let code: number | 'back' = exitCode.ok;
+  const finish = (result: number | 'back') => {
     code = result;
     keys.stop();
     leave.abort();
@@ -47,9 +50,10 @@ export async function watchScreen(
   const keys = new KeyReader(io, (key) => {
     const action = handleKey(model, key, io.timers.now());
     if (action?.type === 'quit') finish(action.isInterrupt ? exitCode.SIGINT : exitCode.ok);
+    else if (action?.type === 'back') finish('back');
     else if (action?.type === 'suspend') suspend();
     else if (action?.type === 'replay') loadReplay(io, api, model, leave.signal, update);
-    else if (action !== undefined) carryOut(io, api, model, action, update);
+    else if (action !== undefined) runAction(io, api, model, action, update);
     update();
   });
   const onKeys = (text: string) => keys.push(text);
@@ -60,7 +64,7 @@ export async function watchScreen(
     closeKeyboard = io.openKeyboard(onKeys);
   };
 
-  // Before the screen is taken: a signal that came in between would leave it so.
+  // Before the alternate screen: a signal in between would leave the terminal on it.
   const undoSignals = onEndingSignal(io, (signal) => finish(exitCode[signal]));
   screen.start();
   closeKeyboard = io.openKeyboard(onKeys);
@@ -77,19 +81,20 @@ export async function watchScreen(
         update();
       },
       onEvent: (event) => {
-        // How late the past comes says nothing.
+        // Latency is meaningless for history.
         model.take(event, model.link === 'live' ? io.timers.now() : undefined);
         if (event.type === 'stream_start') facts.read();
         if (event.type === 'approval_required') {
-          const asks = model.ruled(io.timers.now());
-          if (asks.length > 0) carryOut(io, api, model, { type: 'answer', asks, result: 'allow' }, update);
+          const pendingCalls = model.ruled(io.timers.now());
+          if (pendingCalls.length > 0)
+            runAction(io, api, model, { type: 'answer', pendingCalls, result: 'allow' }, update);
         }
-        // The past is read as fast as it comes; the clock shows that it does.
+        // While history loads, only the clock is redrawn.
         if (model.link !== 'loading') update();
       },
       isOver: () => untilIdle && currentRun(model.seen.slots) === undefined,
     });
-    // A session that is over can still be looked at.
+    // An ended session can still be viewed.
     if (!untilIdle && !leave.signal.aborted)
       await new Promise((resolve) => leave.signal.addEventListener('abort', resolve));
     else if (!leave.signal.aborted) code = isFailed(model) ? exitCode.failed : exitCode.ok;
@@ -111,12 +116,12 @@ function isFailed({ seen }: WatchModel): boolean {
   return state === 'failed' || state === 'lost';
 }
 
-/** Clocks run while somebody works. When nobody does, the screen is drawn once a second, which costs next to nothing. */
+/** Redraws often while a thread is running, otherwise once per second. */
 function tick(io: Io, model: WatchModel, screen: FullScreen, health: HealthReader): () => void {
   let cancel = () => {};
   const next = () => {
     const nowMs = io.timers.now();
-    const caughtUp = model.catchUp.tell(model.serverTime(nowMs), model.seen.slots.gapCount);
+    const caughtUp = model.catchUp.report(model.serverTime(nowMs), model.seen.slots.gapCount);
     if (caughtUp !== undefined) model.say(caughtUp, nowMs);
     health.look();
     screen.update();

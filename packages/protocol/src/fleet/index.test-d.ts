@@ -1,10 +1,32 @@
 import {
+  addUsage,
+  byAttention,
+  CalmOrder,
+  type CustomTools,
+  describeSilence,
+  describeStall,
+  eventFields,
+  type FieldKind,
+  formatUsageCost,
+  isStalled,
+  type SilenceContext,
+  type StateId,
+  type StateLook,
+  states,
+  threadKey,
+  type ThreadRow,
+  type ThreadState,
+  toLabel,
+  tokensOf,
+  toStateId,
+  toThreadRows,
+  toThreadState,
   type AgentCommand,
   type AgentStart,
   type Approval,
   type ApprovalRequired,
   type ApprovalResolved,
-  type AskRule,
+  type ApprovalRule,
   type Command,
   CommandGate,
   type CommandSegment,
@@ -16,6 +38,7 @@ import {
   createSlots,
   currentRun,
   type Delegation,
+  describeRewind,
   describeSettings,
   type Done,
   encodeFleetEvent,
@@ -26,14 +49,19 @@ import {
   type FleetEventBase,
   type FleetFrame,
   fleetLimits,
+  type FleetKey,
   type FleetLoad,
+  type FleetMachine,
+  type FleetProgram,
+  type FleetSettings,
   type FleetTotals,
   type FleetUsage,
+  type FleetWebhook,
   foldFleet,
   foldSlots,
   type Gap,
   type GapReason,
-  type GapTold,
+  type GapEvent,
   type Gate,
   type GateMode,
   type GateOptions,
@@ -68,6 +96,9 @@ import {
   type RunError,
   type RunEvent,
   type SettingsLoaded,
+  type FilesRewound,
+  type SessionLevelEvent,
+  type SessionsChanged,
   type SessionHealth,
   type SessionSlots,
   type Slot,
@@ -88,6 +119,7 @@ import {
   type TextRetract,
   type TextTail,
   type ThinkingDelta,
+  type ThinkingRetract,
   type ThreadHealth,
   type TokenUsage,
   type ToolCall,
@@ -111,9 +143,12 @@ expectTypeOf(isFleetEvent).guards.toEqualTypeOf<KnownFleetEvent>();
 expectTypeOf(isRepeat).toEqualTypeOf<(cursor: string, last: string | null) => boolean>();
 
 expectTypeOf<FleetEvent>().toEqualTypeOf<KnownFleetEvent | UnknownEvent>();
-expectTypeOf<KnownFleetEvent>().toEqualTypeOf<RunEvent | StreamEvent | ConnectionEvent>();
+expectTypeOf<SessionLevelEvent['type']>().toEqualTypeOf<
+  'session_error' | 'files_rewound' | 'workspace_changed' | 'workspace_applied' | 'workspace_discarded'
+>();
+expectTypeOf<KnownFleetEvent>().toEqualTypeOf<RunEvent | StreamEvent | SessionLevelEvent | ConnectionEvent>();
 expectTypeOf<RunEvent>().toEqualTypeOf<RequestReceived | RunError | Done>();
-expectTypeOf<ConnectionEvent>().toEqualTypeOf<GapTold | Over>();
+expectTypeOf<ConnectionEvent>().toEqualTypeOf<GapEvent | Over | SessionsChanged>();
 expectTypeOf<FleetEvent>().toExtend<FleetEventBase>();
 expectTypeOf<StreamEvent>().toExtend<StreamEventBase>();
 expectTypeOf<StreamEvent>().toEqualTypeOf<
@@ -127,6 +162,7 @@ expectTypeOf<StreamEvent>().toEqualTypeOf<
   | TextDelta
   | TextRetract
   | ThinkingDelta
+  | ThinkingRetract
   | ToolStart
   | ToolCall
   | FileWritten
@@ -161,6 +197,7 @@ export function narrows(event: FleetEvent): string | number | boolean | undefine
     case 'thinking':
       return event.delta;
     case 'text_retract':
+    case 'thinking_retract':
       return event.from;
     case 'tool_start':
       return event.tool;
@@ -169,7 +206,7 @@ export function narrows(event: FleetEvent): string | number | boolean | undefine
     case 'file':
       return event.path;
     case 'approval_required':
-      // @ts-expect-error: nobody has answered yet
+      // @ts-expect-error: a pending approval has no decision yet
       return event.result;
     case 'approval_resolved':
       return event.result;
@@ -186,10 +223,22 @@ export function narrows(event: FleetEvent): string | number | boolean | undefine
       return event.code;
     case 'done':
       return event.files_bytes;
+    case 'session_error':
+      return event.reason ?? event.code;
+    case 'workspace_changed':
+      return event.files[0]?.path ?? event.tree;
+    case 'workspace_applied':
+      return event.branch ?? event.onto;
+    case 'workspace_discarded':
+      return event.by;
+    case 'files_rewound':
+      return event.files_count + event.files.length;
     case 'gap':
       return event.until;
     case 'over':
       return event.reason;
+    case 'sessions_changed':
+      return event.sessions[0]?.name ?? event.counts.needs_you;
     case 'unknown':
       expectTypeOf(event.value).toEqualTypeOf<unknown>();
       return event.name;
@@ -267,9 +316,9 @@ expectTypeOf(fleetLimits.childrenMax).toEqualTypeOf<16>();
 
 // --- rules and health ---
 
-expectTypeOf(toRuleText).parameter(0).toEqualTypeOf<AskRule>();
+expectTypeOf(toRuleText).parameter(0).toEqualTypeOf<ApprovalRule>();
 expectTypeOf(toRuleText).returns.toEqualTypeOf<string>();
-expectTypeOf<AskRule>().toEqualTypeOf<{
+expectTypeOf<ApprovalRule>().toEqualTypeOf<{
   readonly tool: string;
   readonly field: string | null;
   readonly pattern: string;
@@ -280,6 +329,12 @@ expectTypeOf<SessionHealth['owner']>().toEqualTypeOf<{ readonly node_id: string 
 expectTypeOf<ThreadHealth['doing']>().toEqualTypeOf<'request' | 'tool' | 'program' | 'elsewhere' | 'wait'>();
 expectTypeOf<Extract<ThreadHealth, { doing: 'program' }>['pid']>().toEqualTypeOf<number | null>();
 expectTypeOf<FleetLoad['nodes']>().toEqualTypeOf<number>();
+expectTypeOf<FleetProgram['problem']>().toEqualTypeOf<string | null>();
+expectTypeOf<FleetSettings['keys']>().toEqualTypeOf<readonly FleetKey[]>();
+expectTypeOf<FleetSettings['machine']>().toEqualTypeOf<FleetMachine>();
+expectTypeOf<FleetSettings['webhooks']>().toEqualTypeOf<readonly FleetWebhook[]>();
+// @ts-expect-error: the secret of a key is not in any response
+expectTypeOf<FleetKey['secret']>().toEqualTypeOf<string>();
 
 export function isBusy({ endpoint }: FleetLoad): boolean {
   // @ts-expect-error: there may be none
@@ -290,6 +345,8 @@ expectTypeOf(cutText).toEqualTypeOf<(text: string, charsMax: number) => string>(
 expectTypeOf(cutTextStart).toEqualTypeOf<(text: string, charsMax: number) => string>();
 expectTypeOf(toShownText).toEqualTypeOf<(text: string, notRun: readonly TextRange[]) => string>();
 
+expectTypeOf(describeRewind).parameters.toEqualTypeOf<[FilesRewound]>();
+expectTypeOf(describeRewind).returns.toBeString();
 expectTypeOf(describeSettings).parameters.toEqualTypeOf<[LoadedSettings]>();
 expectTypeOf(describeSettings).returns.toBeString();
 expectTypeOf(planOf).returns.toEqualTypeOf<string | null>();
@@ -298,3 +355,27 @@ expectTypeOf(planOf).toBeCallableWith({ kind: 'plan', input: { plan: 'x' } });
 expectTypeOf(questionsOf).returns.toEqualTypeOf<readonly Question[]>();
 expectTypeOf<Question['options'][number]>().toEqualTypeOf<QuestionOption>();
 expectTypeOf(toAnswerText).returns.toBeString();
+
+// --- the model of both user interfaces ---
+
+expectTypeOf(eventFields).toExtend<Readonly<Record<KnownFleetEvent['type'], Readonly<Record<string, FieldKind>>>>>();
+expectTypeOf(toThreadRows).toEqualTypeOf<(runs: readonly Run[]) => readonly ThreadRow[]>();
+expectTypeOf(threadKey).toEqualTypeOf<(slot: Pick<Slot, 'threadId' | 'streamId'>, runIndex: number) => string>();
+expectTypeOf<ThreadRow['slot']>().toEqualTypeOf<Slot>();
+expectTypeOf(toThreadState).toEqualTypeOf<(slot: Slot, nowMs: number, customTools?: CustomTools) => ThreadState>();
+expectTypeOf(toStateId).toEqualTypeOf<(slot: Slot, nowMs: number | null, customTools?: CustomTools) => StateId>();
+expectTypeOf(states).toEqualTypeOf<Readonly<Record<StateId, StateLook>>>();
+expectTypeOf<StateId>().toExtend<string>();
+expectTypeOf(isStalled).toEqualTypeOf<(slot: Slot, nowMs: number) => boolean>();
+expectTypeOf(describeSilence).toEqualTypeOf<
+  (slot: Slot, nowMs: number, context?: SilenceContext) => string | undefined
+>();
+expectTypeOf(describeStall).toEqualTypeOf<(slot: Slot, nowMs: number, context?: SilenceContext) => string>();
+expectTypeOf(byAttention<{ state: StateId; slot: Slot; id: 1 }>).returns.toEqualTypeOf<
+  readonly { state: StateId; slot: Slot; id: 1 }[]
+>();
+expectTypeOf(new CalmOrder().order(['a'], 0, false, 1)).toEqualTypeOf<readonly string[]>();
+expectTypeOf(toLabel).toEqualTypeOf<(input: unknown) => string>();
+expectTypeOf(addUsage).toEqualTypeOf<(sum: FleetUsage, more: FleetUsage) => FleetUsage>();
+expectTypeOf(tokensOf).toEqualTypeOf<(usage: FleetUsage) => number>();
+expectTypeOf(formatUsageCost).toEqualTypeOf<(usage: FleetUsage, unknown?: string) => string>();

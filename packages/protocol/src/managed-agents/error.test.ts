@@ -57,7 +57,7 @@ it('[A2] the official SDK has a class of its own for each code, at its status', 
   ]);
 });
 
-it('[A55] no name of an event and no beginning of an id stands for two things', () => {
+it('[A55] no event name and no id prefix has two meanings', () => {
   expect(new Set(eventTypes).size).toBe(eventTypes.length);
   expect(new Set(Object.values(idPrefixes)).size).toBe(Object.keys(idPrefixes).length);
 });

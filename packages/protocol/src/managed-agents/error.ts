@@ -1,6 +1,6 @@
 import type { WorkLeaseState } from './work.ts';
 
-/** The types of errors, with the status that each has. A client that knows only one of the two knows the other. */
+/** The types of errors with the HTTP status of each. */
 export const errorStatuses = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -14,9 +14,10 @@ export const errorStatuses = {
   timeout_error: 504,
   overloaded_error: 529,
 } as const;
+/** The type of an error. */
 export type ErrorType = keyof typeof errorStatuses;
 
-/** The body of every answer that is an error. */
+/** The body of every error response. */
 export interface ErrorBody {
   readonly type: 'error';
   readonly error: {
@@ -29,14 +30,14 @@ export interface ErrorBody {
 }
 
 /**
- * More about an error, for programs. For the codes of `detailStatuses` the official SDK has classes of their own; other
- * codes it passes on.
+ * More about an error, for programs. The official SDK has a class for each code of `detailStatuses`, and passes other
+ * codes on.
  */
 export type ErrorDetails =
   | { readonly error_code: 'heartbeat_precondition_failed'; readonly current_state: WorkLeaseState }
   | { readonly error_code: string };
 
-/** The status with which the official SDK expects each code. The heartbeat's has no type of its own. */
+/** The HTTP status that the official SDK expects for each code. The heartbeat's has no error type of its own. */
 export const detailStatuses = {
   environment_archived: 400,
   invalid_config_type_change: 400,

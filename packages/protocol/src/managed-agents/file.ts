@@ -1,5 +1,6 @@
 import type { IdPage, IdPageParams, Page, PageParams } from './page.ts';
 
+/** An uploaded file, or one that a session wrote. */
 export interface FileMetadata {
   readonly type: 'file';
   readonly id: string;
@@ -9,21 +10,22 @@ export interface FileMetadata {
   readonly downloadable: boolean;
   readonly created_at: string;
   readonly expires_at: string | null;
-  /** The session that made it; null for what was uploaded. */
+  /** The session that wrote the file; null for an uploaded one. */
   readonly scope: { readonly type: 'session'; readonly id: string } | null;
 }
 
+/** The response to a deletion. */
 export interface DeletedFile {
   readonly type: 'file_deleted';
   readonly id: string;
 }
 
-/** Both kinds of page at once: SDK 1.x goes on by `next_page`, 0.x by `last_id`. */
+/** Both kinds of page at once: SDK 1.x continues with `next_page`, 0.x with `last_id`. */
 export type FilePage = Page<FileMetadata> & IdPage<FileMetadata>;
 
 /** `GET /v1/files` */
 export interface FileListParams extends PageParams, IdPageParams {
   readonly ids?: readonly string[] | null;
-  /** A session: what it has put out. */
+  /** A session: lists its output files. */
   readonly scope_id?: string;
 }

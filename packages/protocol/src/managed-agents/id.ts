@@ -1,4 +1,4 @@
-/** How the id of each kind of thing begins; an underscore and something opaque follow. */
+/** The prefix of each resource's ids; an underscore and an opaque part follow. */
 export const idPrefixes = {
   agent: 'agent',
   environment: 'env',
@@ -6,6 +6,7 @@ export const idPrefixes = {
   session_thread: 'sthr',
   event: 'sevt',
   session_resource: 'sesrsc',
+  approval_rule: 'rule',
   work: 'work',
   file: 'file',
   skill: 'skill',
@@ -21,4 +22,5 @@ export const idPrefixes = {
   request: 'req',
   page: 'page',
 } as const;
+/** The prefix of an id. */
 export type IdPrefix = (typeof idPrefixes)[keyof typeof idPrefixes];

@@ -1,6 +1,11 @@
 import {
   type BuiltInToolName,
   builtInToolNames,
+  builtInTools,
+  type BuiltInToolTraits,
+  findBuiltInTool,
+  type WebToolName,
+  type WorkspaceToolName,
   type DeltaType,
   deltaTypes,
   detailStatuses,
@@ -19,6 +24,7 @@ import {
   type SessionMultiagent,
   type Status,
   type StreamEvent,
+  type ToolResultParams,
   sessionStatuses,
   toRoster,
 } from '@fleetloom/protocol/managed-agents';
@@ -35,6 +41,7 @@ expectTypeOf<(typeof eventTypes)[number]>().toEqualTypeOf<EventType>();
 expectTypeOf<(typeof packageManagers)[number]>().toEqualTypeOf<PackageManager>();
 expectTypeOf<(typeof sessionStatuses)[number]>().toEqualTypeOf<Status>();
 expectTypeOf<(typeof idPrefixes)['session']>().toEqualTypeOf<'sesn'>();
+expectTypeOf<ToolResultParams['is_error']>().toEqualTypeOf<boolean | null | undefined>();
 expectTypeOf<IdPrefix>().toExtend<string>();
 expectTypeOf<keyof typeof errorStatuses>().toEqualTypeOf<ErrorType>();
 expectTypeOf<(typeof errorStatuses)['conflict_error']>().toEqualTypeOf<409>();
@@ -55,5 +62,8 @@ export function isExhaustive(event: StreamEvent): SessionEvent | undefined {
   }
 }
 
-// @ts-expect-error: what everybody relies on is not changed
+// @ts-expect-error: a shared constant cannot be changed
 errorStatuses.conflict_error = 400;
+expectTypeOf<keyof typeof builtInTools>().toEqualTypeOf<BuiltInToolName>();
+expectTypeOf<BuiltInToolName>().toEqualTypeOf<WorkspaceToolName | WebToolName>();
+expectTypeOf(findBuiltInTool).toEqualTypeOf<(name: string) => BuiltInToolTraits | undefined>();

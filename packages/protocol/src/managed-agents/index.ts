@@ -1,5 +1,7 @@
-/** The wire contract of Managed Agents: what its clients send, and what they are answered. One file per resource. */
+/** The wire contract of Managed Agents: requests and responses. One file per resource. */
 export * from './agent.ts';
+export * from './agent-snapshot.ts';
+export type * from './client-event.ts';
 export * from './content.ts';
 export * from './environment.ts';
 export * from './error.ts';
@@ -11,6 +13,7 @@ export * from './multiagent.ts';
 export * from './page.ts';
 export * from './resource.ts';
 export * from './session.ts';
+export * from './session-agent.ts';
 export * from './session-error.ts';
 export * from './thread.ts';
 export * from './tool.ts';

@@ -2,23 +2,25 @@ import type { IdPageParams } from './page.ts';
 
 /** How hard a model works on each request. */
 export const effortLevels = ['low', 'medium', 'high', 'xhigh', 'max'] as const;
+/** An effort level. */
 export type EffortLevel = (typeof effortLevels)[number];
 
 /** One form for each level, as the wire has it. */
 export type Effort = { readonly [Level in EffortLevel]: { readonly type: Level } }[EffortLevel];
 
+/** The speed of a model. */
 export type Speed = 'standard' | 'fast';
 
-/** The model of an agent as we answer it: with every default filled in. */
+/** The model of an agent in responses: with every default filled in. */
 export interface ModelConfig {
-  /** Any text: which engine runs it is decided by its beginning, e.g. `scripted/` or `claude-code/`. */
+  /** Any string. Its prefix selects the engine, e.g. `scripted/` or `claude-code/`. */
   readonly id: string;
   readonly effort: Effort;
   readonly speed: Speed;
   readonly inference_geo?: string;
 }
 
-/** The model of an agent as it is sent, when more than its name is said. */
+/** The model of an agent as a client sends it, if it sends more than the id. */
 export interface ModelConfigParams {
   readonly id: string;
   readonly effort?: EffortLevel | Effort | null;
@@ -26,7 +28,7 @@ export interface ModelConfigParams {
   readonly inference_geo?: string | null;
 }
 
-/** A model as `GET /v1/models` lists it. Null is what is not known. */
+/** A model as `GET /v1/models` lists it. Null: not known. */
 export interface ModelInfo {
   readonly type: 'model';
   readonly id: string;
@@ -39,7 +41,7 @@ export interface ModelInfo {
   readonly max_input_tokens: number | null;
   readonly max_tokens: number | null;
   readonly allowed_fallback_models: readonly string[] | null;
-  /** What a model can do we do not list. */
+  /** Capabilities are not listed. */
   readonly capabilities: null;
 }
 

@@ -1,10 +1,10 @@
-/** A page of a list. A client goes on as long as there is a `next_page`, so the last one has none. */
+/** A page of a list. `next_page` is null on the last page. */
 export interface Page<Item> {
   readonly data: readonly Item[];
   readonly next_page: string | null;
 }
 
-/** A page that leads back too. Only sessions are listed so. */
+/** A page that links to the previous one too. Only the list of sessions has it. */
 export interface BidirectionalPage<Item> extends Page<Item> {
   /** Null on the first page. */
   readonly prev_page: string | null;
@@ -18,12 +18,14 @@ export interface IdPage<Item> {
   readonly last_id: string | null;
 }
 
+/** Query of a list. */
 export interface PageParams {
   readonly limit?: number;
-  /** `next_page` of the page before; null is the same as none. */
+  /** `next_page` of the previous page; null counts as absent. */
   readonly page?: string | null;
 }
 
+/** Query of a list by ids. */
 export interface IdPageParams {
   readonly limit?: number;
   readonly before_id?: string;

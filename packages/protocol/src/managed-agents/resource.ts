@@ -1,8 +1,9 @@
 import type { PageParams } from './page.ts';
 
-/** Something that is mounted into the files of a session. */
+/** Something that is mounted into the workspace of a session. */
 export type SessionResource = FileResource | GithubRepositoryResource | MemoryStoreResource;
 
+/** A file in the workspace. */
 export interface FileResource {
   readonly type: 'file';
   readonly id: string;
@@ -12,6 +13,7 @@ export interface FileResource {
   readonly updated_at: string;
 }
 
+/** A repository that is cloned into the workspace. */
 export interface GithubRepositoryResource {
   readonly type: 'github_repository';
   readonly id: string;
@@ -22,6 +24,49 @@ export interface GithubRepositoryResource {
   readonly updated_at: string;
 }
 
+/** A repository of any git host that is cloned into the workspace. Not in the hosted API. */
+export interface GitRepositoryResource {
+  readonly type: 'git_repository';
+  readonly id: string;
+  readonly url: string;
+  readonly mount_path: string;
+  readonly checkout: Checkout | null;
+  readonly credential_id: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** A directory on the machine of the server that the agents work on. Not in the hosted API. */
+export interface DirectoryResource {
+  readonly type: 'directory';
+  readonly id: string;
+  /** Its real path. */
+  readonly path: string;
+  readonly mode: DirectoryMode;
+  readonly mount_path: '/workspace';
+  /** The commit-ish that was asked for; null: `HEAD`, or no git repository. */
+  readonly base: string | null;
+  /** The commit that it was when the session was created. */
+  readonly commit: string | null;
+  /** The branch of the session's worktree; null in other modes. */
+  readonly branch: string | null;
+  readonly include_uncommitted: boolean;
+  readonly copy: readonly string[];
+  readonly setup: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** How agents work on a directory: in a git worktree, in a copy, in the directory itself, or without writing. */
+export type DirectoryMode = 'worktree' | 'copy' | 'in_place' | 'read_only';
+
+/** What the workspace of a session is made from. */
+export type SourceResource = GithubRepositoryResource | GitRepositoryResource | DirectoryResource;
+
+/** Everything that Fleetloom lists as a resource of a session. */
+export type MountedResource = FileResource | SourceResource;
+
+/** A memory store; not supported. */
 export interface MemoryStoreResource {
   readonly type: 'memory_store';
   readonly memory_store_id: string;
@@ -32,10 +77,12 @@ export interface MemoryStoreResource {
   readonly name?: string | null;
 }
 
+/** The branch or commit to check out. */
 export type Checkout =
   | { readonly type: 'branch'; readonly name: string }
   | { readonly type: 'commit'; readonly sha: string };
 
+/** A resource as a client sends it. */
 export type SessionResourceParams = FileResourceParams | GithubRepositoryResourceParams | MemoryStoreResourceParams;
 
 /** Also the body of `POST /v1/sessions/{id}/resources`. */
@@ -45,15 +92,50 @@ export interface FileResourceParams {
   readonly mount_path?: string | null;
 }
 
+/** A repository as a client sends it. */
 export interface GithubRepositoryResourceParams {
   readonly type: 'github_repository';
   readonly url: string;
-  /** Never answered. */
+  /** Never returned. */
   readonly authorization_token?: string;
   readonly checkout?: Checkout | null;
   readonly mount_path?: string | null;
 }
 
+/** A repository of any git host as a client sends it. */
+export interface GitRepositoryResourceParams {
+  readonly type: 'git_repository';
+  /** `https`, `ssh` or `file`. */
+  readonly url: string;
+  readonly checkout?: Checkout | null;
+  readonly mount_path?: string | null;
+  /** A credential of a vault. */
+  readonly credential_id?: string | null;
+}
+
+/** A directory on the machine of the server as a client sends it. It is in one that the operator allows. */
+export interface DirectoryResourceParams {
+  readonly type: 'directory';
+  readonly path: string;
+  /** Default: `worktree` in a git repository, `copy` elsewhere. */
+  readonly mode?: DirectoryMode | null;
+  /** The commit-ish that a worktree begins with. Default: `HEAD`. */
+  readonly base?: string | null;
+  /** Carries uncommitted changes over to a worktree: tracked and untracked files, but not ignored ones. */
+  readonly include_uncommitted?: boolean;
+  /** Patterns of untracked files to copy to a worktree, such as `.env`, beside those of `.worktreeinclude`. */
+  readonly copy?: readonly string[];
+  /** A command that runs once in the sandbox before the agents begin. */
+  readonly setup?: string | null;
+}
+
+/** A source of the workspace as a client sends it. */
+export type SourceResourceParams =
+  | GithubRepositoryResourceParams
+  | GitRepositoryResourceParams
+  | DirectoryResourceParams;
+
+/** A memory store as a client sends it. */
 export interface MemoryStoreResourceParams {
   readonly type: 'memory_store';
   readonly memory_store_id: string;
@@ -69,6 +151,7 @@ export interface SessionResourceUpdateParams {
 /** `GET /v1/sessions/{id}/resources`. Without a limit all are listed. */
 export type SessionResourceListParams = PageParams;
 
+/** The response to a deletion. */
 export interface DeletedSessionResource {
   readonly type: 'session_resource_deleted';
   readonly id: string;

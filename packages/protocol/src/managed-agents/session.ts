@@ -1,13 +1,13 @@
-import type { AgentReferenceParams, AgentSnapshot, SkillParams } from './agent.ts';
-import type { DefineOutcomeEventParams, UserMessageEventParams } from './event.ts';
+import type { AgentReferenceParams, SkillParams } from './agent-snapshot.ts';
+import type { DefineOutcomeEventParams, UserMessageEventParams } from './client-event.ts';
 import type { ModelConfigParams } from './model.ts';
-import type { SessionMultiagent } from './multiagent.ts';
 import type { PageParams } from './page.ts';
+import type { SessionAgent } from './session-agent.ts';
 import type { SessionResource, SessionResourceParams } from './resource.ts';
 import type { McpServer, ToolParams } from './tool.ts';
 import type { Budget, Usage } from './usage.ts';
 
-/** A session. All keys are always there. Why it stopped is not among them: the last `session.status_idle` says it. */
+/** A session. All fields are always present. Why it stopped is in the last `session.status_idle` event. */
 export interface Session {
   readonly type: 'session';
   readonly id: string;
@@ -28,22 +28,20 @@ export interface Session {
   readonly archived_at: string | null;
 }
 
-/** What a session runs: the agent as it was when the session was made, with its members spelled out. */
-export interface SessionAgent extends AgentSnapshot {
-  readonly multiagent: SessionMultiagent | null;
-}
-
-/** Of a session or a thread. `rescheduling`: something failed for the moment, and will be tried again. */
+/** The statuses of a session or a thread. `rescheduling`: a temporary failure is being retried. */
 export const sessionStatuses = ['rescheduling', 'running', 'idle', 'terminated'] as const;
+/** The status of a session or a thread. */
 export type Status = (typeof sessionStatuses)[number];
 
+/** Times of a session. */
 export interface SessionStats {
-  /** The sum over all threads: two that run at once count twice, other than in the usage. */
+  /** The sum over all threads: two that run at the same time count twice, unlike in the usage. */
   readonly active_seconds: number;
-  /** Since its creation; of a terminated session, until its end. */
+  /** Since the creation; for a terminated session, until its end. */
   readonly duration_seconds: number;
 }
 
+/** The evaluation of an outcome. */
 export interface OutcomeEvaluation {
   readonly type: 'outcome_evaluation';
   readonly outcome_id: string;
@@ -54,6 +52,7 @@ export interface OutcomeEvaluation {
   readonly completed_at: string | null;
 }
 
+/** The response to a deletion. */
 export interface DeletedSession {
   readonly type: 'session_deleted';
   readonly id: string;
@@ -65,14 +64,14 @@ export interface SessionCreateParams {
   readonly environment_id: string;
   readonly title?: string | null;
   readonly metadata?: Readonly<Record<string, string>>;
-  /** An empty list is the same as none: the session begins idle. */
+  /** An empty list counts as absent: the session starts idle. */
   readonly initial_events?: readonly (UserMessageEventParams | DefineOutcomeEventParams)[];
   readonly resources?: readonly SessionResourceParams[];
   readonly vault_ids?: readonly string[];
   readonly budget?: Budget;
 }
 
-/** The id alone stands for the newest version. */
+/** The agent of a session. An id alone means the newest version. */
 export type SessionAgentParams = string | AgentReferenceParams | AgentWithOverridesParams;
 
 /** An agent with parts of it replaced for one session. Each part is replaced as a whole. */
@@ -87,16 +86,16 @@ export interface AgentWithOverridesParams {
   readonly skills?: readonly SkillParams[] | null;
 }
 
-/** `POST /v1/sessions/{id}`. What is left out keeps its value. */
+/** `POST /v1/sessions/{id}`. Absent fields keep their value. */
 export interface SessionUpdateParams {
   readonly title?: string | null;
-  /** Key by key; null removes one. */
+  /** Merged key by key; null removes a key. */
   readonly metadata?: Readonly<Record<string, string | null>> | null;
   /** Only while the session does not run. */
   readonly agent?: SessionAgentUpdateParams;
-  /** Null removes it. */
+  /** Null removes the budget. */
   readonly budget?: Budget | null;
-  /** Always refused; it is here so that the refusal can say why. */
+  /** Always rejected; present so that the error can say why. */
   readonly vault_ids?: readonly string[];
 }
 
@@ -108,10 +107,10 @@ export interface SessionAgentUpdateParams {
 
 /** `GET /v1/sessions` */
 export interface SessionListParams extends PageParams {
-  /** `desc` if it is not given: newest first. */
+  /** `desc` by default: newest first. */
   readonly order?: 'asc' | 'desc';
   readonly agent_id?: string;
-  /** Counts only together with `agent_id`. */
+  /** Used only together with `agent_id`. */
   readonly agent_version?: number;
   readonly statuses?: readonly Status[];
   readonly include_archived?: boolean;

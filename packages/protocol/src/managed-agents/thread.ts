@@ -1,10 +1,10 @@
-import type { AgentSnapshot } from './agent.ts';
+import type { AgentSnapshot } from './agent-snapshot.ts';
 import type { DeltaType } from './event.ts';
 import type { PageParams } from './page.ts';
 import type { Status } from './session.ts';
 import type { Usage } from './usage.ts';
 
-/** One agent at work in a session. The primary thread has no parent. All keys are always there. */
+/** One thread of a session. The primary thread has no parent. All fields are always present. */
 export interface SessionThread {
   readonly type: 'session_thread';
   readonly id: string;
@@ -16,17 +16,18 @@ export interface SessionThread {
   readonly stats: ThreadStats | null;
   /** Null until it is idle for the first time. */
   readonly usage: Usage | null;
-  /** Always null: there are no workflow runs here. */
+  /** Always null: workflow runs are not supported. */
   readonly workflow_run_id: null;
   readonly created_at: string;
   readonly updated_at: string;
   readonly archived_at: string | null;
 }
 
+/** Times of a thread. */
 export interface ThreadStats {
   /** How long it ran. */
   readonly active_seconds: number;
-  /** Since its creation; of an archived thread, until then. */
+  /** Since the creation; for an archived thread, until it was archived. */
   readonly duration_seconds: number;
   /** From its creation until it ran for the first time. */
   readonly startup_seconds: number;

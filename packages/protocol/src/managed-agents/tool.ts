@@ -1,22 +1,65 @@
-// What an agent may use. `…Params` is what a caller sends, the name without it is what we answer: everything filled in.
+// The tools of an agent. `…Params` is what a client sends; the name without it is the response, with all defaults filled in.
 
-/** The built-in tools, in the order in which they are offered to a model. */
-export const builtInToolNames = ['bash', 'read', 'write', 'edit', 'glob', 'grep', 'web_fetch', 'web_search'] as const;
-export type BuiltInToolName = (typeof builtInToolNames)[number];
+/** The built-in tools, each with what servers and clients need to know about it, in the order in which a model sees them. */
+export const builtInTools: { readonly [Name in BuiltInToolName]: BuiltInToolTraits } = {
+  bash: { runsIn: 'workspace', hasShell: true },
+  read: { runsIn: 'workspace', opensFiles: true },
+  write: { runsIn: 'workspace', writesFiles: true },
+  edit: { runsIn: 'workspace' },
+  glob: { runsIn: 'workspace' },
+  grep: { runsIn: 'workspace' },
+  web_fetch: { runsIn: 'server', isWebTool: true, hasUrlSources: true },
+  web_search: { runsIn: 'server', isWebTool: true, hasUserLocation: true },
+};
+
+/** The names of {@link builtInTools}, in the same order. */
+// The cast: Object.keys has strings, and these are the keys of the record above.
+export const builtInToolNames = Object.keys(builtInTools) as readonly BuiltInToolName[];
+
+/** A built-in tool that works on the files of the session. */
+export type WorkspaceToolName = 'bash' | 'read' | 'write' | 'edit' | 'glob' | 'grep';
+/** A built-in tool that reaches the web and can be limited to domains. */
+export type WebToolName = 'web_fetch' | 'web_search';
+/** A built-in tool, by its name on the wire. */
+export type BuiltInToolName = WorkspaceToolName | WebToolName;
+
+/** Facts about a built-in tool that code depends on, so that it does not have to compare names. */
+export interface BuiltInToolTraits {
+  /** `workspace`: works on the files of the session, so in a self-hosted environment its worker runs it. */
+  readonly runsIn: 'workspace' | 'server';
+  /** Keeps a shell between the calls of a thread. */
+  readonly hasShell?: true;
+  /** Returns the content of a file, which skills need. */
+  readonly opensFiles?: true;
+  /** Its input has the path and the whole content of a file. */
+  readonly writesFiles?: true;
+  /** Reaches the web: has `allowed_domains` and `blocked_domains`. */
+  readonly isWebTool?: true;
+  /** Has `url_sources` and `max_content_tokens`. */
+  readonly hasUrlSources?: true;
+  /** Has `user_location`. */
+  readonly hasUserLocation?: true;
+}
+
+/** The traits of a built-in tool, or `undefined` for the name of any other tool. */
+export function findBuiltInTool(name: string): BuiltInToolTraits | undefined {
+  return Object.hasOwn(builtInTools, name) ? builtInTools[name as BuiltInToolName] : undefined;
+}
 
 /**
- * Whether a call needs somebody's consent. With `auto` the server judges each call; one that it cannot judge is asked.
+ * Whether a tool call needs approval. With `auto` the server decides about each call, and asks where it cannot decide.
  */
 export type PermissionPolicy =
   | { readonly type: 'always_allow' }
   | { readonly type: 'always_ask' }
   | { readonly type: 'auto' };
 
-/** How all tools of a set are treated that have no config of their own. */
+/** The config of all tools of a set that have none of their own. */
 export interface ToolsetDefaultConfig {
   readonly enabled: boolean;
   readonly permission_policy: PermissionPolicy;
 }
+/** The default config as a client sends it. */
 export interface ToolsetDefaultConfigParams {
   readonly enabled?: boolean | null;
   readonly permission_policy?: PermissionPolicy | null;
@@ -28,21 +71,25 @@ export interface AgentToolset {
   readonly default_config: ToolsetDefaultConfig;
   readonly configs: readonly BuiltInToolConfig[];
 }
+/** The built-in tools as a client sends them. */
 export interface AgentToolsetParams {
   readonly type: 'agent_toolset_20260401';
   readonly default_config?: ToolsetDefaultConfigParams | null;
   readonly configs?: readonly BuiltInToolConfigParams[];
 }
 
+/** The config of one built-in tool. */
 export type BuiltInToolConfig = PlainToolConfig | WebFetchToolConfig | WebSearchToolConfig;
+/** The config of one built-in tool, as a client sends it. */
 export type BuiltInToolConfigParams = PlainToolConfigParams | WebFetchToolConfigParams | WebSearchToolConfigParams;
 
-/** The built-in tools that have nothing of their own to configure. */
-export type PlainToolName = Exclude<BuiltInToolName, 'web_fetch' | 'web_search'>;
-/** One form for each name: `type` is always the same as `name`. */
+/** The built-in tools without further options. */
+export type PlainToolName = Exclude<BuiltInToolName, WebToolName>;
+/** One variant for each name: `type` always equals `name`. */
 export type PlainToolConfig = {
   readonly [Name in PlainToolName]: ToolsetDefaultConfig & { readonly name: Name; readonly type: Name };
 }[PlainToolName];
+/** The same as a client sends it. */
 export type PlainToolConfigParams = {
   readonly [Name in PlainToolName]: ToolsetDefaultConfigParams & { readonly name: Name; readonly type?: Name };
 }[PlainToolName];
@@ -53,13 +100,15 @@ interface Domains {
   readonly blocked_domains?: readonly string[];
 }
 
+/** The config of `web_fetch`. */
 export interface WebFetchToolConfig extends ToolsetDefaultConfig, Domains {
   readonly name: 'web_fetch';
   readonly type: 'web_fetch';
-  /** Null: every address that the conversation has shown may be fetched. */
+  /** Null: every URL that the conversation has shown may be fetched. */
   readonly url_sources: UrlSources | null;
   readonly max_content_tokens?: number | null;
 }
+/** The config of `web_fetch`, as a client sends it. */
 export interface WebFetchToolConfigParams extends ToolsetDefaultConfigParams, Domains {
   readonly name: 'web_fetch';
   readonly type?: 'web_fetch';
@@ -67,37 +116,44 @@ export interface WebFetchToolConfigParams extends ToolsetDefaultConfigParams, Do
   readonly max_content_tokens?: number | null;
 }
 
-/** Where an address has to have been seen to be fetched. A null key narrows nothing. */
+/** Where a URL must have appeared to be fetched. A null field does not restrict. */
 export interface UrlSources {
   readonly user_input: AllOrNone | null;
   readonly client_tool_results: ToolFilter | null;
   readonly server_tool_results: ToolFilter | null;
 }
+/** The same as a client sends it. */
 export interface UrlSourcesParams {
   readonly user_input?: 'all' | 'none' | AllOrNone | null;
   readonly client_tool_results?: 'all' | 'none' | ToolFilter | null;
   readonly server_tool_results?: 'all' | 'none' | ToolFilter | null;
 }
+/** All or none. */
 export type AllOrNone = { readonly type: 'all' } | { readonly type: 'none' };
+/** A set of tools. */
 export type ToolFilter =
   | AllOrNone
   | { readonly type: 'only'; readonly tools: readonly ToolReference[] }
   | { readonly type: 'except'; readonly tools: readonly ToolReference[] };
+/** A tool by its name. */
 export interface ToolReference {
   readonly type: 'tool_reference';
   readonly name: string;
 }
 
+/** The config of `web_search`. */
 export interface WebSearchToolConfig extends ToolsetDefaultConfig, Domains {
   readonly name: 'web_search';
   readonly type: 'web_search';
   readonly user_location?: UserLocation | null;
 }
+/** The config of `web_search`, as a client sends it. */
 export interface WebSearchToolConfigParams extends ToolsetDefaultConfigParams, Domains {
   readonly name: 'web_search';
   readonly type?: 'web_search';
   readonly user_location?: UserLocation | null;
 }
+/** Where the user is, for search results. */
 export interface UserLocation {
   readonly type: 'approximate';
   readonly city?: string | null;
@@ -108,27 +164,30 @@ export interface UserLocation {
   readonly timezone?: string | null;
 }
 
-/** The tools of one of the agent's MCP servers. Which ones there are is known only once it is connected. */
+/** The tools of one of the agent's MCP servers. They are known only once it is connected. */
 export interface McpToolset {
   readonly type: 'mcp_toolset';
   readonly mcp_server_name: string;
   readonly default_config: ToolsetDefaultConfig;
   readonly configs: readonly McpToolConfig[];
 }
+/** The tools of an MCP server, as a client sends them. */
 export interface McpToolsetParams {
   readonly type: 'mcp_toolset';
   readonly mcp_server_name: string;
   readonly default_config?: ToolsetDefaultConfigParams | null;
   readonly configs?: readonly McpToolConfigParams[];
 }
+/** The config of one MCP tool. */
 export interface McpToolConfig extends ToolsetDefaultConfig {
   readonly name: string;
 }
+/** The config of one MCP tool, as a client sends it. */
 export interface McpToolConfigParams extends ToolsetDefaultConfigParams {
   readonly name: string;
 }
 
-/** A tool that the client runs: the session waits for its result. Sent and answered in the same form. */
+/** A tool that the client runs: the session waits for its result. Requests and responses have the same form. */
 export interface CustomTool {
   readonly type: 'custom';
   /** 1 to 128 letters, digits, `_` and `-`. */
@@ -144,10 +203,12 @@ export interface CustomToolInputSchema {
   readonly [keyword: string]: unknown;
 }
 
+/** A tool, or a set of tools, of an agent. */
 export type Tool = AgentToolset | McpToolset | CustomTool;
+/** A tool as a client sends it. */
 export type ToolParams = AgentToolsetParams | McpToolsetParams | CustomTool;
 
-/** Sent and answered in the same form. */
+/** Requests and responses have the same form. */
 export interface McpServer {
   readonly type: 'url';
   readonly name: string;

@@ -1,43 +1,43 @@
-/** Money as text, so that nothing is rounded. */
+/** An amount of money as text, so that nothing is rounded. */
 export interface MonetaryAmount {
   /** A whole number of cents without leading zeros: `2500` is 25 dollars. */
   readonly amount: string;
   readonly currency: 'USD';
 }
 
-/** Spend no more than this: when list prices add up to it, no further model request is made. */
+/** A spending limit: once list prices add up to it, no further model request is sent. */
 export interface Budget {
   readonly type: 'limit';
   readonly max_list_cost: MonetaryAmount;
 }
 
-/** What was used from the beginning on, by a session or by one thread of it. */
+/** The usage of a session or a thread since its creation. */
 export interface Usage {
-  /** Without what was read from or written to the cache. */
+  /** Without tokens read from or written to the cache. */
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cache_read_input_tokens: number;
   readonly cache_creation: CacheCreationUsage;
-  /** How long it ran. Of a session: while any of its threads ran, however many. */
+  /** How long it ran. For a session: how long at least one of its threads ran. */
   readonly active_seconds: number;
-  /** At list prices. Absent where no price is known for a model that was used. */
+  /** At list prices. Absent if the price of a model that was used is not known. */
   readonly list_cost?: MonetaryAmount;
   readonly server_tool_use?: ServerToolUsage;
 }
 
-/** By how long the cache keeps them. */
+/** Tokens written to the cache, by its lifetime. */
 export interface CacheCreationUsage {
   readonly ephemeral_5m_input_tokens: number;
   readonly ephemeral_1h_input_tokens: number;
 }
 
-/** Calls that the server made itself. */
+/** Calls of server tools. */
 export interface ServerToolUsage {
   readonly web_fetch_requests: number;
   readonly web_search_requests: number;
 }
 
-/** What one model request used. */
+/** The usage of one model request. */
 export interface ModelUsage {
   readonly input_tokens: number;
   readonly output_tokens: number;

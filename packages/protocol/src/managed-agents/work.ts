@@ -8,7 +8,7 @@ export interface Work {
   readonly data: { readonly type: 'session' | 'healthcheck'; readonly id: string };
   readonly state: WorkState;
   readonly metadata: Readonly<Record<string, string>>;
-  /** Only in the answer to a poll: a `WorkSecret` as JSON in base64url. */
+  /** Only in the response to a poll: a `WorkSecret` as JSON in base64url. */
   readonly secret: string | null;
   readonly created_at: string;
   readonly acknowledged_at: string | null;
@@ -18,14 +18,17 @@ export interface Work {
   readonly stopped_at: string | null;
 }
 
+/** The state of a work item. */
 export type WorkState = 'queued' | 'starting' | 'active' | 'stopping' | 'stopped';
 
+/** What a worker needs to run a session. */
 export interface WorkSecret {
-  /** The worker's key to this one session. */
+  /** The worker's key for this session. */
   readonly sessions_token: string;
   readonly api_base_url?: string;
 }
 
+/** The response to a heartbeat. */
 export interface WorkHeartbeat {
   readonly type: 'work_heartbeat';
   readonly last_heartbeat: string;
@@ -34,7 +37,7 @@ export interface WorkHeartbeat {
   readonly ttl_seconds: number;
 }
 
-/** What a worker whose heartbeat came too late is told. */
+/** The response to a worker whose heartbeat came too late. */
 export interface WorkLeaseState {
   readonly last_heartbeat: string | null;
   readonly lease_extended: boolean;
@@ -42,6 +45,7 @@ export interface WorkLeaseState {
   readonly ttl_seconds: number;
 }
 
+/** Figures of an environment's work queue. */
 export interface WorkQueueStats {
   readonly type: 'work_queue_stats';
   readonly depth: number;
@@ -61,7 +65,7 @@ export interface WorkPollParams {
 /** `POST …/work/{work}/heartbeat`, in the query. */
 export interface WorkHeartbeatParams {
   readonly desired_ttl_seconds?: number | null;
-  /** `NO_HEARTBEAT` for the first one, then exactly what the one before answered. */
+  /** `NO_HEARTBEAT` for the first one, then the value of the previous response. */
   readonly expected_last_heartbeat?: string | null;
 }
 
@@ -70,7 +74,7 @@ export interface WorkStopParams {
   readonly force?: boolean;
 }
 
-/** `POST …/work/{work}`: key by key; null removes one. */
+/** `POST …/work/{work}`: merged key by key; null removes a key. */
 export interface WorkUpdateParams {
   readonly metadata: Readonly<Record<string, string | null>>;
 }

@@ -27,7 +27,7 @@ describe('decodeSse', () => {
     }
   });
 
-  it('[E17] passes a failure of the source on after saying what was cut', async () => {
+  it('[E17] passes a failure of the source on after reporting the cut event', async () => {
     const items: SseItem[] = [];
     const failing = decodeSse(iterableOf(['data: 1\n\ndata'], new Error('socket hang up')));
     await expect(

@@ -18,12 +18,12 @@ export async function* decodeSse(
     yield* decoder.end();
     throw error;
   } finally {
-    // Whoever stops reading in the middle must not carry half an event into the next connection.
+    // A caller that stops reading must not carry half an event into the next connection.
     decoder.end();
   }
 }
 
-// Safari's streams are not iterable. Whoever stops reading early must not leave the response open.
+// Safari's streams are not iterable. A caller that stops reading early must not leave the response open.
 async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = stream.getReader();
   try {

@@ -95,7 +95,7 @@ describe('SseDecoder', () => {
     expect(decodeText('dat: 1\ndata2: 2\nDATA: 3\n data: 4\nfoo\ndata: 5\n\n')).toEqual([event('5')]);
   });
 
-  it('[E9] shows comments where they stand, also inside an event', () => {
+  it('[E9] emits comments at their position, also inside an event', () => {
     expect(decodeText(':\n: a\n:b\ndata: 1\n:c\ndata: 2\n\n')).toEqual([
       { type: 'comment', text: '' },
       { type: 'comment', text: 'a' },

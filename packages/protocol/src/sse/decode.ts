@@ -1,32 +1,35 @@
 import { ByteBuffer } from './byte-buffer.ts';
 import { limits } from './limits.ts';
 
+/** One item of an event stream. */
 export type SseItem =
   | SseEvent
-  /** Also inside events; one item per line. Heartbeats are comments. */
+  /** A comment line, also inside an event. Heartbeats are comments. */
   | { type: 'comment'; text: string }
-  /** An event (or one comment line) over the limit was dropped; reading goes on after it. */
+  /** An event (or one comment line) over the limit was dropped; reading continues after it. */
   | { type: 'oversize'; bytes: number; limit: number }
   /** The stream ended inside an event, which is dropped as the standard demands. Resume from `lastEventId`. */
   | { type: 'cut'; bytes: number };
 
+/** An event. */
 export interface SseEvent {
   type: 'event';
-  /** `message` where the stream names none. */
+  /** `message` if the stream has no name for it. */
   event: string;
   data: string;
-  /** The last id that was given up to and with this event; '' if none was. */
+  /** The last id up to and including this event; '' if there was none. */
   id: string;
 }
 
+/** Options of a decoder. */
 export interface SseDecoderOptions {
   eventBytesMax?: number;
-  /** Where an earlier connection stopped. */
+  /** The last event id of an earlier connection. */
   lastEventId?: string;
 }
 
 /**
- * Bytes of a `text/event-stream` in, items out, by the algorithm of the WHATWG standard. Chunks may be cut anywhere.
+ * Decodes the bytes of a `text/event-stream` into items, by the algorithm of the WHATWG standard. Chunks may be cut anywhere.
  *
  * After `end()` the decoder is ready for the next connection of the same stream: it keeps `lastEventId` and `retryMs`.
  *
@@ -36,9 +39,9 @@ export interface SseDecoderOptions {
  * for (const item of decoder.end()) handle(item);
  */
 export class SseDecoder {
-  /** What to send as `Last-Event-ID` when connecting again. Set at the blank line that ends an event, not before. */
+  /** The `Last-Event-ID` for the next connection. Set at the blank line that ends an event, not before. */
   lastEventId: string;
-  /** The wait before connecting again that the server asked for, never above `limits.retryMsMax`. */
+  /** The wait before reconnecting that the server asked for, at most `limits.retryMsMax`. */
   retryMs: number | undefined;
 
   readonly #bytesMax: number;
@@ -67,6 +70,7 @@ export class SseDecoder {
     this.#id = this.lastEventId;
   }
 
+  /** The items that a chunk completes. */
   push(chunk: Uint8Array): SseItem[] {
     const items: SseItem[] = [];
     const bytes = this.#head === undefined ? chunk : this.#withoutMark(this.#head, chunk);
@@ -196,7 +200,7 @@ export class SseDecoder {
     }
   }
 
-  // An oversize event's id counts too if it came before the limit: a reader that resumed before it would meet it for ever.
+  // An oversize event's id counts too if it came before the limit: a reader that resumed before it would meet it again and again.
   #endEvent(items: SseItem[]): void {
     this.lastEventId = this.#id;
     if (this.#skipping) {

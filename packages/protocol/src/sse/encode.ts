@@ -32,7 +32,7 @@ export function encodeComment(text: string): string {
   return `${prefixed(': ', text)}\n`;
 }
 
-// A newline would end the field and let the rest pose as another one; a reader drops an id with NUL without a word.
+// A newline would end the field and let the rest pose as another one; a reader silently drops an id with NUL.
 function oneLine(name: string, value: string): string {
   if (typeof value !== 'string' || /[\r\n\0]/.test(value)) {
     throw new TypeError(`SSE ${name} must be a string without newline and NUL, got ${JSON.stringify(value)}`);

@@ -40,7 +40,7 @@ expectTypeOf<SseDecoder['push']>().toEqualTypeOf<(chunk: Uint8Array) => SseItem[
 expectTypeOf<SseDecoder['end']>().toEqualTypeOf<() => SseItem[]>();
 expectTypeOf<SseDecoder['lastEventId']>().toEqualTypeOf<string>();
 expectTypeOf<SseDecoder['retryMs']>().toEqualTypeOf<number | undefined>();
-// @ts-expect-error: characters are no bytes
+// @ts-expect-error: characters are not bytes
 new SseDecoder().push('data: 1\n\n');
 
 export function isExhaustive(item: SseItem): string | number {
@@ -66,12 +66,12 @@ export function reads(body: NonNullable<Response['body']>, response: IncomingMes
   decodeSse(body);
   decodeSse(body, { eventBytesMax: 1 });
   decodeSse(response, new SseDecoder());
-  // @ts-expect-error: characters are no bytes
+  // @ts-expect-error: characters are not bytes
   decodeSse(texts);
 }
 
 // --- limits ---
 
 expectTypeOf<typeof sseLimits>().toExtend<{ readonly eventBytesMax: number; readonly retryMsMax: number }>();
-// @ts-expect-error: what everybody relies on is not changed
+// @ts-expect-error: a shared constant cannot be changed
 sseLimits.eventBytesMax = 1;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { liveBufferBytes } from '../../../../test/support/heap.ts';
 import { createAccelerator } from './accelerator.ts';
-import { ACCELERATED_BYTES_MAX, ACCELERATED_LINE_BYTES_MAX, ACCELERATED_MESSAGES } from './limits.ts';
-import { platform } from './platform.ts';
-import { StreamTranslator } from './stream-translator.ts';
+import { ACCELERATED_BYTES_MAX, ACCELERATED_LINE_BYTES_MAX, ACCELERATED_MESSAGES } from './base/limits.ts';
+import { platform } from './lines/platform.ts';
+import { StreamTranslator } from './translator/stream-translator.ts';
 
 describe('limits of the accelerator', () => {
   it('[S29] follows 64 messages at a time; of more it forgets the oldest, and parses whole', () => {
@@ -28,7 +28,7 @@ describe('limits of the accelerator', () => {
       reader.push(0, 'a'.repeat(bytes - first.length + 1), 1);
       return reader.short;
     };
-    // One LF, which is no part of the line.
+    // One LF, which is not part of the line.
     expect(shortWith(ACCELERATED_LINE_BYTES_MAX + 1)).toBe(1);
     expect(shortWith(ACCELERATED_LINE_BYTES_MAX + 2)).toBe(0);
   });

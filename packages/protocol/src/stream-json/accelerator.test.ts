@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { generatedStreams } from '../../../../test/support/generated.ts';
 import { recordings } from '../../../../test/support/recordings.ts';
 import { isLong, randomText, seed, timeout } from '../../../../test/support/seed.ts';
-import { wildSnapshots } from '../../../../test/support/wild-snapshots.ts';
+import { mutatedSnapshots } from '../../../../test/support/mutated-snapshots.ts';
 import { createAccelerator } from './accelerator.ts';
-import { type Platform, platform, webPlatform } from './platform.ts';
-import { StreamTranslator, type StreamTranslatorOptions } from './stream-translator.ts';
+import { type Platform, platform, webPlatform } from './lines/platform.ts';
+import { StreamTranslator, type StreamTranslatorOptions } from './translator/stream-translator.ts';
 
 /** Everything that a stream's translation can be seen by. */
 interface Outcome {
@@ -36,7 +36,7 @@ describe('with the accelerator', () => {
     const random = randomText();
     const counts = { lines: 0, short: 0 };
     for (let stream = 0; stream < (isLong ? 50_000 : 900); stream++) {
-      const lines = wildSnapshots(random, 5 + random.below(25));
+      const lines = mutatedSnapshots(random, 5 + random.below(25));
       const on = outcome(lines, accelerated(stream % 2 === 0 ? platform : webPlatform, counts));
       expect(on, `stream ${stream}, FLEETLOOM_SEED=${seed}`).toEqual(outcome(lines));
       counts.lines += lines.length;
@@ -63,7 +63,7 @@ describe('with the accelerator', () => {
     ]);
   });
 
-  it('[S29] a line that is no JSON is told as such, and nothing said between is lost', () => {
+  it('[S29] a line that is not JSON is reported as such, and no content in between is lost', () => {
     const line = (content: string, uuid: number) =>
       `{"type":"assistant","message":{"id":"m1","content":[${content}]},"parent_tool_use_id":null,"uuid":"u${uuid}"}\n`;
     const [a, b] = ['{"type":"text","text":"a"}', '{"type":"text","text":"b'];

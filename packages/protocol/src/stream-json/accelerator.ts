@@ -1,19 +1,19 @@
-import { parseJson } from './parse-line.ts';
-import { ACCELERATED_BYTES_MAX, ACCELERATED_LINE_BYTES_MAX, ACCELERATED_MESSAGES } from './limits.ts';
-import type { StreamJsonMessage } from './messages.ts';
-import { type Platform, platform as fastest } from './platform.ts';
-import { type ContentEnd, findContent, scanContent } from './scan-content.ts';
-import type { Accelerator } from './stream-translator.ts';
-import { type LastSaid, lastSaid, translateTail } from './translate-tail.ts';
-import type { Translator } from './translator.ts';
+import { parseJson } from './lines/parse-line.ts';
+import { ACCELERATED_BYTES_MAX, ACCELERATED_LINE_BYTES_MAX, ACCELERATED_MESSAGES } from './base/limits.ts';
+import type { StreamJsonMessage } from './wire/messages.ts';
+import { type Platform, platform as fastest } from './lines/platform.ts';
+import { type ContentEnd, findContent, scanContent } from './accelerator/scan-content.ts';
+import type { Accelerator } from './translator/stream-translator.ts';
+import { type LastSaid, lastSaid, translateTail } from './accelerator/translate-tail.ts';
+import type { Translator } from './translator/translator.ts';
 
 /**
  * For streams that repeat all earlier blocks in every line: parses only what is new.
  *
  * Why it is sound: a JSON parser is deterministic, so after equal bytes it is in an equal state. If a line equals the one
- * before it up to the end of the content array, the rest can be parsed behind the line's head alone; what is skipped is
- * what the line before said, and the translator has said it. Whatever is not plainly that case is parsed whole, and a tail
- * is refused where anything has touched its message since. So dropping any entry here costs time, never content.
+ * before it up to the end of the content array, the rest can be parsed behind the line's head alone; the skipped part is
+ * what the previous line had, and the translator has emitted it. Every other line is parsed whole, and a tail is
+ * rejected if its message changed in between. So dropping an entry here costs time, never content.
  *
  * @example
  * const stream = new StreamTranslator({ accelerator: createAccelerator() });
@@ -70,7 +70,7 @@ class SnapshotAccelerator implements Accelerator {
     const message = this.#parse(head + cut.prefix, bytes, start + cut.from, end);
     const blocks = message?.message?.content;
     if (!message || !Array.isArray(blocks) || blocks.length !== after.count - cut.known) return false;
-    // With nothing behind the comma it is no JSON, though it is when put together like this.
+    // With nothing after the comma the line is not JSON, although the combined text is.
     if (blocks.length === 0 && cut.from > content.end) return false;
     if (!translateTail(translator.state, { ...cut, message, blocks }, said)) return false;
     this.#grow(entry, bytes, start, end, Math.min(cut.from, content.end));
@@ -79,7 +79,7 @@ class SnapshotAccelerator implements Accelerator {
     return true;
   }
 
-  /** Parses all of the line here, because only then it is known what came of it. False: it is not JSON. */
+  /** Parses the whole line here, because only then its result is known. False: it is not JSON. */
   #whole(bytes: Uint8Array, start: number, end: number, head: string, entry: Entry, translator: Translator): boolean {
     entry.said = undefined;
     const message = this.#parse('', bytes, start, end);
@@ -95,7 +95,7 @@ class SnapshotAccelerator implements Accelerator {
     return true;
   }
 
-  /** Undefined where it is no JSON, and where bytes are no UTF-8, which the reader counts. */
+  /** Undefined if the text is not JSON, or has bytes that are not UTF-8: the reader counts those. */
   #parse(before: string, bytes: Uint8Array, start: number, end: number): StreamJsonMessage | undefined {
     const text = this.#platform.text(bytes, start, end);
     return text.includes('\ufffd') ? undefined : parseMessage(before + text);
@@ -184,7 +184,7 @@ function isPlain(rest: string): boolean {
   return !/\\|"content"|"message"/.test(rest);
 }
 
-/** Undefined where it is no JSON when put together like this: then the whole line is parsed instead. */
+/** Undefined if the combined text is not JSON: then the whole line is parsed instead. */
 function parseMessage(text: string): StreamJsonMessage | undefined {
   const message = parseJson(text);
   return typeof message === 'object' ? message : undefined;

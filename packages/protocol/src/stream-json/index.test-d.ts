@@ -68,7 +68,7 @@ expectTypeOf<{ message(message: StreamJsonMessage): void; issue(issue: LineIssue
 expectTypeOf<Translator>().toExtend<LineSink>();
 // A Buffer is bytes; text is not.
 expectTypeOf<StreamJsonReader['push']>().toBeCallableWith(Buffer.of(10));
-// @ts-expect-error: characters are no bytes
+// @ts-expect-error: characters are not bytes
 new StreamJsonReader().push('{}');
 
 // --- translator ---
@@ -117,7 +117,7 @@ export async function reads(body: NonNullable<Response['body']>, stdout: Readabl
   for await (const event of translateStream(stdout)) expectTypeOf(event).toEqualTypeOf<AgentEvent>();
   for await (const event of translateStream(text, { lineBytesMax: 1 })) expectTypeOf(event).toEqualTypeOf<AgentEvent>();
   expectTypeOf(body.pipeThrough(createTranslateTransform())).toEqualTypeOf<ReadableStream<AgentEvent>>();
-  // @ts-expect-error: numbers are no stream-json
+  // @ts-expect-error: numbers are not stream-json
   translateStream([1, 2, 3].values());
   // @ts-expect-error: a transform takes bytes, and events are none
   body.pipeThrough(createTranslateTransform()).pipeThrough(createTranslateTransform());

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { liveBytes } from '../../../../test/support/heap.ts';
 import { assistant, call, text, thinking } from '../../../../test/support/lines.ts';
 import { isLong, timeout } from '../../../../test/support/seed.ts';
-import { MEMORY_BLOCKS_PER_THREAD, MEMORY_LINES_PER_THREAD } from './limits.ts';
-import type { StreamJsonMessage, WireBlock } from './messages.ts';
-import { Translator } from './translator.ts';
+import { MEMORY_BLOCKS_PER_THREAD, MEMORY_LINES_PER_THREAD } from './base/limits.ts';
+import type { StreamJsonMessage, WireBlock } from './wire/messages.ts';
+import { Translator } from './translator/translator.ts';
 
 const MIB = 2 ** 20;
 const LINES = isLong ? 10_000_000 : 300_000;

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { checkAnswer, SPEED_CASES, streamJson } from '../../../../bench/stream-json.ts';
 import { toBytes } from '../../../../bench/streams.ts';
 import { createAccelerator } from './accelerator.ts';
-import { StreamTranslator, type StreamTranslatorOptions } from './stream-translator.ts';
+import { StreamTranslator, type StreamTranslatorOptions } from './translator/stream-translator.ts';
 
-/** How fast it is, `npm run bench` tells. What can be proven without a clock is that it measures the right thing. */
+/** `npm run bench` measures the speed. Without a clock, a test can prove that it measures the right thing. */
 describe('the bench', () => {
   it('[S60] has a goal for each shape of stream', () => {
     const goals = SPEED_CASES.map(({ name, timesAtMost, timesFaster }) => [name, timesAtMost, timesFaster]);
@@ -33,7 +33,7 @@ describe('the bench', () => {
     },
   );
 
-  it('[S60] refuses to measure what comes out wrong', () => {
+  it('[S60] refuses to measure a wrong result', () => {
     const generated = SPEED_CASES[0]!.stream();
     const chunks = toChunks(toBytes(generated)).slice(1);
     expect(() => checkAnswer(generated, chunks, {})).toThrow(/wrong answer/);

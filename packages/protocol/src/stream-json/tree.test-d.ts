@@ -39,7 +39,7 @@ expectTypeOf<TreeThread>().toEqualTypeOf<{
   description: string | null;
   prompt: string | null;
   status?: ThreadStatus;
-  toldStatus?: ThreadStatus;
+  reportedStatus?: ThreadStatus;
   runs: TreeRun[];
   items: TreeItem[];
   usage?: TaskUsage;
@@ -60,7 +60,7 @@ expectTypeOf<TreePermission>().toEqualTypeOf<{
   state: 'asked' | 'withdrawn';
 }>();
 
-// Items are told apart by their kind, and these are all.
+// Items are distinguished by their kind, and these are all.
 
 expectTypeOf<TreeItem>().toEqualTypeOf<TextItem | ToolUseItem | GivenItem | OtherItem>();
 expectTypeOf<TextItem>().toEqualTypeOf<{
@@ -103,7 +103,7 @@ export function narrows(item: TreeItem): string {
 expectTypeOf<TreeTurn>().toEqualTypeOf<OpenTurn | EndedTurn>();
 expectTypeOf<OpenTurn>().toEqualTypeOf<{ open: true }>();
 
-export function tells(turn: TreeTurn): string | null {
+export function resultOf(turn: TreeTurn): string | null {
   // @ts-expect-error: it may still be open
   void turn.result;
   if (turn.open) {

@@ -1,7 +1,7 @@
-import { text } from './check.ts';
-import type { AgentEvent, BlockPlace, TaskUsage, ThreadFacts, ThreadStatus } from './events.ts';
+import { text } from './base/check.ts';
+import type { AgentEvent, BlockPlace, TaskUsage, ThreadFacts, ThreadStatus } from './wire/events.ts';
 
-/** All agents of a stream with what each was given, said and did. A plain value: read it, print it, keep it. */
+/** All agents of a stream with the input, text and tool calls of each. A plain value: read it, print it, keep it. */
 export interface AgentTree {
   sessionId: string | null;
   /** Lines that could not be read, a cut-off last line included. */
@@ -14,6 +14,7 @@ export interface AgentTree {
   permissions: TreePermission[];
 }
 
+/** One agent. */
 export interface TreeThread {
   key: string;
   streamId: number;
@@ -23,26 +24,29 @@ export interface TreeThread {
   type: string | null;
   description: string | null;
   prompt: string | null;
-  /** Absent for the main agent: its turns tell. */
+  /** Absent for the main agent, which has turns instead. */
   status?: ThreadStatus;
-  /** The status as the wire tells it, without what follows from a call that merely returned. */
-  toldStatus?: ThreadStatus;
+  /** The status as the wire reports it, without what is inferred from a call that returned. */
+  reportedStatus?: ThreadStatus;
   runs: TreeRun[];
   items: TreeItem[];
-  /** What it took, summed over its runs. */
+  /** Its usage, summed over its runs. */
   usage?: TaskUsage;
-  /** What it was last said to be doing. */
+  /** What it was doing, as last reported. */
   progress?: string;
 }
 
+/** One run of an agent. */
 export interface TreeRun {
   runId: string | null;
   toolUseId: string | null;
   status: ThreadStatus;
 }
 
+/** One entry of an agent's history. */
 export type TreeItem = TextItem | ToolUseItem | GivenItem | OtherItem;
 
+/** Text or thinking. */
 export interface TextItem {
   kind: 'text' | 'thinking';
   messageId?: string;
@@ -51,6 +55,7 @@ export interface TextItem {
   aborted?: true;
 }
 
+/** A tool call. */
 export interface ToolUseItem {
   kind: 'tool_use';
   messageId?: string;
@@ -59,6 +64,7 @@ export interface ToolUseItem {
   input: unknown;
 }
 
+/** Input of the agent. */
 export interface GivenItem {
   kind: 'user_text' | 'user_image';
   role: string;
@@ -74,6 +80,7 @@ export interface OtherItem {
   value: unknown;
 }
 
+/** The result of a tool call. */
 export interface TreeToolResult {
   toolUseId: string;
   isError: boolean;
@@ -82,12 +89,15 @@ export interface TreeToolResult {
   content?: unknown;
 }
 
+/** A turn of the main agent. */
 export type TreeTurn = OpenTurn | EndedTurn;
 
+/** A turn that has not ended. */
 export interface OpenTurn {
   open: true;
 }
 
+/** A turn that has ended. */
 export interface EndedTurn {
   open?: never;
   subtype: string | null;
@@ -99,6 +109,7 @@ export interface EndedTurn {
   durationMs?: number;
 }
 
+/** A permission request. */
 export interface TreePermission {
   requestId: string;
   toolUseId: string | null;
@@ -148,7 +159,7 @@ export function foldEvent(tree: AgentTree, event: AgentEvent): void {
       break;
     case 'run_start':
       thread.runs.push({ runId: event.runId ?? null, toolUseId: event.toolUseId ?? null, status: 'running' });
-      if (!event.late) thread.status = thread.toldStatus = 'running';
+      if (!event.late) thread.status = thread.reportedStatus = 'running';
       break;
     case 'thread_progress':
       if (event.description !== undefined && !event.late) thread.progress = event.description;
@@ -158,7 +169,7 @@ export function foldEvent(tree: AgentTree, event: AgentEvent): void {
       if (run) run.status = event.status;
       if (event.late) break;
       thread.status = event.status;
-      if (event.source !== 'result') thread.toldStatus = event.status;
+      if (event.source !== 'result') thread.reportedStatus = event.status;
       break;
     }
     case 'thread_report':
@@ -231,7 +242,7 @@ export function foldEvent(tree: AgentTree, event: AgentEvent): void {
     case 'tool_input_delta':
     case 'error':
     case 'gap':
-      break; // told whole by a later event, or no part of the tree
+      break; // repeated whole by a later event, or not part of the tree
   }
 }
 
@@ -263,7 +274,7 @@ function threadOf(tree: AgentTree, event: AgentEvent): TreeThread {
       description: null,
       prompt: null,
       status: 'running',
-      toldStatus: 'running',
+      reportedStatus: 'running',
       runs: [],
       items: [],
     };
@@ -281,7 +292,7 @@ function learn(thread: TreeThread, facts: Partial<ThreadFacts>): void {
   thread.prompt = facts.prompt ?? thread.prompt;
 }
 
-/** Two threads turned out to be one agent: all of the first is put to the other, what was seen earlier before the rest. */
+/** Two threads turned out to be one agent: the first is merged into the other, in the order in which both were seen. */
 function mergeThreads(tree: AgentTree, from: TreeThread, key: string): void {
   const byKey = threadsByKey(tree);
   const to = byKey.get(key);
@@ -292,7 +303,7 @@ function mergeThreads(tree: AgentTree, from: TreeThread, key: string): void {
   to.items = [...first.items, ...second.items];
   to.runs = [...from.runs, ...to.runs];
   for (const fact of ['parent', 'taskId', 'type', 'description', 'prompt'] as const) to[fact] ??= from[fact];
-  for (const status of ['status', 'toldStatus'] as const) {
+  for (const status of ['status', 'reportedStatus'] as const) {
     if (to[status] === 'running' && from[status]) to[status] = from[status];
   }
   if (from.usage) to.usage = addUsage(to.usage, from.usage);
@@ -327,7 +338,7 @@ function place(thread: TreeThread, at: BlockPlace, item: TreeItem | undefined): 
   else if (named) thread.items.push(named);
 }
 
-/** The message id second, where the eye looks for it. */
+/** With the message id as the second field, where a reader looks for it. */
 function withMessageId(item: TreeItem, messageId: string): TreeItem {
   const { kind, ...rest } = item;
   // The cast is what the spread did: the same item with one field more.

@@ -6,7 +6,7 @@ it.each([
   ['direction', 'a\u202eb\u2066c\u061cd', 'a⟦RLO⟧b⟦LRI⟧c⟦U+061C⟧d'],
   ['no width', 'a\u200bb\u2060c\u00add\u034fe', 'a⟦ZWSP⟧b⟦U+2060⟧c⟦U+00AD⟧d⟦U+034F⟧e'],
   ['controls', 'a\u0007b\u001b[31mc\u009b2Jd\u007f', 'a⟦U+0007⟧b⟦ESC⟧[31mc⟦U+009B⟧2Jd⟦U+007F⟧'],
-  ['lines that are no line feeds', 'a\rb\u0085c\u2028d\u000be', 'a⟦CR⟧b⟦U+0085⟧c⟦U+2028⟧d⟦U+000B⟧e'],
+  ['line ends other than LF', 'a\rb\u0085c\u2028d\u000be', 'a⟦CR⟧b⟦U+0085⟧c⟦U+2028⟧d⟦U+000B⟧e'],
   ['tags and selectors that carry data', 'a\u{e0041}b\u{e0100}c\ufe01d', 'a⟦U+E0041⟧b⟦U+E0100⟧c⟦U+FE01⟧d'],
   ['fillers that look like blanks', 'a\u3164b\uffa0c\u115fd', 'a⟦U+3164⟧b⟦U+FFA0⟧c⟦U+115F⟧d'],
   ['half a pair', 'a\ud83d b\udc00', 'a⟦U+D83D⟧ b⟦U+DC00⟧'],

@@ -1,6 +1,6 @@
 import { FleetloomError } from '../base/errors.ts';
 
-/** An error about an agent. All of them are the caller's to mend. */
+/** An error about an agent that the caller can fix. */
 export function agentError(code: AgentErrorCode, problem: string): FleetloomError {
   return new FleetloomError({ code, kind: 'caller', problem, advice: codes[code] });
 }

@@ -1,6 +1,6 @@
 import type { AgentUpdateParams, ModelConfigParams } from '@fleetloom/protocol/managed-agents';
 import { describe, expect, it } from 'vitest';
-import { limits } from '../base/limits.ts';
+import { baseLimits } from '../base/limits.ts';
 import { storeError } from '../store/store-errors.ts';
 import { codeOf, start } from '../store/suite/samples.suite.ts';
 import { codes } from './agent-errors.ts';
@@ -34,7 +34,7 @@ onEachStore((withAgents) => {
     );
 
     it(
-      '[A3] what was created is what is read, and empty texts are none',
+      '[A3] an agent is read as it was created, and empty texts are absent',
       withAgents(async ({ agents }) => {
         const texts = { name: 'R', model, description: '', system: '', metadata: { team: 'a' } };
         const made = await agents.create(workspaceId, texts);
@@ -46,7 +46,7 @@ onEachStore((withAgents) => {
     );
 
     it(
-      '[A4] a model is a name or an object, its effort a word or an object; both come back as objects',
+      '[A4] a model is a string or an object, its effort a string or an object; both are returned as objects',
       withAgents(async ({ agents }) => {
         const create = async (given: ModelConfigParams) =>
           (await agents.create(workspaceId, { name: 'R', model: given })).model;
@@ -87,7 +87,7 @@ onEachStore((withAgents) => {
 
   describe('updating', () => {
     it(
-      '[A15] an update makes a new version; what it leaves out stays, and the old version reads as before',
+      '[A15] an update creates a version; absent fields stay, and the old version is unchanged',
       withAgents(async ({ agents, clock }) => {
         const metadata = { team: 'a' };
         const first = await agents.create(workspaceId, { name: 'R', model, description: 'd', system: 's', metadata });
@@ -101,7 +101,7 @@ onEachStore((withAgents) => {
     );
 
     it(
-      '[A5] the same model keeps its effort unless one is given, another begins anew, and the rest is as given',
+      '[A5] the same model keeps its effort unless one is set, another starts with its default, and the rest is as sent',
       withAgents(async ({ agents }) => {
         const given = { id: 'm', effort: 'low', speed: 'fast', inference_geo: 'eu' } as const;
         const { id } = await agents.create(workspaceId, { name: 'R', model: given });
@@ -155,18 +155,18 @@ onEachStore((withAgents) => {
         expect(await update({ a: null, c: '3' })).toEqual({ b: '2', c: '3' });
         expect(await update({ b: '', unknown: null })).toEqual({ b: '', c: '3' });
         expect(await update(null)).toEqual({ b: '', c: '3' });
-        // A key like any other, for whoever reads JSON with care.
+        // A key like any other.
         expect(Object.entries(await update(JSON.parse('{"__proto__":"x"}')))).toContainEqual(['__proto__', 'x']);
         expect(Object.entries(await update(JSON.parse('{"__proto__":null}')))).toEqual([
           ['b', ''],
           ['c', '3'],
         ]);
         const more = Object.fromEntries(
-          Array.from({ length: limits.metadataPairsMax - 2 }, (_, at) => [`k${at}`, 'v']),
+          Array.from({ length: baseLimits.metadataPairsMax - 2 }, (_, at) => [`k${at}`, 'v']),
         );
-        expect(Object.keys(await update(more))).toHaveLength(limits.metadataPairsMax);
+        expect(Object.keys(await update(more))).toHaveLength(baseLimits.metadataPairsMax);
         expect(await codeOf(update({ one: 'more' }))).toBe('too_many_metadata');
-        expect(Object.keys(await update({ one: 'more', b: null }))).toHaveLength(limits.metadataPairsMax);
+        expect(Object.keys(await update({ one: 'more', b: null }))).toHaveLength(baseLimits.metadataPairsMax);
         const metadata = { ...more, x: '', y: '', z: '' };
         expect(await codeOf(agents.create(workspaceId, { name: 'R', model, metadata }))).toBe('too_many_metadata');
       }),
@@ -248,9 +248,9 @@ onEachStore((withAgents) => {
       withAgents(async (sample) => {
         const { agents } = sample;
         const { id } = await agents.create(workspaceId, { name: 'R', model });
-        const lucky = withConflicts(sample, limits.updateAttemptsMax - 1);
+        const lucky = withConflicts(sample, baseLimits.updateAttemptsMax - 1);
         expect(await lucky.update(workspaceId, id, { system: 'a' })).toMatchObject({ version: 2 });
-        const unlucky = withConflicts(sample, limits.updateAttemptsMax);
+        const unlucky = withConflicts(sample, baseLimits.updateAttemptsMax);
         expect(await codeOf(unlucky.update(workspaceId, id, { system: 'b' }))).toBe('version_conflict');
         expect(await agents.get(workspaceId, id)).toMatchObject({ version: 2, system: 'a' });
       }),
@@ -307,7 +307,7 @@ onEachStore((withAgents) => {
     );
 
     it(
-      '[A23] lists give the newest first, hide what is archived unless asked, and leave out other workspaces',
+      '[A23] lists are sorted newest first, hide archived agents unless requested, and exclude other workspaces',
       withAgents(async ({ agents, clock }) => {
         const names: string[] = [];
         for (const name of ['a', 'b', 'c']) {
@@ -366,11 +366,11 @@ it('[A54] each code of an agent has its advice, and none has the same as another
   expect(new Set(advices).size).toBe(advices.length);
 });
 
-/** Agents on a store to which somebody else writes first so many times. */
+/** Agents on a store in which another writer comes first so many times. */
 function withConflicts({ store, clock }: AgentsSample, count: number) {
   let left = count;
   const addVersion: typeof store.agents.addVersion = async (change) => {
-    if (left-- > 0) throw storeError('version_conflict', 'somebody came first');
+    if (left-- > 0) throw storeError('version_conflict', 'another writer came first');
     return store.agents.addVersion(change);
   };
   return createAgents({ store: { agents: { ...store.agents, addVersion } }, clock, ids: { next: fail } });

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Agent, AgentCreateParams, AgentUpdateParams } from '@fleetloom/protocol/managed-agents';
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
-import { limits } from '../base/limits.ts';
+import { baseLimits } from '../base/limits.ts';
 import type { Page, PageRequest } from '../store/page.ts';
 import type { AgentRecord } from '../store/records.ts';
 import type { ListRequest, Store } from '../store/store.ts';
@@ -26,6 +26,7 @@ export interface Agents {
   archive(workspaceId: string, id: string): Promise<Agent>;
 }
 
+/** Where agents are stored, and which models they may have. */
 export interface AgentsOptions {
   readonly store: Pick<Store, 'agents'>;
   readonly clock: Clock;
@@ -65,9 +66,9 @@ export function createAgents({ store, clock, ids, checkModel = () => {} }: Agent
         if (isSame(record, data)) return toAgent(record);
         const change = { workspaceId, id, updatedAt: clock.now(), data, ifVersion: record.version };
         const added = await store.agents.addVersion(change).catch((error: unknown) => {
-          // Somebody else came first. The update is made anew on what it is now, or refused for what it is now.
+          // Another writer came first. The update is applied again to the new version, or refused because of it.
           const isRace = isStoreError(error, 'version_conflict') || isStoreError(error, 'archived');
-          if (!isRace || attempt >= limits.updateAttemptsMax) throw error;
+          if (!isRace || attempt >= baseLimits.updateAttemptsMax) throw error;
         });
         if (added !== undefined) return toAgent(added);
       }
@@ -93,14 +94,14 @@ function checkNotArchived({ id, archivedAt }: AgentRecord): void {
   if (archivedAt !== null) throw agentError('agent_archived', `${id} is archived`);
 }
 
-/** Also for an update that would change nothing: whoever names a version wants to know that it is still the newest. */
+/** Also for an update that would change nothing: a caller that names a version wants to know that it is still the newest. */
 function checkVersion({ id, version }: AgentRecord, wanted: number | undefined): void {
   if (wanted === undefined || wanted === version) return;
   throw agentError('version_conflict', `the update of ${id} was made on version ${wanted}, and it is at ${version}`);
 }
 
 /**
- * Compared as it would be kept: what JSON does not hold is no change. Texts of different lengths hold different values; of equal
+ * Compared as it would be kept: a value that JSON does not hold does not count as a change. Texts of different lengths hold different values; of equal
  * length, fields may only be in another order.
  */
 function isSame({ data }: AgentRecord, definition: AgentDefinition): boolean {

@@ -1,28 +1,34 @@
 import {
   type AgentToolset,
+  type BuiltInToolConfig,
   type BuiltInToolName,
   builtInToolNames,
+  builtInTools,
   type CustomTool,
+  MERGE_TOOL,
   type McpServer,
   type McpToolset,
   type Skill,
   type Tool,
   type ToolFilter,
+  type WebToolName,
 } from '@fleetloom/protocol/managed-agents';
-import { isDeeper } from '../base/is-deeper.ts';
-import { limits } from '../base/limits.ts';
+import { isDeeper } from '../base/json/is-deeper.ts';
+import { agentLimits } from './limits.ts';
+import { baseLimits } from '../base/limits.ts';
 import { agentError } from './agent-errors.ts';
 import { findRepeated } from './find-repeated.ts';
 
+/** The parts of an agent that are checked together. */
 export interface ToolOwner {
   readonly tools: readonly Tool[];
   readonly mcp_servers: readonly McpServer[];
   readonly skills: readonly Skill[];
-  /** Whether it gets the tools for delegating. */
+  /** Whether the agent gets the tools for delegating. */
   readonly isCoordinator: boolean;
 }
 
-/** What the parts of an agent have to agree on for a model to be able to use them. */
+/** Checks that the tools, MCP servers and skills of an agent fit together. Throws an {@link agentError}. */
 export function checkTools(owner: ToolOwner): void {
   checkCount(owner.tools);
   checkRepeated(owner.tools);
@@ -32,21 +38,21 @@ export function checkTools(owner: ToolOwner): void {
   checkSkills(owner.tools, owner.skills);
 }
 
-/** The tools by which a coordinator reaches its members. */
+/** The tools by which a coordinator reaches the agents of its roster. */
 export const delegationToolNames = ['list_agents', 'send_to_agent', 'delegate'] as const;
 
-/** How many tools a server has nobody knows yet: one, or as many as are configured. */
+/** How many tools an MCP server has is not known yet: it counts as one, or as many as are configured. */
 function checkCount(tools: readonly Tool[]): void {
   const counts = tools.map((tool) => {
     if (tool.type === 'custom') return 1;
     return tool.type === 'mcp_toolset' ? Math.max(1, tool.configs.length) : builtInToolNames.length;
   });
   const count = counts.reduce((sum, each) => sum + each, 0);
-  if (count <= limits.agentToolsMax) return;
-  throw agentError('too_many_tools', `the agent has ${count} tools, and ${limits.agentToolsMax} are allowed`);
+  if (count <= agentLimits.agentToolsMax) return;
+  throw agentError('too_many_tools', `the agent has ${count} tools, and ${agentLimits.agentToolsMax} are allowed`);
 }
 
-/** Of two that say different things of the same tool, neither could be followed. */
+/** Two entries for the same tool could contradict each other. */
 function checkRepeated(tools: readonly Tool[]): void {
   const sets = tools.filter((tool) => tool.type !== 'custom');
   const names = [
@@ -67,25 +73,25 @@ function nameOf(set: AgentToolset | McpToolset): string {
 function checkCustomTools({ tools, isCoordinator }: ToolOwner): void {
   const taken = new Set<string>([
     ...builtInToolNames.filter((name) => isEnabled(tools, name)),
-    ...(isCoordinator ? delegationToolNames : []),
+    ...(isCoordinator ? [...delegationToolNames, MERGE_TOOL] : []),
   ]);
   for (const { name, input_schema: schema } of customTools(tools)) {
     if (!isToolName(name)) throw agentError('invalid_tool_name', `a tool cannot be called ${JSON.stringify(name)}`);
     if (taken.has(name)) throw agentError('tool_name_taken', `the agent has another tool called ${name}`);
-    if (isDeeper(schema, limits.contentDepthMax)) {
-      const problem = `the input_schema of ${name} has more than ${limits.contentDepthMax} levels`;
+    if (isDeeper(schema, baseLimits.contentDepthMax)) {
+      const problem = `the input_schema of ${name} has more than ${baseLimits.contentDepthMax} levels`;
       throw agentError('invalid_tool_schema', problem);
     }
   }
 }
 
 function isToolName(name: string): boolean {
-  return name.length <= limits.toolNameCharsMax && /^[a-zA-Z0-9_-]+$/.test(name);
+  return name.length <= baseLimits.toolNameCharsMax && /^[a-zA-Z0-9_-]+$/.test(name);
 }
 
 function checkWebTools(tools: readonly Tool[]): void {
   for (const config of tools.flatMap((tool) => (tool.type === 'agent_toolset_20260401' ? tool.configs : []))) {
-    if (config.name !== 'web_fetch' && config.name !== 'web_search') continue;
+    if (!isWebTool(config)) continue;
     const { name, allowed_domains: allowed, blocked_domains: blocked } = config;
     if (allowed !== undefined && blocked !== undefined) {
       throw agentError('invalid_domains', `${name} has domains that are allowed and others that are blocked`);
@@ -93,14 +99,22 @@ function checkWebTools(tools: readonly Tool[]): void {
     if ([allowed, blocked].some((domains) => domains?.length === 0)) {
       throw agentError('invalid_domains', `${name} has an empty list of domains`);
     }
-    if (config.name !== 'web_fetch' || config.url_sources === null) continue;
+    if (!('url_sources' in config) || config.url_sources === null) continue;
     const { user_input, client_tool_results, server_tool_results } = config.url_sources;
     if ([user_input, client_tool_results, server_tool_results].every((source) => source?.type === 'none')) {
       throw agentError('invalid_url_sources', 'url_sources closes every source, so that nothing could be fetched');
     }
     checkSource(client_tool_results, 'custom tool', new Set(customTools(tools).map((tool) => tool.name)));
-    checkSource(server_tool_results, 'web tool', new Set(['web_fetch', 'web_search']));
+    checkSource(
+      server_tool_results,
+      'web tool',
+      new Set(builtInToolNames.filter((name) => builtInTools[name].isWebTool)),
+    );
   }
+}
+
+function isWebTool(config: BuiltInToolConfig): config is Extract<BuiltInToolConfig, { readonly name: WebToolName }> {
+  return builtInTools[config.name].isWebTool === true;
 }
 
 function checkSource(source: ToolFilter | null, kind: string, names: ReadonlySet<string>): void {
@@ -111,8 +125,8 @@ function checkSource(source: ToolFilter | null, kind: string, names: ReadonlySet
 }
 
 function checkServers(tools: readonly Tool[], servers: readonly McpServer[]): void {
-  if (servers.length > limits.mcpServersMax) {
-    const problem = `the agent has ${servers.length} MCP servers, and ${limits.mcpServersMax} are allowed`;
+  if (servers.length > agentLimits.mcpServersMax) {
+    const problem = `the agent has ${servers.length} MCP servers, and ${agentLimits.mcpServersMax} are allowed`;
     throw agentError('too_many_mcp_servers', problem);
   }
   const names = servers.map(({ name }) => name);
@@ -127,7 +141,8 @@ function checkServers(tools: readonly Tool[], servers: readonly McpServer[]): vo
 
 /** A skill is a file that the agent has to be able to open. */
 function checkSkills(tools: readonly Tool[], skills: readonly Skill[]): void {
-  if (skills.length === 0 || isEnabled(tools, 'read')) return;
+  const canOpenFiles = builtInToolNames.some((name) => builtInTools[name].opensFiles && isEnabled(tools, name));
+  if (skills.length === 0 || canOpenFiles) return;
   throw agentError('skills_need_read', 'the agent has skills and cannot read them');
 }
 

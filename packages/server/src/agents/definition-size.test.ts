@@ -1,7 +1,9 @@
 import type { CustomTool, SessionAgentParams, SessionAgentUpdateParams } from '@fleetloom/protocol/managed-agents';
 import { toRoster } from '@fleetloom/protocol/managed-agents';
 import { expect, it } from 'vitest';
-import { limits } from '../base/limits.ts';
+import { agentLimits } from './limits.ts';
+import { baseLimits } from '../base/limits.ts';
+import { httpLimits } from '../http/limits.ts';
 import { codeOf } from '../store/suite/samples.suite.ts';
 import { type AgentsSample, model, onEachStore, workspaceId } from './sample.suite.ts';
 import { resolveSessionAgent, updateSessionAgent } from './session-agent.ts';
@@ -13,10 +15,10 @@ onEachStore((withAgents) => {
       const sized = (chars: number) => ({ name: 'R', model, tools: [toolOf(chars)] });
       const { id: emptyId } = await agents.create(workspaceId, sized(0));
       const { data } = (await store.agents.get(workspaceId, emptyId))!;
-      const room = limits.definitionBytesMax - JSON.stringify(data).length;
+      const room = baseLimits.definitionBytesMax - JSON.stringify(data).length;
       const { id } = await agents.create(workspaceId, sized(room));
       const refused = agents.create(workspaceId, sized(room + 1));
-      await expect(refused).rejects.toThrow(`the definition has at least ${limits.definitionBytesMax + 1} bytes`);
+      await expect(refused).rejects.toThrow(`the definition has at least ${baseLimits.definitionBytesMax + 1} bytes`);
       expect(await codeOf(agents.create(workspaceId, sized(30_000_000)))).toBe('definition_too_large');
       expect(await codeOf(agents.update(workspaceId, id, { metadata: { a: 'b' } }))).toBe('definition_too_large');
       expect(await codeOf(agents.update(workspaceId, id, { name: 'r' }))).toBe('ok');
@@ -31,18 +33,18 @@ onEachStore((withAgents) => {
   it(
     '[A60] the longest system prompt, description and metadata fit, also if every character is escaped',
     withAgents(async ({ agents }) => {
-      const pairs = Array.from({ length: limits.metadataPairsMax }, (_, at) => [
-        String(at).padEnd(limits.metadataKeyCharsMax, ESCAPED),
-        ESCAPED.repeat(limits.metadataValueCharsMax),
+      const pairs = Array.from({ length: baseLimits.metadataPairsMax }, (_, at) => [
+        String(at).padEnd(httpLimits.metadataKeyCharsMax, ESCAPED),
+        ESCAPED.repeat(httpLimits.metadataValueCharsMax),
       ]);
       const made = await agents.create(workspaceId, {
-        name: ESCAPED.repeat(limits.nameCharsMax),
+        name: ESCAPED.repeat(baseLimits.nameCharsMax),
         model,
-        description: ESCAPED.repeat(limits.descriptionCharsMax),
-        system: ESCAPED.repeat(limits.systemCharsMax),
+        description: ESCAPED.repeat(httpLimits.descriptionCharsMax),
+        system: ESCAPED.repeat(httpLimits.systemCharsMax),
         metadata: Object.fromEntries(pairs),
       });
-      expect(made.system).toHaveLength(limits.systemCharsMax);
+      expect(made.system).toHaveLength(httpLimits.systemCharsMax);
     }),
   );
 
@@ -51,7 +53,7 @@ onEachStore((withAgents) => {
     withAgents(async (sample) => {
       const { agents } = sample;
       const members: string[] = [];
-      const { definitionBytesMax: whole } = limits;
+      const { definitionBytesMax: whole } = baseLimits;
       for (const [at, bytes] of [whole, whole, whole / 2].entries()) {
         const tools = [toolOf(bytes - 1_000)];
         members.push((await agents.create(workspaceId, { name: `m${at}`, model, tools })).id);
@@ -59,15 +61,20 @@ onEachStore((withAgents) => {
       const multiagent = { type: 'coordinator', agents: members } as const;
       const { id } = await agents.create(workspaceId, { name: 'lead', model, multiagent });
       const resolved = await resolve(sample, id);
-      const room = limits.sessionAgentBytesMax - JSON.stringify(resolved).length - JSON.stringify(toolOf(0)).length;
+      const room =
+        agentLimits.sessionAgentBytesMax - JSON.stringify(resolved).length - JSON.stringify(toolOf(0)).length;
       const [fits, exceeds] = [[toolOf(room)], [toolOf(room + 1)]];
       const overridden = await resolve(sample, { type: 'agent_with_overrides', id, tools: fits });
-      expect(JSON.stringify(overridden)).toHaveLength(limits.sessionAgentBytesMax);
+      expect(JSON.stringify(overridden)).toHaveLength(agentLimits.sessionAgentBytesMax);
       const refused = resolve(sample, { type: 'agent_with_overrides', id, tools: exceeds });
-      await expect(refused).rejects.toThrow(`has at least ${limits.sessionAgentBytesMax + 1} bytes as JSON`);
+      await expect(refused).rejects.toThrow(`has at least ${agentLimits.sessionAgentBytesMax + 1} bytes as JSON`);
       expect(refusalOf(resolved, { tools: fits })).toBe('ok');
       expect(refusalOf(resolved, { tools: exceeds })).toBe('session_agent_too_large');
-      const fifth = await agents.create(workspaceId, { name: 'm5', model, system: 'x'.repeat(limits.systemCharsMax) });
+      const fifth = await agents.create(workspaceId, {
+        name: 'm5',
+        model,
+        system: 'x'.repeat(httpLimits.systemCharsMax),
+      });
       await agents.update(workspaceId, id, { multiagent: { type: 'coordinator', agents: [...members, fifth.id] } });
       expect(await codeOf(resolve(sample, id))).toBe('session_agent_too_large');
     }),
@@ -77,14 +84,14 @@ onEachStore((withAgents) => {
     '[A61] an agent and 20 members with the longest system prompts fit into a session',
     withAgents(async (sample) => {
       const { agents } = sample;
-      const system = 'x'.repeat(limits.systemCharsMax);
+      const system = 'x'.repeat(httpLimits.systemCharsMax);
       const members: string[] = [];
-      for (let at = 0; at < limits.rosterMembersMax; at++) {
+      for (let at = 0; at < agentLimits.rosterMembersMax; at++) {
         members.push((await agents.create(workspaceId, { name: `m${at}`, model, system })).id);
       }
       const multiagent = { type: 'coordinator', agents: members } as const;
       const { id } = await agents.create(workspaceId, { name: 'lead', model, system, multiagent });
-      expect(toRoster((await resolve(sample, id)).multiagent)).toHaveLength(limits.rosterMembersMax);
+      expect(toRoster((await resolve(sample, id)).multiagent)).toHaveLength(agentLimits.rosterMembersMax);
     }),
   );
 
@@ -94,7 +101,7 @@ onEachStore((withAgents) => {
       const { id } = await sample.agents.create(workspaceId, { name: 'lead', model });
       const resolved = await resolve(sample, id);
       const { multiagent: _, ...own } = resolved;
-      const room = limits.definitionBytesMax - JSON.stringify({ ...own, tools: [toolOf(0)] }).length;
+      const room = baseLimits.definitionBytesMax - JSON.stringify({ ...own, tools: [toolOf(0)] }).length;
       const [fits, exceeds] = [[toolOf(room)], [toolOf(room + 1)]];
       const override = (tools: CustomTool[]) => resolve(sample, { type: 'agent_with_overrides', id, tools });
       expect(await codeOf(override(fits))).toBe('ok');
@@ -107,7 +114,7 @@ onEachStore((withAgents) => {
   it(
     '[A63] an environment has at most 1 MiB as JSON, new and after an update',
     withAgents(async ({ environments, store }) => {
-      const hosts = Array.from({ length: limits.environmentEntriesMax }, () => 'x'.repeat(limits.nameCharsMax));
+      const hosts = Array.from({ length: httpLimits.environmentEntriesMax }, () => 'x'.repeat(baseLimits.nameCharsMax));
       const config = (npm: string[]) => ({
         type: 'cloud' as const,
         networking: { type: 'limited' as const, allowed_hosts: hosts, allow_package_managers: true },
@@ -115,12 +122,12 @@ onEachStore((withAgents) => {
       });
       const made = await environments.create(workspaceId, { name: 'e', config: config([]) });
       const { data } = (await store.environments.get(workspaceId, made.id))!;
-      const room = limits.definitionBytesMax - JSON.stringify(data).length - '""'.length;
+      const room = baseLimits.definitionBytesMax - JSON.stringify(data).length - '""'.length;
       const fits = config(['y'.repeat(room)]);
       const exceeds = config(['y'.repeat(room + 1)]);
       expect(await codeOf(environments.create(workspaceId, { name: 'e', config: fits }))).toBe('ok');
       const refused = environments.create(workspaceId, { name: 'e', config: exceeds });
-      await expect(refused).rejects.toThrow(`the definition has at least ${limits.definitionBytesMax + 1} bytes`);
+      await expect(refused).rejects.toThrow(`the definition has at least ${baseLimits.definitionBytesMax + 1} bytes`);
       const updated = environments.update(workspaceId, made.id, { config: exceeds });
       expect(await codeOf(updated)).toBe('definition_too_large');
     }),

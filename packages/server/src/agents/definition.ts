@@ -1,6 +1,6 @@
 import type {
   Agent,
-  AgentReference,
+  RosterReference,
   AgentSnapshot,
   McpServer,
   ModelConfig,
@@ -24,6 +24,7 @@ export interface AgentDefinition {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
+/** The typed definition of an agent record. */
 export function definitionOf({ data }: AgentRecord): AgentDefinition {
   // Only createAgents writes these records, so the form is known.
   return data as object as AgentDefinition;
@@ -64,7 +65,7 @@ export function toSnapshot(record: AgentRecord): AgentSnapshot {
 function toReferences(multiagent: StoredMultiagent, { id, version }: AgentRecord): Multiagent {
   return spellOut(
     multiagent,
-    (member): AgentReference => (member.type === 'self' ? { type: 'agent', id, version } : member),
+    (member): RosterReference => (member.type === 'self' ? { ...member, type: 'agent', id, version } : member),
   );
 }
 

@@ -1,4 +1,9 @@
-import type { AgentReference, Coordinator, Multiagent20261001 } from '@fleetloom/protocol/managed-agents';
+import type {
+  AgentReference,
+  Coordinator,
+  Multiagent20261001,
+  RosterIsolation,
+} from '@fleetloom/protocol/managed-agents';
 
 /** A roster as it is kept: members pinned, and the agent itself by what it is, because its version grows. */
 export type StoredMultiagent =
@@ -6,8 +11,10 @@ export type StoredMultiagent =
   /** Null: it may not delegate at all. */
   | { readonly type: 'multiagent_20261001'; readonly members: readonly StoredMember[] | null };
 
-export type StoredMember = AgentReference | { readonly type: 'self' };
+/** An agent of a roster: pinned to a version, or the coordinator. */
+export type StoredMember = (AgentReference | { readonly type: 'self' }) & RosterIsolation;
 
+/** The agents of a roster; empty without one. */
 export function membersOf(multiagent: StoredMultiagent | null): readonly StoredMember[] {
   return multiagent?.members ?? [];
 }

@@ -2,7 +2,7 @@ import type { AgentRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 import { agentError } from './agent-errors.ts';
 
-/** An agent that somebody names by its id. The newest version if none is given. */
+/** Reads an agent by its id: the given version, or the newest one. */
 export async function readAgent(
   store: Pick<Store, 'agents'>,
   workspaceId: string,

@@ -1,6 +1,6 @@
 import type { MultiagentParams, RosterEntryParams } from '@fleetloom/protocol/managed-agents';
 import { describe, expect, it } from 'vitest';
-import { limits } from '../base/limits.ts';
+import { agentLimits } from './limits.ts';
 import { codeOf } from '../store/suite/samples.suite.ts';
 import type { Agents } from './agents.ts';
 import { model, onEachStore, workspaceId } from './sample.suite.ts';
@@ -27,7 +27,7 @@ onEachStore((withAgents) => {
     );
 
     it(
-      '[A24] saving the same roster again pins anew, and makes a version only if a member has moved',
+      '[A24] saving the same roster again pins the newest versions, and makes a version only if a member has moved',
       withAgents(async ({ agents }) => {
         const a = await createMember(agents, 'a');
         const { id } = await createLead(agents, [a]);
@@ -61,7 +61,7 @@ onEachStore((withAgents) => {
     );
 
     it(
-      '[A26] what was read can be sent back: the own id, alone or at the current version, is self',
+      '[A26] a read roster can be sent back: the own id, alone or at the current version, is self',
       withAgents(async ({ agents }) => {
         const a = await createMember(agents, 'a');
         const lead = await createLead(agents, [a, self]);
@@ -119,7 +119,7 @@ onEachStore((withAgents) => {
       '[A28] a roster has 1 to 20 members',
       withAgents(async ({ agents }) => {
         const all: string[] = [];
-        for (let at = 0; at <= limits.rosterMembersMax; at++) all.push(await createMember(agents, `m${at}`));
+        for (let at = 0; at <= agentLimits.rosterMembersMax; at++) all.push(await createMember(agents, `m${at}`));
         expect(await save(agents, [])).toBe('roster_empty');
         expect(await save(agents, all.slice(1))).toBe('ok');
         expect(await save(agents, [self, ...all.slice(2)])).toBe('ok');
@@ -224,7 +224,7 @@ onEachStore((withAgents) => {
 
   describe('changing', () => {
     it(
-      '[A33] null clears a roster, and a coordinator that is sent replaces what was there',
+      '[A33] null clears a roster, and a sent coordinator replaces the previous one',
       withAgents(async ({ agents }) => {
         const [a, b] = [await createMember(agents, 'a'), await createMember(agents, 'b')];
         const { id } = await createLead(agents, [a]);
@@ -240,7 +240,7 @@ onEachStore((withAgents) => {
     );
 
     it(
-      '[A34] the newer form is a roster too, and says of everything else that it is disabled',
+      '[A34] the newer form is a roster too, and reports every other feature as disabled',
       withAgents(async ({ agents }) => {
         const a = await createMember(agents, 'a');
         const create = async (given: object) =>
@@ -253,7 +253,7 @@ onEachStore((withAgents) => {
           workflows: disabled,
           advisor: disabled,
         });
-        // Without inline agents somebody has to be named, and every default would name nobody.
+        // Without inline agents the roster has to name an agent, and every default would name none.
         for (const given of [{}, { subagents: null }, { subagents: enabled }]) {
           expect(await codeOf(create(given))).toBe('roster_empty');
         }
@@ -267,7 +267,7 @@ onEachStore((withAgents) => {
     );
 
     it(
-      '[A35] the newer form is merged into one that was there: what is left out stays, pins included',
+      '[A35] the newer form is merged into an existing one: absent fields stay, pins included',
       withAgents(async ({ agents }) => {
         const [a, b] = [await createMember(agents, 'a'), await createMember(agents, 'b')];
         const multiagent = { type: 'multiagent_20261001', subagents: { ...enabled, predefined_agents: [a] } } as const;

@@ -1,5 +1,10 @@
-import type { Multiagent20261001Params, MultiagentParams, RosterEntryParams } from '@fleetloom/protocol/managed-agents';
-import { limits } from '../base/limits.ts';
+import type {
+  Multiagent20261001Params,
+  MultiagentParams,
+  RosterEntryParams,
+  RosterIsolationParams,
+} from '@fleetloom/protocol/managed-agents';
+import { agentLimits } from './limits.ts';
 import { yieldToEventLoop } from '../base/yield-to-event-loop.ts';
 import type { AgentRecord } from '../store/records.ts';
 import { agentError } from './agent-errors.ts';
@@ -38,7 +43,7 @@ export async function resolveMultiagent(
   return { type, members: await pinAll(entries ?? [], owner, find) };
 }
 
-/** A coordinator tells its members apart by their names, so a new name of its own may clash with them too. */
+/** A coordinator addresses the agents of its roster by name, so its own new name must differ from theirs. */
 export async function checkNames(
   multiagent: StoredMultiagent | null,
   owner: { readonly name: string },
@@ -81,7 +86,8 @@ async function pinAll(
   const members: StoredMember[] = [];
   const wanted = entries.map((entry) => toWanted(entry, owner));
   for (const each of wanted) {
-    members.push(each === 'self' ? SELF : pin(each, await find(each.id, each.version)));
+    const member = each.type === 'self' ? SELF : pin(each, await find(each.id, each.version));
+    members.push(each.isolation === 'worktree' ? { ...member, isolation: each.isolation } : member);
     await yieldToEventLoop();
   }
   const repeated = findRepeated(members.map((member) => (member.type === 'self' ? (owner.id ?? 'self') : member.id)));
@@ -90,25 +96,34 @@ async function pinAll(
 }
 
 function checkCount(count: number): void {
-  if (count === 0) throw agentError('roster_empty', 'the roster has no agents, so there is nobody to delegate to');
-  if (count <= limits.rosterMembersMax) return;
-  throw agentError('roster_too_large', `the roster has ${count} agents, and ${limits.rosterMembersMax} are allowed`);
+  if (count === 0) throw agentError('roster_empty', 'the roster has no agents: name at least one');
+  if (count <= agentLimits.rosterMembersMax) return;
+  throw agentError(
+    'roster_too_large',
+    `the roster has ${count} agents, and ${agentLimits.rosterMembersMax} are allowed`,
+  );
 }
 
-interface Reference {
+interface Reference extends RosterIsolationParams {
+  readonly type: 'agent';
   readonly id: string;
   readonly version?: number;
+}
+
+interface SelfReference extends RosterIsolationParams {
+  readonly type: 'self';
 }
 
 const SELF = { type: 'self' } as const;
 
 /** Answers spell `self` out as the agent's own id and version, and what is read has to be accepted when it is sent back. */
-function toWanted(entry: RosterEntryParams, owner: RosterOwner): Reference | 'self' {
-  if (typeof entry === 'string') return entry === owner.id ? 'self' : { id: entry };
+function toWanted(entry: RosterEntryParams, owner: RosterOwner): Reference | SelfReference {
+  if (typeof entry === 'string') return entry === owner.id ? SELF : { type: 'agent', id: entry };
   if (entry.type === 'advisor') throw agentError('advisor_not_supported', 'this server has no advisors');
-  if (entry.type === 'self') return 'self';
-  const { id, version = owner.version } = entry;
-  return id === owner.id && version === owner.version ? 'self' : entry;
+  if (entry.type === 'self') return entry;
+  const { id, version = owner.version, isolation } = entry;
+  const isOwn = id === owner.id && version === owner.version;
+  return isOwn ? { type: 'self', ...(isolation === undefined ? {} : { isolation }) } : entry;
 }
 
 function pin({ id, version }: Reference, record: AgentRecord | undefined): StoredMember {

@@ -19,7 +19,7 @@ const skill = { type: 'anthropic', skill_id: 'xlsx' } as const;
 onEachStore((withAgents) => {
   describe('snapshots', () => {
     it(
-      '[A36] an id stands for the newest version; the session keeps all of it but metadata and times',
+      '[A36] an id means the newest version; the session stores all of it except metadata and times',
       withAgents(async (sample) => {
         const { agents } = sample;
         const { id } = await agents.create(workspaceId, { name: 'R', model, description: 'd', metadata: { a: '1' } });
@@ -81,7 +81,7 @@ onEachStore((withAgents) => {
     );
 
     it(
-      '[A38] the members of a coordinator are spelled out at the versions they are pinned to, archived meanwhile or not',
+      '[A38] the members of a coordinator are included at their pinned versions, also if they were archived since',
       withAgents(async (sample) => {
         const { agents } = sample;
         const member = await agents.create(workspaceId, { name: 'm', model, system: 'v1', tools: [toolset] });
@@ -125,7 +125,7 @@ onEachStore((withAgents) => {
 
   describe('overrides', () => {
     it(
-      '[A39] each part that is given replaces the whole of it; id and version stay, and the agent does not change',
+      '[A39] each override replaces the whole field; id and version stay, and the agent does not change',
       withAgents(async (sample) => {
         const { agents } = sample;
         const base = await agents.create(workspaceId, {
@@ -166,7 +166,7 @@ onEachStore((withAgents) => {
     );
 
     it(
-      '[A40] what comes out of overrides has to fit together as in an agent',
+      '[A40] the result of overrides has to be valid like an agent',
       withAgents(async (sample) => {
         const { agents } = sample;
         const multiagent = { type: 'coordinator', agents: [self] } as const;
@@ -204,7 +204,7 @@ onEachStore((withAgents) => {
 
   describe('updates of a session', () => {
     it(
-      '[A42] tools and servers are replaced as a whole and filled in, and what is left out stays',
+      '[A42] tools and servers are replaced as a whole with defaults, and absent fields stay',
       withAgents(async (sample) => {
         const { agents } = sample;
         const { id } = await agents.create(workspaceId, { name: 'R', model, system: 's', tools: [toolset] });

@@ -8,8 +8,8 @@ import type {
   SessionMultiagent,
 } from '@fleetloom/protocol/managed-agents';
 import { toRoster } from '@fleetloom/protocol/managed-agents';
-import { findExcessBytes, jsonBytesAtLeast } from '../base/json-bytes.ts';
-import { limits } from '../base/limits.ts';
+import { findExcessBytes, jsonBytesAtLeast } from '../base/json/json-bytes.ts';
+import { agentLimits } from './limits.ts';
 import { yieldToEventLoop } from '../base/yield-to-event-loop.ts';
 import type { Store } from '../store/store.ts';
 import { agentError } from './agent-errors.ts';
@@ -21,6 +21,7 @@ import { toModel } from './to-model.ts';
 import { toTools } from './to-tools.ts';
 import { checkSize, toSkills, toText } from './write-definition.ts';
 
+/** Which agent a session is created with. */
 export interface SessionAgentRequest {
   readonly store: Pick<Store, 'agents'>;
   readonly workspaceId: string;
@@ -38,7 +39,11 @@ export async function resolveSessionAgent({ store, workspaceId, agent }: Session
   const { multiagent } = definitionOf(record);
   const members = await readMembers(store, workspaceId, multiagent);
   // A copy of the agent itself is what the session runs, so the overrides reach it; the others are what they are.
-  const show = (member: StoredMember) => (member.type === 'self' ? own : members.get(member.id)!);
+  const show = (member: StoredMember) => {
+    const { isolation } = member;
+    const found = member.type === 'self' ? own : members.get(member.id)!;
+    return isolation === undefined ? found : { ...found, isolation };
+  };
   const resolved = checkSessionAgent({ ...own, multiagent: multiagent === null ? null : spellOut(multiagent, show) });
   // An agent from before definitions had a limit can still be used as it is.
   if (params.type !== 'agent') checkSize('the agent with its overrides', own);
@@ -54,7 +59,7 @@ export function updateSessionAgent(agent: SessionAgent, params: SessionAgentUpda
     mcp_servers: params.mcp_servers ?? before.mcp_servers,
   };
   const isOwn = ({ id, version }: RosterMember) => id === own.id && version === own.version;
-  const replaced = mapMembers(multiagent, (member) => (isOwn(member) ? own : member));
+  const replaced = mapMembers(multiagent, (member) => (isOwn(member) ? { ...member, ...own } : member));
   const updated = checkSessionAgent({ ...own, multiagent: replaced });
   checkSize('the agent with the changes', own);
   return updated;
@@ -86,7 +91,7 @@ async function readMembers(
   for (const { id, version } of references) {
     const member = toSnapshot(await readAgent(store, workspaceId, id, version));
     bytes += jsonBytesAtLeast(member);
-    if (bytes > limits.sessionAgentBytesMax) throw tooLarge(bytes);
+    if (bytes > agentLimits.sessionAgentBytesMax) throw tooLarge(bytes);
     members.set(id, member);
     await yieldToEventLoop();
   }
@@ -106,12 +111,12 @@ function mapMembers(
 
 function checkSessionAgent(agent: SessionAgent): SessionAgent {
   checkTools({ ...agent, isCoordinator: toRoster(agent.multiagent).length > 0 });
-  const bytes = findExcessBytes(agent, limits.sessionAgentBytesMax);
+  const bytes = findExcessBytes(agent, agentLimits.sessionAgentBytesMax);
   if (bytes !== undefined) throw tooLarge(bytes);
   return agent;
 }
 
 function tooLarge(bytes: number): Error {
   const problem = `the agent with its roster has at least ${bytes} bytes as JSON`;
-  return agentError('session_agent_too_large', `${problem}, and ${limits.sessionAgentBytesMax} are allowed`);
+  return agentError('session_agent_too_large', `${problem}, and ${agentLimits.sessionAgentBytesMax} are allowed`);
 }

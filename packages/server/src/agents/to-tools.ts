@@ -1,22 +1,24 @@
-import type {
-  AgentToolset,
-  AgentToolsetParams,
-  AllOrNone,
-  BuiltInToolConfig,
-  BuiltInToolConfigParams,
-  McpToolset,
-  McpToolsetParams,
-  PermissionPolicy,
-  Tool,
-  ToolFilter,
-  ToolParams,
-  ToolsetDefaultConfig,
-  ToolsetDefaultConfigParams,
-  UrlSources,
-  UrlSourcesParams,
+import {
+  type AgentToolset,
+  type AgentToolsetParams,
+  type AllOrNone,
+  type BuiltInToolConfig,
+  type BuiltInToolConfigParams,
+  builtInTools,
+  type McpToolset,
+  type McpToolsetParams,
+  type PermissionPolicy,
+  type Tool,
+  type ToolFilter,
+  type ToolParams,
+  type ToolsetDefaultConfig,
+  type ToolsetDefaultConfigParams,
+  type UrlSources,
+  type UrlSourcesParams,
+  type WebFetchToolConfigParams,
 } from '@fleetloom/protocol/managed-agents';
 
-/** Tools with everything filled in: a reader need not know any default. */
+/** Tools with all defaults filled in, as they are stored and returned. */
 export function toTools(tools: readonly ToolParams[]): readonly Tool[] {
   return tools.map((tool) => {
     if (tool.type === 'custom') return tool;
@@ -29,7 +31,7 @@ function toAgentToolset({ type, default_config, configs = [] }: AgentToolsetPara
   return { type, default_config: defaults, configs: configs.map((config) => toConfig(config, defaults)) };
 }
 
-/** Strangers wrote these tools, so a call is asked for unless somebody says otherwise. */
+/** MCP tools are third-party code, so a call needs an approval unless the agent says otherwise. */
 function toMcpToolset({ type, mcp_server_name, default_config, configs = [] }: McpToolsetParams): McpToolset {
   const defaults = fill(default_config, { enabled: true, permission_policy: { type: 'always_ask' } });
   const filled = configs.map((config) => ({ name: config.name, ...fill(config, defaults) }));
@@ -38,20 +40,19 @@ function toMcpToolset({ type, mcp_server_name, default_config, configs = [] }: M
 
 function toConfig(config: BuiltInToolConfigParams, defaults: ToolsetDefaultConfig): BuiltInToolConfig {
   const filled = fill(config, defaults);
-  switch (config.name) {
-    case 'web_fetch': {
-      const { url_sources: sources, ...rest } = config;
-      return { ...rest, ...filled, type: config.name, url_sources: sources ? toUrlSources(sources) : null };
-    }
-    case 'web_search':
-      return { ...config, ...filled, type: config.name };
-    default:
-      // One of the plain tools: each has the same two words, which TypeScript does not see across the union.
-      return { name: config.name, type: config.name, ...filled } as BuiltInToolConfig;
+  if (hasUrlSources(config)) {
+    const { url_sources: sources, ...rest } = config;
+    return { ...rest, ...filled, type: config.name, url_sources: sources ? toUrlSources(sources) : null };
   }
+  // `type` has the same value as `name`, which TypeScript does not see across the union.
+  return { ...config, ...filled, type: config.name } as BuiltInToolConfig;
 }
 
-/** What is said, else what is usual. Null says nothing. */
+function hasUrlSources(config: BuiltInToolConfigParams): config is WebFetchToolConfigParams {
+  return builtInTools[config.name].hasUrlSources === true;
+}
+
+/** The given values, else the defaults. Null counts as not given. */
 function fill(
   said: ToolsetDefaultConfigParams | null | undefined,
   usual: { enabled: boolean; permission_policy: PermissionPolicy },

@@ -7,7 +7,8 @@ import type {
 } from '@fleetloom/protocol/managed-agents';
 import { builtInToolNames } from '@fleetloom/protocol/managed-agents';
 import { expect, it } from 'vitest';
-import { limits } from '../base/limits.ts';
+import { agentLimits } from './limits.ts';
+import { baseLimits } from '../base/limits.ts';
 import { codeOf } from '../store/suite/samples.suite.ts';
 import type { Agents } from './agents.ts';
 import { model, onEachStore, workspaceId } from './sample.suite.ts';
@@ -18,7 +19,7 @@ const toolset = { type: 'agent_toolset_20260401' } as const;
 
 onEachStore((withAgents) => {
   it(
-    '[A6] the built-in tools come back enabled and allowed, with no configs',
+    '[A6] the built-in tools are returned enabled and allowed, with no configs',
     withAgents(async ({ agents }) => {
       const filled = { ...toolset, default_config: { enabled: true, permission_policy: allow }, configs: [] };
       expect(await toolsOf(agents, [toolset])).toEqual([filled]);
@@ -29,7 +30,7 @@ onEachStore((withAgents) => {
   );
 
   it(
-    '[A6] a config gets its type, and takes from the defaults of its set what it does not say',
+    '[A6] a config is returned with its type, and takes absent fields from the defaults of its set',
     withAgents(async ({ agents }) => {
       const default_config = { enabled: false, permission_policy: ask };
       const configs: BuiltInToolConfigParams[] = [
@@ -52,21 +53,21 @@ onEachStore((withAgents) => {
   );
 
   it(
-    '[U85] the schema of a custom tool has at most 500 levels: what is deeper could be read, and not written',
+    '[U85] the schema of a custom tool has at most 500 levels: a deeper one could be read but not written',
     withAgents(async ({ agents }) => {
       const nested = (levels: number) => {
         const json = `{"type":"object","properties":{"a":${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}}}`;
         return { ...custom('form'), input_schema: JSON.parse(json) as CustomTool['input_schema'] };
       };
       expect(await refusal(agents, [nested(100_000)])).toBe('invalid_tool_schema');
-      expect(await refusal(agents, [nested(limits.contentDepthMax + 1)])).toBe('invalid_tool_schema');
-      const whole = nested(limits.contentDepthMax);
+      expect(await refusal(agents, [nested(baseLimits.contentDepthMax + 1)])).toBe('invalid_tool_schema');
+      const whole = nested(baseLimits.contentDepthMax);
       expect(await toolsOf(agents, [whole])).toEqual([whole]);
     }),
   );
 
   it(
-    '[A7] the tools of an MCP server are asked for unless somebody says otherwise',
+    '[A7] calls of MCP tools need an approval unless the agent sets another policy',
     withAgents(async ({ agents }) => {
       const mcp_servers = [server('a')];
       const set = { type: 'mcp_toolset', mcp_server_name: 'a' } as const;
@@ -90,7 +91,7 @@ onEachStore((withAgents) => {
   );
 
   it(
-    '[A8] a custom tool comes back as it was sent, and its name is 1 to 128 letters, digits, underscores and hyphens',
+    '[A8] a custom tool is returned as sent, and its name is 1 to 128 letters, digits, underscores and hyphens',
     withAgents(async ({ agents }) => {
       const schema = {
         type: 'object',
@@ -100,8 +101,8 @@ onEachStore((withAgents) => {
       } as const;
       const tool = { ...custom('look-up_2'), input_schema: schema };
       expect(await toolsOf(agents, [tool])).toEqual([tool]);
-      expect(await refusal(agents, [custom('x'.repeat(limits.toolNameCharsMax))])).toBe('ok');
-      for (const name of ['', 'a b', 'ä', 'a.b', 'a\n', 'x'.repeat(limits.toolNameCharsMax + 1)]) {
+      expect(await refusal(agents, [custom('x'.repeat(baseLimits.toolNameCharsMax))])).toBe('ok');
+      for (const name of ['', 'a b', 'ä', 'a.b', 'a\n', 'x'.repeat(baseLimits.toolNameCharsMax + 1)]) {
         expect(await refusal(agents, [custom(name)])).toBe('invalid_tool_name');
       }
     }),
@@ -144,10 +145,10 @@ onEachStore((withAgents) => {
   );
 
   it(
-    '[A10] an agent has at most 256 tools, the eight built-in ones and those of servers included',
+    '[A10] an agent has at most 256 tools, including the eight built-in ones and those of servers',
     withAgents(async ({ agents }) => {
       const customs = (count: number) => Array.from({ length: count }, (_, at) => custom(`t${at}`));
-      const max = limits.agentToolsMax;
+      const max = agentLimits.agentToolsMax;
       expect(await refusal(agents, customs(max))).toBe('ok');
       expect(await refusal(agents, customs(max + 1))).toBe('too_many_tools');
       expect(await refusal(agents, [toolset, ...customs(max - builtInToolNames.length)])).toBe('ok');
@@ -189,7 +190,7 @@ onEachStore((withAgents) => {
   it(
     '[A11] an agent has at most 20 MCP servers',
     withAgents(async ({ agents }) => {
-      const names = Array.from({ length: limits.mcpServersMax + 1 }, (_, at) => `s${at}`);
+      const names = Array.from({ length: agentLimits.mcpServersMax + 1 }, (_, at) => `s${at}`);
       const sets = names.map((name) => ({ type: 'mcp_toolset', mcp_server_name: name }) as const);
       const servers = names.map(server);
       expect(await refusal(agents, sets.slice(1), { mcp_servers: servers.slice(1) })).toBe('ok');
@@ -198,7 +199,7 @@ onEachStore((withAgents) => {
   );
 
   it(
-    '[A12] the web tools come back with what was said of them, sources in their long form',
+    '[A12] the web tools are returned with their options, sources in their long form',
     withAgents(async ({ agents }) => {
       const tools = [{ type: 'tool_reference', name: 'ask' }] as const;
       const configs: BuiltInToolConfigParams[] = [
@@ -268,7 +269,7 @@ onEachStore((withAgents) => {
   );
 
   it(
-    '[A13] skills come back with a version, and need the read tool',
+    '[A13] skills are returned with a version, and need the read tool',
     withAgents(async ({ agents }) => {
       const skills = [
         { type: 'anthropic', skill_id: 'xlsx' },

@@ -6,8 +6,8 @@ import type {
   Skill,
   SkillParams,
 } from '@fleetloom/protocol/managed-agents';
-import { findExcessBytes } from '../base/json-bytes.ts';
-import { limits } from '../base/limits.ts';
+import { findExcessBytes } from '../base/json/json-bytes.ts';
+import { baseLimits } from '../base/limits.ts';
 import type { AgentRecord } from '../store/records.ts';
 import { agentError } from './agent-errors.ts';
 import { checkTools } from './check-tools.ts';
@@ -37,7 +37,7 @@ export async function createDefinition(params: AgentCreateParams, find: FindAgen
   return definition;
 }
 
-/** The definition after an update: what is left out stays, and what is sent is checked together with it. */
+/** The definition after an update: absent fields stay, and the merged result is checked. */
 export async function updateDefinition(
   record: AgentRecord,
   params: AgentUpdateParams,
@@ -63,7 +63,7 @@ export async function updateDefinition(
   return definition;
 }
 
-/** Without a version there is nobody here who knows which one is the newest. */
+/** A skill without a version is stored as `latest`: this server does not know which version is the newest. */
 export function toSkills(skills: readonly SkillParams[]): readonly Skill[] {
   return skills.map(({ type, skill_id, version }) => ({ type, skill_id, version: version ?? 'latest' }));
 }
@@ -97,8 +97,8 @@ function mergeMetadata(
 function checkDefinition(definition: AgentDefinition): void {
   if (definition.name === '') throw agentError('invalid_name', 'an agent cannot be without a name');
   const pairs = Object.keys(definition.metadata).length;
-  if (pairs > limits.metadataPairsMax) {
-    const problem = `the metadata has ${pairs} keys, and ${limits.metadataPairsMax} are allowed`;
+  if (pairs > baseLimits.metadataPairsMax) {
+    const problem = `the metadata has ${pairs} keys, and ${baseLimits.metadataPairsMax} are allowed`;
     throw agentError('too_many_metadata', problem);
   }
   checkTools({ ...definition, isCoordinator: membersOf(definition.multiagent).length > 0 });
@@ -107,7 +107,7 @@ function checkDefinition(definition: AgentDefinition): void {
 
 /** Behind the check of tools: what is nested too deep cannot be measured. */
 export function checkSize(what: string, definition: object): void {
-  const { definitionBytesMax: bytesMax } = limits;
+  const { definitionBytesMax: bytesMax } = baseLimits;
   const bytes = findExcessBytes(definition, bytesMax);
   if (bytes === undefined) return;
   throw agentError('definition_too_large', `${what} has at least ${bytes} bytes as JSON, and ${bytesMax} are allowed`);

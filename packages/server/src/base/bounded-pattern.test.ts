@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { assertProperty, isLong, timeout } from '../../../../test/support/seed.ts';
 import { compileBounded, estimateSize, WorkBudget } from './bounded-pattern.ts';
-import { limits } from './limits.ts';
+import { baseLimits } from './limits.ts';
 import { compilePattern, PatternError } from './linear-regex.ts';
 
 describe('what a pattern finds', () => {
@@ -75,14 +75,16 @@ describe('what a pattern finds', () => {
 
 describe('what a pattern costs', () => {
   it('[D13] 1,000 characters are allowed, and one more is refused', () => {
-    expect(limits.patternCharsMax).toBe(1_000);
-    expect(compileBounded('a'.repeat(limits.patternCharsMax)).test('a')).toBe(false);
-    expect(() => compileBounded('a'.repeat(limits.patternCharsMax + 1))).toThrow('has 1001 characters, and 1000 are');
+    expect(baseLimits.patternCharsMax).toBe(1_000);
+    expect(compileBounded('a'.repeat(baseLimits.patternCharsMax)).test('a')).toBe(false);
+    expect(() => compileBounded('a'.repeat(baseLimits.patternCharsMax + 1))).toThrow(
+      'has 1001 characters, and 1000 are',
+    );
   });
 
-  it('[D13] 1,000 instructions are allowed, and what stands for more is refused before it is compiled', () => {
-    expect(limits.patternSizeMax).toBe(1_000);
-    expect(compileBounded('a.'.repeat(450)).size).toBeLessThanOrEqual(limits.patternSizeMax);
+  it('[D13] 1,000 instructions are allowed, and a larger pattern is refused before it is compiled', () => {
+    expect(baseLimits.patternSizeMax).toBe(1_000);
+    expect(compileBounded('a.'.repeat(450)).size).toBeLessThanOrEqual(baseLimits.patternSizeMax);
     for (const source of [
       'a.'.repeat(500),
       '(.?){999}',
@@ -96,9 +98,9 @@ describe('what a pattern costs', () => {
     }
   });
 
-  it('[D13] steps are characters times instructions: what is left of a budget is used up by one pattern after the other', () => {
+  it('[D13] steps are characters times instructions, and all patterns share one budget', () => {
     const pattern = compileBounded('[ab]+c');
-    const most = Math.floor((limits.patternStepsMax - 50) / (pattern.size + 16)) - 1;
+    const most = Math.floor((baseLimits.patternStepsMax - 50) / (pattern.size + 16)) - 1;
     expect(pattern.test('x'.repeat(most))).toBe(false);
     expect(() => pattern.test('x'.repeat(most + 1))).toThrow(/"\[ab\]\+c" takes \d+ steps, and 1500000 of 1500000 are/);
     const budget = new WorkBudget();
@@ -108,7 +110,7 @@ describe('what a pattern costs', () => {
   });
 
   it('[D13] a plain text may be looked for in 5,999,960 characters', () => {
-    const most = (limits.patternStepsMax - 10) * 4;
+    const most = (baseLimits.patternStepsMax - 10) * 4;
     expect(compileBounded('needle').test('x'.repeat(most))).toBe(false);
     expect(() => compileBounded('needle').test('x'.repeat(most + 1))).toThrow(PatternError);
   });
@@ -131,7 +133,7 @@ describe('what a pattern costs', () => {
     String.raw`(\d?(?i:k)*[^c])*`,
   ])('[D14] the longest text that is allowed for %j takes less than 250 ms of processor time here', (source) => {
     const pattern = compileBounded(source);
-    const most = Math.floor((limits.patternStepsMax - 50) / (pattern.size + 16)) - 1;
+    const most = Math.floor((baseLimits.patternStepsMax - 50) / (pattern.size + 16)) - 1;
     for (const text of ['a'.repeat(most), 'ab'.repeat(most / 2), 'x y '.repeat(most / 4)]) {
       const start = process.cpuUsage();
       pattern.test(text);

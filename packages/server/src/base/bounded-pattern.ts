@@ -1,8 +1,8 @@
 import { cutText } from '@fleetloom/protocol/fleet';
-import { limits } from './limits.ts';
+import { baseLimits } from './limits.ts';
 import { compilePattern, type LinearMatch, type LinearPattern, PatternError } from './linear-regex.ts';
 
-/** A pattern that may run in the process that serves everybody: how long it takes is bounded before it begins. */
+/** A pattern that may run in the server process: its running time is bounded before it starts. */
 export interface BoundedPattern {
   readonly source: string;
   /** Instructions of its program; 0 if it needs none. */
@@ -17,7 +17,7 @@ export interface BoundedPattern {
 export class WorkBudget {
   #left: number;
 
-  constructor(steps: number = limits.patternStepsMax) {
+  constructor(steps: number = baseLimits.patternStepsMax) {
     this.#left = steps;
   }
 
@@ -27,7 +27,7 @@ export class WorkBudget {
     if (this.#left >= 0) return;
     const problem = `the pattern ${JSON.stringify(source)} takes ${steps} steps`;
     throw new PatternError(
-      `${problem}, and ${Math.max(0, before)} of ${limits.patternStepsMax} are left: use simpler patterns, or less text`,
+      `${problem}, and ${Math.max(0, before)} of ${baseLimits.patternStepsMax} are left: use simpler patterns, or less text`,
     );
   }
 }
@@ -40,18 +40,18 @@ export class WorkBudget {
  * compileBounded('^exit code [1-9]').test(output); // true or false, within 50 ms
  */
 export function compileBounded(source: string): BoundedPattern {
-  checkSize(source.length, limits.patternCharsMax, 'characters');
+  checkSize(source.length, baseLimits.patternCharsMax, 'characters');
   const isPlainlyIn = toPlainTest(source);
   if (isPlainlyIn !== undefined) return toPlain(source, isPlainlyIn);
-  checkSize(estimateSize(source), limits.patternSizeMax, 'instructions');
+  checkSize(estimateSize(source), baseLimits.patternSizeMax, 'instructions');
   const pattern = compilePattern(source);
-  checkSize(pattern.size, limits.patternSizeMax, 'instructions');
+  checkSize(pattern.size, baseLimits.patternSizeMax, 'instructions');
   return toBounded(pattern);
 }
 
 /** Whether a text is part of another one, at the expense of the same budget. */
 export function includesText(text: string, wanted: string, budget: WorkBudget): boolean {
-  budget.take(cutText(wanted, limits.patternCharsMax), plainSteps(text));
+  budget.take(cutText(wanted, baseLimits.patternCharsMax), plainSteps(text));
   return text.includes(wanted);
 }
 
@@ -116,7 +116,7 @@ function toBounded(pattern: LinearPattern): BoundedPattern {
       budget.take(source, stepsOf(text));
       for (const match of pattern.findAll(text)) {
         last = match;
-        // To find the next one it may have to look at all that is left, and nobody knows where that begins.
+        // To find the next one it may have to scan the whole rest, whose start is unknown.
         budget.take(source, stepsOf(text));
       }
       return last;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createManualClock, systemClock } from './clock.ts';
 
-it('[D1] a manual clock moves only when told to, and setting the time is not the same as time passing', () => {
+it('[D1] a manual clock moves only when advanced, and setting the time is not the same as time passing', () => {
   const clock = createManualClock(1_000);
   expect([clock.now(), clock.steady()]).toEqual([1_000, 0]);
   clock.advance(250);
@@ -18,7 +18,7 @@ it('[D1] time does not go back', () => {
   expect(clock.steady()).toBe(0);
 });
 
-it('[D1] the system clock gives the time of day, and a steady time that is none', () => {
+it('[D1] the system clock has the time of day, and a steady time that is not the time of day', () => {
   const before = Date.now();
   expect(systemClock.now()).toBeGreaterThanOrEqual(before);
   const first = systemClock.steady();

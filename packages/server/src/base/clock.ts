@@ -1,21 +1,22 @@
-/** Where time comes from. It is handed in everywhere, so that a test can replay any run exactly. */
+/** The source of time. It is injected everywhere, so that a test can replay any run exactly. */
 export interface Clock {
-  /** Milliseconds since 1970, for what people read. Jumps, back too, when somebody sets the machine's time. */
+  /** Milliseconds since 1970, for what people read. Jumps, also back, when the machine's time is set. */
   now: () => number;
   /** Milliseconds since some moment, for measuring how long something takes. Never goes back. */
   steady: () => number;
 }
 
+/** The clock of this machine. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   steady: () => performance.now(),
 };
 
-/** A clock that stands still until it is told to go on. */
+/** A clock that stands still until it is advanced. */
 export interface ManualClock extends Clock {
   /** Time passes. */
   advance: (ms: number) => void;
-  /** Somebody sets the machine's time; no time passes. */
+  /** Sets the wall clock, as an administrator would; no time passes. */
   setNow: (ms: number) => void;
 }
 

@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from './json.ts';
+import type { Json, JsonObject } from './json/json.ts';
 
-// What people, models and tools say to each other, in the words of the Messages API: it travels from the door through
+// What people, models and tools say to each other, in the words of the Messages API: it travels from the route through
 // the log to the model and back without being translated. Fields that we do not know travel with it.
 
 export interface TextBlock {
@@ -21,6 +21,7 @@ export interface DocumentBlock {
   readonly context?: string | null;
 }
 
+/** A search result that the model can cite. */
 export interface SearchResultBlock {
   readonly type: 'search_result';
   readonly source: string;
@@ -29,12 +30,13 @@ export interface SearchResultBlock {
   readonly citations?: JsonObject;
 }
 
-/** What somebody may say to an agent. */
+/** A block of a message to an agent. */
 export type InputBlock = TextBlock | ImageBlock | DocumentBlock;
 
-/** What a tool may answer. */
+/** A block of a tool result. */
 export type ResultBlock = InputBlock | SearchResultBlock;
 
+/** A tool call of the model. */
 export interface ToolUseBlock {
   readonly type: 'tool_use';
   readonly id: string;
@@ -42,7 +44,7 @@ export interface ToolUseBlock {
   readonly input: Json;
 }
 
-/** What a model may say. The signature of a thought has to come back to it unchanged. */
+/** A block of a model's answer. The signature of a thinking block has to be sent back unchanged. */
 export type AssistantBlock =
   | TextBlock
   | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
@@ -50,12 +52,13 @@ export type AssistantBlock =
   | ToolUseBlock
   | OpaqueBlock;
 
-/** A block of a kind that we do not know. The model gets it back as it came; nobody else looks inside. */
+/** A block of a kind that we do not know. It is sent back to the model unchanged; no other code reads it. */
 export interface OpaqueBlock {
   readonly type: 'opaque';
   readonly raw: JsonObject;
 }
 
+/** The result of a tool call, for the model. */
 export interface ToolResultBlock {
   readonly type: 'tool_result';
   readonly tool_use_id: string;
@@ -63,7 +66,7 @@ export interface ToolResultBlock {
   readonly is_error: boolean;
 }
 
-/** One entry of what a model is told. */
+/** One message of the history that a model receives. */
 export type Message =
   | { readonly role: 'user'; readonly content: readonly (InputBlock | ToolResultBlock)[] }
   | { readonly role: 'assistant'; readonly content: readonly AssistantBlock[] };

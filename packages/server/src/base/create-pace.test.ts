@@ -1,17 +1,17 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createPace } from './create-pace.ts';
-import { limits } from './limits.ts';
+import { baseLimits } from './limits.ts';
 
 describe('pace', () => {
   it('[O24] background work runs for 1 ms, then rests four times as long as it ran, and at most 50 ms', () => {
     vi.useFakeTimers();
     try {
       const pace = createPace();
-      vi.advanceTimersByTime(limits.paceSliceMs - 0.5);
+      vi.advanceTimersByTime(baseLimits.paceSliceMs - 0.5);
       expect(pace()).toBe(undefined);
       expect(restAfter(pace, 1)).toBe(6);
       expect(restAfter(pace, 1_000)).toBe(50);
-      expect([limits.paceSliceMs, limits.paceRestFactor, limits.paceRestMsMax]).toEqual([1, 4, 50]);
+      expect([baseLimits.paceSliceMs, baseLimits.paceRestFactor, baseLimits.paceRestMsMax]).toEqual([1, 4, 50]);
     } finally {
       vi.useRealTimers();
     }

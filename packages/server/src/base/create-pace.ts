@@ -1,10 +1,10 @@
-import { limits } from './limits.ts';
+import { baseLimits } from './limits.ts';
 
-/** Called between small steps of background work. Returns a promise when the work has to rest before its next step. */
+/** Called between small steps of background work. Returns a promise when the work has to pause before its next step. */
 export type Pace = () => Promise<void> | undefined;
 
 /**
- * Paces background work that no caller waits for: after each slice it rests, by default four times as long as the slice took, so
+ * Paces background work that no caller waits for: after each slice it pauses, by default four times as long as the slice took, so
  * that it uses at most a fifth of the process and delays other work by one slice.
  *
  * @example
@@ -14,12 +14,12 @@ export type Pace = () => Promise<void> | undefined;
  *   await pace();
  * }
  */
-export function createPace(restFactor: number = limits.paceRestFactor): Pace {
+export function createPace(restFactor: number = baseLimits.paceRestFactor): Pace {
   let startedAt = performance.now();
   return () => {
     const spentMs = performance.now() - startedAt;
-    if (spentMs < limits.paceSliceMs) return undefined;
-    const restMs = Math.min(limits.paceRestMsMax, spentMs * restFactor);
+    if (spentMs < baseLimits.paceSliceMs) return undefined;
+    const restMs = Math.min(baseLimits.paceRestMsMax, spentMs * restFactor);
     return new Promise((resolve) => {
       setTimeout(() => {
         startedAt = performance.now();

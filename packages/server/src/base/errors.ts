@@ -1,5 +1,5 @@
 import { cutText } from '@fleetloom/protocol/fleet';
-import { limits } from './limits.ts';
+import { baseLimits } from './limits.ts';
 
 /**
  * Whose turn it is now. `caller`: the request has to be changed. `retryable`: the same request may work later.
@@ -7,6 +7,7 @@ import { limits } from './limits.ts';
  */
 export type ErrorKind = 'caller' | 'retryable' | 'terminal';
 
+/** The parts of an error; its message is made of the problem and the advice. */
 export interface FleetloomErrorFields {
   /** For programs: stays the same when the words change, e.g. `agent_archived`. */
   code: string;
@@ -19,7 +20,7 @@ export interface FleetloomErrorFields {
 }
 
 /**
- * An error that somebody outside can act on. It cannot be made without saying what to do.
+ * An error that a caller or operator can act on. It always includes advice.
  *
  * @example
  * throw new FleetloomError({
@@ -43,8 +44,8 @@ export class FleetloomError extends Error {
 
 /** `problem: advice`, each cut where it is too long; the advice keeps at least half of the room. */
 function toMessage(problem: string, advice: string): string {
-  const end = `: ${cut(advice, limits.errorMessageCharsMax / 2)}`;
-  return `${cut(problem, limits.errorMessageCharsMax - end.length)}${end}`;
+  const end = `: ${cut(advice, baseLimits.errorMessageCharsMax / 2)}`;
+  return `${cut(problem, baseLimits.errorMessageCharsMax - end.length)}${end}`;
 }
 
 function cut(text: string, charsMax: number): string {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from './clock.ts';
 import { createIds } from './ids.ts';
-import { limits } from './limits.ts';
+import { baseLimits } from './limits.ts';
 
 const start = Date.UTC(2026, 0, 1);
 
@@ -13,15 +13,15 @@ describe('the form of an id', () => {
     expect(createIds({ now: () => 0, random: () => 0 }).next('memstore')).toBe('memstore_010000000000000000000000');
   });
 
-  it('[D2] the latest time fits, the next one is refused, and so is what is no time', () => {
+  it('[D2] the latest time fits, the next one is refused, and so is a value that is not a time', () => {
     const at = (ms: number) => createIds({ now: () => ms, random: () => 0 }).next('req');
-    expect(at(limits.idTimeMsMax)).toBe('req_01zzzzzzzzzz000000000000');
-    expect(() => at(limits.idTimeMsMax + 1)).toThrow('pass Date.now');
+    expect(at(baseLimits.idTimeMsMax)).toBe('req_01zzzzzzzzzz000000000000');
+    expect(() => at(baseLimits.idTimeMsMax + 1)).toThrow('pass Date.now');
     expect(() => at(-1)).toThrow('pass Date.now');
     expect(() => at(Number.NaN)).toThrow('pass Date.now');
   });
 
-  it('[D2] what is no chance is refused', () => {
+  it('[D2] a random value outside 0 to 1 is refused', () => {
     const drawing = (value: number) => createIds({ now: () => 0, random: () => value }).next('req');
     expect(drawing(1 - Number.EPSILON / 2)).toBe('req_010000000000zzzzzzzzzzzz');
     for (const value of [1, -0.1, Number.NaN]) expect(() => drawing(value)).toThrow('pass Math.random');

@@ -1,4 +1,4 @@
-import { limits } from './limits.ts';
+import { baseLimits } from './limits.ts';
 
 /** What an id belongs to, in the words of the wire. */
 export type IdPrefix =
@@ -8,6 +8,7 @@ export type IdPrefix =
   | 'sthr'
   | 'sevt'
   | 'sesrsc'
+  | 'rule'
   | 'work'
   | 'file'
   | 'skill'
@@ -23,8 +24,10 @@ export type IdPrefix =
   | 'req'
   | 'page';
 
+/** An id with the prefix of its kind, such as `sesn_…`. */
 export type Id<Prefix extends IdPrefix = IdPrefix> = `${Prefix}_${string}`;
 
+/** Time and randomness of ids, which tests replace. */
 export interface IdSources {
   /** Milliseconds since 1970. */
   now: () => number;
@@ -32,6 +35,7 @@ export interface IdSources {
   random: () => number;
 }
 
+/** Makes ids that sort by their time of creation. */
 export interface Ids {
   /** A new id. What follows its prefix sorts after that of every id made before, whatever their prefixes. */
   next<Prefix extends IdPrefix>(prefix: Prefix): Id<Prefix>;
@@ -120,6 +124,6 @@ function drawHalf(random: () => number): number {
 
 function checkTime(ms: number): number {
   const whole = Math.floor(ms);
-  if (whole >= 0 && whole <= limits.idTimeMsMax) return whole;
+  if (whole >= 0 && whole <= baseLimits.idTimeMsMax) return whole;
   throw new RangeError(`now() must give milliseconds since 1970, got ${ms}: pass Date.now or one like it`);
 }

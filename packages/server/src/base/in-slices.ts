@@ -40,7 +40,7 @@ export function atOnce<Result>(work: Generator<void, Result>): Result {
 }
 
 /**
- * Tells work when to yield: a yield after each of its smallest steps would take longer than the steps.
+ * Decides when work yields: a yield after each of its smallest steps would take longer than the steps.
  *
  * @example
  * const stride = new Stride();

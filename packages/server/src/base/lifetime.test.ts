@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Lifetime, withLifetime } from './lifetime.ts';
 
-it('[D20] what was opened is closed in reverse order, one after the other, and once', async () => {
+it('[D20] opened resources are closed in reverse order, one after the other, and once', async () => {
   const closed: string[] = [];
   const lifetime = new Lifetime();
   for (const name of ['store', 'log', 'listener']) {
@@ -15,7 +15,7 @@ it('[D20] what was opened is closed in reverse order, one after the other, and o
   expect(closed).toEqual(['listener', 'log', 'store']);
 });
 
-it('[D20] a start that fails closes what it had opened and throws its own error', async () => {
+it('[D20] a start that fails closes everything it has opened and throws its own error', async () => {
   const closed: string[] = [];
   const starting = withLifetime(async (lifetime) => {
     lifetime.add('store', (name) => closed.push(name));

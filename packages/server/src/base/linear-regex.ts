@@ -11,6 +11,7 @@ export interface LinearPattern {
   findAll(text: string): Iterable<LinearMatch>;
 }
 
+/** A match with its groups. */
 export interface LinearMatch {
   readonly text: string;
   /** What the groups have matched, in their order; undefined for one that took no part. */

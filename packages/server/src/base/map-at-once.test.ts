@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { limits } from './limits.ts';
+import { baseLimits } from './limits.ts';
 import { mapAtOnce } from './map-at-once.ts';
 
 it('[H89] files of a list are read at most 8 at a time, in their order, and the first failure rejects', async () => {
@@ -12,8 +12,8 @@ it('[H89] files of a list are read at most 8 at a time, in their order, and the 
     underWay -= 1;
     return item * 2;
   };
-  expect(await mapAtOnce(items, limits.filesAtOnceMax, double)).toEqual(items.map((item) => item * 2));
-  expect([most, limits.filesAtOnceMax]).toEqual([8, 8]);
+  expect(await mapAtOnce(items, baseLimits.filesAtOnceMax, double)).toEqual(items.map((item) => item * 2));
+  expect([most, baseLimits.filesAtOnceMax]).toEqual([8, 8]);
   expect(await mapAtOnce([], 8, double)).toEqual([]);
   const failing = mapAtOnce(items, 2, async (item) => {
     if (item === 3) throw new Error('EMFILE');

@@ -13,11 +13,12 @@ export interface Connections {
   close(): void;
 }
 
+/** A request to a server that may be hostile. */
 export interface OutgoingRequest {
   readonly url: URL;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
+  readonly body?: string | Uint8Array | undefined;
   readonly signal: AbortSignal;
   /** How long there may be no connection. */
   readonly connectMs: number;
@@ -27,6 +28,7 @@ export interface OutgoingRequest {
 
 export type IncomingAnswer = IncomingMessage;
 
+/** Opens a pool of connections with limits on headers and idle time. Close it to end them. */
 export function openConnections(): Connections {
   const kept = { keepAlive: true, maxFreeSockets: 4, timeout: IDLE_MS };
   const agents = { http: new HttpAgent(kept), https: new HttpsAgent(kept) };

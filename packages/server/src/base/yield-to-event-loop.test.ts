@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { limits } from './limits.ts';
+import { baseLimits } from './limits.ts';
 import { yieldToEventLoop } from './yield-to-event-loop.ts';
 
 /** Keeps the processor busy. */
@@ -12,7 +12,7 @@ it('[O20] work waits for a later turn once the current turn has used up its slic
   await new Promise((resolve) => setImmediate(resolve));
   expect(yieldToEventLoop()).toBeUndefined();
   expect(yieldToEventLoop()).toBeUndefined();
-  work(limits.loopSliceMs + 1);
+  work(baseLimits.loopSliceMs + 1);
   const waited = yieldToEventLoop();
   expect(waited).toBeInstanceOf(Promise);
   await waited;

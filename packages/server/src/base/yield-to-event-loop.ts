@@ -1,4 +1,4 @@
-import { limits } from './limits.ts';
+import { baseLimits } from './limits.ts';
 
 /**
  * Work that grows with a log or a list calls this between its steps. It returns undefined while the current turn of the event
@@ -13,7 +13,7 @@ import { limits } from './limits.ts';
  *   await yieldToEventLoop();
  * }
  */
-export function yieldToEventLoop(sliceMs: number = limits.loopSliceMs): Promise<void> | undefined {
+export function yieldToEventLoop(sliceMs: number = baseLimits.loopSliceMs): Promise<void> | undefined {
   const now = performance.now();
   if (turnStartedAt === undefined) {
     turnStartedAt = now;

@@ -1,12 +1,14 @@
 import type {
-  Environment,
   EnvironmentConfig,
   EnvironmentCreateParams,
+  EnvironmentResource,
   EnvironmentScopeParams,
+  EnvironmentResourcesParams,
   EnvironmentUpdateParams,
+  EnvironmentWithResources,
 } from '@fleetloom/protocol/managed-agents';
-import { findExcessBytes } from '../base/json-bytes.ts';
-import { limits } from '../base/limits.ts';
+import { findExcessBytes } from '../base/json/json-bytes.ts';
+import { baseLimits } from '../base/limits.ts';
 import type { EnvironmentRecord } from '../store/records.ts';
 import { environmentError } from './environment-errors.ts';
 import { toConfig } from './to-config.ts';
@@ -17,31 +19,43 @@ export interface EnvironmentDefinition {
   readonly description: string | null;
   readonly config: EnvironmentConfig;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Default resources of its sessions; absent without any. */
+  readonly resources?: readonly EnvironmentResource[];
 }
 
 /** Without a config the server runs the tools itself. */
-export function createDefinition(params: EnvironmentCreateParams): EnvironmentDefinition {
-  const { name, description = null, config, metadata = {}, scope } = params;
+export function createDefinition(params: EnvironmentCreateParams & EnvironmentResourcesParams): EnvironmentDefinition {
+  const { name, description = null, config, metadata = {}, scope, resources } = params;
   checkScope(scope);
-  return checkDefinition({ name, description, config: toConfig(config ?? { type: 'cloud' }), metadata });
+  return checkDefinition({
+    name,
+    description,
+    config: toConfig(config ?? { type: 'cloud' }),
+    metadata,
+    ...toResources(resources),
+  });
 }
 
 /** What is left out stays. Only a description can be cleared, so null says nothing of the other fields. */
-export function updateDefinition(record: EnvironmentRecord, params: EnvironmentUpdateParams): EnvironmentDefinition {
+export function updateDefinition(
+  record: EnvironmentRecord,
+  params: EnvironmentUpdateParams & EnvironmentResourcesParams,
+): EnvironmentDefinition {
   const before = definitionOf(record);
-  const { name, description, config, metadata = {}, scope } = params;
+  const { name, description, config, metadata = {}, scope, resources } = params;
   checkScope(scope);
   return checkDefinition({
     name: name ?? before.name,
     description: description === undefined ? before.description : description,
     config: config ? toConfig(config, before.config) : before.config,
     metadata: mergeMetadata(before.metadata, metadata),
+    ...toResources(resources === undefined ? before.resources : resources),
   });
 }
 
 /** An environment as the wire shows it. */
-export function toEnvironment(record: EnvironmentRecord): Environment {
-  const { name, description, config, metadata } = definitionOf(record);
+export function toEnvironment(record: EnvironmentRecord): EnvironmentWithResources {
+  const { name, description, config, metadata, resources } = definitionOf(record);
   return {
     type: 'environment',
     id: record.id,
@@ -53,7 +67,14 @@ export function toEnvironment(record: EnvironmentRecord): Environment {
     created_at: toTime(record.createdAt),
     updated_at: toTime(record.updatedAt),
     archived_at: record.archivedAt === null ? null : toTime(record.archivedAt),
+    ...toResources(resources),
   };
+}
+
+function toResources(
+  resources: readonly EnvironmentResource[] | null | undefined,
+): Pick<EnvironmentDefinition, 'resources'> {
+  return resources == null || resources.length === 0 ? {} : { resources };
 }
 
 function definitionOf({ data }: EnvironmentRecord): EnvironmentDefinition {
@@ -76,12 +97,15 @@ function mergeMetadata(
 
 function checkDefinition(definition: EnvironmentDefinition): EnvironmentDefinition {
   if (definition.name === '') throw environmentError('invalid_name', 'an environment cannot be without a name');
+  if (definition.resources !== undefined && definition.config.type === 'self_hosted') {
+    throw environmentError('resources_not_supported', 'a self-hosted environment cannot have resources');
+  }
   const pairs = Object.keys(definition.metadata).length;
-  if (pairs > limits.metadataPairsMax) {
-    const problem = `the metadata has ${pairs} keys, and ${limits.metadataPairsMax} are allowed`;
+  if (pairs > baseLimits.metadataPairsMax) {
+    const problem = `the metadata has ${pairs} keys, and ${baseLimits.metadataPairsMax} are allowed`;
     throw environmentError('invalid_metadata', problem);
   }
-  const { definitionBytesMax: bytesMax } = limits;
+  const { definitionBytesMax: bytesMax } = baseLimits;
   const bytes = findExcessBytes(definition, bytesMax);
   if (bytes === undefined) return definition;
   const problem = `the definition has at least ${bytes} bytes as JSON, and ${bytesMax} are allowed`;

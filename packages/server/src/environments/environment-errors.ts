@@ -1,6 +1,6 @@
 import { FleetloomError } from '../base/errors.ts';
 
-/** An error about an environment. All of them are the caller's to mend. */
+/** An error about an environment that the caller can fix. */
 export function environmentError(code: EnvironmentErrorCode, problem: string): FleetloomError {
   return new FleetloomError({ code, kind: 'caller', problem, advice: codes[code] });
 }
@@ -19,6 +19,7 @@ export const codes = {
   invalid_metadata: 'remove keys with null, or keep the rest elsewhere',
   invalid_name: 'give it a name, or leave the field out',
   definition_too_large: 'name fewer hosts and packages',
+  resources_not_supported: 'let the worker fetch what it needs',
   packages_need_network: 'set networking.allow_package_managers to true, or name no packages',
   environment_not_self_hosted: 'use an environment with config.type self_hosted',
   work_not_found: 'check the id, and that its session was not deleted',

@@ -5,7 +5,7 @@ import {
 } from '@fleetloom/protocol/managed-agents';
 import { describe, expect, it } from 'vitest';
 import { type AgentsSample, onEachStore, workspaceId } from '../agents/sample.suite.ts';
-import { limits } from '../base/limits.ts';
+import { baseLimits } from '../base/limits.ts';
 import { storeError } from '../store/store-errors.ts';
 import { codeOf } from '../store/suite/samples.suite.ts';
 import { codes } from './environment-errors.ts';
@@ -41,7 +41,7 @@ onEachStore((withAgents) => {
     );
 
     it(
-      '[A44] a limited network is closed except for what is opened, and packages need their registries',
+      '[A44] a limited network allows only listed hosts, and packages need their registries',
       withAgents(async ({ environments }) => {
         const cloud = (networking: NetworkingParams, packages = {}) =>
           configOf(environments, { type: 'cloud', networking, packages });
@@ -99,7 +99,7 @@ onEachStore((withAgents) => {
 
   describe('updating', () => {
     it(
-      '[A46] what an update leaves out stays, inside of the config too; packages are replaced together',
+      '[A46] fields absent from an update stay, also inside the config; packages are replaced together',
       withAgents(async ({ environments, clock }) => {
         const networking = { type: 'limited', allowed_hosts: ['a.org'], allow_package_managers: true } as const;
         const config = { type: 'cloud', networking, packages: { pip: ['numpy'], npm: ['x'] } } as const;
@@ -128,7 +128,7 @@ onEachStore((withAgents) => {
     );
 
     it(
-      '[A47] null clears a description and says nothing of a name or a config; an empty name is refused',
+      '[A47] null clears a description and leaves a name or a config unchanged; an empty name is refused',
       withAgents(async ({ environments }) => {
         const { id, config } = await environments.create(workspaceId, { name: 'here', description: 'd' });
         const update = (params: object) => environments.update(workspaceId, id, params);
@@ -147,9 +147,9 @@ onEachStore((withAgents) => {
           (await environments.update(workspaceId, id, { metadata })).metadata;
         expect(await update({ a: null, b: '', c: '4', d: '5' })).toEqual({ c: '4', d: '5' });
         const more = Object.fromEntries(
-          Array.from({ length: limits.metadataPairsMax - 2 }, (_, at) => [`k${at}`, 'v']),
+          Array.from({ length: baseLimits.metadataPairsMax - 2 }, (_, at) => [`k${at}`, 'v']),
         );
-        expect(Object.keys(await update(more))).toHaveLength(limits.metadataPairsMax);
+        expect(Object.keys(await update(more))).toHaveLength(baseLimits.metadataPairsMax);
         expect(await codeOf(update({ one: 'more' }))).toBe('invalid_metadata');
         const metadata = { ...more, x: '1', y: '2', z: '3' };
         expect(await codeOf(environments.create(workspaceId, { name: 'here', metadata }))).toBe('invalid_metadata');
@@ -176,9 +176,9 @@ onEachStore((withAgents) => {
         const keys = Array.from({ length: 10 }, (_, at) => `k${at}`);
         await Promise.all(keys.map((key) => environments.update(workspaceId, id, { metadata: { [key]: 'v' } })));
         expect(Object.keys((await environments.get(workspaceId, id)).metadata).sort()).toEqual(keys);
-        const lucky = withConflicts(sample, limits.updateAttemptsMax - 1);
+        const lucky = withConflicts(sample, baseLimits.updateAttemptsMax - 1);
         expect(await codeOf(lucky.update(workspaceId, id, { name: 'a' }))).toBe('ok');
-        const unlucky = withConflicts(sample, limits.updateAttemptsMax);
+        const unlucky = withConflicts(sample, baseLimits.updateAttemptsMax);
         expect(await codeOf(unlucky.update(workspaceId, id, { name: 'b' }))).toBe('version_conflict');
       }),
     );
@@ -248,7 +248,7 @@ onEachStore((withAgents) => {
     );
 
     it(
-      '[A53] lists give the newest first in pages, hide what is archived unless asked, and leave out other workspaces',
+      '[A53] lists are sorted newest first in pages, hide archived environments unless requested, and exclude other workspaces',
       withAgents(async ({ environments, clock }) => {
         const ids: string[] = [];
         for (const name of ['a', 'b', 'c', 'd']) {
@@ -279,11 +279,11 @@ async function configOf(environments: Environments, config: EnvironmentConfigPar
   return (await environments.create(workspaceId, { name: 'here', config })).config;
 }
 
-/** Environments on a store to which somebody else writes first so many times. */
+/** Environments on a store in which another writer comes first so many times. */
 function withConflicts(sample: AgentsSample, count: number): Environments {
   let left = count;
   return withStore(sample, async () => {
-    if (left-- > 0) throw storeError('version_conflict', 'somebody came first');
+    if (left-- > 0) throw storeError('version_conflict', 'another writer came first');
   });
 }
 

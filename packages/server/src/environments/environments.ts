@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type {
   DeletedEnvironment,
-  Environment,
   EnvironmentCreateParams,
+  EnvironmentResourcesParams,
   EnvironmentUpdateParams,
+  EnvironmentWithResources,
 } from '@fleetloom/protocol/managed-agents';
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
-import { limits } from '../base/limits.ts';
+import { baseLimits } from '../base/limits.ts';
 import type { Page } from '../store/page.ts';
 import type { EnvironmentRecord } from '../store/records.ts';
 import type { ListRequest, Store } from '../store/store.ts';
@@ -17,14 +18,21 @@ import { environmentError } from './environment-errors.ts';
 
 /** The environments of all workspaces. What is given to it has the right form; whether it makes sense is decided here. */
 export interface Environments {
-  create(workspaceId: string, params: EnvironmentCreateParams): Promise<Environment>;
-  update(workspaceId: string, id: string, params: EnvironmentUpdateParams): Promise<Environment>;
-  get(workspaceId: string, id: string): Promise<Environment>;
+  create(
+    workspaceId: string,
+    params: EnvironmentCreateParams & EnvironmentResourcesParams,
+  ): Promise<EnvironmentWithResources>;
+  update(
+    workspaceId: string,
+    id: string,
+    params: EnvironmentUpdateParams & EnvironmentResourcesParams,
+  ): Promise<EnvironmentWithResources>;
+  get(workspaceId: string, id: string): Promise<EnvironmentWithResources>;
   /** For a new session: one that is archived is refused. */
-  getForSession(workspaceId: string, id: string): Promise<Environment>;
-  list(request: ListRequest): Promise<Page<Environment>>;
+  getForSession(workspaceId: string, id: string): Promise<EnvironmentWithResources>;
+  list(request: ListRequest): Promise<Page<EnvironmentWithResources>>;
   /** A second time changes nothing. Sessions that run go on. */
-  archive(workspaceId: string, id: string): Promise<Environment>;
+  archive(workspaceId: string, id: string): Promise<EnvironmentWithResources>;
   /** Sessions keep its id. */
   delete(workspaceId: string, id: string): Promise<DeletedEnvironment>;
 }
@@ -57,9 +65,9 @@ export function createEnvironments({ store, clock, ids }: EnvironmentsOptions): 
         if (isSame(record, data)) return toEnvironment(record);
         const change = { workspaceId, id, updatedAt: clock.now(), data, ifRevision: record.revision };
         const updated = await store.environments.update(change).catch((error: unknown) => {
-          // Somebody else came first. The update is made anew on what it is now, or refused for what it is now.
+          // Another writer came first. The update is applied again to the new version, or refused because of it.
           const isRace = RACES.some((code) => isStoreError(error, code));
-          if (!isRace || attempt >= limits.updateAttemptsMax) throw error;
+          if (!isRace || attempt >= baseLimits.updateAttemptsMax) throw error;
         });
         if (updated !== undefined) return toEnvironment(updated);
       }
@@ -97,14 +105,14 @@ export function createEnvironments({ store, clock, ids }: EnvironmentsOptions): 
   }
 }
 
-/** What the store says when somebody else changed, archived or deleted it between reading and writing. */
+/** Errors of the store when another writer changed, archived or deleted the environment between reading and writing. */
 const RACES = ['version_conflict', 'archived', 'not_found'] as const;
 
 function checkNotArchived({ id, archivedAt }: EnvironmentRecord): void {
   if (archivedAt !== null) throw environmentError('environment_archived', `${id} is archived`);
 }
 
-/** Compared as it would be kept: what JSON does not hold is no change. */
+/** Compared as it would be kept: a value that JSON does not hold does not count as a change. */
 function isSame({ data }: EnvironmentRecord, definition: EnvironmentDefinition): boolean {
   return isDeepStrictEqual(data, JSON.parse(JSON.stringify(definition)));
 }

@@ -1,11 +1,11 @@
 import type { Clock } from '../base/clock.ts';
-import { limits } from '../base/limits.ts';
+import { environmentLimits } from './limits.ts';
 import type { Schedule } from '../base/schedule.ts';
 import type { Store } from '../store/store.ts';
 
-/** Those who wait for work at this server, and who was here lately. */
+/** Waiting polls of this server, and the workers that polled recently. */
 export interface Pollers {
-  /** What `look` finds, now or as soon as something is queued, unless the time is over or nobody waits any more. */
+  /** What `look` finds, now or as soon as something is queued, unless the time is over or the caller has stopped waiting. */
   until<Found>(
     look: () => Promise<Found | undefined>,
     blockMs: number,
@@ -17,7 +17,7 @@ export interface Pollers {
   close(): void;
 }
 
-/** Who was here lately, where several nodes have to know it. */
+/** The workers that polled any node recently. */
 export interface SeenWorkers {
   seen(environmentId: string, workerId: string): Promise<void>;
   count(environmentId: string): Promise<number>;
@@ -29,6 +29,7 @@ export interface PollersOptions {
   readonly schedule: Schedule;
 }
 
+/** Creates the set of waiting polls, which are woken when work is queued. */
 export function createPollers({ store, clock, schedule }: PollersOptions): Pollers {
   /** Wakes each of them. */
   const waiting = new Set<() => void>();
@@ -62,7 +63,7 @@ export function createPollers({ store, clock, schedule }: PollersOptions): Polle
       seenAt.set(key, clock.steady());
       forgetOld();
       for (const oldest of seenAt.keys()) {
-        if (seenAt.size <= limits.workersSeenMax) break;
+        if (seenAt.size <= environmentLimits.workersSeenMax) break;
         seenAt.delete(oldest);
       }
     },
@@ -99,7 +100,7 @@ export function createPollers({ store, clock, schedule }: PollersOptions): Polle
 
   function forgetOld(): void {
     for (const [key, at] of seenAt) {
-      if (clock.steady() - at < limits.workerSeenMs) break;
+      if (clock.steady() - at < environmentLimits.workerSeenMs) break;
       seenAt.delete(key);
     }
   }

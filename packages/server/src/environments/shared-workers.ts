@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
-import { limits } from '../base/limits.ts';
+import { environmentLimits } from './limits.ts';
+import { storeLimits } from '../store/limits.ts';
 import type { Store } from '../store/store.ts';
 import type { SeenWorkers } from './pollers.ts';
 
@@ -17,15 +18,15 @@ export function createSharedWorkers({
     seen: async (environmentId, workerId) => {
       const id = `${environmentId} ${digest(workerId)}`;
       const now = clock.steady();
-      if (now - (writtenAt.get(id) ?? Number.NEGATIVE_INFINITY) < limits.workerSeenMs / 3) return;
-      if (writtenAt.size >= limits.workersSeenMax) writtenAt.clear();
+      if (now - (writtenAt.get(id) ?? Number.NEGATIVE_INFINITY) < environmentLimits.workerSeenMs / 3) return;
+      if (writtenAt.size >= environmentLimits.workersSeenMax) writtenAt.clear();
       writtenAt.set(id, now);
       await store.documents.put({ kind: kindOf(environmentId), id, data: {} });
     },
     count: async (environmentId) => {
       const now = await store.now();
-      const { items } = await store.documents.list({ kind: kindOf(environmentId), limit: limits.pageItemsMax });
-      const old = items.filter(({ updatedAt }) => now - updatedAt >= limits.workerSeenMs);
+      const { items } = await store.documents.list({ kind: kindOf(environmentId), limit: storeLimits.pageItemsMax });
+      const old = items.filter(({ updatedAt }) => now - updatedAt >= environmentLimits.workerSeenMs);
       await Promise.all(old.map(({ kind, id }) => store.documents.delete(kind, id)));
       return items.length - old.length;
     },

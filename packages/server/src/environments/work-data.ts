@@ -32,7 +32,7 @@ export function workDataOf({ data }: WorkRecord): WorkData {
   return data as unknown as WorkData;
 }
 
-/** As the wire shows it. The secret is put in by whoever hands it out. */
+/** A work item as the wire has it. The poll route adds the secret. */
 export function toWork(record: WorkRecord, now: number): Work {
   const { metadata, acknowledged_at, started_at, latest_heartbeat_at, stop_requested_at, stopped_at } =
     workDataOf(record);
@@ -56,7 +56,7 @@ export function toWork(record: WorkRecord, now: number): Work {
   };
 }
 
-/** A worker that was asked to stop and is not heard of any more has stopped. */
+/** A worker that was asked to stop and sends no more heartbeats has stopped. */
 export function stateOf({ state, leasedUntil }: WorkRecord, now: number): WorkState {
   return state === 'stopping' && (leasedUntil ?? 0) <= now ? 'stopped' : state;
 }

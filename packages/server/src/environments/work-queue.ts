@@ -1,7 +1,10 @@
+import { readPages } from '../store/read-pages.ts';
 import type { Work, WorkHeartbeat, WorkLeaseState, WorkQueueStats } from '@fleetloom/protocol/managed-agents';
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
-import { limits } from '../base/limits.ts';
+import { baseLimits } from '../base/limits.ts';
+import { environmentLimits } from './limits.ts';
+import { storeLimits } from '../store/limits.ts';
 import type { Page, PageRequest } from '../store/page.ts';
 import type { WorkRecord } from '../store/records.ts';
 import { type Schedule, systemSchedule } from '../base/schedule.ts';
@@ -17,13 +20,13 @@ import { stateOf, toMoment, toNewWork, toWork, type WorkData, workDataOf } from 
  * with the sessions (see `enqueue_work`); here it is handed out, held and given back.
  */
 export interface WorkQueue {
-  /** The next item, as soon as there is one within `blockMs`. The caller may go away meanwhile, and then gets none. */
+  /** The next item, as soon as there is one within `blockMs`. A caller that disconnects in the meantime gets none. */
   poll(request: PollRequest): Promise<Work | null>;
   /** A worker takes up what it was given. Of two only the first can. */
   acknowledge(at: WorkAt): Promise<Work>;
-  /** A worker is still there. It has to know the last time it was, or the item belongs to somebody else by now. */
+  /** Extends the lease of a worker, which names its last heartbeat: with another one the item belongs to another worker by now. */
   heartbeat(at: WorkAt, request: HeartbeatRequest): Promise<HeartbeatOutcome>;
-  /** Without force a worker that is heard of is asked to finish, and told with its next heartbeat. */
+  /** Without force, a worker with a valid lease is asked to finish in the answer to its next heartbeat. */
   stop(at: WorkAt, request: { readonly isForced: boolean }): Promise<Work>;
   get(at: WorkAt): Promise<Work>;
   /** Null removes a key. */
@@ -33,17 +36,20 @@ export interface WorkQueue {
   close(): void;
 }
 
+/** The queue of one environment. */
 export interface QueueAt {
   readonly workspaceId: string;
   readonly environmentId: string;
 }
 
+/** One item of a queue. */
 export interface WorkAt extends QueueAt {
   readonly workId: string;
-  /** Whoever asks is limited to one session. */
+  /** The only session that the caller may access. */
   readonly sessionId?: string | undefined;
 }
 
+/** How long a poll waits, and after which time it takes over items that were not acknowledged. */
 export interface PollRequest extends QueueAt {
   readonly workerId: string | undefined;
   readonly blockMs: number;
@@ -51,16 +57,19 @@ export interface PollRequest extends QueueAt {
   readonly signal: AbortSignal;
 }
 
+/** The requested lease, and the heartbeat that the worker expects to be the last one. */
 export interface HeartbeatRequest {
   readonly ttlMs: number | undefined;
   /** Undefined: whatever it is. Null: there was none. */
   readonly expected: string | null | undefined;
 }
 
+/** Whether the worker still holds the item; if not, its current state. */
 export type HeartbeatOutcome =
   | { readonly isHeld: true; readonly heartbeat: WorkHeartbeat }
   | { readonly isHeld: false; readonly current: WorkLeaseState };
 
+/** Where work is stored, and whose polls are counted. */
 export interface WorkQueueOptions {
   readonly store: Store;
   readonly clock: Clock;
@@ -70,6 +79,7 @@ export interface WorkQueueOptions {
   readonly workers?: SeenWorkers | undefined;
 }
 
+/** Creates the queues of all environments of a store. */
 export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const { store, clock, ids, schedule = systemSchedule } = options;
   const pollers = createPollers({ store, clock, schedule });
@@ -89,10 +99,10 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
         if (before.state !== 'queued') {
           throw environmentError('work_not_queued', `${before.id} is ${stateOf(before, clock.now())}`);
         }
-        // Whoever had it before left heartbeats behind that this worker knows nothing of.
-        const anew = { acknowledged_at: clock.now(), started_at: null, latest_heartbeat_at: null };
-        const data = { ...workDataOf(before), ...anew, ttl_ms: limits.workLeaseMs };
-        return { state: 'starting', leaseMs: limits.workLeaseMs, data };
+        // The worker before may have left heartbeats, which this worker does not know.
+        const fresh = { acknowledged_at: clock.now(), started_at: null, latest_heartbeat_at: null };
+        const data = { ...workDataOf(before), ...fresh, ttl_ms: environmentLimits.workLeaseMs };
+        return { state: 'starting', leaseMs: environmentLimits.workLeaseMs, data };
       });
       return show(record);
     },
@@ -131,7 +141,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
         if (stateOf(before, now) === 'stopped') throw environmentError('work_stopped', `${before.id} has stopped`);
         wasHeld = before.state !== 'queued';
         const data = { ...workDataOf(before), stop_requested_at: workDataOf(before).stop_requested_at ?? now };
-        // Only who sends heartbeats would hear that it should stop.
+        // Only a worker that sends heartbeats receives the request to stop.
         const isAsked = !isForced && before.state === 'active' && (before.leasedUntil ?? 0) > now;
         if (isAsked || (!isForced && before.state === 'stopping')) return { state: 'stopping', data };
         return { state: 'stopped', leaseMs: null, data: { ...data, stopped_at: now } };
@@ -146,7 +156,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
       const record = await change(at, (before) => {
         const data = workDataOf(before);
         const merged = Object.entries({ ...data.metadata, ...patch }).filter(([, value]) => value !== null);
-        if (merged.length > limits.metadataPairsMax) {
+        if (merged.length > baseLimits.metadataPairsMax) {
           throw environmentError('invalid_metadata', `metadata has ${merged.length} keys`);
         }
         return { data: { ...data, metadata: Object.fromEntries(merged) as WorkData['metadata'] } };
@@ -194,7 +204,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     return record;
   }
 
-  /** Undefined: nothing changes. Made anew when somebody else came first. */
+  /** Undefined: nothing changes. Applied again after a conflicting change. */
   async function change(
     at: WorkAt,
     toChange: (before: WorkRecord) => (Pick<WorkChange, 'state' | 'leaseMs'> & { data: WorkData }) | undefined,
@@ -205,7 +215,7 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
       if (patch === undefined) return before;
       const target = { workspaceId: at.workspaceId, id: before.id, ifRevision: before.revision };
       const changed = await store.works.update({ ...target, ...patch }).catch((error: unknown) => {
-        if (!isStoreError(error, 'version_conflict') || attempt >= limits.updateAttemptsMax) throw error;
+        if (!isStoreError(error, 'version_conflict') || attempt >= baseLimits.updateAttemptsMax) throw error;
       });
       if (changed !== undefined) return changed;
     }
@@ -218,8 +228,11 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
    */
   async function queueAgain({ workspaceId, sessionId, data }: WorkRecord): Promise<void> {
     const { retries } = data as unknown as WorkData;
-    if (retries >= limits.workRetriesMax || !(await needsWorker(workspaceId, sessionId))) return;
-    const work = toNewWork(ids.next('work'), clock.now(), { ttlMs: limits.workLeaseMs, retries: retries + 1 });
+    if (retries >= environmentLimits.workRetriesMax || !(await needsWorker(workspaceId, sessionId))) return;
+    const work = toNewWork(ids.next('work'), clock.now(), {
+      ttlMs: environmentLimits.workLeaseMs,
+      retries: retries + 1,
+    });
     const write = { type: 'submit' as const, sessionId, changes: [{ type: 'enqueue_work' as const, work }] };
     await commitOne(store, write).catch((error: unknown) => {
       if (!isStoreError(error, 'archived') && !isStoreError(error, 'not_found')) throw error;
@@ -230,17 +243,15 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     const session = await store.sessions.get(workspaceId, sessionId);
     if (session === undefined || session.status === 'terminated') return false;
     if (session.status !== 'idle' || (await store.inputs.peek(sessionId, 1)).length > 0) return true;
-    const request = { workspaceId, sessionId, isPending: true, limit: limits.pageItemsMax };
-    for (let cursor: string | null | undefined; cursor !== null; ) {
-      const page = await store.approvals.list({ ...request, ...(cursor === undefined ? {} : { cursor }) });
-      if (page.items.some(({ data: ask }) => ask['kind'] === 'builtin')) return true;
-      cursor = page.next;
+    const request = { workspaceId, sessionId, isPending: true, limit: storeLimits.pageItemsMax };
+    for await (const approvals of readPages((from) => store.approvals.list({ ...request, ...from }))) {
+      if (approvals.some(({ data }) => data['kind'] === 'builtin')) return true;
     }
     return false;
   }
 }
 
-/** A worker has it. That its lease has run out does not matter as long as nobody else took it. */
+/** Whether a worker holds the item. An expired lease does not matter until another worker takes the item. */
 function isLeased({ state }: WorkRecord): boolean {
   return state === 'starting' || state === 'active';
 }

@@ -1,7 +1,27 @@
-import type { AgentSnapshot, Networking, SessionAgent } from '@fleetloom/protocol/managed-agents';
+import type { SessionAgent } from '@fleetloom/protocol/managed-agents';
 import type { AssistantBlock, InputBlock, Message, ResultBlock, TextBlock } from '../base/content.ts';
-import type { Json, JsonObject } from '../base/json.ts';
+import type { Json, JsonObject } from '../base/json/json.ts';
 import type { Frame, NewFrame } from '../store/frame.ts';
+import type { WorkspacePayloads } from './workspace-frames.ts';
+import type {
+  Budget,
+  NotApplied,
+  NotRun,
+  ProgramWorkKind,
+  ProgramWorkOutcome,
+  QueueReason,
+  RequestPurpose,
+  SessionCreated,
+  SessionError,
+  StopDetails,
+  StopReason,
+  ThreadMessage,
+  ThreadStatus,
+  ToolResultPayload,
+  ToolUse,
+  TurnEnd,
+  UsageTotals,
+} from './payload-parts.ts';
 
 /**
  * Everything that can happen in a session. What the Managed Agents wire shows carries its names, so that a view of it
@@ -9,7 +29,7 @@ import type { Frame, NewFrame } from '../store/frame.ts';
  *
  * `id` is the id of the event on every wire. Fields are added here, and never renamed or removed: logs outlive versions.
  */
-export interface FramePayloads {
+export interface FramePayloads extends WorkspacePayloads {
   /** Always the first frame. Together with the ones behind it, it is the whole session. */
   'session.created': SessionCreated;
   /** Only what changed. */
@@ -45,12 +65,17 @@ export interface FramePayloads {
     depth: number;
     /** The call of `delegate` that waits for its first turn, and which of its tasks this is. */
     joined_by: { readonly tool_use_id: string; readonly index: number } | null;
-    /** How the program that runs the session names it. */
+    /** It works in a worktree of its own. */
+    isolation?: 'worktree';
+    /** Of a sub-agent of a program: how the program names it. */
     program_key?: string;
-    /** The call that made it, as the program names it: its lines may carry that for ever. */
+    /** The call that made it, as the program names it: later lines may refer to it. */
     program_call?: string;
   };
-  /** The program that runs the session is there, and names the conversation so: with that it can go on later. */
+  /**
+   * A program is there, and names the conversation so: with that it can go on later. This and other frames of a program are
+   * logged on the thread of its main agent, those of the session's own agent on the session.
+   */
   'program.opened': { conversation: string; version: string | null };
   /** The last message of a turn of the main agent, as the program names it: with that the conversation can be forked here. */
   'program.message': { message: string };
@@ -84,12 +109,22 @@ export interface FramePayloads {
     outcome: ProgramWorkOutcome;
     reason: string | null;
   };
+  /** The caller had the program set files back to what they were before a message. */
+  'program.files_rewound': {
+    message_id: string;
+    /** The name of the key that did it. */
+    by: string;
+    /** As the program names them. */
+    files: readonly string[];
+    lines_added: number;
+    lines_removed: number;
+  };
   'session.thread_status_running': ThreadStatus;
   'session.thread_status_idle': ThreadStatus & { stop_reason: StopReason; stop_details: StopDetails | null };
   'session.thread_status_rescheduled': ThreadStatus;
   'session.thread_status_terminated': ThreadStatus & { is_archived: boolean };
 
-  /** Somebody's input, until the whole session rests again. */
+  /** An input of a user, until the whole session is idle again. */
   'run.started': { input_ids: readonly string[]; agent_name: string; message: string };
   'run.ended': {
     ok: boolean;
@@ -104,6 +139,8 @@ export interface FramePayloads {
     /** That of the thread, if it has one. */
     title?: string;
     model: string;
+    /** Whether a program runs the thread, where that differs from the session's own agent. */
+    is_program?: boolean;
     parent_stream_id: number | null;
     child_index: number | null;
     task: string;
@@ -113,10 +150,14 @@ export interface FramePayloads {
   'turn.retried': Record<string, never>;
   /** What it has to say no longer fits into the window: the next request asks for a summary. */
   'turn.overflowed': Record<string, never>;
-  /** Somebody interrupted it. It ends when the tools that run have stopped. */
+  /** The turn was interrupted. It ends when the running tools have stopped. */
   'turn.stopping': { is_reported: boolean };
-  /** A message that had waited is now part of what the agent is told. */
-  'turn.took': { message_id: string };
+  /** A queued message is now part of the agent's history. */
+  'turn.took': {
+    message_id: string;
+    /** What a program is sent. */
+    content?: readonly InputBlock[];
+  };
   /** What had waited is dropped, because the turn before it failed for good. */
   'turn.flushed': { message_ids: readonly string[] };
 
@@ -129,10 +170,12 @@ export interface FramePayloads {
     tool_use_id: string;
     result: 'allow' | 'deny';
     deny_message: string | null;
-    /** Who said so: the name of a key. */
+    /** The name of the key that decided. */
     by?: string;
-    /** What was allowed for good and said so in the name of that one; null: this one was decided by itself. */
+    /** The rule that decided in the name of that key; null: a single decision. */
     rule?: string | null;
+    /** The stored rule by which the server itself decided; left out if a client sent the decision. */
+    rule_id?: string;
     /** Of the input that was decided about, as `canonicalSha256` has it. */
     input_sha256?: string;
     /** With `allow`: the call runs with this input instead of the one that was decided about. */
@@ -147,7 +190,7 @@ export interface FramePayloads {
     custom_tool_use_id: string;
     content: readonly ResultBlock[];
     is_error: boolean;
-    /** Who gave it, and for which input: as with a confirmation. There are no rules for results. */
+    /** The name of the key that sent it, and the input, as for a confirmation. Results have no rules. */
     by?: string;
     input_sha256?: string;
     not_applied?: NotApplied;
@@ -186,6 +229,10 @@ export interface FramePayloads {
     /** What is decided about, where it differs from the input of the call. */
     input?: Json;
   };
+  /** A decision, or a result from outside, was handed to the program that waits for it. */
+  'answer.delivered': { answer_id: string; tool_use_id: string };
+  /** It was logged as applied, and did not reach the program: the call or the program ended first. */
+  'answer.not_applied': { answer_id: string; tool_use_id: string; reason: NotApplied };
   /** The intent: it is durable before anything is done, so that nothing is done twice unseen. */
   'tool.started': {
     tool_use_id: string;
@@ -198,18 +245,18 @@ export interface FramePayloads {
     file?: { readonly path: string; readonly content: string };
   };
   'agent.mcp_tool_result': ToolResultPayload & { mcp_tool_use_id: string };
-  'agent.thread_message_sent': Letter & { to_session_thread_id: string; to_agent_name: string | null };
-  'agent.thread_message_received': Letter & {
+  'agent.thread_message_sent': ThreadMessage & { to_session_thread_id: string; to_agent_name: string | null };
+  'agent.thread_message_received': ThreadMessage & {
     from_session_thread_id: string;
     from_agent_name: string | null;
     /** False: it waits for the next turn. */
     is_processed: boolean;
-    /** It is the answer to a call of `delegate`, which tells the model: it starts no turn. */
+    /** The call of `delegate` that this answers; the tool result carries the text to the model, so no turn starts. */
     answers_call: string | null;
     /** How the turn that it reports ended. */
     is_error: boolean;
   };
-  /** From here on the agent is told this instead of everything before. */
+  /** From here on the agent's history is this one instead of everything before. */
   'agent.thread_context_compacted': { id: string; history: readonly Message[] };
 
   'span.model_request_start': { id: string; model: string; iteration: number; purpose: RequestPurpose };
@@ -221,7 +268,7 @@ export interface FramePayloads {
     model_usage: UsageTotals;
     stop_reason: string | null;
     stop_details: StopDetails | null;
-    /** Of an answer: how many tokens its model can be told at a time. */
+    /** Of an answer: the context window of its model, in tokens. */
     context_window?: number;
     /** Of an answer: commands in its text that look complete and were not run. */
     not_run?: readonly NotRun[];
@@ -236,14 +283,7 @@ export interface FramePayloads {
   'delta.thinking': { id: string; text: string };
 }
 
-/** Where in the text of an answer, all its blocks in a row, a command stands that was not run, and why it was not. */
-export interface NotRun {
-  readonly from: number;
-  readonly to: number;
-  /** `quoted`: the thread has read it before. `cut_off`: the answer was. `too_many`: there were others before it. */
-  readonly reason: 'quoted' | 'cut_off' | 'too_many';
-}
-
+/** The type of a frame, which determines its payload. */
 export type FrameType = keyof FramePayloads;
 
 /** A frame whose payload is known by its type. */
@@ -259,146 +299,7 @@ export type NewSessionFrame = {
   };
 }[FrameType];
 
-/** What the log gives back is what sessions wrote; nobody else writes to it. */
+/** Only sessions write frames, so the payload has the type that its name says. */
 export function toSessionFrame(frame: Frame): SessionFrame {
   return frame as unknown as SessionFrame;
-}
-
-export interface SessionCreated {
-  readonly agent: SessionAgent;
-  readonly environment: {
-    readonly id: string;
-    readonly type: 'cloud' | 'self_hosted';
-    /** What its tools may reach: as it was when the session was made, whatever becomes of the environment. */
-    readonly networking?: Networking;
-  };
-  readonly primary_thread_id: string;
-  readonly title: string | null;
-  readonly metadata: JsonObject;
-  readonly budget: Budget | null;
-  /** How deep agents may delegate. */
-  readonly depth_max: number;
-  /** Whether what has used up its budget ends, instead of pausing until it is raised. */
-  readonly ends_at_budget?: boolean;
-  /** Whether commands in what agents write are run. */
-  readonly text_commands?: boolean;
-  /** Who may be delegated to: the members of the roster, in its order. */
-  readonly members: readonly AgentSnapshot[];
-  /** It happened, or happens, elsewhere and is only told here: nobody can say anything to it. */
-  readonly is_read_only?: boolean;
-  /** Everything up to the last frame of that session which is not newer than `seq` happened there. */
-  readonly forked_from?: { readonly session_id: string; readonly seq: number };
-}
-
-/** What a session may use up. Null where there is no bound. */
-export interface Budget {
-  readonly cost_nano_usd: number | null;
-  readonly tokens: number | null;
-  readonly requests: number | null;
-  readonly wall_ms: number | null;
-}
-
-export type StopReason =
-  | { readonly type: 'end_turn' }
-  | { readonly type: 'requires_action'; readonly event_ids: readonly string[] }
-  | { readonly type: 'retries_exhausted' }
-  | { readonly type: 'budget_reached' }
-  | { readonly type: 'refusal' };
-
-export interface StopDetails {
-  readonly type: 'refusal';
-  readonly category: string | null;
-  readonly explanation: string | null;
-}
-
-export type TurnEnd = 'end_turn' | 'cancelled' | 'error' | 'refusal' | 'limit';
-
-/** `concurrency`: as many as may be are under way. `paused`: the endpoint has asked for a pause. */
-export type QueueReason = 'concurrency' | 'paused';
-
-export type RequestPurpose = 'turn' | 'compaction';
-
-interface ThreadStatus {
-  readonly id: string;
-  readonly session_thread_id: string;
-  readonly agent_name: string;
-}
-
-interface ToolUse {
-  readonly id: string;
-  /** How the model names the call. Two threads may use the same one. */
-  readonly call_id: string;
-  readonly name: string;
-  readonly input: Json;
-  readonly evaluated_permission: 'allow' | 'ask' | 'deny';
-  /**
-   * Calls of programs have it: the program may refuse the call on its own, and an approval exists only once an
-   * `approval.requested` follows. Without it `evaluated_permission: 'ask'` is the request, as in logs of older versions.
-   */
-  readonly approval?: 'on_request';
-}
-
-interface ToolResultPayload {
-  readonly id: string;
-  readonly content: readonly ResultBlock[];
-  readonly is_error: boolean;
-  /** It was stopped, by somebody or by a crash: what it had done by then is not known. */
-  readonly is_interrupted: boolean;
-  readonly duration_ms: number;
-  /** The ask that nobody has to answer any more. */
-  readonly closes_ask: string | null;
-  /** What closed it. */
-  readonly closed_by?: AskClosedBy;
-}
-
-/**
- * `not_requested`: the program never asked, because it refused the call on its own or the call was stopped before.
- * `restart`: the process that ran the program ended. `release`: this server keeps so many idle programs and no more. `error`:
- * the program ended on its own, or the turn failed.
- */
-export type AskClosedBy = 'cancel' | 'archive' | 'limit' | 'error' | 'not_requested' | 'restart' | 'release';
-
-/**
- * Why an answer that the server had accepted changed nothing: the call no longer waited when the session took the answer up.
- * `call_ended`: the call had its result, or its turn had ended. `session_ended`: the session had ended.
- */
-export type NotApplied = 'call_ended' | 'session_ended';
-
-/** `command`: a shell command in the background. `wake_up`: a turn that the program will begin at a time. */
-export type ProgramWorkKind = 'command' | 'wake_up' | 'task';
-
-export type ProgramWorkOutcome = 'completed' | 'failed' | 'stopped' | 'lost';
-
-interface Letter {
-  readonly id: string;
-  readonly content: readonly InputBlock[];
-}
-
-export interface SessionError {
-  readonly type:
-    | 'unknown_error'
-    | 'model_overloaded_error'
-    | 'model_rate_limited_error'
-    | 'model_request_failed_error'
-    | 'mcp_connection_failed_error'
-    | 'mcp_authentication_failed_error'
-    | 'billing_error'
-    | 'tool_use_limit_reached_error'
-    | 'compaction_limit_reached_error';
-  readonly message: string;
-  readonly mcp_server_name?: string;
-  readonly reason?: string;
-}
-
-/**
- * Tokens and money. Null money: at least one model's price is not known. Money is counted in billionths of a dollar, a
- * whole number, so that sums are exact in any order.
- */
-export interface UsageTotals {
-  readonly input_tokens: number;
-  readonly output_tokens: number;
-  readonly cache_read_input_tokens: number;
-  readonly cache_creation_5m_input_tokens: number;
-  readonly cache_creation_1h_input_tokens: number;
-  readonly cost_nano_usd: number | null;
 }

@@ -1,6 +1,6 @@
 import type { AgentSnapshot, SessionAgent } from '@fleetloom/protocol/managed-agents';
-import type { JsonObject } from '../base/json.ts';
-import type { AskClosedBy, Budget, StopDetails, StopReason, UsageTotals } from './frames.ts';
+import type { JsonObject } from '../base/json/json.ts';
+import type { ApprovalClosedBy, Budget, StopDetails, StopReason, UsageTotals } from './payload-parts.ts';
 
 /** What the record of a session says beside its columns. */
 export interface SessionData {
@@ -20,7 +20,9 @@ export interface SessionData {
   readonly run: RunRecord | null;
   /** Messages of users that the agent has not taken up. */
   readonly waiting_ids: readonly string[];
-  /** It is only told here. */
+  /** Bytes of its content in memory, as of the last change of this record. Records of earlier versions do not have it. */
+  readonly content_bytes?: number;
+  /** The session runs elsewhere and is only shown here. */
   readonly is_read_only?: boolean;
 }
 
@@ -33,8 +35,11 @@ export interface ThreadData {
   readonly active: Stopwatch;
   /** When it first ran. */
   readonly started_at: number | null;
+  /** It is a sub-agent of a program, which alone sends messages to it. Older records do not have it. */
+  readonly is_sub_agent?: true;
 }
 
+/** The newest run of a session, as its record stores it. */
 export interface RunRecord {
   readonly id: string;
   readonly started_at: number;
@@ -45,6 +50,7 @@ export interface RunRecord {
   readonly message: string;
 }
 
+/** Why a thread stopped, with details of a refusal. */
 export interface Stopped {
   readonly reason: StopReason;
   readonly details: StopDetails | null;
@@ -60,5 +66,5 @@ export interface Stopwatch {
 export interface WithdrawnData {
   readonly interrupted: true;
   /** Left out: the call ended on its own. */
-  readonly closed_by?: AskClosedBy;
+  readonly closed_by?: ApprovalClosedBy;
 }

@@ -9,13 +9,13 @@ import {
   type CredentialKind,
   type Credentials,
   createAgentRoutes,
-  createDoor,
+  createHttpServer,
   createEnvironmentRoutes,
   createSessionTokens,
   DEFAULT_WORKSPACE,
-  type Door,
-  type DoorLog,
-  type DoorOptions,
+  type HttpServer,
+  type RequestLog,
+  type HttpServerOptions,
   type KeyStore,
   type KeyStoreOptions,
   type NewApiKey,
@@ -26,18 +26,18 @@ import {
   type SessionTokens,
   type StoredKey,
 } from './index.ts';
-import { defineRoute, type ParamsOf } from './route.ts';
+import { defineRoute, type ParamsOf } from './routing/route.ts';
 
-expectTypeOf(createDoor).toEqualTypeOf<(options: DoorOptions) => Promise<Door>>();
-expectTypeOf<Door['close']>().returns.resolves.toEqualTypeOf<void>();
-expectTypeOf<DoorOptions['access']>().toEqualTypeOf<Access>();
-expectTypeOf<DoorOptions['rateLimit']>().toEqualTypeOf<RateLimit | undefined>();
-expectTypeOf<DoorOptions['log']>().toEqualTypeOf<DoorLog | undefined>();
-expectTypeOf<DoorLog['onRequest']>().toEqualTypeOf<((entry: RequestLogEntry) => void) | undefined>();
-// Nothing that could be a secret has a place in the log.
+expectTypeOf(createHttpServer).toEqualTypeOf<(options: HttpServerOptions) => Promise<HttpServer>>();
+expectTypeOf<HttpServer['close']>().returns.resolves.toEqualTypeOf<void>();
+expectTypeOf<HttpServerOptions['access']>().toEqualTypeOf<Access>();
+expectTypeOf<HttpServerOptions['rateLimit']>().toEqualTypeOf<RateLimit | undefined>();
+expectTypeOf<HttpServerOptions['log']>().toEqualTypeOf<RequestLog | undefined>();
+expectTypeOf<RequestLog['onRequest']>().toEqualTypeOf<((entry: RequestLogEntry) => void) | undefined>();
+// The log has no field that could contain a secret.
 expectTypeOf<keyof RequestLogEntry & ('headers' | 'query' | 'body' | 'url' | 'key')>().toEqualTypeOf<never>();
 
-// --- who asks ---
+// --- credentials ---
 
 expectTypeOf<CredentialKind>().toEqualTypeOf<'api' | 'environment' | 'session'>();
 expectTypeOf<Access>().toEqualTypeOf<Credentials | 'open'>();
@@ -52,7 +52,7 @@ expectTypeOf<StoredKey['kind']>().toEqualTypeOf<'api' | 'environment'>();
 expectTypeOf(DEFAULT_WORKSPACE).toBeString();
 // @ts-expect-error: an environment key is for an environment
 export const incomplete: Credential = { kind: 'environment', id: 'key_1', workspaceId: 'wrkspc_1' };
-// @ts-expect-error: what is kept has no secret
+// @ts-expect-error: a stored key has no secret
 export type Secret = StoredKey['secret'];
 
 // --- routes ---
@@ -62,7 +62,7 @@ expectTypeOf(createEnvironmentRoutes).returns.toEqualTypeOf<readonly AnyRoute[]>
 expectTypeOf<ParamsOf<'/v1/sessions/{session_id}/threads/{thread_id}'>>().toEqualTypeOf<'session_id' | 'thread_id'>();
 defineRoute({
   name: 'things.update',
-  summary: 'A route knows what it was given',
+  summary: 'Infers the types of its input',
   method: 'post',
   path: '/v1/things/{thing_id}',
   accepts: ['api'],

@@ -4,17 +4,18 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { createManualClock } from '../base/clock.ts';
-import { limits } from '../base/limits.ts';
+import { nodeLimits } from './limits.ts';
 import { createManualSchedule } from '../base/manual-schedule.suite.ts';
 import { systemSchedule } from '../base/schedule.ts';
-import { createLog } from '../store/log.ts';
+import { createLog } from '../log/log.ts';
 import { createMemoryStore } from '../store/memory/memory-store.ts';
 import { append, owned } from '../store/suite/samples.suite.ts';
 import { commitOne } from '../store/write.ts';
-import { createNodeHomes, type NodeHomes } from './node-homes.ts';
+import { createStoredWorkspaceLocations, type StoredWorkspaceLocations } from './stored-workspace-locations.ts';
+import { sessionLimits } from '../sessions/core/limits.ts';
 import { openNodeId } from './node-id.ts';
-import { createNodeMail } from './node-mail.ts';
-import { createNodeRegistry } from './node-registry.ts';
+import { createNodeMessages } from './node-messages.ts';
+import { createNodeRegistry, type NodeRegistryOptions } from './node-registry.ts';
 import { sweep } from './sweep.ts';
 
 function open() {
@@ -22,26 +23,27 @@ function open() {
   const { schedule, advance } = createManualSchedule(clock);
   const store = createMemoryStore({ clock });
   const problems: unknown[] = [];
-  const openNode = (nodeId: string, on = store) =>
+  const openNode = (nodeId: string, on = store, instances: Partial<NodeRegistryOptions> = {}) =>
     createNodeRegistry({
       store: on,
       nodeId,
       instance: `${nodeId} ${Math.random()}`,
+      ...instances,
       clock,
       schedule,
       onProblem: (problem) => problems.push(problem),
     });
-  /** Time passes, and everybody has time for a beat. */
+  /** Advances the time, so that every node writes its heartbeats. */
   const pass = async (ms: number) => {
-    for (let passed = 0; passed < ms; passed += limits.nodeBeatMs) {
-      advance(Math.min(limits.nodeBeatMs, ms - passed));
+    for (let passed = 0; passed < ms; passed += nodeLimits.nodeBeatMs) {
+      advance(Math.min(nodeLimits.nodeBeatMs, ms - passed));
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
   };
   return { clock, store, problems, openNode, pass, advance };
 }
 
-it('[P57] a node keeps its name across restarts, and nodes know how many they are and which one takes care', async () => {
+it('[P57] a node keeps its name across restarts, and nodes know how many they are and which one is the leader', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'fleetloom-node-'));
   onTestFinished(() => rm(directory, { recursive: true, force: true }));
   const name = await openNodeId(directory);
@@ -53,18 +55,56 @@ it('[P57] a node keeps its name across restarts, and nodes know how many they ar
   const [a, b] = [openNode('node_a'), openNode('node_b')];
   await a.start();
   await b.start();
-  await pass(limits.nodeBeatMs);
-  expect([a.count(), b.count(), a.isCaretaker(), b.isCaretaker()]).toEqual([2, 2, true, false]);
+  await pass(nodeLimits.nodeBeatMs);
+  expect([a.count(), b.count(), a.isLeader(), b.isLeader()]).toEqual([2, 2, true, false]);
   await a.close();
-  await pass(limits.nodeBeatMs);
-  expect([b.count(), b.isCaretaker(), a.isCaretaker()]).toEqual([1, true, false]);
+  await pass(nodeLimits.nodeBeatMs);
+  expect([b.count(), b.isLeader(), a.isLeader()]).toEqual([1, true, false]);
   expect(problems).toEqual([]);
+  // As after it was frozen for longer than a lease: the other process has started in the meantime.
   await openNode('node_b').start();
-  await pass(2 * limits.nodeBeatMs);
+  await pass(2 * nodeLimits.nodeBeatMs);
   expect(String(problems[0])).toContain('a data directory of its own');
 });
 
-it('[P58] a home is elsewhere while its node lives or is newly gone, and lost after that; a database that was away makes nobody lost', async () => {
+it('[P111] a node whose id a live process has is rejected, and takes over the id of a dead process at once if that held its data directory, otherwise when a lease has expired', async () => {
+  const { openNode, pass } = open();
+  const first = openNode('node_a', undefined, { instance: 'first' });
+  await first.checkUnused();
+  await first.start();
+  const rejected = expect(openNode('node_a').checkUnused()).rejects.toThrow(/node id node_a.*remove the file node-id/);
+  await pass(2 * nodeLimits.nodeBeatMs);
+  await rejected;
+
+  // Both looked before either was registered.
+  const both = [openNode('node_b'), openNode('node_b')];
+  for (const node of both) await node.checkUnused();
+  await both[0]!.start();
+  await expect(both[1]!.start()).rejects.toMatchObject({ code: 'node_in_use' });
+  await both[0]!.close();
+  await openNode('node_b').checkUnused();
+
+  // Its heartbeats end without a farewell, as after SIGKILL.
+  const dead = open();
+  await dead.openNode('node_c', undefined, { instance: 'killed' }).start();
+  await dead.openNode('node_c', undefined, { endedInstances: ['killed'] }).checkUnused();
+  const other = open();
+  await other.store.documents.put({ kind: 'node', id: 'node_d', data: { instance: 'elsewhere' } });
+  const startedAt = other.clock.now();
+  const wait = { isOver: false };
+  const waiting = other.openNode('node_d').checkUnused();
+  const ended = waiting.then(() => (wait.isOver = true));
+  while (!wait.isOver && other.clock.now() - startedAt < 2 * nodeLimits.nodeClaimMs) {
+    other.advance(nodeLimits.nodeClaimPollMs);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await ended;
+  expect(other.clock.now() - startedAt).toBeGreaterThanOrEqual(nodeLimits.nodeClaimMs);
+  expect(other.clock.now() - startedAt).toBeLessThanOrEqual(nodeLimits.nodeClaimMs + nodeLimits.nodeClaimPollMs);
+  expect(nodeLimits.nodeClaimMs).toBe(sessionLimits.sharedLeaseMs);
+});
+
+it('[P58] a workspace is elsewhere while its node lives or has just stopped, and lost after that; an outage of the database makes no workspace lost', async () => {
   const { clock, store, openNode, pass } = open();
   let isAway = false;
   const away = new Proxy(store, {
@@ -75,48 +115,48 @@ it('[P58] a home is elsewhere while its node lives or is newly gone, and lost af
   await a.start();
   await b.start();
   const workspaces = { has: async () => false };
-  const homes = {
-    a: createNodeHomes({ store, nodes: a, workspaces }),
-    b: createNodeHomes({ store, nodes: b, workspaces }),
+  const locations = {
+    a: createStoredWorkspaceLocations({ store, nodes: a, workspaces }),
+    b: createStoredWorkspaceLocations({ store, nodes: b, workspaces }),
   };
-  expect(await homes.b.find('sesn_1')).toBe('none');
-  await homes.a.settle('sesn_1', 'workspace');
-  expect([await homes.a.find('sesn_1'), await homes.b.find('sesn_1')]).toEqual(['here', 'elsewhere']);
-  expect([await homes.a.findOther('sesn_1'), await homes.b.findOther('sesn_1')]).toEqual([undefined, 'node_a']);
-  await pass(2 * limits.homeGoneMs);
-  expect(await homes.b.find('sesn_1')).toBe('elsewhere');
+  expect(await locations.b.find('sesn_1')).toBe('none');
+  await locations.a.settle('sesn_1', 'workspace');
+  expect([await locations.a.find('sesn_1'), await locations.b.find('sesn_1')]).toEqual(['here', 'elsewhere']);
+  expect([await locations.a.findOther('sesn_1'), await locations.b.findOther('sesn_1')]).toEqual([undefined, 'node_a']);
+  await pass(2 * nodeLimits.homeGoneMs);
+  expect(await locations.b.find('sesn_1')).toBe('elsewhere');
   await a.close();
-  await pass(limits.homeGoneMs);
-  expect(await homes.b.find('sesn_1')).toBe('elsewhere');
+  await pass(nodeLimits.homeGoneMs);
+  expect(await locations.b.find('sesn_1')).toBe('elsewhere');
   isAway = true;
-  await pass(limits.nodeBeatMs);
+  await pass(nodeLimits.nodeBeatMs);
   isAway = false;
-  expect(await homes.b.find('sesn_1')).toBe('elsewhere');
-  await pass(limits.nodeAliveMs + 2 * limits.nodeBeatMs);
-  expect(await homes.b.find('sesn_1')).toBe('lost');
-  await homes.b.leave('sesn_1');
-  expect(await homes.b.find('sesn_1')).toBe('none');
-  await homes.b.settle('sesn_2', 'workspace');
-  clock.advance(limits.homeGoneMs + 1);
+  expect(await locations.b.find('sesn_1')).toBe('elsewhere');
+  await pass(nodeLimits.nodeAliveMs + 2 * nodeLimits.nodeBeatMs);
+  expect(await locations.b.find('sesn_1')).toBe('lost');
+  await locations.b.leave('sesn_1');
+  expect(await locations.b.find('sesn_1')).toBe('none');
+  await locations.b.settle('sesn_2', 'workspace');
+  clock.advance(nodeLimits.homeGoneMs + 1);
   expect(await sweep(store, [{ kind: 'home', isOfSession: true }])).toBe(1);
 });
 
-it('[P57] a node that is gone is forgotten after so long, and not earlier', async () => {
+it('[P57] a node that is gone is forgotten after the time limit, and not earlier', async () => {
   const { clock, store, openNode, advance } = open();
   const [a, b, c] = [openNode('node_a'), openNode('node_b'), openNode('node_c')];
   for (const node of [a, b, c]) await node.start();
   await b.close();
   clock.advance(1);
   await c.close();
-  advance(limits.nodeForgottenMs);
+  advance(nodeLimits.nodeForgottenMs);
   const known = async () => (await store.documents.list({ kind: 'node', limit: 10 })).items.map(({ id }) => id);
   await expect.poll(known, { interval: 1 }).not.toContain('node_b');
   expect((await known()).toSorted()).toEqual(['node_a', 'node_c']);
-  expect([await a.silenceMs('node_b'), await a.silenceMs('node_c')]).toEqual([Infinity, limits.nodeForgottenMs]);
+  expect([await a.silenceMs('node_b'), await a.silenceMs('node_c')]).toEqual([Infinity, nodeLimits.nodeForgottenMs]);
   await a.close();
 });
 
-it('[P58] where so many sessions live is written once, and again only when a node knows no more of them', async () => {
+it('[P58] the location of a session is written once, and again only after the node has evicted it from its cache', async () => {
   const { store, openNode } = open();
   let writes = 0;
   const put: typeof store.documents.put = async () => {
@@ -124,26 +164,26 @@ it('[P58] where so many sessions live is written once, and again only when a nod
     return { kind: 'home', id: '', data: {}, revision: 1, createdAt: 0, updatedAt: 0 };
   };
   const documents = { ...store.documents, put };
-  const homes = createNodeHomes({
+  const locations = createStoredWorkspaceLocations({
     store: { documents },
     nodes: openNode('node_a'),
     workspaces: { has: async () => false },
   });
-  for (let at = 0; at < limits.homesKnownMax; at++) await homes.settle(`sesn_${at}`, 'workspace');
-  await homes.settle('sesn_0', 'workspace');
-  expect(writes).toBe(limits.homesKnownMax);
-  await homes.settle('sesn_more', 'workspace');
-  await homes.settle('sesn_more', 'workspace');
-  expect(writes).toBe(limits.homesKnownMax + 1);
-  await homes.settle('sesn_0', 'workspace');
-  expect(writes).toBe(limits.homesKnownMax + 2);
+  for (let at = 0; at < nodeLimits.locationsKnownMax; at++) await locations.settle(`sesn_${at}`, 'workspace');
+  await locations.settle('sesn_0', 'workspace');
+  expect(writes).toBe(nodeLimits.locationsKnownMax);
+  await locations.settle('sesn_more', 'workspace');
+  await locations.settle('sesn_more', 'workspace');
+  expect(writes).toBe(nodeLimits.locationsKnownMax + 1);
+  await locations.settle('sesn_0', 'workspace');
+  expect(writes).toBe(nodeLimits.locationsKnownMax + 2);
 });
 
-it('[P82] a session that was given up while its node was away is written down again, and one that lives elsewhere by then is refused', async () => {
+it('[P82] a session that was given up while its node was unreachable is registered again, and refused if another node has it', async () => {
   const { store, openNode } = open();
   const [a, b] = ['node_a', 'node_b'].map((nodeId) =>
-    createNodeHomes({ store, nodes: openNode(nodeId), workspaces: { has: async () => false } }),
-  ) as [NodeHomes, NodeHomes];
+    createStoredWorkspaceLocations({ store, nodes: openNode(nodeId), workspaces: { has: async () => false } }),
+  ) as [StoredWorkspaceLocations, StoredWorkspaceLocations];
   await a.settle('sesn_1', 'workspace');
   await a.settle('sesn_2', 'program');
   // Node a is away for so long that b takes both; sesn_2 finds a new home there.
@@ -163,7 +203,8 @@ it('[P82] a session that was given up while its node was away is written down ag
 
 it('[P81] where all nodes have all workspaces, files bind no session, and a program does', async () => {
   const { store, openNode } = open();
-  const openHomes = (nodeId: string) => createNodeHomes({ store, nodes: openNode(nodeId), workspaces: 'shared' });
+  const openHomes = (nodeId: string) =>
+    createStoredWorkspaceLocations({ store, nodes: openNode(nodeId), workspaces: 'shared' });
   const [a, b, restarted] = [openHomes('node_a'), openHomes('node_b'), openHomes('node_a')];
   await a.settle('sesn_1', 'workspace');
   expect([await a.find('sesn_1'), await b.find('sesn_1'), await a.isHere('sesn_1')]).toEqual(['none', 'none', false]);
@@ -173,21 +214,23 @@ it('[P81] where all nodes have all workspaces, files bind no session, and a prog
   expect([await restarted.find('sesn_1'), await restarted.isHere('sesn_1')]).toEqual(['here', true]);
 });
 
-it('[P83] sessions wait for their node for as long as is said, and never shorter than a node that lives may be silent', () => {
+it('[P83] sessions wait for their node for the configured time, and at least as long as a live node may be silent', () => {
   const { store, openNode } = open();
   const openHomes = (goneMs: number) =>
-    createNodeHomes({ store, nodes: openNode('node_a'), workspaces: 'shared', goneMs });
-  expect(() => openHomes(limits.nodeAliveMs)).not.toThrow();
-  expect(() => openHomes(limits.nodeAliveMs - 1)).toThrow(`let sessions wait for ${limits.nodeAliveMs} ms at least`);
+    createStoredWorkspaceLocations({ store, nodes: openNode('node_a'), workspaces: 'shared', goneMs });
+  expect(() => openHomes(nodeLimits.nodeAliveMs)).not.toThrow();
+  expect(() => openHomes(nodeLimits.nodeAliveMs - 1)).toThrow(
+    `let sessions wait for ${nodeLimits.nodeAliveMs} ms at least`,
+  );
 });
 
-it('[P59] one node asks another for what is on its disk, through the store, and waits no longer than it may', async () => {
+it('[P59] one node requests files on the disk of another through the store, and waits at most for its limit', async () => {
   const store = createMemoryStore();
   const problems: unknown[] = [];
   const onProblem = (problem: unknown) => problems.push(problem);
-  const openMail = (nodeId: string) =>
-    createNodeMail({ store, nodeId, schedule: systemSchedule, onProblem, waitMs: 1_000 });
-  const [one, two] = [openMail('one'), openMail('two')];
+  const openMessages = (nodeId: string) =>
+    createNodeMessages({ store, nodeId, schedule: systemSchedule, onProblem, waitMs: 1_000 });
+  const [one, two] = [openMessages('one'), openMessages('two')];
   two.start(async (question) => {
     if (question['type'] === 'bad') throw new Error('no');
     await store.blobs.write(
@@ -204,13 +247,13 @@ it('[P59] one node asks another for what is on its disk, through the store, and 
   await given?.done();
   expect((await one.ask('two', { type: 'bad' }))?.answer).toEqual({ failed: true });
   expect(problems).toHaveLength(1);
-  expect(await one.ask('nobody', { type: 'x' })).toBeUndefined();
-  expect((await store.documents.list({ kind: 'node_question nobody', limit: 10 })).items).toEqual([]);
+  expect(await one.ask('missing', { type: 'x' })).toBeUndefined();
+  expect((await store.documents.list({ kind: 'node_question missing', limit: 10 })).items).toEqual([]);
   two.close();
   one.close();
 });
 
-it('[P62] a reader that knows more than the signals have told this node is let in, and goes on where it is', async () => {
+it('[P62] a reader whose cursor is ahead of the signals of this node is accepted, and continues at its cursor', async () => {
   const store = createMemoryStore();
   const fence = await owned(store, 'sesn_1');
   await commitOne(store, append('sesn_1', fence, ['a']));

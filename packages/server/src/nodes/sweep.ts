@@ -1,4 +1,6 @@
-import { limits } from '../base/limits.ts';
+import { readPages } from '../store/read-pages.ts';
+import { nodeLimits } from './limits.ts';
+import { storeLimits } from '../store/limits.ts';
 import type { DocumentRecord } from '../store/records.ts';
 import type { Store } from '../store/store.ts';
 
@@ -7,13 +9,13 @@ export interface Sweepable {
   readonly kind: string;
   /** Older ones go. */
   readonly keepMs?: number;
-  /** Those whose id is no session any more go. */
+  /** Whether documents are removed once no session has their id. */
   readonly isOfSession?: boolean;
   /** What goes with it. */
   readonly onSwept?: (document: DocumentRecord) => Promise<void>;
 }
 
-/** Removes what nobody came for. Gives back how many. */
+/** Removes expired documents and returns their number. */
 export async function sweep(
   store: Pick<Store, 'documents' | 'now' | 'heads'>,
   sweepables: readonly Sweepable[],
@@ -21,21 +23,18 @@ export async function sweep(
   const now = await store.now();
   let count = 0;
   for (const { kind, keepMs = Number.POSITIVE_INFINITY, isOfSession = false, onSwept } of sweepables) {
-    let cursor: string | null = null;
-    do {
-      const place: { cursor?: string } = cursor === null ? {} : { cursor };
-      const page = await store.documents.list({ kind, order: 'asc', limit: limits.retentionPageItems, ...place });
-      const heads = isOfSession ? await store.heads(page.items.map(({ id }) => id)) : undefined;
+    const request = { kind, order: 'asc', limit: storeLimits.retentionPageItems } as const;
+    for await (const documents of readPages((from) => store.documents.list({ ...request, ...from }))) {
+      const heads = isOfSession ? await store.heads(documents.map(({ id }) => id)) : undefined;
       const isOld = ({ id, updatedAt }: DocumentRecord) =>
-        now - updatedAt > keepMs || (heads !== undefined && !heads.has(id) && now - updatedAt > limits.homeGoneMs);
-      const old = page.items.filter(isOld);
+        now - updatedAt > keepMs || (heads !== undefined && !heads.has(id) && now - updatedAt > nodeLimits.homeGoneMs);
+      const old = documents.filter(isOld);
       for (const document of old) {
         await onSwept?.(document);
         await store.documents.delete(kind, document.id);
       }
       count += old.length;
-      cursor = page.next;
-    } while (cursor !== null);
+    }
   }
   return count;
 }

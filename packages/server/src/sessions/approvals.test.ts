@@ -21,7 +21,7 @@ const asking = { kind: 'builtin' as const, permission: 'ask' as const };
 const selfHosted = { environment: { id: 'env_1', type: 'self_hosted' as const } };
 
 onEachStore((openStore) => {
-  it('[R20] a call that needs consent is not run before it: the session rests and names it', async () => {
+  it('[R20] a call that needs approval does not run before it: the session is idle and names the call', async () => {
     let runs = 0;
     const bash = { ...asking, run: () => (runs++, result('hi')) };
     const fleet = await openFleet({ store: await openStore(), tools: { bash } });
@@ -53,7 +53,7 @@ onEachStore((openStore) => {
     expect(await fleet.payloads(id, 'run.started')).toHaveLength(1);
   });
 
-  it('[R21] a call that was denied is not run; the thread is at work again, and the model reads why', async () => {
+  it('[R21] a denied call is not run; the thread runs again, and the model reads the reason', async () => {
     let runs = 0;
     const bash = { ...asking, run: () => (runs++, result('hi')) };
     const fleet = await openFleet({ store: await openStore(), tools: { bash } });
@@ -77,7 +77,7 @@ onEachStore((openStore) => {
     expect(await fleet.payloads(id, 'turn.ended')).toMatchObject([{ ok: true }]);
   });
 
-  it('[R22] of two asks one is answered: the session rests again and names the other only', async () => {
+  it('[R22] after one of two approvals is decided, the session is idle again and names only the other', async () => {
     const fleet = await openFleet({ store: await openStore(), tools: { bash: asking } });
     for (const first of ['allow', 'deny'] as const) {
       const id = await fleet.begin(solo, { turns: [[{ call: 'bash' }, { call: 'bash' }], [{ say: 'Done.' }]] });
@@ -98,7 +98,7 @@ onEachStore((openStore) => {
     }
   });
 
-  it('[R23] asks that are answered in one request make the session run once', async () => {
+  it('[R23] approvals that are decided in one request make the session run once', async () => {
     const fleet = await openFleet({ store: await openStore(), tools: { bash: asking } });
     const id = await fleet.begin(solo, { turns: [[{ call: 'bash' }, { call: 'bash' }], [{ say: 'Done.' }]] });
     const { seq } = await fleet.rest(id);
@@ -149,7 +149,7 @@ onEachStore((openStore) => {
     });
   });
 
-  it('[R25] the client runs a custom tool, and what it brings reaches the model, as an error too', async () => {
+  it('[R25] the client runs a custom tool, and its result reaches the model, also as an error', async () => {
     const fleet = await openFleet({ store: await openStore(), tools: { form: { kind: 'custom' } } });
     const expectations = { tool_result: 'no such form', is_error: true };
     const id = await fleet.begin(solo, {
@@ -172,7 +172,7 @@ onEachStore((openStore) => {
   });
 });
 
-it('[R26] a custom tool may be answered as soon as it is called, before the session rests', async () => {
+it('[R26] a custom tool may be answered as soon as it is called, before the session is idle', async () => {
   const gate = createGate();
   const slow = { kind: 'builtin' as const, run: async () => (await gate.opened, result('slow')) };
   const fleet = await openFleet({ tools: { form: { kind: 'custom' }, slow } });
@@ -190,7 +190,7 @@ it('[R26] a custom tool may be answered as soon as it is called, before the sess
   expect(await fleet.payloads(id, 'turn.ended')).toMatchObject([{ ok: true }]);
 });
 
-it('[R27] while another call runs the thread is at work, and rests as soon as only the client is waited for', async () => {
+it('[R27] while another call runs the thread is running, and becomes idle as soon as only the client can continue it', async () => {
   const gate = createGate();
   const slow = { kind: 'builtin' as const, run: async () => (await gate.opened, result('slow')) };
   const fleet = await openFleet({ tools: { bash: asking, slow } });
@@ -207,7 +207,7 @@ it('[R27] while another call runs the thread is at work, and rests as soon as on
   ]);
 });
 
-it('[R28] in a self-hosted environment the worker runs what works on files: first consent, then the result', async () => {
+it('[R28] in a self-hosted environment the worker runs tools that work on files: after the approval, it sends the result', async () => {
   const fleet = await openFleet({ tools: { bash: asking, read: { kind: 'builtin' }, web: { kind: 'mcp' } } });
   const turns = [
     [{ call: 'bash' }, { call: 'read' }, { call: 'web' }],
@@ -240,7 +240,7 @@ it('[R29] calls that were denied are never given to a worker', async () => {
   await expect(fleet.send(id, workerResult(bash!, 'x'))).rejects.toMatchObject({ code: 'wrong_answer' });
 });
 
-it('[R30] what agents of any depth ask is answered by its id alone, and named by the session all together', async () => {
+it('[R30] approvals of agents at any depth are decided by id alone, and the session names all of them', async () => {
   const fleet = await openFleet({ tools: { bash: asking, form: { kind: 'custom' } } });
   const bottom = { turns: [[{ call: 'bash' }], [{ expect: { tool_result: 'bash ran' } }, { say: 'bottom' }]] };
   const middle = {
@@ -258,7 +258,7 @@ it('[R30] what agents of any depth ask is answered by its id alone, and named by
   const asks = await fleet.asks(id);
   expect(asks).toHaveLength(3);
   const { threads } = await fleet.state(id);
-  // Who waits for somebody who asks, asks too.
+  // A call that waits for a child with a pending approval waits for that approval too.
   expect(
     [...threads.values()].map(({ stop: { reason } }) => reason.type === 'requires_action' && reason.event_ids.length),
   ).toEqual([3, 2, 1]);
@@ -275,7 +275,7 @@ it('[R30] what agents of any depth ask is answered by its id alone, and named by
   expect(await fleet.payloads(id, 'run.ended')).toMatchObject([{ ok: true, content: 'top' }]);
 });
 
-it('[R31] an ask outlives the process, and can still be answered', async () => {
+it('[R31] a pending approval survives the process, and can still be decided', async () => {
   const fleet = await openFleet({ tools: { bash: asking, form: { kind: 'custom' } } });
   const turns = [
     [{ call: 'bash' }, { call: 'form' }],

@@ -19,7 +19,7 @@ import { onEachStore } from './suite/stores.suite.ts';
 const ask = { kind: 'builtin' as const, permission: 'ask' as const };
 
 onEachStore((openStore) => {
-  it('[R120] a session is archived when it rests, not while it runs; it is read on, and never written to', async () => {
+  it('[R120] a session is archived when it is idle, not while it runs; it stays readable, and is never written to', async () => {
     const fleet = await openFleet({ store: await openStore() });
     const id = await fleet.begin(solo, { turns: [[hang]] });
     await expect(fleet.sessions.archive(workspaceId, id)).rejects.toMatchObject({ code: 'session_running' });
@@ -38,7 +38,7 @@ onEachStore((openStore) => {
     expect(await fleet.head(id)).toBe(head);
   });
 
-  it('[R121] what waits for somebody when a session is archived ends with it: calls, turns and the run', async () => {
+  it('[R121] archiving a session ends its pending approvals: calls, turns and the run', async () => {
     const fleet = await openFleet({ store: await openStore(), tools: { ask } });
     const asking = { turns: [[{ call: 'ask' }]] };
     const id = await fleet.begin(lead, { turns: [[{ call: 'ask' }, delegates(asking)]] });
@@ -61,7 +61,7 @@ onEachStore((openStore) => {
     expect(items).toEqual([]);
   });
 
-  it('[R122] as soon as somebody reads that a session rests it can be archived or deleted', async () => {
+  it('[R122] a session can be archived or deleted as soon as a reader receives its idle status', async () => {
     const fleet = await openFleet({ store: await openStore() });
     const archived = await fleet.begin(solo, says('Hi'));
     await fleet.rest(archived);
@@ -82,7 +82,7 @@ onEachStore((openStore) => {
     expect(fleet.problems).toEqual([]);
   });
 
-  it('[R123] a child that rests is archived for good, and a second time changes nothing; others are refused', async () => {
+  it('[R123] an idle sub-thread is archived permanently, and a second time changes nothing; others are refused', async () => {
     const ended: string[] = [];
     const fleet = await openFleet({ store: await openStore(), onThreadEnd: (thread) => ended.push(thread) });
     const id = await fleet.begin(lead, {
@@ -112,7 +112,7 @@ onEachStore((openStore) => {
   });
 });
 
-it('[R124] a child is archived while it asks: its call is closed, and who waits for it is told', async () => {
+it('[R124] archiving a child with a pending approval closes its call and reports to its parent', async () => {
   const fleet = await openFleet({ tools: { ask } });
   const expected = { tool_result: 'ERR: worker did not finish: its thread was archived' };
   const id = await fleet.begin(lead, {
@@ -138,7 +138,7 @@ it('[R124] a child is archived while it asks: its call is closed, and who waits 
   expect((await fleet.payloads(id, 'turn.ended')).at(-1)).toMatchObject({ ok: true });
 });
 
-it('[R125] an update writes only what is different; one that changes nothing writes nothing', async () => {
+it('[R125] an update writes only changed fields; one that changes nothing writes nothing', async () => {
   const fleet = await openFleet();
   const id = await fleet.begin(solo, says('Hi'), { title: 'Old', metadata: { a: 1 } });
   const { seq } = await fleet.rest(id);
@@ -155,7 +155,7 @@ it('[R125] an update writes only what is different; one that changes nothing wri
   ]);
 });
 
-it('[R126] an agent is changed while its session rests, and works by it from the next turn on', async () => {
+it('[R126] an agent is changed while its session is idle, and the change applies from the next turn', async () => {
   const gate = createGate();
   const wait = { kind: 'builtin' as const, run: async () => (await gate.opened, result('waited')) };
   const fleet = await openFleet({ tools: { wait } });

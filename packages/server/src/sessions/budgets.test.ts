@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createManualClock } from '../base/clock.ts';
 import { createManualSchedule } from '../base/manual-schedule.suite.ts';
-import type { Budget } from '../frames/frames.ts';
+import type { Budget } from '../frames/payload-parts.ts';
 import {
   confirm,
   createGate,
@@ -21,7 +21,7 @@ const bash = { bash: { kind: 'builtin' as const } };
 const rounds = { turns: [[{ call: 'bash' }], [{ call: 'bash' }], [{ say: 'Done.' }]] };
 
 onEachStore((openStore) => {
-  it('[R100] a session that has used up its budget pauses in its turn; messages are refused, and raising it goes on', async () => {
+  it('[R100] a session that has used up its budget pauses in its turn; messages are refused, and raising the budget continues the turn', async () => {
     const fleet = await openFleet({ store: await openStore(), tools: bash });
     const id = await fleet.begin(solo, rounds, { budget: { ...unbound, requests: 1 } });
     const { seq } = await fleet.rest(id);
@@ -90,7 +90,7 @@ it('[R102] a budget of money does not bind where a price is not known', async ()
   expect((await fleet.rest(id)).payload).toMatchObject({ stop_reason: { type: 'end_turn' } });
 });
 
-it('[R103] who waits for a paused child is paused too, and goes on with it', async () => {
+it('[R103] a thread that waits for a paused child is paused too, and continues with it', async () => {
   const fleet = await openFleet({ tools: bash });
   const id = await fleet.begin(
     lead,
@@ -110,7 +110,7 @@ it('[R103] who waits for a paused child is paused too, and goes on with it', asy
   expect((await fleet.payloads(id, 'turn.ended')).every(({ ok }) => ok)).toBe(true);
 });
 
-it('[R104] whoever asks goes before the budget; once answered, the budget is what is named', async () => {
+it('[R104] pending approvals are named before the budget; once decided, the budget is named', async () => {
   const fleet = await openFleet({ tools: { ...bash, ask: { kind: 'builtin', permission: 'ask' } } });
   const asks = { turns: [[{ call: 'ask' }], [{ say: 'x' }]] };
   const id = await fleet.begin(
@@ -136,7 +136,7 @@ it('[R105] an interrupt leaves what the budget paused as it is, and is not kept'
   expect((await fleet.state(id)).stop.reason).toEqual({ type: 'budget_reached' });
 });
 
-it('[R106] a budget is there from the beginning or never, and is set above what was used', async () => {
+it('[R106] a budget is set at creation or never, and must exceed the usage so far', async () => {
   const fleet = await openFleet({ tools: bash });
   const free = await fleet.begin(solo, 'Hello');
   await fleet.rest(free);
@@ -155,7 +155,7 @@ it.each<[string, Partial<Budget>, Partial<Budget>]>([
   ['tokens', { tokens: 1 }, { tokens: 1_000_000 }],
   ['requests', { requests: 1 }, { requests: 2 }],
   ['time', { wall_ms: 5 }, { wall_ms: 6 }],
-])('[R253] a budget of %s that is set again has to be above what was used, too', async (_, bound, more) => {
+])('[R253] a changed budget of %s must exceed the usage so far, too', async (_, bound, more) => {
   const clock = createManualClock(1_000);
   const fleet = await openFleet({
     clock,
@@ -173,7 +173,7 @@ it.each<[string, Partial<Budget>, Partial<Budget>]>([
   expect((await fleet.rest(id, seq)).payload).toMatchObject({ stop_reason: { type: 'end_turn' } });
 });
 
-it('[R107] where nobody is there to raise it, what has used up its budget ends, and says so', async () => {
+it('[R107] a run that ends at its budget ends when the budget is used up, with that reason', async () => {
   const fleet = await openFleet({ tools: bash });
   const budget = { ...unbound, requests: 3 };
   const turns = [[delegates(rounds, rounds)], [{ say: 'Never.' }]];

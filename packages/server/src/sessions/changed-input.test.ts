@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { confirm, delegates, lead, message, openFleet, result, solo } from './suite/fleet.suite.ts';
 
-// What whoever decides can say beside yes and no, in sessions of model engines.
+// What a decision can contain beside allow and deny, in sessions of model engines.
 
 const asking = { kind: 'builtin' as const, permission: 'ask' as const };
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -61,7 +61,7 @@ it('[R322] a denial with an interrupt ends the turn that made the call, and the 
   expect(await fleet.payloads(id, 'agent.message')).toMatchObject([{ content: [{ text: 'Understood.' }] }]);
 });
 
-it('[R322] a denial with an interrupt of a child ends the turn of the child, and its coordinator goes on', async () => {
+it('[R322] a denial with an interrupt of a child ends the turn of the child, and its coordinator continues', async () => {
   const fleet = await openFleet({ tools: { bash: asking } });
   const id = await fleet.begin(lead, {
     turns: [[delegates({ turns: [[{ call: 'bash' }], [{ say: 'Never.' }]] })], [{ say: 'Done.' }]],

@@ -14,7 +14,7 @@ describe('what the checks of a log notice', () => {
     expect(findLogProblems(frames)).toEqual([]);
   });
 
-  it('[X4] a frame that is missing is missed, but for those that nothing else in the log speaks of', () => {
+  it('[X4] a missing frame is noticed, except one that no other frame refers to', () => {
     // Without its last frame a log is shorter, and whole.
     const inside = frames.slice(0, -1);
     const unnoticed = inside.filter((_, at) => findLogProblems(renumber(frames.toSpliced(at, 1))).length === 0);
@@ -37,7 +37,7 @@ describe('what the checks of a log notice', () => {
     }
   });
 
-  it('[X4] text that is not what it grew to is noticed', () => {
+  it('[X4] a block that differs from its deltas is noticed', () => {
     const changed = frames.map((frame): SessionFrame => {
       if (frame.type !== 'delta.text') return frame;
       return { ...frame, payload: { ...frame.payload, text: frame.payload.text.toUpperCase() } };
@@ -45,7 +45,7 @@ describe('what the checks of a log notice', () => {
     expect(findLogProblems(changed)).not.toEqual([]);
   });
 
-  it('[X4] what comes of a request after its end is noticed', () => {
+  it('[X4] frames of a request after its end are noticed', () => {
     const at = frames.findIndex(({ type }) => type === 'delta.text');
     const end = frames.findIndex(({ type, threadId }, index) => {
       return index > at && type === 'span.model_request_end' && threadId === frames[at]!.threadId;
@@ -70,7 +70,7 @@ describe('what the check of a history notices', () => {
     content: [{ type: 'tool_result', tool_use_id: 'a', content: [], is_error: false }],
   } as const;
 
-  it('[X4] a call without its result, a result without its call, and what is empty', () => {
+  it('[X4] a call without a result, a result without a call, and empty content are noticed', () => {
     expect(findHistoryProblems([said, called, answered])).toEqual([]);
     expect(findHistoryProblems([said, called])).not.toEqual([]);
     expect(findHistoryProblems([said, called, said])).not.toEqual([]);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { limits } from '../base/limits.ts';
-import type { EngineEvent, ModelRequest } from '../engines/engine.ts';
+import { sessionLimits } from './core/limits.ts';
+import type { EngineEvent, ModelRequest } from '../engines/model/engine.ts';
 import { message, openFleet, solo } from './suite/fleet.suite.ts';
 import { createPlainEngine, someUsage } from './suite/plain-engine.suite.ts';
 
@@ -34,7 +34,7 @@ async function* finish(
   yield { type: 'finished', content, stop: { reason, category: null, explanation: null }, usage, model: 'plain' };
 }
 
-it('[R140] before the window of the model is full its history is summed up, and the turn goes on with the summary', async () => {
+it('[R140] the history is summarised before the context window is full, and the turn continues with the summary', async () => {
   const seen: ModelRequest[] = [];
   const fleet = await openFleet({ engine: createBusyEngine(2, seen, 850), tools: bash, windowTokens: 1_000 });
   const id = await fleet.begin(solo, 'Count the files.');
@@ -69,7 +69,7 @@ it('[R141] a window that is not nearly full is left alone', async () => {
   expect(await fleet.types(id)).not.toContain('agent.thread_context_compacted');
 });
 
-it('[R142] what the model says does not fit is summed up at once; if that does not help, the turn is given up', async () => {
+it('[R142] a request that the model refuses as too long is compacted at once; if that does not help, the turn fails', async () => {
   let turns = 0;
   const engine = createPlainEngine((request) => {
     const isSummary = JSON.stringify(request.messages.at(-1)).includes('replaced by a summary');
@@ -83,7 +83,7 @@ it('[R142] what the model says does not fit is summed up at once; if that does n
   const { seq } = await fleet.rest(id);
   const asked = (await fleet.payloads(id, 'span.model_request_start')).map(({ purpose }) => purpose);
   expect(asked).toEqual(['turn', 'turn', 'turn', 'compaction', 'turn', 'compaction', 'turn']);
-  expect(asked.filter((purpose) => purpose === 'compaction')).toHaveLength(limits.turnCompactionsMax);
+  expect(asked.filter((purpose) => purpose === 'compaction')).toHaveLength(sessionLimits.turnCompactionsMax);
   expect(await fleet.payloads(id, 'session.error')).toMatchObject([
     { retry: 'exhausted', error: { type: 'compaction_limit_reached_error' } },
   ]);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Json } from '../base/json.ts';
-import { limits } from '../base/limits.ts';
-import { findProblem } from './content-size.ts';
+import type { Json } from '../base/json/json.ts';
+import { baseLimits } from '../base/limits.ts';
+import { findSizeProblem } from './core/content-size.ts';
 import { message, openFleet, result, solo } from './suite/fleet.suite.ts';
 import { createPlainEngine, type PlainAnswer } from './suite/plain-engine.suite.ts';
 
@@ -40,8 +40,8 @@ it('[R256] a result that is nested too deep is an error result', async () => {
   expect(await fleet.payloads(id, 'turn.ended')).toMatchObject([{ ok: true }]);
 });
 
-it('[R256] what has just the depth that is allowed is kept', () => {
-  expect(findProblem('it', nest(limits.contentDepthMax))).toBeNull();
-  expect(findProblem('it', nest(limits.contentDepthMax + 1))).toContain('500 levels are allowed');
-  expect(findProblem('it', 'a text')).toBeNull();
+it('[R256] content at the depth limit is stored', () => {
+  expect(findSizeProblem('it', nest(baseLimits.contentDepthMax))).toBeNull();
+  expect(findSizeProblem('it', nest(baseLimits.contentDepthMax + 1))).toContain('500 levels are allowed');
+  expect(findSizeProblem('it', 'a text')).toBeNull();
 });

@@ -14,7 +14,7 @@ import { encodeFrame } from '../store/frame.ts';
 import { Database } from '../store/sqlite/database.ts';
 import { createSqliteStore } from '../store/sqlite/sqlite-store.ts';
 import type { Store } from '../store/store.ts';
-import { findSessionProblems, findUnrest, readFrames } from './suite/check-session.suite.ts';
+import { findSessionProblems, findUnsettled, readFrames } from './suite/check-session.suite.ts';
 
 /** Databases, and how often the process is killed that works on each. */
 const ROUNDS = isLong ? 20 : 1;
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 
 it(
-  '[X2] a process killed at any moment loses nothing that was seen and runs nothing twice, and the next one goes on',
+  '[X2] a process killed at any moment loses nothing that was delivered and runs nothing twice, and the next one continues',
   async () => {
     const random = randomText();
     let figures: Figures = { kills: 0, sessions: 0, frames: 0, tools: 0, resumedRequests: 0, interruptedTools: 0 };
@@ -76,7 +76,7 @@ function addFigures(a: Figures, b: Figures): Figures {
   };
 }
 
-/** After so many frames that somebody saw, or so many milliseconds, whichever is first. */
+/** After so many frames that a reader received, or so many milliseconds, whichever is first. */
 interface Moment {
   readonly frames: number;
   readonly ms: number;
@@ -91,7 +91,7 @@ function toMoment(random: RandomText): Moment {
 class CrashSite {
   readonly #path: string;
   readonly #traces: string;
-  /** The digest of every frame that somebody has seen, by session and place. */
+  /** The digest of every frame that a reader has received, by session and seq. */
   readonly #seen = new Map<string, Map<number, string>>();
   #kills = 0;
 
@@ -143,7 +143,7 @@ class CrashSite {
 
   async checkRest(): Promise<string[]> {
     return await this.#open(async (store) => {
-      const all = (await listSessions(store)).map((sessionId) => findUnrest(store, { workspaceId, sessionId }));
+      const all = (await listSessions(store)).map((sessionId) => findUnsettled(store, { workspaceId, sessionId }));
       const { items: asks } = await store.approvals.list({ workspaceId, isPending: true, limit: 1_000 });
       return [...(await Promise.all(all)).flat(), ...asks.map(({ id }) => `${id} was not answered`)];
     });
@@ -170,7 +170,7 @@ class CrashSite {
     const [sessionId = '', seq = '', digest = ''] = line.split(' ');
     const known = this.#seen.get(sessionId) ?? new Map<number, string>();
     this.#seen.set(sessionId, known);
-    // Somebody who reads it again after a restart must see the same.
+    // A reader must receive the same frames after a restart.
     expect(known.get(Number(seq)) ?? digest).toBe(digest);
     known.set(Number(seq), digest);
   }
@@ -179,10 +179,10 @@ class CrashSite {
     const entries = await store.read({ sessionId, after: 0, entriesMax: Infinity, bytesMax: Infinity });
     const kept = new Map(entries.map((entry) => [entry.seq, 'bytes' in entry ? digestOf(entry.bytes) : '']));
     const lost = [...(this.#seen.get(sessionId) ?? [])].filter(([seq, digest]) => kept.get(seq) !== digest);
-    return lost.map(([seq]) => `somebody has seen frame ${seq} of ${sessionId}, which is not there`);
+    return lost.map(([seq]) => `a reader received frame ${seq} of ${sessionId}, which is missing`);
   }
 
-  /** Every run of a tool was meant, and meant once; and who says that a tool has done its work is right. */
+  /** Every tool call ran at most once, and every logged success really ran. */
   async #findWrongRuns(store: Store): Promise<string[]> {
     const frames = (await Promise.all((await listSessions(store)).map((id) => readFrames(store, id)))).flat();
     const started = new Set(

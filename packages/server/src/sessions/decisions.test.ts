@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { beginState } from './begin-state.ts';
-import { evolve } from './evolve.ts';
+import { beginState } from './core/state/begin-state.ts';
+import { evolve } from './core/state/evolve.ts';
 import { confirm, customResult, openFleet, result, solo, workerResult } from './suite/fleet.suite.ts';
 
 // What a decision leaves in the log: who, when, by which rule, and about what exactly.
@@ -9,7 +9,7 @@ import { confirm, customResult, openFleet, result, solo, workerResult } from './
 const asking = { kind: 'builtin' as const, permission: 'ask' as const };
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-it('[R270] the frame of an approval says who gave it, by which rule and about which input, and its time when', async () => {
+it('[R270] the frame of a decision has its key, rule, input and time', async () => {
   const fleet = await openFleet({ tools: { bash: asking } });
   const input = { timeout: 5, command: 'ls -l', env: { b: '2', a: '1' } };
   const id = await fleet.begin(solo, { turns: [[{ call: 'bash', input }], [{ say: 'Done.' }]] });
@@ -49,7 +49,7 @@ it('[R271] a denial leaves the same, with its reason, and answers in one request
   ]);
 });
 
-it('[R272] the result of a custom tool says who gave it and for which input; what a worker ran says neither', async () => {
+it('[R272] the result of a custom tool has its key and input; the result of a worker has neither', async () => {
   const fleet = await openFleet({ tools: { form: { kind: 'custom' }, read: { kind: 'builtin' } } });
   const turns = [[{ call: 'form', input: { b: 1, a: [] } }, { call: 'read' }], [{ say: 'Done.' }]];
   const id = await fleet.begin(solo, { turns }, { environment: { id: 'env_1', type: 'self_hosted' } });
@@ -76,7 +76,7 @@ it('[R272] the result of a custom tool says who gave it and for which input; wha
   ]);
 });
 
-it('[R273] a withdrawn approval is closed by a result that says what withdrew it, and an answer that comes too late is logged as not applied', async () => {
+it('[R273] a withdrawn approval is closed by a result that names the cause, and a late decision is logged as not applied', async () => {
   const fleet = await openFleet({ tools: { bash: asking } });
   const id = await fleet.begin(solo, { turns: [[{ call: 'bash' }], [{ say: 'Done.' }]] });
   const { seq } = await fleet.rest(id);

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { Json } from '../base/json.ts';
-import type { ModelRequest } from '../engines/engine.ts';
+import type { Json } from '../base/json/json.ts';
+import type { ModelRequest } from '../engines/model/engine.ts';
 import { agent, customResult, openFleet, snapshot } from './suite/fleet.suite.ts';
 import { createPlainEngine, type PlainAnswer } from './suite/plain-engine.suite.ts';
 
-// Who is meant by a name: agents and tools that are called like others.
+// Agents and tools that have the same name as others.
 
 it('[R250] an older version of the coordinator in its own roster works by that version, and not as a copy', async () => {
   const seen: ModelRequest[] = [];
@@ -38,7 +38,7 @@ it('[R251] an agent that cannot delegate may have a tool of its own that is call
   expect((await fleet.rest(id, seq)).payload).toMatchObject({ stop_reason: { type: 'end_turn' } });
 });
 
-it('[R252] a follow-up that names another agent than the one of the thread is refused, and reaches nobody', async () => {
+it('[R252] a follow-up that names another agent than the one of the thread is refused, and not delivered', async () => {
   const engine = createPlainEngine(({ thread, messages }) => {
     if (thread.agentName !== 'lead') return {};
     const results = messages.filter(({ content }) => content.some(({ type }) => type === 'tool_result')).length;

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../base/clock.ts';
-import { limits } from '../base/limits.ts';
-import type { EngineEvent, EngineFailure } from '../engines/engine.ts';
+import { baseLimits } from '../base/limits.ts';
+import { sessionLimits } from './core/limits.ts';
+import type { EngineEvent, EngineFailure } from '../engines/model/engine.ts';
 import { createManualSchedule } from '../base/manual-schedule.suite.ts';
-import { toRetryDelay } from './retry-delay.ts';
+import { toRetryDelay } from './runtime/retry-delay.ts';
 import {
   createGate,
   delegates,
@@ -21,7 +22,7 @@ import { createPlainEngine, someUsage } from './suite/plain-engine.suite.ts';
 import { onEachStore } from './suite/stores.suite.ts';
 
 onEachStore((openStore) => {
-  it('[R80] a request that may work later is made again after a wait, in which nobody is at work', async () => {
+  it('[R80] a request that may succeed later is retried after a wait, in which no thread is running', async () => {
     const fleet = await openFleet({ store: await openStore() });
     const id = await fleet.begin(solo, { turns: [[{ fail: { status: 529, retry_after_s: 0 } }, { say: 'Better.' }]] });
     await fleet.rest(id);
@@ -48,7 +49,7 @@ onEachStore((openStore) => {
     ]);
   });
 
-  it('[R81] a turn that failed for good is over, what waited is dropped, and the next message begins another', async () => {
+  it('[R81] a turn that failed finally is over, pending messages are dropped, and the next message begins another', async () => {
     const gate = createGate();
     const wait = { kind: 'builtin' as const, run: async () => (await gate.opened, result('waited')) };
     const fleet = await openFleet({ store: await openStore(), tools: { wait } });
@@ -78,7 +79,7 @@ onEachStore((openStore) => {
     expect((await fleet.payloads(id, 'turn.ended')).map(({ ok }) => ok)).toEqual([false, true]);
   });
 
-  it('[R82] a child that fails for good ends, whoever waits for it is told, and its siblings finish', async () => {
+  it('[R82] a child that fails finally is terminated, its parent gets a report, and its siblings finish', async () => {
     const ended: string[] = [];
     const fleet = await openFleet({ store: await openStore(), onThreadEnd: (thread) => ended.push(thread) });
     const tasks = [{ turns: [[{ fail: { status: 400, message: 'no' } }]] }, { turns: [[{ say: 'Fine.' }]] }];
@@ -155,7 +156,7 @@ onEachStore((openStore) => {
 });
 
 describe('waits between attempts', () => {
-  it('[R84] there are so many attempts after the first, each wait twice as long, and then the turn is given up', async () => {
+  it('[R84] a request has a limited number of retries, each after twice the delay, and then the turn fails', async () => {
     const { fleet, id, waits } = await failing({
       reason: 'overloaded',
       message: 'no',
@@ -163,15 +164,15 @@ describe('waits between attempts', () => {
       retryAfterMs: null,
     });
     expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000]);
-    expect(waits).toHaveLength(limits.requestRetriesMax);
-    expect(await fleet.payloads(id, 'span.model_request_start')).toHaveLength(1 + limits.requestRetriesMax);
+    expect(waits).toHaveLength(baseLimits.requestRetriesMax);
+    expect(await fleet.payloads(id, 'span.model_request_start')).toHaveLength(1 + baseLimits.requestRetriesMax);
     expect((await fleet.payloads(id, 'session.error')).map(({ retry }) => retry)).toEqual([
       ...waits.map(() => 'retrying'),
       'exhausted',
     ]);
   });
 
-  it('[R85] when the other side says how long to wait, that is how long', async () => {
+  it('[R85] a retry waits as long as the endpoint requests', async () => {
     const { waits } = await failing({
       reason: 'rate_limited',
       message: 'no',
@@ -184,7 +185,7 @@ describe('waits between attempts', () => {
   it('[R86] a wait doubles up to the longest, and chance takes off up to a quarter', () => {
     const waits = Array.from({ length: 9 }, (_, failures) => toRetryDelay(failures, () => 0));
     expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
-    expect([waits[0], waits.at(-1)]).toEqual([limits.retryDelayMs, limits.retryDelayMsMax]);
+    expect([waits[0], waits.at(-1)]).toEqual([sessionLimits.retryDelayMs, sessionLimits.retryDelayMsMax]);
     expect(toRetryDelay(0, () => 0.999_999)).toBe(375);
     expect(toRetryDelay(20, () => 0.5)).toBe(26_250);
   });
@@ -208,12 +209,12 @@ describe('waits between attempts', () => {
     await fleet.until(id, ({ type }) => type === 'turn.retried');
   });
 
-  it('[R87] an answer in between counts the failures anew', async () => {
+  it('[R87] a model response in between resets the count of failures', async () => {
     const fail: EngineFailure = { reason: 'overloaded', message: 'no', consequence: 'retry', retryAfterMs: 0 };
     let requests = 0;
     const engine = createPlainEngine(() => {
       requests++;
-      if (requests % (limits.requestRetriesMax + 1) !== 0) return failLater(fail);
+      if (requests % (baseLimits.requestRetriesMax + 1) !== 0) return failLater(fail);
       const isLast = requests > 12;
       return isLast
         ? {}
@@ -281,7 +282,7 @@ it('[I6] an engine that throws fails the turn, and the session lives on', async 
   expect(fleet.problems).toEqual([]);
 });
 
-it('[I6] an engine that ends without a word is asked again', async () => {
+it('[I6] an engine that ends without a response is called again', async () => {
   let requests = 0;
   const engine = createPlainEngine(() => (++requests === 1 ? silence() : {}));
   const fleet = await openFleet({ engine });
@@ -293,7 +294,7 @@ it('[I6] an engine that ends without a word is asked again', async () => {
   expect(await fleet.payloads(id, 'turn.ended')).toMatchObject([{ ok: true }]);
 });
 
-it('[R89] an answer that breaks off is void: its text is not told to the model, and is said again', async () => {
+it('[R89] a model response that breaks off is void: its text is not in the history, and is requested again', async () => {
   const fleet = await openFleet();
   const id = await fleet.begin(solo, {
     turns: [[{ say: 'Half an answer' }, { cut: { times: 1 } }, { say: ' and the rest.' }]],
@@ -308,7 +309,7 @@ it('[R89] an answer that breaks off is void: its text is not told to the model, 
   expect(await fleet.payloads(id, 'span.model_request_end')).toMatchObject([{ is_error: true }, { is_error: false }]);
 });
 
-it('[R90] letters outlive a turn of the coordinator that failed: they are told with the next one', async () => {
+it('[R90] messages between threads survive a failed turn of the coordinator: they are delivered with the next one', async () => {
   const gate = createGate();
   const wait = { kind: 'builtin' as const, run: async () => (await gate.opened, result('waited')) };
   const fleet = await openFleet({ tools: { wait } });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { createManualClock } from '../base/clock.ts';
-import type { EngineEvent } from '../engines/engine.ts';
-import { interrupted } from '../engines/failures.ts';
-import { limits } from '../base/limits.ts';
+import type { EngineEvent } from '../engines/model/engine.ts';
+import { interrupted } from '../engines/model/failures.ts';
+import { toolLimits } from '../tools/limits.ts';
 import { createManualSchedule } from '../base/manual-schedule.suite.ts';
 import {
   confirm,
@@ -20,11 +20,11 @@ import {
 } from './suite/fleet.suite.ts';
 import { onEachStore } from './suite/stores.suite.ts';
 import { createPlainEngine } from './suite/plain-engine.suite.ts';
-import { noUsage } from './state.ts';
+import { noUsage } from './core/state/state.ts';
 
 const wire = 'Tool execution was interrupted before completion. Please retry.';
 
-/** A tool that ends only when it is told to stop, and says that it did. */
+/** A tool that ends only when it is aborted, and records that it did. */
 function createStoppable() {
   const stopped: string[] = [];
   const run = (_: unknown, signal: AbortSignal) =>
@@ -37,7 +37,7 @@ function createStoppable() {
   return { stopped, tool: { kind: 'builtin' as const, run } };
 }
 
-it('[R221] what a request had used up by the time it was stopped is counted, as far as its engine has told', async () => {
+it('[R221] the usage of an interrupted model request is counted as far as its engine reported it', async () => {
   const fleet = await openFleet();
   const usage = { input_tokens: 100, output_tokens: 10, cache_read_input_tokens: 5 };
   const child = { usage, turns: [[{ say: 'Once upon a time', chunks: 2 }, hang]] };
@@ -53,7 +53,7 @@ it('[R221] what a request had used up by the time it was stopped is counted, as 
   expect((await fleet.state(id)).usage).toMatchObject({ input_tokens: 200, cost_nano_usd: 14 });
 });
 
-it('[R221] nothing is counted of a request whose engine has told nothing', async () => {
+it('[R221] nothing is counted of a model request whose engine reported no usage', async () => {
   const fleet = await openFleet({ engine: createPlainEngine((_, signal) => saysNothing(signal)) });
   const id = await fleet.begin(solo, 'Go');
   await fleet.until(id, ({ type }) => type === 'span.model_request_start');
@@ -68,7 +68,7 @@ async function* saysNothing(signal: AbortSignal): AsyncGenerator<EngineEvent> {
 }
 
 onEachStore((openStore) => {
-  it('[R60] a model request is stopped at once: no message comes of it, its end does, and the turn ends plainly', async () => {
+  it('[R60] a model request is stopped at once: its end is logged without a message, and the turn ends normally', async () => {
     const fleet = await openFleet({ store: await openStore() });
     const when = [{ match: 'Go on', turn: [{ say: 'Again.' }] }];
     const id = await fleet.begin(solo, { when, else: [{ say: 'Once upon a time', chunks: 2 }, hang] });
@@ -96,7 +96,7 @@ onEachStore((openStore) => {
     expect((await fleet.payloads(id, 'turn.ended'))[1]).toMatchObject({ ok: true });
   });
 
-  it('[R61] tools that run are told to stop; until they have, the session runs, and their results are void', async () => {
+  it('[R61] running tools are aborted; until they have stopped, the session runs, and their results are void', async () => {
     const gate = createGate();
     const slow = { kind: 'builtin' as const, run: async () => (await gate.opened, result('too late')) };
     const fleet = await openFleet({ store: await openStore(), tools: { slow } });
@@ -155,7 +155,7 @@ onEachStore((openStore) => {
     expect((await fleet.payloads(id, 'turn.ended'))[1]).toMatchObject({ ok: true });
   });
 
-  it('[R63] everything stops at once: nobody is woken by what the others leave behind', async () => {
+  it('[R63] everything stops at once: reports of stopped threads wake no thread', async () => {
     const { tool, stopped } = createStoppable();
     const fleet = await openFleet({
       store: await openStore(),
@@ -181,7 +181,7 @@ onEachStore((openStore) => {
   });
 });
 
-it('[R64] one child is stopped: who waits for it reads an ERR, and its siblings go on', async () => {
+it('[R64] one child is stopped: the thread that waits for it gets an ERR, and its siblings continue', async () => {
   const gate = createGate();
   const wait = { kind: 'builtin' as const, run: async () => (await gate.opened, result('waited')) };
   const fleet = await openFleet({ tools: { wait } });
@@ -207,7 +207,7 @@ it('[R64] one child is stopped: who waits for it reads an ERR, and its siblings 
   expect(ends.map(({ stop_reason: reason }) => reason)).toEqual(['cancelled', 'end_turn', 'end_turn']);
 });
 
-it('[R65] a child that was given a task and is stopped reports it, which wakes the coordinator', async () => {
+it('[R65] a child with a task that is stopped reports it, which wakes the coordinator', async () => {
   const fleet = await openFleet();
   const woken = [{ expect: { contains: 'ERR: worker did not finish: it was interrupted' } }, { say: 'I see.' }];
   const id = await fleet.begin(lead, { turns: [[sends({ turns: [[hang]] })], [{ say: 'Waiting.' }], woken] });
@@ -218,7 +218,7 @@ it('[R65] a child that was given a task and is stopped reports it, which wakes t
   expect((await fleet.payloads(id, 'turn.ended')).map(({ ok }) => ok)).toEqual([true, false, true]);
 });
 
-it('[R66] the coordinator alone is stopped: its children go on, and their reports wake it', async () => {
+it('[R66] only the coordinator is stopped: its children continue, and their reports wake it', async () => {
   const gate = createGate();
   const wait = { kind: 'builtin' as const, run: async () => (await gate.opened, result('waited')) };
   const fleet = await openFleet({ tools: { wait } });
@@ -241,7 +241,7 @@ it('[R66] the coordinator alone is stopped: its children go on, and their report
   expect((await fleet.payloads(id, 'run.ended'))[0]).toMatchObject({ ok: true, content: 'Thanks.' });
 });
 
-it('[R67] a subtree is stopped with everything that it delegated, and who is above it is told', async () => {
+it('[R67] an interrupt of a subtree stops all its children, and its parent gets a report', async () => {
   const fleet = await openFleet();
   const middle = { turns: [[delegates({ turns: [[hang]] })], [{ say: 'Never.' }]] };
   const id = await fleet.begin(lead, { turns: [[delegates(middle)], [{ say: 'Done.' }]] }, { depthMax: 2 });
@@ -293,7 +293,7 @@ it('[R69] an interrupt overtakes what waits: the turn ends, and what waited begi
   expect(story.filter((line) => line.startsWith('session status'))).toEqual([]);
 });
 
-it('[R70] what was said in one request before an interrupt is stopped by it, and what comes behind it is not', async () => {
+it('[R70] messages before an interrupt in the same request are stopped by it, and those after it are not', async () => {
   const fleet = await openFleet();
   const id = await fleet.begin(solo, 'Hello');
   const { seq } = await fleet.rest(id);
@@ -307,8 +307,10 @@ it('[R71] reports that came before an interrupt are kept for the next turn, and 
   const gate = createGate();
   const wait = { kind: 'builtin' as const, run: async () => (await gate.opened, result('waited')) };
   const fleet = await openFleet({ tools: { wait } });
-  const told = [{ expect: { contains: ['Report.', 'And?'] } }, { say: 'Here.' }];
-  const id = await fleet.begin(lead, { turns: [[sends({ turns: [[{ say: 'Report.' }]] }), { call: 'wait' }], told] });
+  const received = [{ expect: { contains: ['Report.', 'And?'] } }, { say: 'Here.' }];
+  const id = await fleet.begin(lead, {
+    turns: [[sends({ turns: [[{ say: 'Report.' }]] }), { call: 'wait' }], received],
+  });
   await fleet.until(
     id,
     ({ type, threadId, turn }) => type === 'agent.thread_message_received' && threadId !== null && turn!.depth === 0,
@@ -352,13 +354,13 @@ it('[R73] a tool that does not stop is not waited for longer than the limit', as
   await fleet.until(id, ({ type }) => type === 'tool.started');
   await fleet.send(id, interruption());
   await fleet.until(id, ({ type }) => type === 'turn.stopping');
-  time.advance(limits.toolStopMsMax - 1);
+  time.advance(toolLimits.toolStopMsMax - 1);
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect((await fleet.state(id)).status).toBe('running');
   time.advance(1);
   await fleet.rest(id);
   expect(await fleet.payloads(id, 'agent.tool_result')).toMatchObject([
-    { is_interrupted: true, duration_ms: limits.toolStopMsMax },
+    { is_interrupted: true, duration_ms: toolLimits.toolStopMsMax },
   ]);
 });
 

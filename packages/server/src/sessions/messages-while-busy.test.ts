@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { limits } from '../base/limits.ts';
+import { sessionLimits } from './core/limits.ts';
+import { storeLimits } from '../store/limits.ts';
 import { createGate, type Fleet, lead, message, openFleet, result, sends, solo } from './suite/fleet.suite.ts';
 import { onEachStore } from './suite/stores.suite.ts';
 
@@ -13,11 +14,11 @@ async function untilQueued(fleet: Fleet, id: string, event: string) {
 }
 
 onEachStore((openStore) => {
-  it('[R110] what is said to a session at work waits, in its order, and is told with the next turn, each event twice', async () => {
+  it('[R110] messages to a running session wait in their order and are delivered with the next turn, each logged twice', async () => {
     const { gate, wait } = createWait();
     const fleet = await openFleet({ store: await openStore(), tools: { wait } });
-    const told = [{ expect: { contains: ['one', 'two', 'three'] } }, { say: 'All.' }];
-    const id = await fleet.begin(solo, { turns: [[{ call: 'wait' }], [{ say: 'First.' }], told] });
+    const delivered = [{ expect: { contains: ['one', 'two', 'three'] } }, { say: 'All.' }];
+    const id = await fleet.begin(solo, { turns: [[{ call: 'wait' }], [{ say: 'First.' }], delivered] });
     await fleet.until(id, ({ type }) => type === 'tool.started');
     const sent = [];
     for (const text of ['one', 'two', 'three']) sent.push(...(await fleet.send(id, message(text))));
@@ -48,7 +49,7 @@ onEachStore((openStore) => {
   });
 });
 
-it('[R111] what is said while the session waits for an answer waits for the end of that turn', async () => {
+it('[R111] a message sent while the session waits for a decision waits for the end of that turn', async () => {
   const fleet = await openFleet({ tools: { form: { kind: 'custom' } } });
   const id = await fleet.begin(solo, {
     turns: [[{ call: 'form' }], [{ say: 'One.' }], [{ expect: { contains: 'Next' } }, { say: 'Two.' }]],
@@ -63,7 +64,7 @@ it('[R111] what is said while the session waits for an answer waits for the end 
   expect((await fleet.payloads(id, 'turn.ended')).map(({ ok }) => ok)).toEqual([true, true]);
 });
 
-it('[R112] a note of the system is told as such, with the message it came with', async () => {
+it('[R112] a system message is delivered as such, with the message it came with', async () => {
   const fleet = await openFleet();
   const id = await fleet.begin(solo, {
     turns: [
@@ -83,19 +84,50 @@ it('[R113] however much was sent is taken up, some at a time', async () => {
   const fleet = await openFleet({ tools: { wait } });
   const id = await fleet.begin(solo, { turns: [[{ call: 'wait' }], [{ say: 'Done.' }]] });
   await fleet.until(id, ({ type }) => type === 'tool.started');
-  const texts = Array.from({ length: 2 * limits.inputsTakenMax + 1 }, (_, at) => message(`${at}`));
+  const texts = Array.from({ length: 2 * sessionLimits.inputsTakenMax + 1 }, (_, at) => message(`${at}`));
   const sent = await fleet.send(id, ...texts);
   await untilQueued(fleet, id, sent.at(-1)!.id);
   const taken = fleet.store.writes
     .flatMap((write) => ('changes' in write ? write.changes : []))
     .filter((change) => change.type === 'consume_inputs');
-  expect(taken.map(({ inputIds }) => inputIds.length)).toEqual([1, limits.inputsTakenMax, limits.inputsTakenMax, 1]);
+  expect(taken.map(({ inputIds }) => inputIds.length)).toEqual([
+    1,
+    sessionLimits.inputsTakenMax,
+    sessionLimits.inputsTakenMax,
+    1,
+  ]);
   gate.open();
   await fleet.rest(id);
-  const told = (await fleet.payloads(id, 'user.message'))
+  const delivered = (await fleet.payloads(id, 'user.message'))
     .filter(({ is_processed: isProcessed }) => isProcessed)
     .slice(1);
-  expect(told.map(({ id: event }) => event)).toEqual(sent.map(({ id: event }) => event));
+  expect(delivered.map(({ id: event }) => event)).toEqual(sent.map(({ id: event }) => event));
+});
+
+it('[H142] waiting messages are delivered up to the one that reaches 1 MiB, and the next turn begins with the rest', async () => {
+  const { gate, wait } = createWait();
+  const fleet = await openFleet({ tools: { wait } });
+  const turns = [[{ call: 'wait' }], [{ say: 'One.' }], [{ say: 'Two.' }], [{ say: 'Three.' }]];
+  const id = await fleet.begin(solo, { turns });
+  await fleet.until(id, ({ type }) => type === 'tool.started');
+  const long = message('x'.repeat(storeLimits.inputsTakenBytesMax));
+  const note = { type: 'system.message' as const, content: [{ type: 'text' as const, text: 'It is late.' }] };
+  const sent = [
+    ...(await fleet.send(id, message('a'), long, note)),
+    ...(await fleet.send(id, message('b'), message('c'))),
+  ];
+  await untilQueued(fleet, id, sent.at(-1)!.id);
+  gate.open();
+  await fleet.rest(id);
+  const delivered = (await fleet.frames(id)).filter(
+    ({ type, payload }) =>
+      type === 'turn.started' || (type.endsWith('.message') && 'is_processed' in payload && payload.is_processed),
+  );
+  const names = delivered.map(({ type, payload }) => {
+    const at = sent.findIndex((event) => 'id' in payload && event.id === payload.id);
+    return type === 'turn.started' ? 'turn' : at === -1 ? 'first' : String(at);
+  });
+  expect(names).toEqual(['turn', 'first', 'turn', '0', '1', '2', 'turn', '3', '4']);
 });
 
 it('[R114] pictures and documents reach the model as they were sent', async () => {
@@ -112,7 +144,7 @@ it('[R114] pictures and documents reach the model as they were sent', async () =
   expect(primary!.history[0]).toEqual({ role: 'user', content: [image, document] });
 });
 
-it('[R115] the coordinator can be spoken to while its children work, within the same run', async () => {
+it('[R115] the coordinator accepts messages while its children work, within the same run', async () => {
   const { gate, wait } = createWait();
   const fleet = await openFleet({ tools: { wait } });
   const task = { turns: [[{ call: 'wait' }], [{ say: 'Report.' }]] };

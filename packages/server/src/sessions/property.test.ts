@@ -7,17 +7,17 @@ import type { FrameType } from '../frames/frames.ts';
 import { createMemoryStore } from '../store/memory/memory-store.ts';
 import { Database } from '../store/sqlite/database.ts';
 import { createSqliteStore } from '../store/sqlite/sqlite-store.ts';
-import { type OpenStore, runWildly } from './suite/wild-run.suite.ts';
+import { type OpenStore, runRandomFleet } from './suite/random-run.suite.ts';
 
-const RUNS = { memory: isLong ? 20_000 : 40, sqlite: isLong ? 1_000 : 4 };
+const RUNS = { memory: isLong ? 20_000 : 40, sqlite: isLong ? 1_000 : 4, mixed: isLong ? 20_000 : 20 };
 /** On a busy machine the short test has to do with fewer. */
 const RUNS_MS = isLong ? Infinity : 4_000;
 
-const folder = mkdtempSync(join(tmpdir(), 'fleetloom-wild-'));
+const folder = mkdtempSync(join(tmpdir(), 'fleetloom-random-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it(
-  '[X1] whatever agents, tools, clients and restarts do, every session stays whole and comes to rest',
+  '[X1] whatever agents, tools, clients and restarts do, every session stays consistent and becomes idle',
   async () => {
     const types = await runMany(RUNS.memory, ({ clock }) => createMemoryStore({ clock }), wildTypes);
     // If the runs were tame, they would prove nothing.
@@ -38,15 +38,25 @@ it(
   timeout,
 );
 
+it(
+  '[R405] whatever programs and models do in mixed fleets, every session stays consistent and becomes idle',
+  async () => {
+    const wanted: FrameType[] = ['approval.requested', 'program.opened', 'answer.delivered', 'turn.took'];
+    const types = await runMany(RUNS.mixed, ({ clock }) => createMemoryStore({ clock }), wanted, true);
+    expect(wanted.filter((type) => !types.has(type))).toEqual([]);
+  },
+  timeout,
+);
+
 /** Goes on, up to ten times as long, until everything that is wanted has happened: some of it is rare. */
-async function runMany(runsMax: number, openStore: OpenStore, wanted: readonly FrameType[] = []) {
+async function runMany(runsMax: number, openStore: OpenStore, wanted: readonly FrameType[] = [], hasPrograms = false) {
   console.log(`FLEETLOOM_SEED=${seed}`);
   const deadline = performance.now() + RUNS_MS;
   const types = new Set<FrameType>();
   for (let run = 0; run < runsMax * 10; run++) {
     const isEnough = run >= runsMax || performance.now() > deadline;
     if (isEnough && wanted.every((type) => types.has(type))) break;
-    for (const type of await runWildly(seed + run, openStore)) types.add(type);
+    for (const type of await runRandomFleet(seed + run, openStore, undefined, hasPrograms)) types.add(type);
   }
   return types;
 }

@@ -1,13 +1,14 @@
 import { expect, it } from 'vitest';
 import { createManualClock } from '../base/clock.ts';
 import { createIds } from '../base/ids.ts';
-import { limits } from '../base/limits.ts';
+import { baseLimits } from '../base/limits.ts';
+import { sessionLimits } from './core/limits.ts';
 import { createManualSchedule } from '../base/manual-schedule.suite.ts';
 import { commitOne } from '../store/write.ts';
 import type { SessionFrame } from '../frames/frames.ts';
-import { decide } from './decide.ts';
-import { readState } from './read-state.ts';
-import { primaryOf } from './state.ts';
+import { decide } from './core/decide.ts';
+import { readState } from './runtime/read-state.ts';
+import { primaryOf } from './core/state/state.ts';
 import {
   confirm,
   crash,
@@ -38,7 +39,7 @@ async function recovered(fleet: Fleet, id: string, isLast: (frame: SessionFrame)
   return { next, behind: await next.story(id, seq), ends: await next.payloads(id, 'turn.ended'), story };
 }
 
-it('[R130] a request that was under way is made again, and nobody is told that half of it was said', async () => {
+it('[R130] an open model request is made again, and its partial text is not in the history', async () => {
   const fleet = await openFleet();
   const id = await fleet.begin(solo, { turns: [[{ say: 'Hello there, all of you.' }]] });
   await fleet.rest(id);
@@ -73,7 +74,7 @@ it('[R130] restarts use up no attempt, however many there are', async () => {
     models: { windowTokens: () => 1_000_000 },
   };
   const { id: threadId } = primaryOf(state);
-  for (let count = 1; count <= limits.requestRetriesMax + 2; count++) {
+  for (let count = 1; count <= baseLimits.requestRetriesMax + 2; count++) {
     decide(state, { type: 'recover' }, sources);
     expect(primaryOf(state).turn).toMatchObject({ phase: { type: 'waiting', at: time }, failures: 0 });
     decide(state, { type: 'retry', threadId, at: time }, sources);
@@ -98,7 +99,7 @@ it('[R131] a tool that had started is not run again: the model reads that it was
   expect(await next.payloads(id, 'agent.message')).toMatchObject([{ content: [{ text: 'I see.' }] }]);
 });
 
-it('[R132] a wait for the next attempt goes on, and a session that nobody has begun yet is begun', async () => {
+it('[R132] a pending retry continues, and a session that has not begun yet is begun', async () => {
   const fleet = await openFleet();
   const id = await fleet.begin(solo, {
     turns: [[{ fail: { status: 529, times: 1, retry_after_s: 0 } }, { say: 'Better.' }]],
@@ -112,13 +113,13 @@ it('[R132] a wait for the next attempt goes on, and a session that nobody has be
   expect(fresh.ends).toMatchObject([{ ok: true }]);
 });
 
-it('[R133] what was sent and not taken up is taken up', async () => {
+it('[R133] a message that was sent and not consumed is consumed', async () => {
   const fleet = await openFleet();
   const id = await fleet.begin(solo, 'one');
   const { seq } = await fleet.rest(id);
   const next = await crash(fleet, is('session.status_idle'));
   await next.close();
-  // Somebody at a door, while no process owns the session.
+  // A client's event, while no process owns the session.
   const input = { id: 'sevt_left', threadId: null, time: 0, data: { event: message('two') } };
   await commitOne(next.store, { type: 'submit', sessionId: id, changes: [{ type: 'enqueue_input', input }] });
   const last = await openFleet({ store: next.store, owner: 'last' });
@@ -145,7 +146,7 @@ it('[R134] a turn that was being stopped is stopped: its tool is not waited for'
   gate.open();
 });
 
-it('[R135] what waits for children still waits, also for those that were interrupted themselves', async () => {
+it('[R135] a thread that waits for children still waits, also for interrupted ones', async () => {
   const fleet = await openFleet({ tools: { bash, ask: { ...bash, permission: 'ask' } } });
   const tasks = [
     { turns: [[{ call: 'bash' }], [{ say: 'One.' }]] },
@@ -188,12 +189,12 @@ it('[R136] letters that were on their way arrive once', async () => {
     (frame) => frame.type === 'agent.thread_message_received' && frame.payload.from_agent_name === 'worker',
   );
   expect(ends.every(({ ok }) => ok)).toBe(true);
-  const [told] = [...(await next.state(id)).threads.values()];
+  const [primary] = [...(await next.state(id)).threads.values()];
   const [wanted] = [...(await fleet.state(id)).threads.values()];
-  expect(told!.history).toEqual(wanted!.history);
+  expect(primary!.history).toEqual(wanted!.history);
 });
 
-it('[I5] wherever it is killed, every turn that was begun ends, and the session comes to rest', async () => {
+it('[I5] wherever the process is killed, every turn that was begun ends, and the session becomes idle', async () => {
   const fleet = await openFleet({ tools: { bash } });
   const task = { turns: [[{ think: 'Hm.' }, { call: 'bash' }], [{ say: 'One.' }]] };
   const id = await fleet.begin(lead, {
@@ -228,7 +229,7 @@ it('[I5] wherever it is killed, every turn that was begun ends, and the session 
 });
 
 onEachStore((openStore) => {
-  it('[R137] a session belongs to one process: who has lost it stops everything, and writes nothing more', async () => {
+  it('[R137] a session belongs to one process: a process that has lost it stops everything, and writes nothing more', async () => {
     const store = await openStore();
     const signals: AbortSignal[] = [];
     const gate = createGate();
@@ -251,7 +252,7 @@ onEachStore((openStore) => {
     expect(await store.inputs.peek(id, 10)).toHaveLength(1);
   });
 
-  it('[R138] an update by who has lost the session is left to who has it; if nobody does it in time, it is refused and never done', async () => {
+  it('[R138] an update by a process that lost the session is forwarded to its owner; if no owner runs it in time, it is refused and never run', async () => {
     const store = await openStore();
     const fleet = await openFleet({ store, ownerWaitMs: 50 });
     const id = await fleet.begin(solo, 'Hello');
@@ -264,13 +265,13 @@ onEachStore((openStore) => {
     });
     expect(await fleet.head(id)).toBe(seq);
     await store.leases.release({ sessionId: id, fence: silent.ok ? silent.fence : 0 });
-    await fleet.sessions.take(id);
+    await fleet.sessions.applyInputs(id);
     expect(await store.inputs.peek(id, 1)).toEqual([]);
     expect(await store.sessions.get(workspaceId, id)).toMatchObject({ data: { title: null } });
   });
 });
 
-it('[R139] a disk that fails once loses nothing: the session is opened again, and goes on', async () => {
+it('[R139] a disk that fails once loses nothing: the session is opened again, and continues', async () => {
   const clock = createManualClock(1_000);
   const time = createManualSchedule(clock);
   const store = await openMemory(clock);
@@ -295,11 +296,40 @@ it('[R139] a disk that fails once loses nothing: the session is opened again, an
   isBroken = false;
   const head = await fleet.head(id);
   await new Promise((resolve) => setTimeout(resolve, 20));
-  time.advance(limits.hostTickMs);
+  time.advance(sessionLimits.hostTickMs);
   await fleet.rest(id);
   expect((await fleet.story(id, head)).slice(0, 2)).toEqual([
     'solo tool_result interrupted',
     'solo model_request_start',
+  ]);
+  expect(await fleet.payloads(id, 'turn.ended')).toMatchObject([{ ok: true }]);
+});
+
+it('[P94] a request that was interrupted because only the database failed is not reported as a restart of the server', async () => {
+  const clock = createManualClock(1_000);
+  const time = createManualSchedule(clock);
+  const store = await openMemory(clock);
+  let state: 'whole' | 'broken' | 'repaired' = 'whole';
+  const commit: typeof store.commit = (writes) => {
+    if (state === 'broken') return Promise.reject(new Error('connection lost'));
+    const frames = writes.flatMap((write) => ('frames' in write ? write.frames : []));
+    const isStart = frames.some(({ bytes }) => Buffer.from(bytes).includes('span.model_request_start'));
+    if (isStart && state === 'whole') state = 'broken';
+    return store.commit(writes);
+  };
+  const fleet = await openFleet({ store: { ...store, commit }, clock, schedule: time.schedule });
+  const id = await fleet.begin(solo, { turns: [[{ say: 'Done.' }]] });
+  await expect.poll(() => fleet.problems).toMatchObject([{ code: 'store_failed' }]);
+  state = 'repaired';
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const hasEnded = async () => {
+    // The session is opened again by the next tick, and the request is repeated by a timer.
+    time.advance(sessionLimits.hostTickMs);
+    return (await fleet.payloads(id, 'turn.ended')).length;
+  };
+  await expect.poll(hasEnded, { timeout: 10_000 }).toBe(1);
+  expect(await fleet.payloads(id, 'session.error')).toMatchObject([
+    { error: { message: 'the server had to close the session during this request', reason: 'restarted' } },
   ]);
   expect(await fleet.payloads(id, 'turn.ended')).toMatchObject([{ ok: true }]);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { limits } from '../base/limits.ts';
+import { sessionLimits } from './core/limits.ts';
 import { runKey } from '../frames/run-key.ts';
 import { message, openFleet, solo, workspaceId } from './suite/fleet.suite.ts';
 import { onEachStore } from './suite/stores.suite.ts';
@@ -7,23 +7,23 @@ import { onEachStore } from './suite/stores.suite.ts';
 const create = { workspaceId, agent: solo, environment: { id: 'env_1', type: 'cloud' as const } };
 
 onEachStore((openStore) => {
-  it('[R210] a run is found by its own id, for as long as the limit says', async () => {
+  it('[R210] a run is found by its own id, up to the limit', async () => {
     const fleet = await openFleet({ store: await openStore() });
     const id = await fleet.begin(solo, 'Hello');
     await fleet.rest(id);
     const started = (await fleet.frames(id)).find(({ type }) => type === 'run.started')!;
     expect(await fleet.store.keys.get(workspaceId, runKey(started.turn!.run))).toMatchObject({
       result: { session_id: id },
-      expiresAt: started.time + limits.runKeyMs,
+      expiresAt: started.time + sessionLimits.runKeyMs,
     });
   });
 
-  it('[R211] a run that cannot begin is begun and ended in the log, with its code, and the session rests', async () => {
+  it('[R211] a run that cannot begin is started and ended in the log, with its code, and the session is idle', async () => {
     const fleet = await openFleet({ store: await openStore() });
     const refusal = { code: 'unknown_agent', reason: 'there is no agent x', message: 'Go' };
     const { id, status } = await fleet.sessions.create({ ...create, refusal });
     expect(status).toBe('idle');
-    // In one write: a crash cannot leave a run that nobody hears of again.
+    // In one write: a crash cannot leave a run without an end.
     expect(fleet.store.writes.filter(({ type }) => type !== 'submit')).toHaveLength(1);
     expect(await fleet.story(id)).toEqual(['session created', 'session run.started', 'session run.ended error']);
     expect(await fleet.payloads(id, 'run.ended')).toMatchObject([

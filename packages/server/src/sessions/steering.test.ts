@@ -1,5 +1,12 @@
 import { expect, it } from 'vitest';
-import { begins, callsAgent, createTestPrograms, ends, opens, turnBegins } from './program/test-program.suite.ts';
+import {
+  begins,
+  callsAgent,
+  createTestPrograms,
+  ends,
+  opens,
+  turnBegins,
+} from './runtime/program/test-program.suite.ts';
 import {
   agent,
   createGate,
@@ -27,7 +34,7 @@ function createWait() {
 const toThread = (threadId: string, text: string) => ({ ...message(text), thread_id: threadId });
 
 onEachStore((openStore) => {
-  it('[Z46] a child at work reads what somebody says to it before its next request, and its one answer is a steered one', async () => {
+  it('[Z46] a running child reads a message before its next model request, and reports once', async () => {
     const { gate, begun, wait } = createWait();
     const fleet = await openFleet({ store: await openStore(), tools: { wait } });
     const task = {
@@ -51,7 +58,7 @@ onEachStore((openStore) => {
     expect(await fleet.payloads(id, 'run.ended')).toMatchObject([{ ok: true, content: 'Done.' }]);
   });
 
-  it('[Z46] said while its last answer is written, it goes on in the same turn', async () => {
+  it('[Z46] a message during the last response continues the same turn', async () => {
     const fleet = await openFleet({ store: await openStore() });
     const long = 'word '.repeat(40);
     const task = {
@@ -67,7 +74,7 @@ onEachStore((openStore) => {
     expect(await fleet.payloads(id, 'run.ended')).toMatchObject([{ ok: true }]);
   });
 
-  it('[Z46] one that rests begins with it, and its report wakes the coordinator', async () => {
+  it('[Z46] an idle thread starts a turn with it, and its report wakes the coordinator', async () => {
     const fleet = await openFleet({ store: await openStore() });
     const task = { turns: [[{ say: 'First.' }], [{ expect: { contains: 'Once more.' } }, { say: 'Second.' }]] };
     const id = await fleet.begin(lead, {
@@ -92,14 +99,14 @@ onEachStore((openStore) => {
   });
 });
 
-it('[Z46] the agents of a program are its own: nobody else speaks to them', async () => {
+it('[Z46] the sub-agents of a program get no messages of clients', async () => {
   const programs = createTestPrograms();
   const fleet = await openFleet({ programs });
   const model = { id: 'claude-code/default', effort: { type: 'high' }, speed: 'standard' } as const;
   const id = await fleet.begin({ ...agent('main', [snapshot('worker')]), model }, 'Go.');
   const program = await programs.wait();
   const opened = { type: 'opened', key: 'main', conversation: 'c1', version: '1' } as const;
-  program.tell(opened, turnBegins, begins(), callsAgent('t1'), ends(), opens('a', 't1'));
+  program.emit(opened, turnBegins, begins(), callsAgent('t1'), ends(), opens('a', 't1'));
   await fleet.until(id, ({ type }) => type === 'session.thread_created');
   const child = [...(await fleet.state(id)).threads.keys()][1]!;
   await expect(fleet.send(id, toThread(child, 'Stop.'))).rejects.toMatchObject({ code: 'thread_not_steerable' });

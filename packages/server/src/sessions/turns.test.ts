@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { limits } from '../base/limits.ts';
-import type { ModelRequest } from '../engines/engine.ts';
+import { baseLimits } from '../base/limits.ts';
+import { sessionLimits } from './core/limits.ts';
+import type { ModelRequest } from '../engines/model/engine.ts';
 import { agent, message, openFleet, says, script, snapshot, solo } from './suite/fleet.suite.ts';
 import { createPlainEngine, type PlainAnswer } from './suite/plain-engine.suite.ts';
 import { onEachStore } from './suite/stores.suite.ts';
@@ -8,7 +9,7 @@ import { onEachStore } from './suite/stores.suite.ts';
 const bash = { bash: { kind: 'builtin' as const } };
 
 onEachStore((openStore) => {
-  it('[R1] a plain turn is written in the order that readers count on, and rests with its status last', async () => {
+  it('[R1] a plain turn is written in the order that readers rely on, and ends with its idle status', async () => {
     const fleet = await openFleet({ store: await openStore() });
     const id = await fleet.begin(solo, says('Hello there.'));
     await fleet.rest(id);
@@ -34,7 +35,7 @@ onEachStore((openStore) => {
     expect((await fleet.payloads(id, 'run.ended'))[0]).toMatchObject({ ok: true, content: 'Hello there.' });
   });
 
-  it('[R2] a call stands before the end of the request that made it, its intent and its result behind', async () => {
+  it('[R2] a tool call precedes the end of its model request, and its intent and result follow', async () => {
     const fleet = await openFleet({ store: await openStore(), tools: bash });
     const turns = [
       [{ think: 'Hm.' }, { say: 'Looking.' }, { call: 'bash', input: { command: 'ls' } }],
@@ -72,7 +73,7 @@ onEachStore((openStore) => {
   });
 });
 
-it('[R3] a session is created at rest, and with events at work, which are in its log by then', async () => {
+it('[R3] a session is created idle, or running with its first events, which are in its log by then', async () => {
   const fleet = await openFleet();
   const create = { workspaceId: 'wrkspc_1', agent: solo, environment: { id: 'env_1', type: 'cloud' as const } };
   const resting = await fleet.sessions.create(create);
@@ -86,7 +87,7 @@ it('[R3] a session is created at rest, and with events at work, which are in its
   expect(threads).toMatchObject([{ parentThreadId: null, status: 'idle' }]);
 });
 
-it('[R4] what was sent has an id, comes back in its order, and the events of the log have these ids', async () => {
+it('[R4] sent events have ids, are returned in order, and keep these ids in the log', async () => {
   const fleet = await openFleet();
   const id = await fleet.begin(solo, says('one'));
   const { seq } = await fleet.rest(id);
@@ -94,12 +95,12 @@ it('[R4] what was sent has an id, comes back in its order, and the events of the
   expect(sent.map(({ event }) => event)).toEqual([message('two'), message('three')]);
   for (const each of sent) expect(each).toMatchObject({ id: expect.stringMatching(/^sevt_/), threadId: null });
   await fleet.rest(id, seq);
-  const told = (await fleet.payloads(id, 'user.message')).slice(1);
-  expect(told.map(({ id: event }) => event)).toEqual(sent.map(({ id: event }) => event));
+  const received = (await fleet.payloads(id, 'user.message')).slice(1);
+  expect(received.map(({ id: event }) => event)).toEqual(sent.map(({ id: event }) => event));
   expect(await fleet.payloads(id, 'turn.started')).toHaveLength(2);
 });
 
-it('[R5] a run goes from an input until all rest; its first turn is number 0 at depth 0, the next run counts anew', async () => {
+it('[R5] a run goes from an input until all threads are idle; its first turn is number 0 at depth 0, the next run counts from 0 again', async () => {
   const fleet = await openFleet();
   const id = await fleet.begin(solo, says('one'));
   const { seq } = await fleet.rest(id);
@@ -160,7 +161,7 @@ it('[R7] an agent works with its own model, system prompt and tools', async () =
   ]);
 });
 
-it('[R8] a pause of the model is no end: it is asked again with what it said, and its calls are run first', async () => {
+it('[R8] a pause of the model is not the end: it is requested again with its own text, and its calls are run first', async () => {
   const fleet = await openFleet({ tools: bash });
   const plain = await fleet.begin(solo, { turns: [[{ say: 'Wait' }, { stop: 'pause_turn' }], [{ say: 'done' }]] });
   await fleet.rest(plain);
@@ -186,7 +187,7 @@ it('[R9] an answer that was cut at its longest length ends the turn as a limit, 
   expect(await fleet.payloads(id, 'session.status_idle')).toMatchObject([{ stop_reason: { type: 'end_turn' } }]);
 });
 
-it('[R10] a refusal says so with its details, voids the calls of its answer, and the next message begins a turn', async () => {
+it('[R10] a refusal is logged with its details, voids the calls of its response, and the next message begins a turn', async () => {
   const fleet = await openFleet({ tools: bash });
   const id = await fleet.begin(solo, {
     turns: [[{ say: 'No.' }, { call: 'bash' }, { stop: 'refusal' }], [{ say: 'Yes.' }]],
@@ -205,8 +206,8 @@ it('[R10] a refusal says so with its details, voids the calls of its answer, and
   });
 });
 
-it('[R220] nothing of a turn that the model refused is told to it again, so that the next one is not refused too', async () => {
-  const told: string[][] = [];
+it('[R220] a turn that the model refused is removed from the history, so that the next one is not refused too', async () => {
+  const received: string[][] = [];
   const answers: PlainAnswer[] = [
     { content: [{ type: 'text', text: 'Fine.' }] },
     { content: [{ type: 'tool_use', id: 'toolu_1', name: 'bash', input: {} }], reason: 'tool_use' },
@@ -214,7 +215,7 @@ it('[R220] nothing of a turn that the model refused is told to it again, so that
     { content: [{ type: 'text', text: 'Gladly.' }] },
   ];
   const engine = createPlainEngine(({ messages }) => {
-    told.push(messages.map(({ role, content }) => `${role} ${content.map((block) => textOf(block)).join()}`));
+    received.push(messages.map(({ role, content }) => `${role} ${content.map((block) => textOf(block)).join()}`));
     return answers.shift()!;
   });
   const fleet = await openFleet({ engine, tools: bash });
@@ -225,9 +226,9 @@ it('[R220] nothing of a turn that the model refused is told to it again, so that
   await fleet.send(id, message('Something good'));
   await fleet.rest(id, refused);
   const first = ['user First', 'assistant Fine.'];
-  expect(told[2]).toEqual([...first, 'user Something bad', 'assistant tool_use', 'user tool_result']);
-  expect(told[3]).toEqual([...first, 'user Something good']);
-  // Whoever reads the log still sees all of it.
+  expect(received[2]).toEqual([...first, 'user Something bad', 'assistant tool_use', 'user tool_result']);
+  expect(received[3]).toEqual([...first, 'user Something good']);
+  // The log still has all of it.
   expect(await fleet.payloads(id, 'agent.message')).toHaveLength(3);
 });
 
@@ -235,9 +236,9 @@ function textOf(block: { readonly type: string; readonly text?: unknown }): stri
   return typeof block.text === 'string' ? block.text : block.type;
 }
 
-it('[R11] what a turn is about is told by its first characters', async () => {
+it('[R11] the task of a turn is the first characters of its input', async () => {
   const fleet = await openFleet();
-  const text = 'x'.repeat(limits.excerptCharsMax);
+  const text = 'x'.repeat(baseLimits.excerptCharsMax);
   const exact = await fleet.begin(solo, text);
   const longer = await fleet.begin(solo, `${text}y`);
   for (const id of [exact, longer]) await fleet.rest(id);
@@ -246,7 +247,7 @@ it('[R11] what a turn is about is told by its first characters', async () => {
   expect(await fleet.payloads(longer, 'run.started')).toMatchObject([{ message: `${text}…` }]);
 });
 
-it('[R12] a turn has so many requests and not one more', async () => {
+it('[R12] a turn has a limited number of model requests', async () => {
   let requests = 0;
   let calls = Number.POSITIVE_INFINITY;
   const engine = createPlainEngine(() => {
@@ -256,21 +257,21 @@ it('[R12] a turn has so many requests and not one more', async () => {
   const fleet = await openFleet({ tools: bash, engine });
   const circles = await fleet.begin(solo, 'Go in circles.');
   await fleet.rest(circles);
-  expect(requests).toBe(limits.turnRequestsMax);
+  expect(requests).toBe(sessionLimits.turnRequestsMax);
   expect(await fleet.payloads(circles, 'session.error')).toMatchObject([
     { retry: 'exhausted', error: { type: 'tool_use_limit_reached_error' } },
   ]);
   expect(await fleet.payloads(circles, 'session.status_idle')).toMatchObject([
     { stop_reason: { type: 'retries_exhausted' } },
   ]);
-  [requests, calls] = [0, limits.turnRequestsMax - 1];
+  [requests, calls] = [0, sessionLimits.turnRequestsMax - 1];
   const last = await fleet.begin(solo, 'End just in time.');
   await fleet.rest(last);
-  expect(requests).toBe(limits.turnRequestsMax);
+  expect(requests).toBe(sessionLimits.turnRequestsMax);
   expect(await fleet.payloads(last, 'turn.ended')).toMatchObject([{ ok: true }]);
 });
 
-it('[R13] a tool that is unknown or switched off is refused at once, and the model is told', async () => {
+it('[R13] a call of an unknown or disabled tool is refused at once, with an error result for the model', async () => {
   const fleet = await openFleet({ tools: { off: { kind: 'builtin', isEnabled: false } } });
   const turns = [
     [{ call: 'off' }, { call: 'nothing' }],
@@ -315,7 +316,7 @@ it('[R14] calls of one answer run at the same time, and their results reach the 
   ]);
 });
 
-it('[R15] a tool that throws has an error for a result, and the turn goes on', async () => {
+it('[R15] a tool that throws has an error as its result, and the turn continues', async () => {
   const broken = { kind: 'builtin' as const, run: () => Promise.reject(new Error('no disk')) };
   const fleet = await openFleet({ tools: { broken } });
   const turns = [[{ call: 'broken' }], [{ expect: { tool_result: 'no disk', is_error: true } }, { say: 'Pity.' }]];
@@ -324,7 +325,7 @@ it('[R15] a tool that throws has an error for a result, and the turn goes on', a
   expect(await fleet.payloads(id, 'turn.ended')).toMatchObject([{ ok: true }]);
 });
 
-it('[R16] a server of tools that cannot be reached is an error in the log, told once, and the session works', async () => {
+it('[R16] an unreachable MCP server is one error in the log, and the session works', async () => {
   const problems = [{ type: 'mcp_connection_failed' as const, serverName: 'files', message: 'refused' }];
   const fleet = await openFleet({ problems, tools: bash });
   const id = await fleet.begin(solo, { turns: [[{ call: 'bash' }], [{ say: 'Done.' }]] });

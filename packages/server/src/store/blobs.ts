@@ -1,11 +1,11 @@
-import { limits } from '../base/limits.ts';
+import { storeLimits } from './limits.ts';
 import { found } from './guards.ts';
 import type { Blobs } from './store.ts';
 import { storeError } from './store-errors.ts';
 
 /** What an implementation has to do for blobs: keep numbered parts, and give a name to those that are whole. */
 export interface BlobParts {
-  /** A place for parts that nobody sees. */
+  /** Storage for parts of blobs that are not yet visible. */
   begin(): Promise<number>;
   add(key: number, index: number, bytes: Uint8Array): Promise<void>;
   /** Gives the name to the parts, and forgets those that had it. */
@@ -23,7 +23,7 @@ export interface BlobSize {
 }
 
 /** Blobs on any implementation. Of each one that is written or read, one part is in memory. */
-export function createBlobs(parts: BlobParts, partBytes: number = limits.blobPartBytes): Blobs {
+export function createBlobs(parts: BlobParts, partBytes: number = storeLimits.blobPartBytes): Blobs {
   return {
     write: async (id, given) => {
       const key = await parts.begin();
@@ -35,7 +35,7 @@ export function createBlobs(parts: BlobParts, partBytes: number = limits.blobPar
         }
         await parts.finish(key, id, size);
       } catch (error) {
-        // What is left when this fails too, nobody sees, and the store tidies up later. The first error is the reason.
+        // Parts that remain when this fails too are invisible, and the store removes them later. The first error is the reason.
         await parts.discard(key).catch(() => {});
         throw error;
       }
@@ -68,7 +68,7 @@ async function* toParts(given: AsyncIterable<Uint8Array>, partBytes: number): As
       length += taken;
       if (length < partBytes) continue;
       yield part;
-      // A new one each time: who was given the last may keep it.
+      // A new buffer each time: the consumer may keep the previous one.
       part = Buffer.allocUnsafe(partBytes);
       length = 0;
     }

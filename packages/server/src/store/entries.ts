@@ -1,4 +1,4 @@
-import { limits } from '../base/limits.ts';
+import { storeLimits } from './limits.ts';
 import type { EncodedFrame, Entry, PrunedRange } from './frame.ts';
 import { StoredFrame } from './frame.ts';
 import type { ReadRequest, SeqRange } from './store.ts';
@@ -90,7 +90,7 @@ export function toGroups<Line extends EncodedFrame | Entry>(lines: readonly Line
   let bytes = Infinity;
   for (const line of lines) {
     bytes += bytesOf(line);
-    if (bytes <= limits.segmentBytesMax) {
+    if (bytes <= storeLimits.segmentBytesMax) {
       groups.at(-1)!.push(line);
       continue;
     }

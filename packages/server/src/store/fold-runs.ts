@@ -23,6 +23,7 @@ export function foldStoredRuns(sessionId: string, runs: RunPlace[], entries: rea
   }
 }
 
+/** Whether the frame starts or ends a run. */
 export function isRunMark(mark: FrameMark | undefined): mark is RunMark {
   return mark !== undefined && mark !== 'delta';
 }
@@ -38,6 +39,7 @@ export function positionOfRun({ sessionId, firstSeq, startedAt }: RunPlace) {
   return { time: startedAt, id: toRunListId(sessionId, firstSeq) };
 }
 
+/** An id that sorts the runs of a list by session and position. */
 export function toRunListId(sessionId: string, firstSeq: number): string {
   return `${sessionId} ${String(firstSeq).padStart(SEQ_DIGITS, '0')}`;
 }

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '../base/clock.ts';
-import { limits } from '../base/limits.ts';
+import { storeLimits } from './limits.ts';
 import { encodeFrame, StoredFrame } from './frame.ts';
-import { createLog } from './log.ts';
+import { createLog } from '../log/log.ts';
 import { createMemoryStore } from './memory/memory-store.ts';
 import { newSession, readAll, sampleFrame } from './suite/samples.suite.ts';
 
-it('[T28] a frame is serialised when it is given, so that changing the object afterwards changes nothing', () => {
+it('[T28] a frame is serialised when it is passed, so that later changes of the object have no effect', () => {
   const payload = { text: 'before' };
   const { bytes } = encodeFrame(sampleFrame('', { payload }));
   payload.text = 'after';
@@ -23,17 +23,17 @@ it('[T28] all readers of a frame share one parsed value and the same bytes', () 
 
 it('[T28] a frame of the largest size is kept, and one byte more is refused', () => {
   const empty = encodeFrame(sampleFrame('')).bytes.length;
-  const fits = sampleFrame('x'.repeat(limits.frameBytesMax - empty));
-  expect(encodeFrame(fits).bytes).toHaveLength(limits.frameBytesMax);
-  expect(() => encodeFrame(sampleFrame('x'.repeat(limits.frameBytesMax - empty + 1)))).toThrow(
-    `has ${limits.frameBytesMax + 1} bytes, and ${limits.frameBytesMax} are allowed`,
+  const fits = sampleFrame('x'.repeat(storeLimits.frameBytesMax - empty));
+  expect(encodeFrame(fits).bytes).toHaveLength(storeLimits.frameBytesMax);
+  expect(() => encodeFrame(sampleFrame('x'.repeat(storeLimits.frameBytesMax - empty + 1)))).toThrow(
+    `has ${storeLimits.frameBytesMax + 1} bytes, and ${storeLimits.frameBytesMax} are allowed`,
   );
   // Bytes are counted, not characters.
   expect(() => encodeFrame(sampleFrame('ü'.repeat(10)), empty + 19)).toThrow('are allowed');
   expect(encodeFrame(sampleFrame('ü'.repeat(10)), empty + 20).bytes).toHaveLength(empty + 20);
 });
 
-it('[T28] the last frame of a write says so, and whatever its payload ends with, no other does', async () => {
+it('[T28] only the last frame of a write is marked as the last, whatever its payload ends with', async () => {
   const store = createMemoryStore({ clock: systemClock });
   const payloads = [{ 1: 1 }, { 1: { 1: {} } }, { 1: [1] }, { 1: '1' }];
   const frames = payloads.map((payload) => sampleFrame('', { payload }));

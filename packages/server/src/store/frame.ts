@@ -1,5 +1,5 @@
-import type { JsonObject } from '../base/json.ts';
-import { limits } from '../base/limits.ts';
+import type { JsonObject } from '../base/json/json.ts';
+import { storeLimits } from './limits.ts';
 import { storeError } from './store-errors.ts';
 
 /** Which turn a frame belongs to: the run it is part of, its number in that run, and how deep it was delegated. */
@@ -41,6 +41,7 @@ export interface EncodedFrame {
 /** Reads can skip deltas, and runs are indexed. */
 export type FrameMark = 'delta' | RunMark;
 
+/** Marks a frame as the start or end of a run, so that the store can index runs without parsing payloads. */
 export interface RunMark {
   readonly run: string;
   readonly time: number;
@@ -129,7 +130,7 @@ export type Entry = StoredFrame | PrunedRange;
  */
 export function encodeFrame(
   frame: NewFrame,
-  bytesMax: number = limits.frameBytesMax,
+  bytesMax: number = storeLimits.frameBytesMax,
   isLast = frame.isLast ?? false,
 ): EncodedFrame {
   if (frame.line !== undefined && frame.isLast === isLast) return { bytes: frame.line, mark: toMark(frame) };

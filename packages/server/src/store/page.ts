@@ -1,6 +1,7 @@
-import { limits } from '../base/limits.ts';
+import { storeLimits } from './limits.ts';
 import { storeError } from './store-errors.ts';
 
+/** Which page of a list. */
 export interface PageRequest {
   readonly limit: number;
   /** Newest first if it is not given. */
@@ -12,6 +13,7 @@ export interface PageRequest {
   readonly createdTo?: number;
 }
 
+/** A page with the cursors of its neighbours. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   /** Null on the last page. */
@@ -42,12 +44,12 @@ export interface Seek {
 
 /**
  * What to look up for a request. A cursor is the place of an item, not a number of items, so what is inserted or deleted
- * meanwhile neither repeats nor hides anything.
+ * in the meantime neither repeats nor hides anything.
  */
 export function toSeek(list: string, request: PageRequest): Seek {
   const { limit, order = 'desc' } = request;
-  if (!(Number.isInteger(limit) && limit >= 1 && limit <= limits.pageItemsMax)) {
-    throw storeError('invalid_limit', `a page has 1 to ${limits.pageItemsMax} items, not ${limit}`);
+  if (!(Number.isInteger(limit) && limit >= 1 && limit <= storeLimits.pageItemsMax)) {
+    throw storeError('invalid_limit', `a page has 1 to ${storeLimits.pageItemsMax} items, not ${limit}`);
   }
   const cursor = readCursor(list, request);
   if (cursor === undefined) return { after: undefined, order, limit: limit + 1 };
@@ -71,7 +73,7 @@ export function cutPage<Item>(found: Iterable<Item>, limit: number, bytesOf: (it
   let bytes = 0;
   for (const item of found) {
     bytes += bytesOf(item);
-    const isFull = items.length === limit || (bytes > limits.pageBytesMax && items.length > 0);
+    const isFull = items.length === limit || (bytes > storeLimits.pageBytesMax && items.length > 0);
     if (isFull) return { items, hasMore: true };
     items.push(item);
   }
@@ -113,14 +115,14 @@ function readCursor(list: string, request: PageRequest): { direction: Direction;
   const parts = parseJson(Buffer.from(cursor, 'base64url').toString());
   // Encoded again and compared: the base64 decoder skips invalid characters.
   const isOurs = Array.isArray(parts) && parts.length === 5 && encodeParts(parts) === cursor;
-  if (!isOurs) throw storeError('invalid_cursor', 'this is no cursor');
+  if (!isOurs) throw storeError('invalid_cursor', 'this is not a cursor');
   const [ofList, ofOrder, direction, time, id] = parts as unknown[];
   if (ofList !== list || ofOrder !== order) {
     throw storeError('invalid_cursor', 'the cursor is from another list or another order');
   }
   const isKnown = direction === 'next' || direction === 'previous';
   if (!isKnown || !Number.isSafeInteger(time) || typeof time !== 'number' || typeof id !== 'string') {
-    throw storeError('invalid_cursor', 'this is no cursor');
+    throw storeError('invalid_cursor', 'this is not a cursor');
   }
   if (time < createdFrom || time > createdTo) {
     throw storeError('invalid_cursor', 'the cursor lies outside of the time that is asked for');
@@ -132,7 +134,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Not silent: whatever is no JSON is no array either, and refused for that.
+    // Not silent: text that is not JSON is not an array either, and is refused below.
     return undefined;
   }
 }

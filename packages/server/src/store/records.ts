@@ -1,4 +1,4 @@
-import type { JsonObject } from '../base/json.ts';
+import type { JsonObject } from '../base/json/json.ts';
 
 // Records are what is kept beside the logs. A few fields are columns, because lists filter by them and guards look at
 // them; the rest is `data`, which the store does not look into. Times are milliseconds since 1970 and come from callers.
@@ -26,8 +26,10 @@ export interface EnvironmentRecord extends Owned, Dated {
   readonly revision: number;
 }
 
+/** The status of a session or thread, as on the wire. */
 export type Status = 'idle' | 'running' | 'rescheduling' | 'terminated';
 
+/** A session with the columns that lists filter by; the rest is in `data`. */
 export interface SessionRecord extends Owned, Dated {
   readonly agentId: string;
   readonly agentVersion: number;
@@ -44,7 +46,7 @@ export interface ThreadRecord extends Dated {
   readonly status: Status;
 }
 
-/** What somebody sent and the session has not taken up yet. */
+/** An input that was sent and that the session has not processed yet. */
 export interface InputRecord {
   readonly sessionId: string;
   readonly id: string;
@@ -56,7 +58,7 @@ export interface InputRecord {
   readonly data: JsonObject;
 }
 
-/** A tool that waits for somebody outside: for a permission or for a result. */
+/** A tool call that waits for a client: for a decision or for a result. */
 export interface ApprovalRecord extends Owned {
   readonly sessionId: string;
   readonly threadId: string;
@@ -66,9 +68,10 @@ export interface ApprovalRecord extends Owned {
   readonly resolution: { readonly time: number; readonly data: JsonObject } | null;
 }
 
+/** The state of an item of work, as on the wire. */
 export type WorkState = 'queued' | 'starting' | 'active' | 'stopping' | 'stopped';
 
-/** A session whose tools somebody outside has to run: it waits for a worker, or has one. */
+/** A session whose tools run outside of the server: it waits for a worker, or has one. */
 export interface WorkRecord extends Owned {
   readonly environmentId: string;
   readonly sessionId: string;
@@ -91,11 +94,11 @@ export interface KeyRecord {
   readonly result: JsonObject;
 }
 
-/** Something small that everybody who shares the store must agree on. It belongs to no workspace. */
+/** A small value that all processes on the store share. It belongs to no workspace. */
 export interface DocumentRecord {
   readonly kind: string;
   readonly id: string;
-  /** Grows with each change, so that a change can say what it was made on. One that is made anew begins at 1. */
+  /** Grows with each change, so that a change can say what it was made on. A document that is created again begins at 1. */
   readonly revision: number;
   readonly data: JsonObject;
   /** By the clock of the store. */
@@ -114,6 +117,7 @@ export type NewThread = New<ThreadRecord, 'sessionId'>;
 export type NewInput = New<InputRecord, 'sessionId' | 'position'>;
 export type NewApproval = New<ApprovalRecord, 'workspaceId' | 'sessionId' | 'resolution'>;
 export type NewWork = Pick<WorkRecord, 'id' | 'createdAt'> & { readonly data: object };
+/** An idempotency key with the result to store under it. */
 export type NewKey = Omit<KeyRecord, 'workspaceId' | 'result'> & {
   readonly result: object;
   /** Takes the place of one of the same name. Without it what came first stays. */

@@ -32,6 +32,7 @@ export function needsFence(write: Write<unknown>): write is Extract<Write<unknow
   return write.type === 'append' || write.type === 'delete';
 }
 
+/** The error of a write that was not tried because an earlier write of its session in the same commit was refused. */
 export function writeSkipped(sessionId: string, cause: unknown): FleetloomError {
   return storeError('write_skipped', `a write of ${sessionId} before this one was refused`, cause);
 }

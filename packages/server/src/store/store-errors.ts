@@ -24,9 +24,9 @@ const meanings = {
   invalid_limit: { kind: 'caller', advice: 'ask for fewer at a time' },
   too_many_inputs: { kind: 'retryable', advice: 'wait until the session has taken up what was sent' },
   frame_too_large: { kind: 'caller', advice: 'keep large content in a file and name it' },
-  /** The most important one: whoever gets it has to stop at once, because somebody else goes on with the session. */
+  /** The most important one: its receiver has to stop at once, because another owner continues the session. */
   stale_owner: { kind: 'terminal', advice: 'stop the turns of this session, another owner has taken it over' },
-  write_skipped: { kind: 'retryable', advice: 'mend what the write before it was refused for, then repeat both' },
+  write_skipped: { kind: 'retryable', advice: 'fix what the write before it was refused for, then repeat both' },
   log_full: { kind: 'retryable', advice: 'wait for earlier appends before sending more' },
   log_broken: { kind: 'terminal', advice: 'restore the database from a backup' },
   closed: { kind: 'terminal', advice: 'open it again' },
@@ -35,6 +35,11 @@ const meanings = {
   driver_missing: {
     kind: 'terminal',
     advice: 'run `npm install pg` where Fleetloom is installed, with -g if that was',
+  },
+  no_signals: {
+    kind: 'terminal',
+    advice:
+      'a pooler in transaction mode needs a direct address of the database in --database-listen or FLEETLOOM_DATABASE_LISTEN',
   },
   store_too_new: { kind: 'terminal', advice: 'use the version of Fleetloom that wrote it, or a newer one' },
 } as const satisfies Record<string, { kind: ErrorKind; advice: string }>;

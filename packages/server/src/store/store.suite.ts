@@ -7,6 +7,7 @@ import { pageBytesSuite } from './suite/page-bytes.suite.ts';
 import { readingSuite } from './suite/reading.suite.ts';
 import { recordsSuite } from './suite/records.suite.ts';
 import type { CreateStore } from './suite/samples.suite.ts';
+import { summariesSuite } from './suite/summaries.suite.ts';
 import { worksSuite } from './suite/works.suite.ts';
 import { writesSuite } from './suite/writes.suite.ts';
 
@@ -21,6 +22,7 @@ export function storeSuite(name: string, createStore: CreateStore): void {
     describe('work', () => worksSuite(createStore));
     describe('documents and blobs', () => documentsSuite(createStore));
     describe('reading', () => readingSuite(createStore));
+    describe('summaries', () => summariesSuite(createStore));
     describe('indexes and checkpoints', () => indexesSuite(createStore));
   });
 }

@@ -70,7 +70,7 @@ expectTypeOf<Entry>().toEqualTypeOf<StoredFrame | PrunedRange>();
 expectTypeOf<Extract<Entry, { kind: 'pruned' }>>().toEqualTypeOf<PrunedRange>();
 expectTypeOf<StoredFrame['value']>().toEqualTypeOf<Frame>();
 
-// --- writes: who may do what ---
+// --- writes: changes of owners and of other nodes ---
 
 expectTypeOf<SubmitChange>().toExtend<Change>();
 expectTypeOf<Extract<Write, { type: 'submit' }>['changes']>().toEqualTypeOf<readonly SubmitChange[]>();
@@ -79,7 +79,7 @@ expectTypeOf<Extract<Write<NewFrame>, { type: 'create' }>['frames']>().toEqualTy
 expectTypeOf<Extract<Outcome, { ok: true }>>().toExtend<Appended>();
 expectTypeOf<Extract<Outcome, { ok: false }>['error']>().toEqualTypeOf<FleetloomError>();
 expectTypeOf(commitOne).returns.resolves.toEqualTypeOf<Appended>();
-// @ts-expect-error: nobody appends without a fence
+// @ts-expect-error: an append needs a fence
 export const unfenced: Write = { type: 'append', sessionId: 's', frames: [], changes: [] };
 
 // --- records ---

@@ -1,3 +1,4 @@
+import type { ConnectionUse } from './connection-use.ts';
 import type { Entry } from './frame.ts';
 import type { Page, PageRequest } from './page.ts';
 import type {
@@ -16,12 +17,13 @@ import type {
   WorkRecord,
   WorkState,
 } from './records.ts';
+import type { Summaries } from './summaries.ts';
 import type { Outcome, Write } from './write.ts';
 
 /**
  * Where sessions and what belongs to them are kept. store.suite.ts says in tests what every implementation does.
  *
- * Several processes may share one store: nobody outside knows more than what it answers. Times of leases and keys are
+ * Several processes may share one store: the store is their only shared state. Times of leases and keys are
  * measured by the clock of the store itself, because the clocks of several machines differ.
  */
 export interface Store {
@@ -37,7 +39,11 @@ export interface Store {
   readonly documents: Documents;
   readonly blobs: Blobs;
   readonly runs: Runs;
+  readonly summaries: Summaries;
   readonly checkpoints: Checkpoints;
+
+  /** How connections are used; undefined for a store in this process. */
+  readonly connections?: ConnectionUse | undefined;
 
   /** The time by the clock of the store: the one that leases, keys and documents go by. */
   now(): Promise<number>;
@@ -53,6 +59,12 @@ export interface Store {
   /** Entries behind a cursor, in order and dense. At least one if there is one, however large it is. */
   read(request: ReadRequest): Promise<readonly Entry[]>;
 
+  /**
+   * Bytes of the frames behind a cursor, deltas not counted, without reading them. Up to one segment more may be counted; 0 if
+   * there is no such session.
+   */
+  logBytes(sessionId: string, after: number): Promise<number>;
+
   /** The last `seq` of each, 0 before the first; sessions that do not exist are left out. */
   heads(sessionIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
 
@@ -63,7 +75,7 @@ export interface Store {
   prune(sessionId: string, ranges: readonly SeqRange[]): Promise<void>;
 
   /**
-   * Wakes whoever waits, for writes of this and of other processes. A hint and no more: it may come late, twice or, when
+   * Wakes waiting readers, for writes of this and of other processes. A hint and no more: it may come late, twice or, when
    * a connection breaks, not at all. Gives back the function that ends it.
    */
   subscribe(onSignals: (signals: readonly Signal[]) => void): () => void;
@@ -72,6 +84,7 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** Which frames to read, and how many at most. */
 export interface ReadRequest {
   readonly sessionId: string;
   /** The last one known; 0 for all. */
@@ -88,6 +101,7 @@ export interface SeqRange {
   readonly lastSeq: number;
 }
 
+/** What has changed in the store. A signal is only a wake-up: readers must also poll. */
 export type Signal =
   | { readonly type: 'frames'; readonly sessionId: string; readonly head: number }
   /** Something was submitted: input, or an answer. */
@@ -96,6 +110,7 @@ export type Signal =
   | { readonly type: 'works'; readonly sessionId: string }
   | { readonly type: 'deleted'; readonly sessionId: string };
 
+/** Agents with all their versions. */
 export interface Agents {
   create(agent: NewAgent): Promise<AgentRecord>;
   /** `ifVersion` refuses the change if the newest version is another one. */
@@ -121,7 +136,11 @@ export interface Environments {
 /** Sessions change by writes. */
 export interface Sessions {
   get(workspaceId: string, id: string): Promise<SessionRecord | undefined>;
+  /** The workspace that a session belongs to. */
+  findWorkspace(id: string): Promise<string | undefined>;
   list(request: SessionListRequest): Promise<Page<SessionRecord>>;
+  /** The same sessions without their data, which may be large. */
+  listChanged(request: ChangedSessionsRequest): Promise<Page<Pick<SessionRecord, 'id' | 'createdAt'>>>;
 }
 
 export interface Threads {
@@ -129,9 +148,17 @@ export interface Threads {
   list(request: PageRequest & { sessionId: string; statuses?: readonly Status[] }): Promise<Page<ThreadRecord>>;
 }
 
+/** Inputs that a session has not consumed yet. */
 export interface Inputs {
-  /** The first ones in the order of their arrival. They stay until an append consumes them. */
+  /**
+   * The first ones in the order of their arrival, up to the one that reaches `inputsTakenBytesMax`. They stay until an append
+   * consumes them.
+   */
   peek(sessionId: string, limit: number): Promise<readonly InputRecord[]>;
+  /** The position of the newest one. */
+  lastPosition(sessionId: string): Promise<number | undefined>;
+  /** Bytes of all of them as JSON, without reading them. */
+  bytes(sessionId: string): Promise<number>;
 }
 
 export interface Approvals {
@@ -148,7 +175,7 @@ export interface Works {
   list(request: PageRequest & { workspaceId: string; environmentId: string }): Promise<Page<WorkRecord>>;
   /**
    * Hands out the oldest item that waits, as `queued`, to one caller only, however many ask at once. Items wait again
-   * when nobody has taken them up for `reclaimMs`, or when the lease of their worker has run out. An item is held back
+   * when no worker has confirmed them for `reclaimMs`, or when the lease of their worker has run out. An item is held back
    * while another one of its session has a worker, and for good when the session has ended.
    */
   claim(request: { workspaceId: string; environmentId: string; reclaimMs: number }): Promise<WorkRecord | undefined>;
@@ -157,6 +184,7 @@ export interface Works {
   count(request: { workspaceId: string; environmentId: string }): Promise<WorkCounts>;
 }
 
+/** A change of an item of work, refused unless the revision is the given one. */
 export interface WorkChange {
   readonly workspaceId: string;
   readonly id: string;
@@ -166,8 +194,9 @@ export interface WorkChange {
   readonly data?: object;
 }
 
+/** The sizes of one queue. */
 export interface WorkCounts {
-  /** Nobody has them, or nobody any more. */
+  /** No worker has them, or none any more. */
   readonly waiting: number;
   /** Handed out, and not taken up yet. */
   readonly claimed: number;
@@ -175,30 +204,36 @@ export interface WorkCounts {
   readonly oldestAt: number | null;
 }
 
+/** Idempotency keys with their stored results. */
 export interface Keys {
   get(workspaceId: string, key: string): Promise<KeyRecord | undefined>;
   /** Gives back what is kept under the key: this, or what came first and has not expired. */
   putIfAbsent(record: NewKey & Pick<KeyRecord, 'workspaceId'>): Promise<{ isNew: boolean; record: KeyRecord }>;
 }
 
+/** The leases of sessions: at most one owner at a time, each with a fence. */
 export interface Leases {
-  /** Takes the session if nobody holds it. The fence is greater than every one before it, for the same owner too. */
+  /** Acquires the lease of the session if it is free. The fence is greater than every one before it, for the same owner too. */
   acquire(request: { sessionId: string; owner: string; ttlMs: number }): Promise<Acquired>;
   /** All leases of an owner at once. Gives back the sessions that it has lost. */
   renew(request: { owner: string; ttlMs: number; leases: readonly Held[] }): Promise<readonly string[]>;
   /** The fence is worth nothing afterwards. Does nothing if it was already. */
   release(lease: Held): Promise<void>;
-  /** Who holds the session at this moment; undefined if nobody does, or there is no such session. */
+  /** The owner of the session at this moment; undefined if it has none or does not exist. */
   findOwner(sessionId: string): Promise<string | undefined>;
-  /** Sessions that have something to do and nobody who does it: running or rescheduling, or with input. */
+  /** Sessions that this owner acquired, whether its leases have expired or not, and that have input. */
+  findWithInputs(owner: string): Promise<readonly string[]>;
+  /** Sessions with work and without an owner: running or rescheduling, or with input. */
   findOrphans(limit: number): Promise<readonly string[]>;
 }
 
+/** A lease as its owner knows it. */
 export interface Held {
   readonly sessionId: string;
   readonly fence: number;
 }
 
+/** The lease, or the owner that has it. */
 export type Acquired =
   | { readonly ok: true; readonly fence: number; readonly head: number; readonly expiresAt: number }
   | { readonly ok: false; readonly owner: string; readonly expiresAt: number };
@@ -212,15 +247,33 @@ export interface Documents {
   put(document: { kind: string; id: string; data: object; ifRevision?: number }): Promise<DocumentRecord>;
   /** Sorted by id. */
   list(request: Omit<PageRequest, 'createdFrom' | 'createdTo'> & { kind: string }): Promise<Page<DocumentRecord>>;
+  /**
+   * The documents of one workspace, which their data names as `workspaceId`, sorted by id: those between `above` and `below`,
+   * from the order's beginning. It costs as much as it returns, whatever other workspaces have. For the kinds `file` and `login`.
+   */
+  listOfWorkspace(request: WorkspaceDocuments): Promise<readonly DocumentRecord[]>;
+  /** How many documents of a kind the workspace has, counted up to `max`. */
+  countOfWorkspace(request: Pick<WorkspaceDocuments, 'kind' | 'workspaceId'> & { max: number }): Promise<number>;
   /** A second time changes nothing. */
   delete(kind: string, id: string): Promise<void>;
 }
 
-/** Bytes of files, kept in parts so that nobody holds a large one in memory. */
+/** Which documents of a workspace are listed. Neither bound is included. */
+export interface WorkspaceDocuments {
+  readonly kind: 'file' | 'login';
+  readonly workspaceId: string;
+  readonly limit: number;
+  readonly above?: string | undefined;
+  readonly below?: string | undefined;
+  /** By default the largest id first. */
+  readonly order?: 'asc' | 'desc' | undefined;
+}
+
+/** Bytes of files, kept in parts so that a large one is never in memory as a whole. */
 export interface Blobs {
   /** Visible only when it is whole, and then in the place of what was there. One that fails leaves nothing. */
   write(id: string, bytes: AsyncIterable<Uint8Array>): Promise<{ bytes: number }>;
-  /** Fails with `not_found` if there is none, also in the middle if it is deleted or replaced meanwhile. */
+  /** Fails with `not_found` if there is none, also in the middle if it is deleted or replaced. */
   read(id: string): AsyncIterable<Uint8Array>;
   /** A second time changes nothing. */
   delete(id: string): Promise<void>;
@@ -240,6 +293,7 @@ export interface Runs {
   list(request: RunListRequest): Promise<Pick<Page<RunPlace>, 'items' | 'next'>>;
 }
 
+/** Where a run begins and ends in its log. */
 export interface RunPlace {
   readonly sessionId: string;
   readonly id: string;
@@ -282,6 +336,7 @@ export interface Checkpoint extends CheckpointSize {
   readonly data: Uint8Array;
 }
 
+/** The saved state of a fold. It is refused if frames were pruned since `epoch`. */
 export interface NewCheckpoint {
   readonly sessionId: string;
   readonly kind: string;
@@ -314,3 +369,6 @@ export interface SessionListRequest extends ListRequest {
   readonly agentVersion?: number;
   readonly statuses?: readonly Status[];
 }
+
+/** Sessions that changed at or after a time. */
+export type ChangedSessionsRequest = SessionListRequest & { readonly updatedFrom: number };

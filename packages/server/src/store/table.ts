@@ -27,4 +27,5 @@ export class Table<Value> {
   }
 }
 
+/** Functions that revert the changes of a transaction, in reverse order. */
 export type Undo = (() => unknown)[];

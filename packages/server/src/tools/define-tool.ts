@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Json, JsonObject } from '../base/json.ts';
+import type { Json, JsonObject } from '../base/json/json.ts';
 import { runSafely } from './run-safely.ts';
 import { type Tool, type ToolContext, type ToolResult, textResult } from './tool.ts';
 import { ToolFailure } from './tool-failure.ts';
@@ -13,6 +13,7 @@ export interface ToolDefinition<Input> {
   readonly check: (input: Json) => Input;
 }
 
+/** Name, description and input schema of a built-in tool. */
 export interface ToolParts<Schema extends z.ZodObject> {
   readonly name: string;
   readonly description: string;
@@ -62,7 +63,7 @@ function toJsonSchema(schema: z.ZodObject): JsonObject {
   return { type: 'object', properties: Object.fromEntries(simple), required } as unknown as { [key: string]: Json };
 }
 
-/** Models write null for what they leave out, so that is taken; but they need not be told. */
+/** Models write null for what they leave out, so null is accepted, but the schema that they see does not mention it. */
 function withoutNull(property: unknown): unknown {
   if (typeof property !== 'object' || property === null) return property;
   const { anyOf, ...rest } = { anyOf: undefined, ...property };

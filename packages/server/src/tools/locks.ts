@@ -1,12 +1,13 @@
 import { inBackground, reportAsWarning } from '../base/in-background.ts';
 
-/** One at a time for each key, in the order of asking. */
+/** Runs one piece of work at a time for each key, in the order of the calls. */
 export interface Locks {
   hold<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
 }
 
+/** Creates locks that are granted in the order of their requests. */
 export function createLocks(): Locks {
-  /** The last one in each queue. Keys without anybody are forgotten. */
+  /** The last one in each queue. A key with an empty queue is removed. */
   const tails = new Map<string, Promise<void>>();
   return {
     hold: async (key, work) => {
@@ -25,5 +26,5 @@ export function createLocks(): Locks {
   };
 }
 
-/** Whoever asked hears of it; who waits behind it only has to know that it is over. */
+/** The caller of `hold` receives the failure; the next in the queue only needs to know that the work is over. */
 function ignore(): void {}

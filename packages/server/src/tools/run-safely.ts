@@ -1,7 +1,7 @@
 import { type ToolResult, textResult } from './tool.ts';
 import { ToolFailure } from './tool-failure.ts';
 
-/** Whatever goes wrong is a result. */
+/** Runs a tool; a failure becomes an error result. */
 export async function runSafely(name: string, work: () => Promise<ToolResult>): Promise<ToolResult> {
   try {
     return await work();
@@ -13,5 +13,7 @@ export async function runSafely(name: string, work: () => Promise<ToolResult>): 
 function toErrorResult(name: string, error: unknown): ToolResult {
   if (error instanceof ToolFailure) return textResult(`${name}: ${error.message}`, { isError: true });
   const message = error instanceof Error ? error.message : String(error);
-  return textResult(`${name} broke down, which is no fault of its input: ${message}`, { isError: true });
+  return textResult(`${name} failed because of an internal error, not because of its input: ${message}`, {
+    isError: true,
+  });
 }

@@ -1,5 +1,5 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
-import { startProcess } from '../base/start-process.ts';
+import { startProcess } from '../base/process/start-process.ts';
 
 /** Starts a program, or throws why the machine did not start it: no descriptors, no processes, no such file. */
 export async function startProgram(

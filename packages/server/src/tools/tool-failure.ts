@@ -1,15 +1,16 @@
-/** Why a tool could not do it, in words that the model can act on. Everything else that is thrown is a mistake of ours. */
+/** Why a call failed, in words that the model can act on. Any other error that is thrown is a defect of the server. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
 }
 
-/** Somebody pressed stop. */
+/** The call was interrupted. */
 export class Interrupted extends ToolFailure {
   constructor() {
     super('interrupted before it was done');
   }
 }
 
+/** Throws {@link Interrupted} if the signal is aborted. */
 export function throwIfInterrupted(signal: AbortSignal): void {
   if (signal.aborted) throw new Interrupted();
 }

@@ -1,16 +1,18 @@
-import { limits } from '../base/limits.ts';
+import { baseLimits } from '../base/limits.ts';
+import { toolLimits } from './limits.ts';
 
-/** The numbers of `limits` that bound the tools. */
-export type ToolLimits = { readonly [Name in ToolLimitName]: number };
+/** The numbers that bound the tools of one server. */
+export type ToolLimits = { readonly [Name in keyof typeof standardLimits]: number };
 
-export type ToolLimitName = Extract<
-  keyof typeof limits,
-  `${'tool' | 'bash' | 'file' | 'glob' | 'walk' | 'grep' | 'webFetch' | 'mcp'}${Capitalize<string>}`
->;
+const standardLimits = {
+  ...toolLimits,
+  webFetchUrlCharsMax: baseLimits.webFetchUrlCharsMax,
+  toolNameCharsMax: baseLimits.toolNameCharsMax,
+};
 
 /** Tests make them small to reach their edges. */
 export function toToolLimits(changed?: Partial<ToolLimits>): ToolLimits {
-  return changed === undefined ? limits : { ...limits, ...changed };
+  return changed === undefined ? standardLimits : { ...standardLimits, ...changed };
 }
 
 /** Builds something once for each set of limits. All sessions of a server share theirs, so for them it is built once. */

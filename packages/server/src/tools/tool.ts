@@ -1,10 +1,10 @@
 import type { ResultBlock } from '../base/content.ts';
-import type { Json, JsonObject } from '../base/json.ts';
+import type { Json, JsonObject } from '../base/json/json.ts';
 
-/** Something an agent can do. */
+/** A tool that runs in the server or in its tool host. */
 export interface Tool {
   readonly name: string;
-  /** What the model is told about it. */
+  /** The description that the model receives. */
   readonly description: string;
   /** A JSON schema of an object. */
   readonly inputSchema: JsonObject;
@@ -15,7 +15,7 @@ export interface Tool {
   run(input: Json, context: ToolContext): Promise<ToolResult>;
 }
 
-/** Where and for whom a tool works. */
+/** The session, thread and workspace of a tool call. */
 export interface ToolContext {
   readonly sessionId: string;
   readonly threadId: string;
@@ -24,6 +24,8 @@ export interface ToolContext {
    * nodes share the sessions, one that has asked for it stays with this node: only who works with files asks.
    */
   readonly openWorkspace: () => Promise<string>;
+  /** The thread whose own worktree that directory is; null: it is the workspace of the session. */
+  readonly worktreeOwner?: string | null | undefined;
   readonly signal: AbortSignal;
   /** The thread has run commands before, in a shell that may be gone by now. */
   readonly hadShell?: boolean | undefined;
@@ -34,7 +36,7 @@ export interface ToolResult {
   readonly isError: boolean;
 }
 
-/** A result in plain words. */
+/** A result with one block of text. */
 export function textResult(text: string, { isError = false } = {}): ToolResult {
   return { content: [{ type: 'text', text }], isError };
 }

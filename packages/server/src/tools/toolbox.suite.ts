@@ -12,8 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach } from 'vitest';
-import type { Json, JsonObject } from '../base/json.ts';
-import { createToolbox, type ToolboxOptions } from './create-toolbox.ts';
+import type { Json, JsonObject } from '../base/json/json.ts';
+import { createToolbox, type ToolboxOptions } from './registry/create-toolbox.ts';
 import { findProgram } from './find-program.ts';
 import { openBubblewrap } from './sandbox/bubblewrap.ts';
 import type { ToolResult } from './tool.ts';

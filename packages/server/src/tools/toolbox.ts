@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../base/json.ts';
+import type { Json, JsonObject } from '../base/json/json.ts';
 import type { ToolContext, ToolResult } from './tool.ts';
 
 /**
@@ -19,16 +19,18 @@ export interface ToolOwner {
   readonly mcp_servers: readonly JsonObject[];
 }
 
+/** The tools of an agent, and why some are missing. */
 export interface ToolOffer {
   /** By the name that the model uses. */
   readonly tools: ReadonlyMap<string, OfferedTool>;
   readonly problems: readonly ToolProblem[];
 }
 
+/** A tool as the model sees it, and how it is run. */
 export type OfferedTool = {
   readonly description: string;
   readonly inputSchema: JsonObject;
-  /** Switched off: the model is not told of it, and a call is refused. */
+  /** False: the model does not see the tool, and a call is refused. */
   readonly isEnabled: boolean;
 } & (
   | {
@@ -50,6 +52,7 @@ export type OfferedTool = {
   | { readonly kind: 'custom'; readonly name: string }
 );
 
+/** Why the tools of an MCP server are missing. */
 export interface ToolProblem {
   readonly type: 'mcp_connection_failed' | 'mcp_authentication_failed';
   readonly serverName: string;

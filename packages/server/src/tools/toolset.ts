@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../base/json.ts';
+import { isObject, type Json, type JsonObject } from '../base/json/json.ts';
 
 /** What a toolset of an agent says about one tool. */
 export interface ToolChoice {
@@ -29,22 +29,22 @@ function toPermission(policy: Json | undefined): 'allow' | 'ask' | undefined {
   return type === 'always_allow' ? 'allow' : 'ask';
 }
 
+/** The value if it is an object, otherwise an empty one. */
 export function toObject(value: Json | undefined): JsonObject {
   return isObject(value) ? value : {};
 }
 
+/** The objects of a list; other values are dropped. */
 export function toObjects(value: Json | undefined): readonly JsonObject[] {
   return Array.isArray(value) ? value.filter((item: Json) => isObject(item)) : [];
 }
 
+/** The strings of a list; other values are dropped. */
 export function toStrings(value: Json | undefined): readonly string[] {
   return Array.isArray(value) ? value.filter((item: Json) => typeof item === 'string') : [];
 }
 
+/** The value if it is a string, otherwise an empty one. */
 export function toText(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
-import { limits } from '../base/limits.ts';
+import { viewLimits } from './limits.ts';
 import { type SessionFrame, toSessionFrame } from '../frames/frames.ts';
 import type { StoredFrame } from '../store/frame.ts';
-import { readBatches } from '../store/read-batches.ts';
+import { readBatches } from '../log/read-batches.ts';
 import type { ReadRequest, Store } from '../store/store.ts';
 import { storeError } from '../store/store-errors.ts';
 
@@ -44,7 +44,7 @@ export async function* readStoredForward(
       if (entry.seq > upTo) return;
       if (entry.kind === 'frame') yield entry;
     }
-    // One look less: behind it there is nothing that anybody wants.
+    // Saves a read: no later frame is needed.
     if (entries.at(-1)!.lastSeq >= upTo) return;
   }
 }
@@ -57,7 +57,7 @@ export async function* readStoredBackward(
   options: ReadOptions = {},
 ): AsyncGenerator<StoredFrame> {
   let end = before === null ? ((await store.heads([sessionId])).get(sessionId) ?? 0) : before - 1;
-  let count: number = limits.backwardFramesMax;
+  let count: number = viewLimits.backwardFramesMax;
   while (end > 0) {
     const start = Math.max(0, end - count);
     const frames = await readSpan(store, sessionId, { start, end }, options);
@@ -68,8 +68,8 @@ export async function* readStoredBackward(
     yield* frames.toReversed();
     end = start;
     // Where nearly all frames are skipped, a larger span costs no more.
-    const isSparse = frames.length < limits.backwardFramesMax / 2;
-    count = isSparse ? Math.min(count * 2, SPAN_MAX) : limits.backwardFramesMax;
+    const isSparse = frames.length < viewLimits.backwardFramesMax / 2;
+    count = isSparse ? Math.min(count * 2, SPAN_MAX) : viewLimits.backwardFramesMax;
   }
 }
 
@@ -85,7 +85,7 @@ async function readSpan(
   for await (const stored of readStoredForward(store, sessionId, start, end, options)) {
     frames.push(stored);
     bytes += stored.bytes.length;
-    if (bytes > limits.backwardBytesMax && end - start > 1) return undefined;
+    if (bytes > viewLimits.backwardBytesMax && end - start > 1) return undefined;
   }
   return frames;
 }

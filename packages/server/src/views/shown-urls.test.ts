@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { limits } from '../base/limits.ts';
+import { viewLimits } from './limits.ts';
 import { createShownUrls } from './shown-urls.ts';
 
 type Payload = Readonly<Record<string, unknown>>;
@@ -29,7 +29,7 @@ async function shownBy(read: ReturnType<typeof createShownUrls>): Promise<string
   return [...(await read())].map(({ url, source, tool }) => [source, tool, url].filter(Boolean).join(' '));
 }
 
-it('[W53] addresses are found in what users and tools say, each once, and later ones with the next call', async () => {
+it('[W53] addresses are found in text of users and tools, each once, and later ones with the next call', async () => {
   // The log above has what is read of it; the rest of a store is not asked for.
   const read = createShownUrls(store as never, 'sesn_1');
   add('user.message', { content: text('See https://a.example/x), then <http://b.example>. Not ftp://c.example') });
@@ -61,15 +61,15 @@ it('[W53] of more addresses than are remembered the oldest are forgotten', async
   const read = createShownUrls(store as never, 'sesn_1');
   const many = (from: number, count: number) =>
     Array.from({ length: count }, (_, at) => `https://a.example/${from + at}`).join(' ');
-  add('user.message', { content: text(many(0, limits.shownUrlsMax)) });
-  expect((await shownBy(read)).length).toBe(limits.shownUrlsMax);
+  add('user.message', { content: text(many(0, viewLimits.shownUrlsMax)) });
+  expect((await shownBy(read)).length).toBe(viewLimits.shownUrlsMax);
   add('user.message', { content: text(many(0, 1)) });
-  add('user.message', { content: text(many(limits.shownUrlsMax, 1)) });
+  add('user.message', { content: text(many(viewLimits.shownUrlsMax, 1)) });
   const kept = await shownBy(read);
-  expect(kept.length).toBe(limits.shownUrlsMax);
+  expect(kept.length).toBe(viewLimits.shownUrlsMax);
   expect(kept.slice(-2)).toEqual([
     'user_input https://a.example/0',
-    `user_input https://a.example/${limits.shownUrlsMax}`,
+    `user_input https://a.example/${viewLimits.shownUrlsMax}`,
   ]);
   expect(kept).not.toContain('user_input https://a.example/1');
 });

@@ -1,5 +1,7 @@
+import { findBuiltInTool } from '@fleetloom/protocol/managed-agents';
 import type { ResultBlock } from '../base/content.ts';
-import { limits } from '../base/limits.ts';
+import { baseLimits } from '../base/limits.ts';
+import { viewLimits } from './limits.ts';
 import type { SessionFrame } from '../frames/frames.ts';
 import type { Store } from '../store/store.ts';
 import { readForward } from './read-frames.ts';
@@ -40,12 +42,12 @@ export function createShownUrls(store: Pick<Store, 'read'>, sessionId: string): 
   function take({ type, payload }: SessionFrame): void {
     if (type === 'user.message') keep(payload.content, { source: 'user_input' });
     else if (type === 'agent.custom_tool_use') calls.set(payload.id, payload.name);
-    else if (type === 'agent.tool_use' && WEB_TOOLS.has(payload.name)) calls.set(payload.id, payload.name);
+    else if (type === 'agent.tool_use' && findBuiltInTool(payload.name)?.isWebTool) calls.set(payload.id, payload.name);
     else if (type === 'user.custom_tool_result') {
       keep(payload.content, { source: 'client_tool_results', tool: takeCall(payload.custom_tool_use_id) });
     } else if (type === 'agent.tool_result') {
       const tool = takeCall(payload.tool_use_id);
-      // An error repeats what it was asked for: whoever is refused once would be let in the second time.
+      // An error repeats the address of the call: an address that was refused once would be allowed the second time.
       if (tool !== undefined && !payload.is_error) keep(payload.content, { source: 'server_tool_results', tool });
     }
   }
@@ -63,12 +65,10 @@ export function createShownUrls(store: Pick<Store, 'read'>, sessionId: string): 
       shown.delete(key);
       shown.set(key, { url, ...from });
       const [oldest] = shown.keys();
-      if (shown.size > limits.shownUrlsMax && oldest !== undefined) shown.delete(oldest);
+      if (shown.size > viewLimits.shownUrlsMax && oldest !== undefined) shown.delete(oldest);
     }
   }
 }
-
-const WEB_TOOLS: ReadonlySet<string> = new Set(['web_fetch', 'web_search']);
 
 function textsOf(block: ResultBlock): string[] {
   if (block.type === 'text') return [block.text];
@@ -80,20 +80,20 @@ function textsOf(block: ResultBlock): string[] {
 function urlsIn(text: string): string[] {
   const found: string[] = [];
   for (const [each] of text.matchAll(/https?:\/\/[^\s<>"'`]+/gi)) {
-    if (each.length > limits.webFetchUrlCharsMax) continue;
+    if (each.length > baseLimits.webFetchUrlCharsMax) continue;
     found.push(each);
     // Only the newest are kept anyway, and each takes a while to read.
-    if (found.length > 2 * limits.shownUrlsMax) found.splice(0, limits.shownUrlsMax);
+    if (found.length > 2 * viewLimits.shownUrlsMax) found.splice(0, viewLimits.shownUrlsMax);
   }
   return found
-    .slice(-limits.shownUrlsMax)
+    .slice(-viewLimits.shownUrlsMax)
     .flatMap((each) => [...new Set([each, withoutEnd(each)])])
     .flatMap(normalize);
 }
 
 function withoutEnd(url: string): string {
   let end = url.length;
-  // Not a regular expression: it would begin anew at each of these characters in the middle.
+  // Not a regular expression: it would start again at each of these characters in the middle.
   while (end > 0 && SENTENCE_ENDS.includes(url.charAt(end - 1))) end--;
   return url.slice(0, end);
 }

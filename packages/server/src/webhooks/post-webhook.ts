@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { limits } from '../base/limits.ts';
+import { webhookLimits } from './limits.ts';
 import { type Connections, dropBody } from '../base/outgoing-http.ts';
 import type { Schedule } from '../base/schedule.ts';
 import type { WebhookEvent } from './to-webhook-events.ts';
@@ -15,9 +15,9 @@ export interface PostWebhook {
   readonly signal: AbortSignal;
 }
 
-/** `gone`: it wants nothing any more. The reason is for people and names neither the address nor the key. */
+/** `gone`: the address wants no more events (410). The reason is for people and names neither the address nor the key. */
 export type Posted =
-  | { readonly type: 'taken' }
+  | { readonly type: 'accepted' }
   | { readonly type: 'gone' }
   | { readonly type: 'refused'; readonly reason: string };
 
@@ -36,7 +36,7 @@ export async function postWebhook(options: PostWebhook): Promise<Posted> {
   };
   const attempt = new AbortController();
   const abort = () => attempt.abort();
-  const cancel = schedule(abort, limits.webhookAnswerMs);
+  const cancel = schedule(abort, webhookLimits.webhookAnswerMs);
   signal.addEventListener('abort', abort);
   if (signal.aborted) abort();
   try {
@@ -47,17 +47,17 @@ export async function postWebhook(options: PostWebhook): Promise<Posted> {
       headers,
       body,
       signal: attempt.signal,
-      connectMs: limits.webhookAnswerMs,
+      connectMs: webhookLimits.webhookAnswerMs,
     });
-    // Nobody reads it, and it may be endless.
+    // The body is not read: it may be endless.
     dropBody(answer);
     const status = answer.statusCode ?? 0;
-    if (status >= 200 && status < 300) return { type: 'taken' };
+    if (status >= 200 && status < 300) return { type: 'accepted' };
     if (status === GONE) return { type: 'gone' };
     return { type: 'refused', reason: `it answered ${status}` };
   } catch (error) {
     const isLate = attempt.signal.aborted && !signal.aborted;
-    return { type: 'refused', reason: isLate ? `no answer in ${limits.webhookAnswerMs} ms` : toReason(error) };
+    return { type: 'refused', reason: isLate ? `no answer in ${webhookLimits.webhookAnswerMs} ms` : toReason(error) };
   } finally {
     cancel();
     signal.removeEventListener('abort', abort);
@@ -66,7 +66,7 @@ export async function postWebhook(options: PostWebhook): Promise<Posted> {
 
 const GONE = 410;
 
-/** Codes name no address. */
+/** Only the error code: a message could contain the address. */
 function toReason(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? `it cannot be reached (${code})` : 'it cannot be reached';

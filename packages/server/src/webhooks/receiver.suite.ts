@@ -5,7 +5,7 @@ import { onTestFinished, vi } from 'vitest';
 
 type BetaWebhookEvent = ReturnType<Anthropic['beta']['webhooks']['unwrap']>;
 
-/** Somebody who is told, and checks everything with the official client. */
+/** A webhook receiver that verifies every event with the official client. */
 export interface Receiver {
   readonly url: string;
   /** All that came, in its order, as often as it came. */
@@ -21,7 +21,7 @@ export interface Receiver {
 /** `now`: where a test has a clock of its own. */
 export async function startReceiver(key: () => string, now?: () => number): Promise<Receiver> {
   const client = new Anthropic({ apiKey: 'any' });
-  const taken: BetaWebhookEvent[] = [];
+  const delivered: BetaWebhookEvent[] = [];
   const problems: unknown[] = [];
   const server = createServer(
     (request, response) => void take(request, response).catch((error) => problems.push(error)),
@@ -36,7 +36,7 @@ export async function startReceiver(key: () => string, now?: () => number): Prom
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?token=secret`,
     attempts: [],
     answer: () => ({ status: 204 }),
-    types: () => taken.map(({ data }) => data.type),
+    types: () => delivered.map(({ data }) => data.type),
     came: (count) =>
       vi.waitFor(
         () => {
@@ -68,7 +68,7 @@ export async function startReceiver(key: () => string, now?: () => number): Prom
     const answer = receiver.answer(event);
     receiver.attempts.push({ event, path: request.url ?? '', seconds: Number(headers['webhook-timestamp']) });
     if (answer === undefined) return;
-    if (answer.status < 300) taken.push(event);
+    if (answer.status < 300) delivered.push(event);
     response.writeHead(answer.status, answer.headers).end();
   }
 }

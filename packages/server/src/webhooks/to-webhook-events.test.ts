@@ -2,7 +2,13 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { NewSessionFrame } from '../frames/frames.ts';
 import { encodeFrame } from '../store/frame.ts';
-import { isTold, mayBeTold, toDeletedEvent, toWebhookEvents, type WebhookEvent } from './to-webhook-events.ts';
+import {
+  isDeliverable,
+  mayBeDeliverable,
+  toDeletedEvent,
+  toWebhookEvents,
+  type WebhookEvent,
+} from './to-webhook-events.ts';
 
 const session = { sessionId: 'sesn_01a', workspaceId: 'wrkspc_1', primaryThreadId: 'sthr_main' };
 const time = Date.UTC(2026, 10, 16, 17, 0, 0, 123);
@@ -12,8 +18,8 @@ function toFrame(type: string, payload: object): NewSessionFrame {
   return { threadId: null, turn: null, time, type, payload } as unknown as NewSessionFrame;
 }
 
-/** Each frame with the events that it is told as. */
-const told: readonly (readonly [type: string, payload: object, events: readonly object[]])[] = [
+/** Each frame with the events that it becomes. */
+const delivery: readonly (readonly [type: string, payload: object, events: readonly object[]])[] = [
   ['session.created', {}, [{ type: 'session.created' }]],
   ['session.updated', { title: 'x' }, [{ type: 'session.updated' }]],
   ['session.status_running', {}, [{ type: 'session.status_run_started' }]],
@@ -47,8 +53,8 @@ const told: readonly (readonly [type: string, payload: object, events: readonly 
   ]),
 ];
 
-describe('what is told', () => {
-  it.each(told)('[W61] %s with %j', (type, payload, events) => {
+describe('events of frames', () => {
+  it.each(delivery)('[W61] %s with %j', (type, payload, events) => {
     const frame = toFrame(type, payload);
     expect(toWebhookEvents(session, frame, 7)).toEqual(
       events.map((event, index) => ({
@@ -58,10 +64,10 @@ describe('what is told', () => {
         data: { ...event, id: 'sesn_01a', organization_id: 'org_default', workspace_id: 'wrkspc_1' },
       })),
     );
-    expect(mayBeTold(encodeFrame(frame).bytes)).toBe(true);
+    expect(mayBeDeliverable(encodeFrame(frame).bytes)).toBe(true);
   });
 
-  it('[W62] what waits for somebody is told when it begins to wait, and nothing that does not', () => {
+  it('[W62] a call that needs a person is an event when it starts to wait; other calls are not events', () => {
     const waits: readonly (readonly [string, object])[] = [
       ['agent.tool_use', { evaluated_permission: 'ask' }],
       ['agent.mcp_tool_use', { evaluated_permission: 'ask' }],
@@ -70,36 +76,36 @@ describe('what is told', () => {
     for (const [type, payload] of waits) {
       const [event, ...others] = toWebhookEvents(session, toFrame(type, payload), 1);
       expect([event?.data.type, others]).toEqual(['session.requires_action', []]);
-      expect(mayBeTold(encodeFrame(toFrame(type, payload)).bytes)).toBe(true);
+      expect(mayBeDeliverable(encodeFrame(toFrame(type, payload)).bytes)).toBe(true);
     }
     for (const permission of ['allow', 'deny']) {
-      expect(isTold(toFrame('agent.tool_use', { evaluated_permission: permission }))).toBe(false);
-      expect(isTold(toFrame('agent.mcp_tool_use', { evaluated_permission: permission }))).toBe(false);
+      expect(isDeliverable(toFrame('agent.tool_use', { evaluated_permission: permission }))).toBe(false);
+      expect(isDeliverable(toFrame('agent.mcp_tool_use', { evaluated_permission: permission }))).toBe(false);
     }
   });
 
-  it('[J222] a call that a program may still refuse is reported when the program asks, and not before', () => {
+  it('[J222] a call that a program may still refuse is reported when the program requests approval, and not before', () => {
     const approval = 'on_request';
     for (const [type, payload] of [
       ['agent.tool_use', { evaluated_permission: 'ask', approval }],
       ['agent.mcp_tool_use', { evaluated_permission: 'ask', approval }],
       ['agent.custom_tool_use', { approval }],
     ] as const)
-      expect(isTold(toFrame(type, payload))).toBe(false);
+      expect(isDeliverable(toFrame(type, payload))).toBe(false);
     const requested = toFrame('approval.requested', { tool_use_id: 'sevt_1', kind: 'plan', reason: null });
     expect(toWebhookEvents(session, requested, 1).map(({ data }) => data.type)).toEqual(['session.requires_action']);
-    expect(mayBeTold(encodeFrame(requested).bytes)).toBe(true);
+    expect(mayBeDeliverable(encodeFrame(requested).bytes)).toBe(true);
   });
 
   it('[W61] nothing else is, and deltas need not be parsed to know it', () => {
     for (const type of ['session.usage', 'session.error', 'session.thread_status_running', 'run.ended', 'user.message'])
-      expect(isTold(toFrame(type, {}))).toBe(false);
-    expect(mayBeTold(encodeFrame(toFrame('delta.text', { id: 'sevt_1', text: 'said session.created' })).bytes)).toBe(
-      false,
-    );
+      expect(isDeliverable(toFrame(type, {}))).toBe(false);
+    expect(
+      mayBeDeliverable(encodeFrame(toFrame('delta.text', { id: 'sevt_1', text: 'said session.created' })).bytes),
+    ).toBe(false);
   });
 
-  it('[W68] a deleted session is told with an id of its own', () => {
+  it('[W68] the deletion of a session is an event with an id of its own', () => {
     expect(toDeletedEvent(session, time)).toMatchObject({ id: 'whevt_01a_deleted', data: { type: 'session.deleted' } });
   });
 

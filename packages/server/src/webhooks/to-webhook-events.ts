@@ -1,14 +1,15 @@
 import type { NewSessionFrame } from '../frames/frames.ts';
 
-/** What receivers are sent, as the official client reads it. */
+/** The body of a webhook request, as the official client reads it. */
 export interface WebhookEvent {
   readonly type: 'event';
-  /** The same however often it is sent. */
+  /** The same in every attempt. */
   readonly id: string;
   readonly created_at: string;
   readonly data: WebhookEventData;
 }
 
+/** The `data` of a webhook event. */
 export type WebhookEventData = WebhookFact & {
   /** Of the session. */
   readonly id: string;
@@ -26,35 +27,36 @@ type WebhookFact =
       readonly session_thread_id: string;
     };
 
-export interface ToldSession {
+/** The session whose frames become webhook events. */
+export interface WebhookSession {
   readonly sessionId: string;
   readonly workspaceId: string;
-  /** What it does is told as what the session does. */
+  /** Its events are those of the session, so its own thread events are left out. */
   readonly primaryThreadId: string;
 }
 
-/** The events that a frame is told as: none, one or two. */
-export function toWebhookEvents(session: ToldSession, frame: NewSessionFrame, seq: number): readonly WebhookEvent[] {
+/** The webhook events of a frame: none, one or two. */
+export function toWebhookEvents(session: WebhookSession, frame: NewSessionFrame, seq: number): readonly WebhookEvent[] {
   const facts = toFacts(frame).filter(
     (fact) => !('session_thread_id' in fact) || fact.session_thread_id !== session.primaryThreadId,
   );
   return facts.map((fact, index) =>
-    toEvent(session, fact, { place: index === 0 ? `${seq}` : `${seq}_${index}`, time: frame.time }),
+    toEvent(session, fact, { position: index === 0 ? `${seq}` : `${seq}_${index}`, time: frame.time }),
   );
 }
 
-/** The log of a deleted session is gone, so nothing but this can be told of it. */
-export function toDeletedEvent(session: Omit<ToldSession, 'primaryThreadId'>, time: number): WebhookEvent {
-  return toEvent(session, { type: 'session.deleted' }, { place: 'deleted', time });
+/** The only event of a deleted session, whose log is gone. */
+export function toDeletedEvent(session: Omit<WebhookSession, 'primaryThreadId'>, time: number): WebhookEvent {
+  return toEvent(session, { type: 'session.deleted' }, { position: 'deleted', time });
 }
 
-/** Whether a frame may be told, before anything is known of its session. */
-export function isTold(frame: NewSessionFrame): boolean {
+/** Whether a frame can become an event, whatever its session. */
+export function isDeliverable(frame: NewSessionFrame): boolean {
   return toFacts(frame).length > 0;
 }
 
-/** What every line of the log has in it that may be told. Most have not, and need not be parsed. */
-export function mayBeTold(bytes: Uint8Array): boolean {
+/** Whether an encoded frame can become an event. Most cannot, and need not be parsed. */
+export function mayBeDeliverable(bytes: Uint8Array): boolean {
   const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return line.includes('"session.') || line.includes('tool_use"') || line.includes('"approval.requested"');
 }
@@ -80,7 +82,7 @@ function toFacts({ type, payload }: NewSessionFrame): readonly WebhookFact[] {
       return [{ type: 'session.thread_idled', session_thread_id: payload.session_thread_id }];
     case 'session.thread_status_terminated':
       return [{ type: 'session.thread_terminated', session_thread_id: payload.session_thread_id }];
-    // As soon as it waits: the session itself may go on for long, while other agents of it are at work.
+    // As soon as the call waits: the session can stay running for long while its other agents work.
     case 'agent.tool_use':
     case 'agent.mcp_tool_use':
       return payload.evaluated_permission === 'ask' && !isOnRequest(payload) ? requiresAction : [];
@@ -101,18 +103,18 @@ function isOnRequest({ approval }: { readonly approval?: 'on_request' }): boolea
 }
 
 function toEvent(
-  { sessionId, workspaceId }: Omit<ToldSession, 'primaryThreadId'>,
+  { sessionId, workspaceId }: Omit<WebhookSession, 'primaryThreadId'>,
   fact: WebhookFact,
-  { place, time }: { readonly place: string; readonly time: number },
+  { position, time }: { readonly position: string; readonly time: number },
 ): WebhookEvent {
   return {
     type: 'event',
-    // By the session too: a fork has the events of its origin, with their ids.
-    id: `whevt_${sessionId.replace(/^sesn_/, '')}_${place}`,
+    // The id contains the session: a fork has the frames of its origin.
+    id: `whevt_${sessionId.replace(/^sesn_/, '')}_${position}`,
     created_at: new Date(time).toISOString(),
     data: { ...fact, id: sessionId, organization_id: ORGANIZATION, workspace_id: workspaceId },
   };
 }
 
-/** There is one, and nothing else speaks of it. */
+/** The wire wants an organization; a server has exactly one. */
 const ORGANIZATION = 'org_default';

@@ -1,27 +1,28 @@
 import { createHmac } from 'node:crypto';
 import { FleetloomError } from '../base/errors.ts';
 
-/** Signs what is sent, so that whoever has the same key knows that it comes from here. */
+/** Signs events, so that receivers that have the key can authenticate them. */
 export interface WebhookKey {
-  /** As receivers are given it: `whsec_…`. */
+  /** The form that receivers configure: `whsec_…`. */
   readonly text: string;
   /** The value of `webhook-signature`, as Standard Webhooks has it. */
   sign(message: { readonly id: string; readonly seconds: number; readonly body: string }): string;
 }
 
-/** Reads a key. `place` is where it was found: the key itself is never repeated. */
-export function parseWebhookKey(text: string, place: string): WebhookKey {
+/** Parses a key. `source` says where it was found, for errors: the key itself is never repeated. */
+export function parseWebhookKey(text: string, source: string): WebhookKey {
   const [, encoded = ''] = FORM.exec(text) ?? [];
   const bytes = Buffer.from(encoded, 'base64');
   if (bytes.length >= BYTES_MIN) return toWebhookKey(bytes);
   throw new FleetloomError({
     code: 'webhook_key_broken',
     kind: 'caller',
-    problem: `${place} is no key for webhooks`,
-    advice: `it is whsec_ and at least ${BYTES_MIN} bytes in base64; without one, a key is made`,
+    problem: `${source} does not contain a webhook signing key`,
+    advice: `use whsec_ followed by at least ${BYTES_MIN} bytes in base64, or leave it out and a key is generated`,
   });
 }
 
+/** A signing key in the `whsec_…` format of the Standard Webhooks. */
 export function toWebhookKey(bytes: Uint8Array): WebhookKey {
   return {
     text: `${PREFIX}${Buffer.from(bytes).toString('base64')}`,
@@ -34,5 +35,5 @@ export function toWebhookKey(bytes: Uint8Array): WebhookKey {
 
 const PREFIX = 'whsec_';
 const FORM = /^whsec_([A-Za-z0-9+/]+={0,2})$/;
-/** Standard Webhooks asks for as many. */
+/** The minimum of Standard Webhooks. */
 const BYTES_MIN = 24;

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../base/clock.ts';
-import { limits } from '../base/limits.ts';
+import { webhookLimits } from './limits.ts';
 import { createManualSchedule } from '../base/manual-schedule.suite.ts';
-import type { Told } from './tell-session.ts';
+import type { Delivery } from './deliver-session.ts';
 import { WebhookSender } from './webhook-sender.ts';
 
-const done: Told = { type: 'done', taken: 1 };
-const nothing: Told = { type: 'done', taken: 0 };
-const refused: Told = { type: 'refused', taken: 0, reason: 'it answered 500' };
+const done: Delivery = { type: 'done', delivered: 1 };
+const nothing: Delivery = { type: 'done', delivered: 0 };
+const refused: Delivery = { type: 'refused', delivered: 0, reason: 'it answered 500' };
 
 /** A sender whose rounds last until the test says what came of them. */
 function open(waitingMax?: number) {
@@ -15,19 +15,19 @@ function open(waitingMax?: number) {
   const timers = createManualSchedule(clock);
   const begun: string[] = [];
   const problems: string[] = [];
-  const rounds = new Map<string, (told: Told | Error) => void>();
+  const rounds = new Map<string, (delivery: Delivery | Error) => void>();
   const sender = new WebhookSender({
     label: 'https://a.example',
-    tell: (sessionId, signal) => {
+    deliver: (sessionId, signal) => {
       begun.push(sessionId);
       return new Promise((resolve, reject) => {
         const abort = () => resolve(refused);
         signal.addEventListener('abort', abort);
-        rounds.set(sessionId, (told) => {
+        rounds.set(sessionId, (delivery) => {
           signal.removeEventListener('abort', abort);
           rounds.delete(sessionId);
-          if (told instanceof Error) reject(told);
-          else resolve(told);
+          if (delivery instanceof Error) reject(delivery);
+          else resolve(delivery);
         });
       });
     },
@@ -36,8 +36,8 @@ function open(waitingMax?: number) {
     onProblem: (problem) => problems.push(String(problem)),
     ...(waitingMax === undefined ? {} : { waitingMax }),
   });
-  const end = async (sessionId: string, told: Told | Error) => {
-    rounds.get(sessionId)!(told);
+  const end = async (sessionId: string, delivery: Delivery | Error) => {
+    rounds.get(sessionId)!(delivery);
     await new Promise((resolve) => setImmediate(resolve));
   };
   /** How long it is until something begins. */
@@ -45,7 +45,7 @@ function open(waitingMax?: number) {
     const before = begun.length;
     for (let ms = 0; ; ms += 500) {
       if (begun.length > before) return ms;
-      if (ms > 2 * limits.webhookRetryMsMax) throw new Error('nothing begins');
+      if (ms > 2 * webhookLimits.webhookRetryMsMax) throw new Error('nothing begins');
       timers.advance(500);
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -54,7 +54,28 @@ function open(waitingMax?: number) {
 }
 
 describe('a sender', () => {
-  it('[W66] tells of four sessions at a time, and of the next when one is through', async () => {
+  it('[V202] the newest 20 deliveries are kept, with what was accepted and why the rest was not', async () => {
+    const { sender, end, waitForNext } = open();
+    sender.notice('a');
+    await end('a', { type: 'refused', delivered: 2, reason: 'it answered 500' });
+    expect(sender.state).toMatchObject({ delivered: 2, waiting: 1, deliveries: [{ problem: 'it answered 500' }] });
+    await waitForNext();
+    await end('a', nothing);
+    expect(sender.state.deliveries).toHaveLength(1);
+    for (let round = 0; round < webhookLimits.webhookOutcomesMax; round++) {
+      sender.notice('b');
+      await end('b', done);
+    }
+    const { deliveries, delivered, waiting } = sender.state;
+    expect([deliveries.length, delivered, waiting]).toEqual([20, 22, 0]);
+    expect(deliveries.every(({ problem }) => problem === null)).toBe(true);
+    sender.notice('c');
+    await end('c', { type: 'gone', delivered: 0 });
+    expect(sender.state).toMatchObject({ isGone: true, delivered: 22 });
+    expect(sender.state.deliveries[0]).toMatchObject({ delivered: 0, problem: 'it answered 410 (gone)' });
+  });
+
+  it('[W66] four sessions are delivered at a time, and the next one when one of them ends', async () => {
     const { sender, begun, end } = open();
     for (const sessionId of ['a', 'b', 'c', 'd', 'e', 'f']) sender.notice(sessionId);
     expect(begun).toEqual(['a', 'b', 'c', 'd']);
@@ -63,7 +84,7 @@ describe('a sender', () => {
     await sender.close();
   });
 
-  it('[W63] what happens in a session while it is told comes in a round behind that one', async () => {
+  it('[W63] events that a session emits during its delivery are delivered in another round', async () => {
     const { sender, begun, end } = open();
     for (let count = 0; count < 5; count++) sender.notice('a');
     expect(begun).toEqual(['a']);
@@ -73,7 +94,7 @@ describe('a sender', () => {
     expect(begun).toEqual(['a', 'a']);
   });
 
-  it('[W63] waits after each failure twice as long, up to a minute; what is taken ends that', async () => {
+  it('[W63] waits after each failure twice as long, up to a minute; an accepted event resets that', async () => {
     const { sender, end, problems, waitForNext } = open();
     sender.notice('a');
     const waits: number[] = [];
@@ -82,8 +103,8 @@ describe('a sender', () => {
       waits.push(await waitForNext());
     }
     expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000]);
-    expect(problems).toEqual(['Error: the webhook at https://a.example is tried again later: it answered 500']);
-    await end('a', { ...refused, taken: 1 });
+    expect(problems).toEqual(['Error: the webhook at https://a.example failed and will be retried: it answered 500']);
+    await end('a', { ...refused, delivered: 1 });
     expect(await waitForNext()).toBe(1_000);
     expect(problems).toHaveLength(2);
     await end('a', new Error('the store is away'));
@@ -91,7 +112,7 @@ describe('a sender', () => {
     await sender.close();
   });
 
-  it('[W63] while an address takes nothing one session is tried at a time, each in turn; a round with nothing to tell is no sign', async () => {
+  it('[W63] while an address refuses events, one session is tried at a time, each in turn; a round without events does not count as success', async () => {
     const { sender, begun, end, waitForNext } = open();
     for (const sessionId of ['a', 'b', 'c', 'd', 'e', 'f']) sender.notice(sessionId);
     for (const sessionId of ['a', 'b', 'c', 'd']) await end(sessionId, refused);
@@ -108,7 +129,7 @@ describe('a sender', () => {
     await sender.close();
   });
 
-  it('[W63] an event that a receiver never takes does not keep it from those of other sessions', async () => {
+  it('[W63] an event that a receiver never accepts does not block those of other sessions', async () => {
     const { sender, begun, end, timers, rounds } = open();
     sender.notice('bad');
     for (let second = 0; second < 120; second++) {
@@ -121,27 +142,27 @@ describe('a sender', () => {
     await sender.close();
   });
 
-  it('[W69] a session that another node tells of is asked for again a second later, and nothing is wrong', async () => {
+  it('[W69] a session that another node delivers is tried again a second later, without a warning', async () => {
     const { sender, begun, end, problems, waitForNext } = open();
     sender.notice('a');
-    await end('a', { type: 'elsewhere', taken: 0 });
+    await end('a', { type: 'elsewhere', delivered: 0 });
     expect(await waitForNext()).toBe(1_000);
     await end('a', done);
     expect([begun, problems]).toEqual([['a', 'a'], []]);
   });
 
-  it('[W65] an address that is gone is told nothing more', async () => {
+  it('[W65] an address that answered 410 gets no more requests', async () => {
     const { sender, begun, end, problems } = open();
     for (const sessionId of ['a', 'b', 'c', 'd', 'e']) sender.notice(sessionId);
-    await end('a', { type: 'gone', taken: 0 });
+    await end('a', { type: 'gone', delivered: 0 });
     expect(sender.notice('f')).toBe(false);
     for (const sessionId of ['b', 'c', 'd']) await end(sessionId, done);
     expect(begun).toHaveLength(4);
     expect(problems).toEqual([expect.stringContaining('https://a.example answered 410')]);
   });
 
-  it('[W66] so many sessions wait and no more; one that waits already needs no room', async () => {
-    expect(limits.webhookWaitingSessionsMax).toBe(10_000);
+  it('[W66] a limited number of sessions wait; one that already waits needs no room', async () => {
+    expect(webhookLimits.webhookWaitingSessionsMax).toBe(10_000);
     const { sender, begun, end } = open(2);
     for (const sessionId of ['a', 'b', 'c', 'd']) expect(sender.notice(sessionId)).toBe(true);
     expect([sender.notice('e'), sender.notice('f'), sender.room]).toEqual([true, true, 0]);
@@ -152,11 +173,11 @@ describe('a sender', () => {
     await sender.close();
   });
 
-  it('[W67] closing ends what is on its way and begins nothing more', async () => {
+  it('[W67] closing ends deliveries under way and starts no more', async () => {
     const { sender, begun, timers } = open();
     for (const sessionId of ['a', 'b', 'c', 'd', 'e']) sender.notice(sessionId);
     await sender.close();
-    timers.advance(limits.webhookRetryMsMax);
+    timers.advance(webhookLimits.webhookRetryMsMax);
     expect([sender.notice('f'), begun.length, timers.waiting()]).toEqual([false, 4, 0]);
   });
 });

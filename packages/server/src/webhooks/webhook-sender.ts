@@ -1,55 +1,88 @@
 import type { Clock } from '../base/clock.ts';
-import { limits } from '../base/limits.ts';
+import { webhookLimits } from './limits.ts';
 import type { Cancel, Schedule } from '../base/schedule.ts';
-import type { Told } from './tell-session.ts';
+import type { Delivery } from './deliver-session.ts';
 
 export interface WebhookSenderOptions {
-  /** For people. */
+  /** The address in warnings. */
   readonly label: string;
-  /** Tells the address of one session whatever it does not know. */
-  readonly tell: (sessionId: string, signal: AbortSignal) => Promise<Told>;
-  readonly clock: Pick<Clock, 'steady'>;
+  /** Delivers the pending events of one session. */
+  readonly deliver: (sessionId: string, signal: AbortSignal) => Promise<Delivery>;
+  readonly clock: Pick<Clock, 'steady' | 'now'>;
   readonly schedule: Schedule;
   readonly onProblem: (problem: unknown) => void;
   readonly waitingMax?: number;
 }
 
+/** What an address has received since this process started, and what is left. */
+export interface WebhookState {
+  readonly label: string;
+  /** The address answered 410: nothing is sent to it until the next start. */
+  readonly isGone: boolean;
+  readonly delivered: number;
+  /** Sessions with events that are not delivered yet. */
+  readonly waiting: number;
+  /** The newest first. */
+  readonly deliveries: readonly WebhookOutcome[];
+}
+
+/** What came of delivering the pending events of one session. */
+export interface WebhookOutcome {
+  readonly at: number;
+  /** Events that the address accepted. */
+  readonly delivered: number;
+  /** Why the next event was not accepted; null if all were. */
+  readonly problem: string | null;
+}
+
 interface Waiting {
-  /** How often in a row the address did not take what came next. */
+  /** Failed deliveries in a row. */
   readonly failures: number;
   readonly notBefore: number;
 }
 
 /**
- * Which sessions one address has to be told of, and when. It knows nothing but their names: what is to be told stands in
- * the log, so an address that is slow or away costs no memory but that, and nobody waits for it.
+ * Queues the sessions with undelivered events of one address and decides when each is delivered. It holds only their ids:
+ * the events are in the log, so a slow or unreachable address costs little memory and delays no session.
  */
 export class WebhookSender {
   readonly #options: WebhookSenderOptions;
   readonly #waiting = new Map<string, Waiting>();
-  /** Being told; true if something has happened since. */
-  readonly #telling = new Map<string, boolean>();
+  /** Sessions being delivered; true if they emitted more events in the meantime. */
+  readonly #delivering = new Map<string, boolean>();
   readonly #rounds = new Set<Promise<void>>();
   readonly #closing = new AbortController();
-  /** Of all sessions, since the address last took something. */
+  /** Failures in a row, of all sessions. */
   #failures = 0;
   #pausedUntil = 0;
   #isGone = false;
+  #delivered = 0;
+  #deliveries: readonly WebhookOutcome[] = [];
   #cancel: Cancel = () => {};
 
   constructor(options: WebhookSenderOptions) {
     this.#options = options;
   }
 
-  /** Sessions that could be added. What does not fit has to be found again. */
+  /** How many more sessions fit into the queue. The others have to be found again. */
   get room(): number {
-    const { waitingMax = limits.webhookWaitingSessionsMax } = this.#options;
+    const { waitingMax = webhookLimits.webhookWaitingSessionsMax } = this.#options;
     return this.#isOver ? 0 : Math.max(0, waitingMax - this.#waiting.size);
   }
 
-  /** Something happened in a session. False: there was no room for it. */
+  get state(): WebhookState {
+    return {
+      label: this.#options.label,
+      isGone: this.#isGone,
+      delivered: this.#delivered,
+      waiting: this.#waiting.size + this.#delivering.size,
+      deliveries: this.#deliveries,
+    };
+  }
+
+  /** Queues a session that has new events; false if the queue is full. */
   notice(sessionId: string): boolean {
-    if (this.#telling.has(sessionId)) this.#telling.set(sessionId, true);
+    if (this.#delivering.has(sessionId)) this.#delivering.set(sessionId, true);
     else if (!this.#waiting.has(sessionId)) {
       if (this.room === 0) return false;
       this.#waiting.set(sessionId, { failures: 0, notBefore: 0 });
@@ -58,7 +91,7 @@ export class WebhookSender {
     return true;
   }
 
-  /** What is on its way is given up, and sent again after the next start. */
+  /** Aborts requests under way; their events are sent again after the next start. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#cancel();
@@ -74,12 +107,12 @@ export class WebhookSender {
     if (this.#isOver || this.#waiting.size === 0) return;
     const now = this.#options.clock.steady();
     if (this.#pausedUntil > now) return this.#goOnAt(this.#pausedUntil, now);
-    // While it takes nothing, one is enough to find out when it does again.
-    const atOnceMax = this.#failures > 0 ? 1 : limits.webhookSessionsAtOnceMax;
+    // While the address fails, one attempt at a time is enough to see when it recovers.
+    const atOnceMax = this.#failures > 0 ? 1 : webhookLimits.webhookSessionsAtOnceMax;
     let next = Number.POSITIVE_INFINITY;
     for (const [sessionId, { failures, notBefore }] of this.#waiting) {
-      // The end of one goes on.
-      if (this.#telling.size >= atOnceMax) return;
+      // The end of a delivery starts the next one.
+      if (this.#delivering.size >= atOnceMax) return;
       if (notBefore <= now) this.#begin(sessionId, failures);
       else next = Math.min(next, notBefore);
     }
@@ -92,7 +125,7 @@ export class WebhookSender {
 
   #begin(sessionId: string, failures: number): void {
     this.#waiting.delete(sessionId);
-    this.#telling.set(sessionId, false);
+    this.#delivering.set(sessionId, false);
     const round = this.#round(sessionId, failures).finally(() => {
       this.#rounds.delete(round);
       this.#goOn();
@@ -101,32 +134,44 @@ export class WebhookSender {
   }
 
   async #round(sessionId: string, failures: number): Promise<void> {
-    const told = await this.#tell(sessionId);
-    const isNoticed = this.#telling.get(sessionId) === true;
-    this.#telling.delete(sessionId);
+    const delivery = await this.#deliver(sessionId);
+    const isNoticed = this.#delivering.get(sessionId) === true;
+    this.#delivering.delete(sessionId);
     if (this.#isOver) return;
-    if (told.taken > 0) this.#failures = 0;
-    if (told.type === 'gone') return this.#endForGood();
-    if (told.type === 'refused') return this.#tryLater(sessionId, told.taken > 0 ? 0 : failures, told.reason);
-    // It may have been done just before something happened, so it is asked again.
-    const isElsewhere = told.type === 'elsewhere';
-    const notBefore = isElsewhere ? this.#options.clock.steady() + limits.webhookRetryMs : 0;
+    this.#keepOutcome(delivery);
+    if (delivery.delivered > 0) this.#failures = 0;
+    if (delivery.type === 'gone') return this.#endForGood();
+    if (delivery.type === 'refused')
+      return this.#tryLater(sessionId, delivery.delivered > 0 ? 0 : failures, delivery.reason);
+    // The other node may have finished just before the newest event, so it is tried again.
+    const isElsewhere = delivery.type === 'elsewhere';
+    const notBefore = isElsewhere ? this.#options.clock.steady() + webhookLimits.webhookRetryMs : 0;
     if (isElsewhere || isNoticed) this.#waiting.set(sessionId, { failures: 0, notBefore });
   }
 
-  async #tell(sessionId: string): Promise<Told> {
+  #keepOutcome(delivery: Delivery): void {
+    const { delivered } = delivery;
+    const problem =
+      delivery.type === 'refused' ? delivery.reason : delivery.type === 'gone' ? 'it answered 410 (gone)' : null;
+    if (delivered === 0 && problem === null) return;
+    this.#delivered += delivered;
+    const outcome = { at: this.#options.clock.now(), delivered, problem };
+    this.#deliveries = [outcome, ...this.#deliveries].slice(0, webhookLimits.webhookOutcomesMax);
+  }
+
+  async #deliver(sessionId: string): Promise<Delivery> {
     try {
-      return await this.#options.tell(sessionId, this.#closing.signal);
+      return await this.#options.deliver(sessionId, this.#closing.signal);
     } catch (error) {
-      // The store is away, most likely. Nothing is lost: it is all in there.
-      return { type: 'refused', taken: 0, reason: error instanceof Error ? error.message : String(error) };
+      // Most likely the store is unavailable. Nothing is lost: the events are in the log.
+      return { type: 'refused', delivered: 0, reason: error instanceof Error ? error.message : String(error) };
     }
   }
 
-  /** Behind the others: an event that a receiver cannot take must not keep it from those that it can. */
+  /** Puts the session at the end of the queue: one event that a receiver cannot process must not block the others. */
   #tryLater(sessionId: string, failures: number, reason: string): void {
     const { label, clock, onProblem } = this.#options;
-    if (this.#failures === 0) onProblem(new Error(`the webhook at ${label} is tried again later: ${reason}`));
+    if (this.#failures === 0) onProblem(new Error(`the webhook at ${label} failed and will be retried: ${reason}`));
     const now = clock.steady();
     this.#pausedUntil = now + toDelay(this.#failures);
     this.#waiting.set(sessionId, { failures: failures + 1, notBefore: now + toDelay(failures) });
@@ -137,10 +182,10 @@ export class WebhookSender {
     const { label, onProblem } = this.#options;
     this.#isGone = true;
     this.#waiting.clear();
-    onProblem(new Error(`the webhook at ${label} answered 410: it is told nothing more until the next start`));
+    onProblem(new Error(`the webhook at ${label} answered 410: no more events are sent to it until the next start`));
   }
 }
 
 function toDelay(failures: number): number {
-  return Math.min(limits.webhookRetryMs * 2 ** failures, limits.webhookRetryMsMax);
+  return Math.min(webhookLimits.webhookRetryMs * 2 ** failures, webhookLimits.webhookRetryMsMax);
 }

@@ -1,20 +1,21 @@
 import type { Clock } from '../base/clock.ts';
-import { limits } from '../base/limits.ts';
+import { webhookLimits } from './limits.ts';
 import { openConnections } from '../base/outgoing-http.ts';
 import type { Cancel, Schedule } from '../base/schedule.ts';
 import type { Store } from '../store/store.ts';
 import { isStoreError } from '../store/store-errors.ts';
-import { ADDRESS } from './forget-addresses.ts';
-import { lookAtAll, lookForUntold } from './look-for-untold.ts';
+import { ADDRESS } from './remove-unused-addresses.ts';
+import { checkAllSessions, findUndelivered } from './find-undelivered.ts';
 import { postWebhook } from './post-webhook.ts';
-import { tellSession } from './tell-session.ts';
+import { deliverSession } from './deliver-session.ts';
 import type { WebhookAddress } from './webhook-addresses.ts';
 import type { WebhookKey } from './webhook-key.ts';
-import { createWebhookPlaces } from './webhook-places.ts';
-import { WebhookSender } from './webhook-sender.ts';
+import { createWebhookCursors } from './webhook-cursors.ts';
+import { WebhookSender, type WebhookState } from './webhook-sender.ts';
 
-/** One address that is told of sessions. */
+/** Delivers the events of sessions to one address. */
 export interface Webhook {
+  readonly state: WebhookState;
   notice(sessionId: string): void;
   start(): void;
   close(): Promise<void>;
@@ -24,28 +25,29 @@ export interface WebhookOptions {
   readonly store: Store;
   readonly address: WebhookAddress;
   readonly key: WebhookKey;
-  /** Whose sessions are told of. */
+  /** The workspaces whose sessions are delivered. */
   readonly workspaces: () => Promise<readonly string[]>;
-  /** Names this process, where several share the store. */
+  /** Identifies this process where several share the store. */
   readonly holder: string | undefined;
-  /** Whether it is for this process to find what others have left. */
+  /** Whether this process searches for sessions that others left undelivered. */
   readonly isMine: () => boolean;
   readonly clock: Clock;
   readonly schedule: Schedule;
   readonly onProblem: (problem: unknown) => void;
 }
 
+/** Starts the deliveries to one address. Close it to stop them. */
 export function createWebhook(options: WebhookOptions): Webhook {
   const { store, address, key, workspaces, holder, isMine, clock, schedule, onProblem } = options;
   const connections = openConnections();
-  const places = createWebhookPlaces({ store, addressId: address.id, holder });
+  const cursors = createWebhookCursors({ store, addressId: address.id, holder });
   const sender = new WebhookSender({
     label: address.label,
-    tell: async (sessionId, signal) =>
-      await tellSession({
+    deliver: async (sessionId, signal) =>
+      await deliverSession({
         store,
         workspaces,
-        places,
+        cursors,
         sessionId,
         since: (await readMark()).since,
         clock,
@@ -55,7 +57,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
     schedule,
     onProblem,
   });
-  // Not when it is first needed: what happened just before would not be told.
+  // Taken now and not at first use, so that events before the first use are delivered.
   const madeAt = clock.now();
   let mark: Promise<Mark> | undefined;
   let cancel: Cancel = () => {};
@@ -65,6 +67,9 @@ export function createWebhook(options: WebhookOptions): Webhook {
   let sweptAt = Number.NEGATIVE_INFINITY;
 
   return {
+    get state() {
+      return sender.state;
+    },
     notice: (sessionId) => void sender.notice(sessionId),
     start: () => look(),
     close: async () => {
@@ -77,28 +82,28 @@ export function createWebhook(options: WebhookOptions): Webhook {
 
   function look(): void {
     looking = (isMine() ? lookOnce() : readMark().then(() => {})).catch(onProblem).finally(() => {
-      if (!isClosed) cancel = schedule(look, limits.webhookLookMs);
+      if (!isClosed) cancel = schedule(look, webhookLimits.webhookLookMs);
     });
   }
 
   async function lookOnce(): Promise<void> {
     const { since, settledAt } = await readMark();
-    const from = Math.max(since, settledAt, clock.now() - limits.webhookKeepMs);
+    const from = Math.max(since, settledAt, clock.now() - webhookLimits.webhookKeepMs);
     const notice = (sessionId: string) => !isClosed && sender.notice(sessionId);
-    const settled = await lookForUntold({ store, places, workspaces, clock, from, isFirst, notice });
+    const settled = await findUndelivered({ store, cursors, workspaces, clock, from, isFirst, notice });
     if (settled === undefined) return;
     isFirst = false;
-    if (clock.steady() - sweptAt >= limits.webhookSweepMs) {
-      await lookAtAll({ store, places, notice });
+    if (clock.steady() - sweptAt >= webhookLimits.webhookSweepMs) {
+      await checkAllSessions({ store, cursors, notice });
       sweptAt = clock.steady();
     }
-    // A restart looks a little further back than it had to: that is cheaper than a write with each look.
-    if (settled - settledAt < limits.webhookMarginMs) return;
+    // A restart then searches a little further back than needed, which is cheaper than a write per search.
+    if (settled - settledAt < webhookLimits.webhookMarginMs) return;
     mark = Promise.resolve({ since, settledAt: settled });
     await store.documents.put({ kind: ADDRESS, id: address.id, data: { since, settled_at: settled } });
   }
 
-  /** Read once. A failure is forgotten, so that the next one asks again. */
+  /** Read once. A failure is not kept, so that the next call reads again. */
   async function readMark(): Promise<Mark> {
     mark ??= openMark();
     try {
@@ -109,7 +114,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
     }
   }
 
-  /** Whoever hears of an address first says since when there is one. */
+  /** The first node that starts with an address records when it was configured. */
   async function openMark(): Promise<Mark> {
     const { documents } = store;
     const data = { since: madeAt, settled_at: 0 };
@@ -124,8 +129,8 @@ export function createWebhook(options: WebhookOptions): Webhook {
 }
 
 interface Mark {
-  /** What happened before is not told. */
+  /** Older events are not delivered. */
   readonly since: number;
-  /** Everything that happened in sessions that have not changed since then was told. */
+  /** Sessions that have not changed since then are delivered completely. */
   readonly settledAt: number;
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
-import { limits } from '../base/limits.ts';
-import { openTold } from './told-log.suite.ts';
+import { webhookLimits } from './limits.ts';
+import { openDeliveries } from './delivery-log.suite.ts';
 
 const patience = { timeout: 20_000, interval: 2 };
 
 describe('webhooks', () => {
-  it('[W63] what was not taken is sent again, with the same id and a new time, and nothing behind it before', async () => {
-    const { receiver, clock, begin } = await openTold();
+  it('[W63] an event that was not accepted is sent again, with the same id and a new time, before any later event', async () => {
+    const { receiver, clock, begin } = await openDeliveries();
     const { create, timers, rests } = begin();
     let refusals = 2;
     receiver.answer = ({ data }) => ({ status: data.type === 'session.status_idled' && refusals-- > 0 ? 500 : 200 });
@@ -14,7 +14,7 @@ describe('webhooks', () => {
     await receiver.came(3);
     const next = async (count: number) => {
       await rests();
-      timers.advance(limits.webhookRetryMsMax);
+      timers.advance(webhookLimits.webhookRetryMsMax);
       await receiver.came(count);
     };
     await next(4);
@@ -28,24 +28,24 @@ describe('webhooks', () => {
   });
 
   it('[W64] five seconds without an answer are a refusal', async () => {
-    const { receiver, problems, begin } = await openTold();
+    const { receiver, problems, begin } = await openDeliveries();
     const { create, timers, rests } = begin();
     receiver.answer = () => undefined;
     await create('sesn_1');
     await receiver.came(1);
-    timers.advance(limits.webhookAnswerMs - 1);
+    timers.advance(webhookLimits.webhookAnswerMs - 1);
     await new Promise((resolve) => setImmediate(resolve));
-    expect([limits.webhookAnswerMs, problems]).toEqual([5_000, []]);
+    expect([webhookLimits.webhookAnswerMs, problems]).toEqual([5_000, []]);
     receiver.answer = () => ({ status: 200 });
     timers.advance(1);
     await vi.waitFor(() => expect(problems).toEqual([expect.stringContaining('no answer in 5000 ms')]), patience);
     await rests();
-    timers.advance(limits.webhookRetryMs);
+    timers.advance(webhookLimits.webhookRetryMs);
     await receiver.came(2);
   });
 
   it('[W64] another address in the answer is a refusal, and is not asked', async () => {
-    const { receiver, problems, begin } = await openTold();
+    const { receiver, problems, begin } = await openDeliveries();
     const { create } = begin();
     receiver.answer = () => ({ status: 307, headers: { location: receiver.url.replace('/hook', '/elsewhere') } });
     await create('sesn_1');
@@ -53,8 +53,8 @@ describe('webhooks', () => {
     expect(receiver.attempts.map(({ path }) => path)).toEqual(['/hook?token=secret']);
   });
 
-  it('[W65] 410 ends it until the next start, which tells what was missed', async () => {
-    const { receiver, problems, begin } = await openTold();
+  it('[W65] 410 ends delivery until the next start, which delivers the missed events', async () => {
+    const { receiver, problems, begin } = await openDeliveries();
     const first = begin();
     receiver.answer = () => ({ status: 410 });
     const session = await first.create('sesn_1');
@@ -62,7 +62,7 @@ describe('webhooks', () => {
     await session.append('session.status_running');
     first.webhooks.start();
     await first.looks();
-    first.timers.advance(limits.webhookRetryMsMax);
+    first.timers.advance(webhookLimits.webhookRetryMsMax);
     await first.looks();
     await first.webhooks.close();
     expect(receiver.attempts).toHaveLength(1);
@@ -72,8 +72,8 @@ describe('webhooks', () => {
     expect(receiver.types()).toEqual(['session.created', 'session.status_run_started']);
   });
 
-  it('[W66] an address that does not answer costs nobody any time: sessions and other addresses go on', async () => {
-    const { receiver, begin } = await openTold();
+  it('[W66] an address that does not respond delays neither sessions nor other addresses', async () => {
+    const { receiver, begin } = await openDeliveries();
     const silent = receiver.url.replace('/hook', '/silent');
     const { create } = begin({ urls: [silent, receiver.url] });
     receiver.answer = () => (receiver.attempts.length === 0 ? undefined : { status: 200 });
@@ -82,9 +82,9 @@ describe('webhooks', () => {
     await vi.waitFor(() => expect(receiver.types().length).toBeGreaterThanOrEqual(21), patience);
   });
 
-  it('[W67] what was not taken before a stop or a crash is sent after the next start, each event once and in order', async () => {
+  it('[W67] events that were not accepted before a stop or a crash are sent after the next start, each once and in order', async () => {
     for (const isCrash of [false, true]) {
-      const { receiver, begin } = await openTold();
+      const { receiver, begin } = await openDeliveries();
       const first = begin();
       receiver.answer = ({ data }) => ({ status: data.type === 'session.created' ? 200 : 503 });
       const session = await first.create('sesn_1', ['session.status_running']);
@@ -100,8 +100,8 @@ describe('webhooks', () => {
     }
   });
 
-  it('[W67] what happened before there was the address is not told, and what is three days old neither', async () => {
-    const { receiver, clock, begin } = await openTold();
+  it('[W67] events older than the address, or older than three days, are not delivered', async () => {
+    const { receiver, clock, begin } = await openDeliveries();
     const before = begin({ urls: [] });
     const old = await before.create('sesn_old', ['session.status_running', 'session.status_idle']);
     clock.advance(1);
@@ -116,7 +116,7 @@ describe('webhooks', () => {
     await old.append('session.status_running');
     clock.advance(1);
     await old.append('session.status_rescheduled');
-    clock.advance(limits.webhookKeepMs);
+    clock.advance(webhookLimits.webhookKeepMs);
     await old.append('session.status_idle');
     receiver.attempts.length = 0;
     const last = begin();
@@ -126,8 +126,8 @@ describe('webhooks', () => {
     expect(shown()).toEqual(['sesn_old session.status_idled', 'sesn_old session.status_rescheduled']);
   });
 
-  it('[W61] of a fork only what happened in it is told, of an imported session nothing', async () => {
-    const { receiver, clock, begin } = await openTold();
+  it('[W61] a fork delivers only its own events, an imported session none', async () => {
+    const { receiver, clock, begin } = await openDeliveries();
     const { create, log, webhooks } = begin();
     const first = { forked_from: { session_id: 'sesn_0', seq: 2 } };
     const createdAt = clock.now();
@@ -163,8 +163,8 @@ describe('webhooks', () => {
     ]);
   });
 
-  it('[W68] a deleted session is told as deleted, also if nobody could be told then', async () => {
-    const { receiver, store, begin } = await openTold();
+  it('[W68] the deletion of a session is delivered, also if the address was unreachable at that time', async () => {
+    const { receiver, store, begin } = await openDeliveries();
     const { create, webhooks } = begin();
     const [here, later, imported] = [
       await create('sesn_here'),
@@ -174,14 +174,14 @@ describe('webhooks', () => {
     await receiver.came(2);
     const { items } = await store.documents.list({ kind: 'webhook', limit: 10 });
     const list = () => store.documents.list({ kind: `webhook_place_${items[0]!.id}`, limit: 10 });
-    const places = async () => (await list()).items.map(({ id }) => id);
+    const cursors = async () => (await list()).items.map(({ id }) => id);
     await here.delete();
-    await vi.waitFor(async () => expect(await places()).toEqual(['sesn_later', 'sesn_imported']), patience);
+    await vi.waitFor(async () => expect(await cursors()).toEqual(['sesn_later', 'sesn_imported']), patience);
     await webhooks.close();
     await later.delete();
     await imported.delete();
     begin().webhooks.start();
-    await vi.waitFor(async () => expect(await places()).toEqual([]), patience);
+    await vi.waitFor(async () => expect(await cursors()).toEqual([]), patience);
     expect(receiver.attempts.slice(2).map(({ event }) => [event.data.id, event.data.type])).toEqual([
       ['sesn_here', 'session.deleted'],
       ['sesn_later', 'session.deleted'],
@@ -189,19 +189,19 @@ describe('webhooks', () => {
   });
 });
 
-describe('what nobody has told', () => {
+describe('undelivered events', () => {
   it('[W67] is found by the next look, 15 seconds after the last, where it is for this process to look', async () => {
-    const { receiver, begin } = await openTold();
+    const { receiver, begin } = await openDeliveries();
     const elsewhere = begin({ urls: [] });
     const [mine, not] = [begin(), begin({ isMine: false })];
     for (const { webhooks } of [mine, not]) webhooks.start();
     for (const { looks } of [mine, not]) await looks();
-    // Whoever has it at work tells of it.
+    // The node that runs it delivers its events.
     await elsewhere.create('sesn_0', [], { status: 'running' });
     await elsewhere.create('sesn_1');
-    not.timers.advance(limits.webhookLookMs - 1);
+    not.timers.advance(webhookLimits.webhookLookMs - 1);
     mine.timers.advance(0);
-    expect([limits.webhookLookMs, receiver.attempts.length]).toEqual([15_000, 0]);
+    expect([webhookLimits.webhookLookMs, receiver.attempts.length]).toEqual([15_000, 0]);
     not.timers.advance(1);
     await not.looks();
     expect(receiver.attempts).toHaveLength(0);
@@ -213,14 +213,14 @@ describe('what nobody has told', () => {
   });
 
   it('[W67] is found by a start also where the record of its session has not changed for long', async () => {
-    const { receiver, clock, begin } = await openTold();
+    const { receiver, clock, begin } = await openDeliveries();
     const first = begin();
     const session = await first.create('sesn_1');
     await receiver.came(1);
     await first.hears();
     first.webhooks.start();
     await first.looks();
-    clock.advance(2 * limits.webhookMarginMs);
+    clock.advance(2 * webhookLimits.webhookMarginMs);
     first.timers.advance(0);
     await first.looks();
     await first.webhooks.close();
@@ -230,28 +230,28 @@ describe('what nobody has told', () => {
     expect(receiver.types()).toEqual(['session.created', 'session.thread_terminated']);
   });
 
-  it('[W67] bounds how far everything counts as told, which later starts need not look behind', async () => {
-    const { receiver, clock, store, begin } = await openTold();
+  it('[W67] the time up to which all is delivered bounds the search of later starts', async () => {
+    const { receiver, clock, store, begin } = await openDeliveries();
     const { webhooks, timers, looks, rests, create } = begin();
     const settledAt = async () =>
       (await store.documents.list({ kind: 'webhook', limit: 1 })).items[0]?.data['settled_at'];
     webhooks.start();
     await looks();
     expect(await settledAt()).toBe(clock.now());
-    clock.advance(limits.webhookMarginMs);
+    clock.advance(webhookLimits.webhookMarginMs);
     receiver.answer = () => ({ status: 500 });
     await create('sesn_1');
     const createdAt = clock.now();
     await rests();
     for (let count = 0; count < 6; count++) {
-      timers.advance(limits.webhookMarginMs);
+      timers.advance(webhookLimits.webhookMarginMs);
       await looks();
     }
     expect(await settledAt()).toBe(createdAt);
   });
 
   it('[W68] is found ten minutes after the last sweep where it was deleted', async () => {
-    const { receiver, clock, begin } = await openTold();
+    const { receiver, clock, begin } = await openDeliveries();
     const { webhooks, timers, looks, hears, create } = begin();
     const elsewhere = begin({ urls: [] });
     const session = await elsewhere.create('sesn_1');
@@ -260,15 +260,15 @@ describe('what nobody has told', () => {
     await looks();
     await hears();
     await session.delete();
-    clock.advance(limits.webhookSweepMs - limits.webhookLookMs - 1);
-    timers.advance(limits.webhookLookMs);
+    clock.advance(webhookLimits.webhookSweepMs - webhookLimits.webhookLookMs - 1);
+    timers.advance(webhookLimits.webhookLookMs);
     await looks();
     await create('sesn_2');
     await receiver.came(2);
     await hears();
-    timers.advance(limits.webhookLookMs);
+    timers.advance(webhookLimits.webhookLookMs);
     await receiver.came(3);
-    expect(limits.webhookSweepMs).toBe(600_000);
+    expect(webhookLimits.webhookSweepMs).toBe(600_000);
     expect(receiver.attempts.map(({ event }) => `${event.data.id} ${event.data.type}`)).toEqual([
       'sesn_1 session.created',
       'sesn_2 session.created',
@@ -276,8 +276,8 @@ describe('what nobody has told', () => {
     ]);
   });
 
-  it('[W74] goes with all else of an address that nobody has named for three days', async () => {
-    const { receiver, clock, store, begin } = await openTold();
+  it('[W74] everything kept for an address is removed three days after it was last configured', async () => {
+    const { receiver, clock, store, begin } = await openDeliveries();
     const first = begin();
     await first.create('sesn_1');
     await vi.waitFor(() => expect(receiver.types()).toHaveLength(1), patience);
@@ -286,8 +286,8 @@ describe('what nobody has told', () => {
     await first.webhooks.close();
     const kept = async () => {
       const { items } = await store.documents.list({ kind: 'webhook', limit: 10 });
-      const places = items.map(({ id }) => store.documents.list({ kind: `webhook_place_${id}`, limit: 10 }));
-      return (await Promise.all(places)).map(({ items: all }) => all.length).toSorted((one, other) => one - other);
+      const cursors = items.map(({ id }) => store.documents.list({ kind: `webhook_place_${id}`, limit: 10 }));
+      return (await Promise.all(cursors)).map(({ items: all }) => all.length).toSorted((one, other) => one - other);
     };
     const startOther = async () => {
       const { webhooks, looks } = begin({ urls: ['http://127.0.0.1:9/'] });
@@ -295,7 +295,7 @@ describe('what nobody has told', () => {
       await looks();
       await webhooks.close();
     };
-    clock.advance(limits.webhookKeepMs);
+    clock.advance(webhookLimits.webhookKeepMs);
     await startOther();
     expect(await kept()).toEqual([0, 1]);
     clock.advance(1);
@@ -305,8 +305,8 @@ describe('what nobody has told', () => {
 });
 
 describe('webhooks of several nodes', () => {
-  it('[W69] one node at a time tells of a session; another goes on when that one is not heard of', async () => {
-    const { receiver, begin } = await openTold();
+  it('[W69] one node at a time delivers a session; another one continues when its claim expires', async () => {
+    const { receiver, begin } = await openDeliveries();
     const [one, other] = [begin({ holder: 'one' }), begin({ holder: 'other' })];
     receiver.answer = () => undefined;
     const session = await one.create('sesn_1', ['session.status_running']);
@@ -315,22 +315,22 @@ describe('webhooks of several nodes', () => {
     // The other one finds it, and leaves it to the first.
     other.webhooks.start();
     await other.rests();
-    other.timers.advance(limits.webhookClaimMs - 1);
+    other.timers.advance(webhookLimits.webhookClaimMs - 1);
     await other.rests();
     expect(receiver.attempts).toHaveLength(1);
     await session.append('session.status_idle');
-    other.timers.advance(limits.webhookLookMs);
+    other.timers.advance(webhookLimits.webhookLookMs);
     await vi.waitFor(() => expect(receiver.types()).toHaveLength(3), patience);
     expect(receiver.types()).toEqual(['session.created', 'session.status_run_started', 'session.status_idled']);
   });
 
-  it('[W69] of sessions that both hear of, each event is sent once', async () => {
-    const { receiver, begin } = await openTold();
+  it('[W69] events of sessions that both nodes notice are sent once', async () => {
+    const { receiver, begin } = await openDeliveries();
     const nodes = [begin({ holder: 'one' }), begin({ holder: 'other' })];
     await Promise.all(
       nodes.flatMap((node, at) => [0, 1, 2].map((n) => node.create(`sesn_${at}${n}`, ['session.updated']))),
     );
-    // Each finds what the other one tells just then.
+    // Each finds the session that the other one delivers at the moment.
     for (const { webhooks } of nodes) webhooks.start();
     await vi.waitFor(() => expect(receiver.types()).toHaveLength(12), patience);
     for (const { looks, hears } of nodes) await Promise.all([looks(), hears()]);

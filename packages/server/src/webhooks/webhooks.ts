@@ -1,26 +1,29 @@
-import type { SessionLog } from '../store/log.ts';
+import type { SessionLog } from '../log/log.ts';
 import { createWebhook, type Webhook, type WebhookOptions } from './webhook.ts';
 import type { WebhookAddress } from './webhook-addresses.ts';
-import { forgetAddresses } from './forget-addresses.ts';
+import type { WebhookState } from './webhook-sender.ts';
+import { removeUnusedAddresses } from './remove-unused-addresses.ts';
 import { watchLog } from './watch-log.ts';
 
 export interface WebhooksOptions extends Omit<WebhookOptions, 'address'> {
   readonly addresses: readonly WebhookAddress[];
 }
 
-/** Tells addresses what becomes of sessions. */
+/** Delivers events of sessions to webhook addresses. */
 export interface Webhooks {
-  /** The same log; what is written to it is told. */
+  /** The same log; sessions that it commits events of are delivered. */
   watch(log: SessionLog): SessionLog;
-  /** Tells what was left when the last one stopped, and looks for more now and then. */
+  /** Delivers what the last process left undelivered, and searches again from time to time. */
   start(): void;
+  /** What each address has received from this process. */
+  list(): readonly WebhookState[];
   /** The store stays open. */
   close(): Promise<void>;
 }
 
 /**
- * Each event at least once, in the order of its session. What was told stands in the store, and what is to be told in the
- * log: nothing is lost with this process.
+ * Delivers each event at least once, in the order of its session. Cursors are in the store and events in the log, so a crash
+ * of this process loses nothing.
  *
  * @example
  * const webhooks = createWebhooks({ store, addresses: toWebhookAddresses(urls), key, ...others });
@@ -35,8 +38,9 @@ export function createWebhooks({ addresses, ...others }: WebhooksOptions): Webho
     watch: (log) => watchLog(log, (sessionId) => all.forEach((webhook) => webhook.notice(sessionId))),
     start: () => {
       for (const webhook of all) webhook.start();
-      if (isMine()) tidying = forgetAddresses(store, new Set(addresses.map(({ id }) => id))).catch(onProblem);
+      if (isMine()) tidying = removeUnusedAddresses(store, new Set(addresses.map(({ id }) => id))).catch(onProblem);
     },
+    list: () => all.map(({ state }) => state),
     close: async () => void (await Promise.all([tidying, ...all.map((webhook) => webhook.close())])),
   };
 }

@@ -1,94 +1,92 @@
-import type { Agent } from '@fleetloom/protocol/managed-agents';
+import type { Agent, Tool } from '@fleetloom/protocol/managed-agents';
 import { type FormEvent, useState } from 'react';
-import { api } from '../connection/api.ts';
-import { ui } from '../app/stores.ts';
+import { api } from '../stores/connection/api.ts';
+import { inBackground } from '../stores/connection/in-background.ts';
+import { ui } from '../stores/stores.ts';
+import { ModelField } from './ModelField.tsx';
+import { rosterOf, toRosterParams } from './roster.ts';
+import { RosterField } from './RosterField.tsx';
+import { askForAll } from './tool-policies.ts';
+import { ToolPolicies } from './ToolPolicies.tsx';
 
 interface AgentFormProps {
-  /** Undefined: a new one. */
+  /** The agent to edit. Undefined: create one. */
   readonly agent: Agent | undefined;
   readonly agents: readonly Agent[];
   readonly onSaved: () => void;
+  readonly onCancel: () => void;
 }
 
-/** What an agent is made of, as far as a form should ask. Tools and the rest stay as they are. */
-export function AgentForm({ agent, agents, onSaved }: AgentFormProps) {
+/** Creates or edits an agent: name, model, prompts, tools and roster. Other settings keep their values. */
+export function AgentForm({ agent, agents, onSaved, onCancel }: AgentFormProps) {
   const [name, setName] = useState(agent?.name ?? '');
-  const [model, setModel] = useState(agent?.model.id ?? 'scripted/research');
+  const [model, setModel] = useState(agent?.model.id ?? '');
   const [description, setDescription] = useState(agent?.description ?? '');
   const [system, setSystem] = useState(agent?.system ?? '');
-  const [members, setMembers] = useState<readonly string[]>([]);
+  const [tools, setTools] = useState<readonly Tool[]>(agent?.tools ?? [askForAll]);
+  const before = agent === undefined ? [] : rosterOf(agent);
+  const [members, setMembers] = useState(before);
+  const [problem, setProblem] = useState('');
   const save = async (event: FormEvent) => {
     event.preventDefault();
+    setProblem('');
     const fields = {
       name,
-      model,
       description: description === '' ? null : description,
       system: system === '' ? null : system,
     };
-    const roster = members.length === 0 ? {} : { multiagent: { type: 'coordinator', agents: members } };
-    const tools = {
-      tools: [{ type: 'agent_toolset_20260401', default_config: { permission_policy: { type: 'always_ask' } } }],
+    // What was not changed is not sent: effort, speed and the form of the roster stay as they are.
+    const changed = {
+      ...(model === agent?.model.id ? {} : { model }),
+      ...(tools === agent?.tools ? {} : { tools }),
+      ...(members === before ? {} : { multiagent: toRosterParams(agent ?? { multiagent: null }, members) }),
     };
     try {
-      const saved =
-        agent === undefined
-          ? await api.post<Agent>('v1/agents', { ...fields, ...tools, ...roster })
-          : await api.post<Agent>(`v1/agents/${agent.id}`, { ...fields, ...roster, version: agent.version });
+      const path = agent === undefined ? 'v1/agents' : `v1/agents/${agent.id}`;
+      const version = agent === undefined ? {} : { version: agent.version };
+      const saved = await api.post<Agent>(path, { ...fields, ...changed, ...version });
       onSaved();
       ui.go({ view: 'agents', sessionId: saved.id });
     } catch (error) {
-      ui.fail(error);
+      setProblem(error instanceof Error ? error.message : String(error));
     }
   };
   return (
-    <form className="card agent-form" onSubmit={(event) => void save(event)}>
+    <form className="card agent-form" onSubmit={(event) => inBackground(save(event))}>
       <h1>{agent === undefined ? 'New agent' : `Edit ${agent.name}`}</h1>
       <label>
         Name <input required value={name} onChange={(event) => setName(event.target.value)} />
       </label>
+      <ModelField value={model} onChange={setModel} />
       <label>
-        Model <input required value={model} onChange={(event) => setModel(event.target.value)} />
-      </label>
-      <label>
-        What it is for <input value={description} onChange={(event) => setDescription(event.target.value)} />
+        Description <input value={description} onChange={(event) => setDescription(event.target.value)} />
       </label>
       <label>
         System prompt <textarea rows={8} value={system} onChange={(event) => setSystem(event.target.value)} />
       </label>
       <fieldset>
-        <legend>May delegate to</legend>
-        {agents.length === 0 && <p className="quiet">There are no others yet.</p>}
-        {agents
-          .filter(({ id }) => id !== agent?.id)
-          .slice(0, ROSTER_MAX * 2)
-          .map(({ id, name: other }) => (
-            <label key={id} className="member">
-              <input
-                type="checkbox"
-                checked={members.includes(id)}
-                onChange={(event) =>
-                  setMembers(event.target.checked ? [...members, id] : members.filter((one) => one !== id))
-                }
-              />
-              {other}
-            </label>
-          ))}
+        <legend>Tools</legend>
+        <ToolPolicies tools={tools} onChange={setTools} />
       </fieldset>
-      <p className="quiet">
-        {agent === undefined
-          ? 'Its built-in tools ask before each call. That can be changed through the API.'
-          : 'This makes a new version. Sessions that run keep theirs.'}
-      </p>
+      <RosterField agents={agents.filter(({ id }) => id !== agent?.id)} members={members} onChange={setMembers} />
+      {agent !== undefined && (
+        <p className="quiet">
+          Saving creates version {agent.version + 1}. Sessions keep the version they started with.
+        </p>
+      )}
+      {problem !== '' && (
+        <p className="fault" role="alert">
+          {problem}
+        </p>
+      )}
       <footer className="card-actions">
         <button type="submit" className="primary">
           Save
         </button>
-        <button type="button" onClick={() => ui.go({ view: 'agents' })}>
+        <button type="button" onClick={onCancel}>
           Cancel
         </button>
       </footer>
     </form>
   );
 }
-
-const ROSTER_MAX = 20;

@@ -1,11 +1,15 @@
-import { type Agent, builtInToolNames, type Session } from '@fleetloom/protocol/managed-agents';
+import type { Agent, Session } from '@fleetloom/protocol/managed-agents';
 import { type FormEvent, useState } from 'react';
-import { api } from '../connection/api.ts';
-import { fleet, ui } from '../app/stores.ts';
-import { ensureEnvironment } from '../connection/ensure-environment.ts';
-import { cleanLine } from '../text/clean-text.ts';
-import { LongText } from '../text/LongText.tsx';
+import { api } from '../stores/connection/api.ts';
+import { useDraft } from '../stores/drafts.ts';
+import { fleet, ui } from '../stores/stores.ts';
+import { ensureEnvironment } from '../stores/connection/ensure-environment.ts';
+import { cleanLine } from '@fleetloom/protocol/text';
+import { LongText } from '../ui/text/LongText.tsx';
 import { AgentForm } from './AgentForm.tsx';
+import { rosterOf } from './roster.ts';
+import { ToolPolicies } from './ToolPolicies.tsx';
+import { Versions } from './Versions.tsx';
 
 interface AgentPageProps {
   readonly agent: Agent;
@@ -13,6 +17,7 @@ interface AgentPageProps {
   readonly onChanged: () => void;
 }
 
+/** One agent: its definition, a form to start a session, editing and archiving. */
 export function AgentPage({ agent, agents, onChanged }: AgentPageProps) {
   const [isEditing, setEditing] = useState(false);
   if (isEditing) {
@@ -24,6 +29,7 @@ export function AgentPage({ agent, agents, onChanged }: AgentPageProps) {
           setEditing(false);
           onChanged();
         }}
+        onCancel={() => setEditing(false)}
       />
     );
   }
@@ -33,7 +39,7 @@ export function AgentPage({ agent, agents, onChanged }: AgentPageProps) {
       ui.go({ view: 'agents' });
       onChanged();
     } catch (error) {
-      ui.fail(error);
+      ui.notifyError(error);
     }
   };
   return (
@@ -46,11 +52,19 @@ export function AgentPage({ agent, agents, onChanged }: AgentPageProps) {
           {cleanLine(agent.model.id)} · version {agent.version} · {agent.id}
         </p>
         {agent.description !== null && <p>{cleanLine(agent.description)}</p>}
+        <span className="agent-actions">
+          <button type="button" onClick={() => setEditing(true)}>
+            Edit …
+          </button>
+          <button type="button" className="danger" onClick={() => void archive()}>
+            Archive
+          </button>
+        </span>
       </header>
       <StartForm agent={agent} />
       <section>
         <h2>Tools</h2>
-        <Tools agent={agent} />
+        <ToolPolicies tools={agent.tools} />
       </section>
       <Roster agent={agent} agents={agents} />
       {agent.system !== null && (
@@ -59,20 +73,17 @@ export function AgentPage({ agent, agents, onChanged }: AgentPageProps) {
           <LongText text={agent.system} />
         </section>
       )}
-      <footer className="card-actions">
-        <button type="button" onClick={() => setEditing(true)}>
-          Edit …
-        </button>
-        <button type="button" className="danger" onClick={() => void archive()}>
-          Archive
-        </button>
-      </footer>
+      <section>
+        <h2>Versions</h2>
+        <Versions agent={agent} agents={agents} />
+      </section>
     </article>
   );
 }
 
 function StartForm({ agent }: { agent: Agent }) {
-  const [text, setText] = useState('');
+  const draft = useDraft(`start ${agent.id}`);
+  const { text } = draft;
   const [isStarting, setStarting] = useState(false);
   const start = async (event: FormEvent) => {
     event.preventDefault();
@@ -83,22 +94,24 @@ function StartForm({ agent }: { agent: Agent }) {
         environment_id: await ensureEnvironment(),
         initial_events: [{ type: 'user.message', content: [{ type: 'text', text: text.trim() }] }],
       });
+      draft.clear();
       await fleet.refreshSessions();
-      ui.go({ view: 'thread', sessionId: session.id });
+      ui.go({ view: 'session', sessionId: session.id });
     } catch (error) {
-      ui.fail(error);
+      ui.notifyError(error);
       setStarting(false);
     }
   };
   return (
     <form className="start-form" onSubmit={(event) => void start(event)}>
+      <h2>Try it</h2>
       <label htmlFor="start-text">Start a session with</label>
       <textarea
         id="start-text"
         rows={3}
         value={text}
-        placeholder="What should it do?"
-        onChange={(event) => setText(event.target.value)}
+        placeholder="Task for the agent"
+        onChange={(event) => draft.set(event.target.value)}
       />
       <button type="submit" className="primary" disabled={text.trim() === '' || isStarting}>
         {isStarting ? 'Starting …' : 'Start'}
@@ -107,47 +120,17 @@ function StartForm({ agent }: { agent: Agent }) {
   );
 }
 
-/** Which calls are made, asked for, or not possible. */
-function Tools({ agent }: { agent: Agent }) {
-  if (agent.tools.length === 0) return <p className="quiet">none</p>;
-  return (
-    <ul className="tool-list">
-      {agent.tools.flatMap((tool) => {
-        if (tool.type === 'custom') return [<li key={tool.name}>{cleanLine(tool.name)} · you give its results</li>];
-        if (tool.type === 'mcp_toolset')
-          return [<li key={tool.mcp_server_name}>{cleanLine(tool.mcp_server_name)} · MCP</li>];
-        return builtInToolNames.map((name) => {
-          const config = tool.configs.find((one) => one.name === name) ?? tool.default_config;
-          const policy = config.enabled ? config.permission_policy.type.replace('_', ' ') : 'off';
-          return (
-            <li key={name} data-policy={policy}>
-              {name} · {policy}
-            </li>
-          );
-        });
-      })}
-    </ul>
-  );
-}
-
 function Roster({ agent, agents }: { agent: Agent; agents: readonly Agent[] }) {
-  const { multiagent } = agent;
-  const members =
-    multiagent === null
-      ? []
-      : multiagent.type === 'coordinator'
-        ? multiagent.agents
-        : multiagent.subagents.type === 'enabled'
-          ? multiagent.subagents.predefined_agents
-          : [];
+  const members = rosterOf(agent);
   if (members.length === 0) return null;
   return (
     <section>
       <h2>May delegate to</h2>
       <ul className="tool-list">
-        {members.map(({ id, version }) => (
+        {members.map(({ id, version, isolation }) => (
           <li key={id}>
             <a href={`#/agents/${id}`}>{cleanLine(agents.find((one) => one.id === id)?.name ?? id)}</a> v{version}
+            {isolation !== undefined && <span className="quiet"> in a worktree</span>}
           </li>
         ))}
       </ul>

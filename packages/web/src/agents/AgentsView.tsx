@@ -1,12 +1,13 @@
 import type { Agent } from '@fleetloom/protocol/managed-agents';
 import { useCallback, useEffect, useState } from 'react';
-import { api } from '../connection/api.ts';
-import { ui } from '../app/stores.ts';
-import { cleanLine } from '../text/clean-text.ts';
+import { api } from '../stores/connection/api.ts';
+import { ui } from '../stores/stores.ts';
+import { cleanLine } from '@fleetloom/protocol/text';
+import { NotFound } from '../ui/NotFound.tsx';
 import { AgentForm } from './AgentForm.tsx';
 import { AgentPage } from './AgentPage.tsx';
 
-/** Who there is, what each is made of, and sessions to start from them. */
+/** The list of agents and the selected one. */
 export function AgentsView({ selectedId }: { selectedId: string | undefined }) {
   const [agents, setAgents] = useState<readonly Agent[] | undefined>();
   const read = useCallback(async () => {
@@ -15,13 +16,18 @@ export function AgentsView({ selectedId }: { selectedId: string | undefined }) {
       for await (const agent of api.list<Agent>('v1/agents?limit=100')) found.push(agent);
       setAgents(found);
     } catch (error) {
-      ui.fail(error);
+      ui.notifyError(error);
     }
   }, []);
   useEffect(() => void read(), [read]);
-  if (agents === undefined) return <p className="no-rows">Reading …</p>;
+  if (agents === undefined) return <p className="no-rows">Loading …</p>;
   const isNew = selectedId === 'new';
-  const selected = isNew ? undefined : (agents.find(({ id }) => id === selectedId) ?? agents[0]);
+  const selected = isNew
+    ? undefined
+    : selectedId === undefined
+      ? agents[0]
+      : agents.find(({ id }) => id === selectedId);
+  const isUnknown = selected === undefined && !isNew && selectedId !== undefined;
   return (
     <div className="inbox agents">
       {selected !== undefined && <h1 className="hidden-text">Agents</h1>}
@@ -39,8 +45,15 @@ export function AgentsView({ selectedId }: { selectedId: string | undefined }) {
           </a>
         ))}
       </nav>
-      {selected === undefined ? (
-        <AgentForm onSaved={() => void read()} agents={agents} agent={undefined} />
+      {isUnknown ? (
+        <NotFound what="agent" name={selectedId} hint="It may be archived, or belong to another server." />
+      ) : selected === undefined ? (
+        <AgentForm
+          onSaved={() => void read()}
+          onCancel={() => ui.go({ view: 'agents' })}
+          agents={agents}
+          agent={undefined}
+        />
       ) : (
         <AgentPage
           key={`${selected.id} ${selected.version}`}

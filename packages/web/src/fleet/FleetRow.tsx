@@ -1,41 +1,42 @@
 import { memo } from 'react';
-import { Glyph } from '../app/Glyph.tsx';
-import { ui } from '../app/stores.ts';
-import { ROW_HEIGHT } from './paint-lanes.ts';
-import type { RowCells } from './row-cells.ts';
+import { Glyph } from '../ui/Glyph.tsx';
+import { ui } from '../stores/stores.ts';
+import type { RowCells } from '../ui/row-cells.ts';
 
-export interface RowPlace {
+/** Position and selection of a table row. */
+export interface RowPosition {
   readonly rowKey: string;
-  readonly place: number;
+  readonly rowIndex: number;
+  readonly rowHeight: number;
   readonly isSelected: boolean;
-  /** Tab leads to one row; the arrows lead on from there. */
+  /** One row is reachable with Tab; arrow keys move from there. */
   readonly isTabStop: boolean;
 }
 
-interface FleetRowProps extends RowPlace, RowCells {
-  /** Of each level: 1 if another branch follows there. */
+interface FleetRowProps extends RowPosition, RowCells {
+  /** One digit per level of the tree: 1 if a later sibling follows on that level. */
   readonly branches: string;
   readonly fold: 'open' | 'shut' | 'none';
   readonly href: string;
-  /** The lane in words, of the row that is chosen. */
+  /** The lane as text, for screen readers; empty unless the row is selected. */
   readonly lane: string;
 }
 
-/** One thread. Everything it gets is text or a number, so that it is drawn only when something differs. */
+/** One thread. All props are texts and numbers, so that `memo` renders a row only when one of them differs. */
 export const FleetRow = memo(function FleetRow(props: FleetRowProps) {
-  const { rowKey, place, state, fold, context, branches } = props;
+  const { rowKey, rowIndex, rowHeight, state, fold, context, branches } = props;
   return (
     <div
       className="row thread-row"
       role="row"
-      aria-rowindex={place + 2}
+      aria-rowindex={rowIndex + 2}
       aria-level={branches.length + 1}
       aria-selected={props.isSelected}
       aria-expanded={fold === 'none' ? undefined : fold === 'open'}
       tabIndex={props.isTabStop ? 0 : -1}
       data-key={rowKey}
       data-state={state}
-      style={{ transform: `translateY(${place * ROW_HEIGHT}px)` }}
+      style={{ transform: `translateY(${rowIndex * rowHeight}px)` }}
       onClick={() => ui.set({ selectedKey: rowKey })}
     >
       <div role="gridcell" data-column="state" data-ink={state}>
@@ -49,7 +50,7 @@ export const FleetRow = memo(function FleetRow(props: FleetRowProps) {
             type="button"
             className="fold"
             tabIndex={-1}
-            aria-label={fold === 'open' ? 'Fold' : 'Unfold'}
+            aria-label={fold === 'open' ? 'Collapse' : 'Expand'}
             onClick={() => ui.toggleCollapsed(rowKey)}
           >
             {fold === 'open' ? '▾' : '▸'}
@@ -60,15 +61,9 @@ export const FleetRow = memo(function FleetRow(props: FleetRowProps) {
           {props.ordinal > 0 && <span className="ordinal">{props.ordinal}</span>}
         </a>
       </div>
-      <div role="gridcell" data-column="model" title={props.model}>
-        {props.model}
-      </div>
-      <div role="gridcell" data-column="doing" title={props.doing}>
-        {props.doing}
-      </div>
-      <div role="gridcell" data-column="in">
-        {props.inState}
-      </div>
+      <Cell column="model" text={props.model} title={props.model} />
+      <Cell column="doing" text={props.doing} title={props.doing} />
+      <Cell column="in" text={props.inState} />
       <div role="gridcell" data-column="lane">
         <span className="hidden-text">{props.lane}</span>
       </div>
@@ -81,31 +76,30 @@ export const FleetRow = memo(function FleetRow(props: FleetRowProps) {
           </span>
         )}
       </div>
-      <div role="gridcell" data-column="tokens">
-        {props.tokens}
-      </div>
-      <div role="gridcell" data-column="cost">
-        {props.cost}
-      </div>
-      <div role="gridcell" data-column="below">
-        {props.costBelow}
-      </div>
-      <div role="gridcell" data-column="errors">
-        {props.errors}
-      </div>
-      <div role="gridcell" data-column="age">
-        {props.age}
-      </div>
+      <Cell column="tokens" text={props.tokens} />
+      <Cell column="cost" text={props.cost} />
+      <Cell column="below" text={props.costBelow} />
+      <Cell column="errors" text={props.errors} />
+      <Cell column="age" text={props.age} />
     </div>
   );
 });
 
+function Cell({ column, text, title }: { column: string; text: string; title?: string }) {
+  return (
+    <div role="gridcell" data-column={column} title={title}>
+      {text}
+    </div>
+  );
+}
+
+/** The lines of the tree before a thread's name. */
 function Branches({ branches }: { branches: string }) {
   if (branches === '') return null;
-  const text = Array.from(branches, (goesOn, index) => {
+  const text = Array.from(branches, (hasNext, index) => {
     const isOwn = index === branches.length - 1;
-    if (isOwn) return goesOn === '1' ? '├' : '└';
-    return goesOn === '1' ? '│' : ' ';
+    if (isOwn) return hasNext === '1' ? '├' : '└';
+    return hasNext === '1' ? '│' : ' ';
   });
   return (
     <span className="branches" aria-hidden="true">

@@ -1,20 +1,35 @@
-import { useSignal } from '../app/signal.ts';
-import { fleet, ui } from '../app/stores.ts';
-import { EmptyFleet } from './EmptyFleet.tsx';
+import { useSignal } from '../stores/signal.ts';
+import { fleet, sessionCounts, ui } from '../stores/stores.ts';
+import { plural } from '../model/format.ts';
+import { FirstSteps } from '../ui/FirstSteps.tsx';
 import { FleetTable } from './FleetTable.tsx';
 import { SummaryBar } from './SummaryBar.tsx';
 
-/** View 1: who is doing what, now. */
+/** Summary and table of the active threads, or first steps if there is no session. */
 export function FleetView() {
   useSignal(fleet.changed);
   useSignal(ui.changed);
   const isEmpty = fleet.isListed && fleet.model.sessions.size === 0;
-  if (isEmpty) return <EmptyFleet />;
+  if (isEmpty) return <FirstSteps />;
   return (
     <div className="fleet">
       <h1 className="hidden-text">Fleet</h1>
       <SummaryBar />
       <FleetTable />
+      <Rest />
     </div>
+  );
+}
+
+/** Where the sessions are that this page does not show. */
+function Rest() {
+  useSignal(sessionCounts.changed);
+  const { value } = sessionCounts;
+  if (value === undefined || fleet.replay.isOn) return null;
+  const count = Object.values(value).reduce((total, one) => total + one, 0);
+  return (
+    <p className="fleet-rest">
+      Active sessions, and those of the time shown. <a href="#/sessions">All {plural(count, 'session')}</a>
+    </p>
   );
 }

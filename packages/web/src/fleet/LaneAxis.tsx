@@ -1,11 +1,11 @@
 import { type PointerEvent as ReactPointerEvent, useRef } from 'react';
-import { useTick } from '../app/LinkBadge.tsx';
-import { ui } from '../app/stores.ts';
+import { useTick } from '../ui/use-tick.ts';
+import { ui } from '../stores/stores.ts';
 import { formatClock } from '../model/format.ts';
-import { type TimeSpan, toMarked, toTicks, toX } from './lane-view.ts';
+import { type TimeSpan, toMarked, toTicks, toX } from '../ui/lanes/time-span.ts';
 import { currentSpan } from './Lanes.tsx';
 
-/** The times above the lanes, as many as there is room for. Dragging over them, with Shift or without, marks a time. */
+/** Times above the lanes, as many as fit. Dragging over the axis selects a time range. */
 export function LaneAxis() {
   useTick(1_000);
   const axis = useRef<HTMLDivElement>(null);
@@ -19,10 +19,10 @@ export function LaneAxis() {
       ref={axis}
       className="axis"
       aria-hidden="true"
-      title="Drag to mark a time and see its totals"
+      title="Drag to select a time range and see its totals"
       onPointerDown={(event) => {
         event.currentTarget.setPointerCapture(event.pointerId);
-        // As it is now: the lanes move on while somebody marks.
+        // The span at the start of the drag: the lanes move during the drag.
         drag.current = { x: xOf(event), span };
         ui.set({ marked: undefined });
       }}

@@ -1,22 +1,21 @@
-import { cutText } from '@fleetloom/protocol/fleet';
-import { Glyph } from '../app/Glyph.tsx';
-import { fleet } from '../app/stores.ts';
+import { cutText, states } from '@fleetloom/protocol/fleet';
+import { Glyph } from '../ui/Glyph.tsx';
+import { fleet } from '../stores/stores.ts';
 import { formatClock, formatCount, formatSpan } from '../model/format.ts';
-import { states } from '../model/states.ts';
 import type { ShownRow } from '../model/summary.ts';
-import { cleanLine } from '../text/clean-text.ts';
+import { cleanLine } from '@fleetloom/protocol/text';
 import { pieceAt, tokensOfPiece } from './lane-piece.ts';
 
 interface LaneTipProps {
   readonly row: ShownRow | undefined;
   readonly time: number;
-  /** How far a mark may be from the pointer. */
+  /** How far from the pointer a mark may be to be included. */
   readonly nearMs: number;
   readonly x: number;
   readonly y: number;
 }
 
-/** What a piece of a lane was: when, how long, what it took. */
+/** Tooltip of a lane segment: state, start, duration, tokens. */
 export function LaneTip({ row, time, nearMs, x, y }: LaneTipProps) {
   const track = row?.session.tracks.get(row.key);
   if (row === undefined || track === undefined || time > fleet.now()) return null;

@@ -1,8 +1,9 @@
 import { type PointerEvent as ReactPointerEvent, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { type Palette, readPalette } from '../app/palette.ts';
-import { fleet, ui } from '../app/stores.ts';
-import { limits } from '../limits.ts';
-import { type TimeSpan, toMarked, toReplaySpan, toTime, toTimeSpan, toX, zoom } from './lane-view.ts';
+import { type CanvasColours, readCanvasColours } from '../ui/lanes/canvas-colours.ts';
+import { openThread } from '../stores/actions.ts';
+import { fleet, ui } from '../stores/stores.ts';
+import { tableLimits } from './limits.ts';
+import { type TimeSpan, toMarked, toReplaySpan, toTime, toTimeSpan, toX, zoom } from '../ui/lanes/time-span.ts';
 import { LaneTip } from './LaneTip.tsx';
 import { paintLanes, ROW_HEIGHT } from './paint-lanes.ts';
 import { WindowTotals } from './WindowTotals.tsx';
@@ -14,19 +15,19 @@ interface LanesProps {
   readonly height: number;
 }
 
-/** One canvas over the lane and spark columns of all rows in sight, drawn about thirty times a second while it is seen. */
+/** One canvas over the lane and spark columns of all visible rows, painted about 30 times per second while the tab is visible. */
 export function Lanes(props: LanesProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const latest = useRef(props);
   latest.current = props;
-  const place = useColumnPlace(canvas);
+  const bounds = useColumnBounds(canvas);
   const [tip, setTip] = useState<{ x: number; y: number } | undefined>();
   const drag = useRef<{ x: number; span: TimeSpan; isSelecting: boolean; isMoved: boolean } | undefined>(undefined);
 
   useEffect(() => {
-    let palette: Palette | undefined;
+    let colours: CanvasColours | undefined;
     const forget = () => {
-      palette = undefined;
+      colours = undefined;
     };
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     scheme.addEventListener('change', forget);
@@ -34,17 +35,17 @@ export function Lanes(props: LanesProps) {
     let last = 0;
     let handle = requestAnimationFrame(function draw(time) {
       handle = requestAnimationFrame(draw);
-      if (time - last < limits.lanesMs - 4 || document.hidden || canvas.current === null) return;
+      if (time - last < tableLimits.lanesMs - 4 || document.hidden || canvas.current === null) return;
       last = time;
-      palette ??= readPalette();
-      paint(canvas.current, latest.current, place, palette, ui.marked);
+      colours ??= readCanvasColours();
+      paint(canvas.current, latest.current, bounds, colours, ui.marked);
     });
     return () => {
       cancelAnimationFrame(handle);
       scheme.removeEventListener('change', forget);
       unsubscribe();
     };
-  }, [place]);
+  }, [bounds]);
 
   const span = currentSpan();
   const rowAt = (y: number) => {
@@ -55,12 +56,12 @@ export function Lanes(props: LanesProps) {
     const box = event.currentTarget.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
-  useWheelZoom(canvas, place.laneWidth);
+  useWheelZoom(canvas, bounds.laneWidth);
   return (
     <div className="lanes-anchor" aria-hidden="true">
       <canvas
         ref={canvas}
-        style={{ left: place.left, width: place.width, height: props.height }}
+        style={{ left: bounds.left, width: bounds.width, height: props.height }}
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId);
           drag.current = { x: pointOf(event).x, span, isSelecting: event.shiftKey, isMoved: false };
@@ -73,9 +74,9 @@ export function Lanes(props: LanesProps) {
           if (!from.isMoved) return;
           setTip(undefined);
           if (from.isSelecting) {
-            return ui.set({ marked: toMarked(from.x, point.x, from.span, place.laneWidth) });
+            return ui.set({ marked: toMarked(from.x, point.x, from.span, bounds.laneWidth) });
           }
-          const shift = ((from.x - point.x) / place.laneWidth) * (from.span.to - from.span.from);
+          const shift = ((from.x - point.x) / bounds.laneWidth) * (from.span.to - from.span.from);
           ui.set({ windowEnd: Math.min(fleet.now(), from.span.to + shift), windowMs: from.span.to - from.span.from });
         }}
         onPointerUp={(event) => {
@@ -85,27 +86,26 @@ export function Lanes(props: LanesProps) {
           ui.set({ marked: undefined });
           const { x, y } = pointOf(event);
           const row = rowAt(y);
-          if (row === undefined || x > place.laneWidth) return;
-          ui.go({ view: 'thread', sessionId: row.sessionId, threadId: row.threadId ?? undefined });
-          const time = toTime(x, span, place.laneWidth);
-          if (time < fleet.now() - 1_500)
-            fleet.replay.open(row.session, time).catch((error: unknown) => ui.fail(error));
+          if (row === undefined || x > bounds.laneWidth) return;
+          openThread(row);
+          const time = toTime(x, span, bounds.laneWidth);
+          if (time < fleet.now() - 1_500) ui.attempt(fleet.replay.open(row.session, time));
         }}
         onPointerLeave={() => setTip(undefined)}
       />
-      {tip !== undefined && tip.x < place.laneWidth && (
+      {tip !== undefined && tip.x < bounds.laneWidth && (
         <LaneTip
           row={rowAt(tip.y)}
-          time={toTime(tip.x, span, place.laneWidth)}
-          nearMs={(NEAR_PIXELS * (span.to - span.from)) / place.laneWidth}
-          x={place.left + tip.x}
+          time={toTime(tip.x, span, bounds.laneWidth)}
+          nearMs={(NEAR_PIXELS * (span.to - span.from)) / bounds.laneWidth}
+          x={bounds.left + tip.x}
           y={tip.y}
         />
       )}
       {ui.marked !== undefined && (
         <WindowTotals
           span={ui.marked}
-          left={place.left + besideMark(ui.marked, span, place.laneWidth)}
+          left={bounds.left + besideMark(ui.marked, span, bounds.laneWidth)}
           onClose={() => ui.set({ marked: undefined })}
         />
       )}
@@ -113,7 +113,7 @@ export function Lanes(props: LanesProps) {
   );
 }
 
-/** Right of what is marked, or left of it where there is no room: what is marked stays in sight. */
+/** Left edge of the totals: right of the selected range, or left of it where there is no room, so that they do not cover it. */
 function besideMark(marked: TimeSpan, span: TimeSpan, laneWidth: number): number {
   const right = Math.max(0, toX(marked.to, span, laneWidth));
   if (right + TOTALS_WIDTH <= laneWidth) return right;
@@ -122,16 +122,16 @@ function besideMark(marked: TimeSpan, span: TimeSpan, laneWidth: number): number
 
 const TOTALS_WIDTH = 250;
 
-/** How far from a mark the pointer still means it. */
+/** How close to a mark the pointer has to be. */
 const NEAR_PIXELS = 5;
 
-/** What the lanes show at this moment. */
+/** The time range that the lanes show now. */
 export function currentSpan(): TimeSpan {
   const now = fleet.now();
   const { replay } = fleet.replay;
   if (fleet.replay.isOn && replay !== undefined)
     return toReplaySpan(ui, now, { from: replay.startedAt, to: replay.endedAt });
-  // What ended before the time that is shown does not count.
+  // Sessions that ended before the window do not widen it.
   const since = ui.windowMs === 'all' ? 0 : now - ui.windowMs;
   const firstAt = fleet
     .shown()
@@ -140,7 +140,7 @@ export function currentSpan(): TimeSpan {
   return toTimeSpan(ui, now, firstAt);
 }
 
-interface ColumnPlace {
+interface ColumnBounds {
   readonly left: number;
   readonly width: number;
   readonly laneWidth: number;
@@ -151,12 +151,12 @@ interface ColumnPlace {
 function paint(
   canvas: HTMLCanvasElement,
   { rows, scroll, height }: LanesProps,
-  place: ColumnPlace,
-  palette: Palette,
+  bounds: ColumnBounds,
+  colours: CanvasColours,
   selected: TimeSpan | undefined,
 ): void {
   const ratio = devicePixelRatio;
-  const [width, tall] = [Math.round(place.width * ratio), Math.round(height * ratio)];
+  const [width, tall] = [Math.round(bounds.width * ratio), Math.round(height * ratio)];
   if (canvas.width !== width || canvas.height !== tall) {
     canvas.width = width;
     canvas.height = tall;
@@ -169,12 +169,12 @@ function paint(
   const placed = rows.slice(first, last).flatMap((line, index) => {
     return line.type === 'thread' ? [{ row: line.row, y: (first + index) * ROW_HEIGHT - scroll }] : [];
   });
-  paintLanes(context, { rows: placed, span: currentSpan(), now: fleet.now(), height, palette, selected, ...place });
+  paintLanes(context, { rows: placed, span: currentSpan(), now: fleet.now(), height, colours, selected, ...bounds });
 }
 
-/** Where the two columns are: the heads of the table know. */
-function useColumnPlace(canvas: React.RefObject<HTMLCanvasElement | null>): ColumnPlace {
-  const [place, setPlace] = useState<ColumnPlace>({ left: 0, width: 0, laneWidth: 1, sparkX: 0, sparkWidth: 0 });
+/** Position of the lane and spark columns, measured at the column headers. */
+function useColumnBounds(canvas: React.RefObject<HTMLCanvasElement | null>): ColumnBounds {
+  const [bounds, setBounds] = useState<ColumnBounds>({ left: 0, width: 0, laneWidth: 1, sparkX: 0, sparkWidth: 0 });
   useLayoutEffect(() => {
     const table = canvas.current?.closest('.table');
     const lane = table?.querySelector('.columns [data-column=lane]');
@@ -184,7 +184,7 @@ function useColumnPlace(canvas: React.RefObject<HTMLCanvasElement | null>): Colu
       const [all, one, two] = [table, lane, spark].map((element) => element.getBoundingClientRect());
       const left = one!.left - all!.left;
       const sparkX = two!.width === 0 ? one!.width : two!.left - one!.left;
-      setPlace({
+      setBounds({
         left,
         laneWidth: Math.max(1, one!.width - 8),
         sparkX,
@@ -197,10 +197,10 @@ function useColumnPlace(canvas: React.RefObject<HTMLCanvasElement | null>): Colu
     measure();
     return () => observer.disconnect();
   }, [canvas]);
-  return place;
+  return bounds;
 }
 
-/** With Ctrl, or two fingers on a touch pad, which browsers tell in the same way. React's own wheel handler cannot stop the page from zooming. */
+/** Ctrl and wheel, or a pinch on a touch pad, which browsers report the same way. React's wheel handler is passive and cannot stop the page from zooming. */
 function useWheelZoom(canvas: React.RefObject<HTMLCanvasElement | null>, laneWidth: number): void {
   useEffect(() => {
     const { current } = canvas;

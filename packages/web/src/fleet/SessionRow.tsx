@@ -1,49 +1,56 @@
-import type { ShownSession } from '../app/fleet-store.ts';
-import { fleet, ui } from '../app/stores.ts';
-import { formatClock, formatCost, formatCount, plural } from '../model/format.ts';
-import { tokensOf } from '../model/thread-rows.ts';
-import { cleanLine } from '../text/clean-text.ts';
-import type { RowPlace } from './FleetRow.tsx';
-import { ROW_HEIGHT } from './paint-lanes.ts';
+import { formatUsageCost, sessionStates, tokensOf } from '@fleetloom/protocol/fleet';
+import type { ShownSession } from '../stores/fleet-store.ts';
+import { fleet, ui } from '../stores/stores.ts';
+import { formatClock, formatCount, plural } from '../model/format.ts';
+import { nameOfSession } from '../model/name-of-session.ts';
+import { toFleetState } from './active-sessions.ts';
+import type { RowPosition } from './FleetRow.tsx';
 
-/** The head of a session: what it is, how it is, and what can be done with all of it. */
+/** The row above a session's threads: title, state, totals, and actions on the whole session. */
 export function SessionRow({
   rowKey,
-  place,
+  rowIndex,
+  rowHeight,
   isSelected,
   isTabStop,
   shown,
   isOpen,
-}: RowPlace & { shown: ShownSession; isOpen: boolean }) {
+}: RowPosition & { shown: ShownSession; isOpen: boolean }) {
   const { session, slots, rows, isLoading } = shown;
   const run = slots.runs.at(-1);
   const isRunning = run?.state === 'running';
-  const title = session.record?.title ?? run?.message ?? session.id;
-  const fold = () => {
-    ui.collapsed.delete(`open ${session.id}`);
-    ui.collapsed.delete(`shut ${session.id}`);
-    ui.toggleCollapsed(`${isOpen ? 'shut' : 'open'} ${session.id}`, true);
+  const title = nameOfSession(session);
+  const toggle = () => {
+    ui.setSessionOpen(session.id, !isOpen);
     if (!isOpen) fleet.load(session.id);
   };
   return (
     <div
       className="row session-row"
       role="row"
-      aria-rowindex={place + 2}
+      aria-rowindex={rowIndex + 2}
       aria-level={1}
       aria-expanded={isOpen}
       aria-selected={isSelected}
       tabIndex={isTabStop ? 0 : -1}
       data-key={rowKey}
-      style={{ transform: `translateY(${place * ROW_HEIGHT}px)` }}
+      style={{ transform: `translateY(${rowIndex * rowHeight}px)` }}
       onClick={() => ui.set({ selectedKey: rowKey })}
     >
       <div role="gridcell" className="session-cell">
-        <button type="button" className="fold" tabIndex={-1} aria-label={isOpen ? 'Fold' : 'Unfold'} onClick={fold}>
+        <button
+          type="button"
+          className="fold"
+          tabIndex={-1}
+          aria-label={isOpen ? 'Collapse' : 'Expand'}
+          onClick={toggle}
+        >
           {isOpen ? '▾' : '▸'}
         </button>
-        <b title={title}>{cleanLine(title)}</b>
-        <span className="quiet">{isLoading ? 'reading …' : factsOf(shown)}</span>
+        <a className="session-name" href={`#/session/${session.id}`} tabIndex={-1} title={title}>
+          {title}
+        </a>
+        <span className="quiet">{isLoading ? 'loading …' : factsOf(shown)}</span>
         <span className="session-actions">
           <button
             type="button"
@@ -78,17 +85,17 @@ export function SessionRow({
   );
 }
 
-/** From its log; where that was not read, from what the server lists. */
+/** Facts from the session's log, or from the session list where the log is not loaded. */
 function factsOf({ session, slots, rows }: ShownSession): string {
   const { record, firstAt } = session;
+  const state = sessionStates[toFleetState({ session, slots, rows })].label;
   if (firstAt === null) {
     if (record === undefined) return '';
     const { input_tokens: input, output_tokens: output } = record.usage;
-    return `${record.status} · ${new Date(record.created_at).toLocaleString()} · ${formatCount(input + output)} tokens`;
+    return `${state} · ${new Date(record.created_at).toLocaleString()} · ${formatCount(input + output)} tokens`;
   }
   const { usage } = slots.totals;
-  const state = slots.runs.at(-1)?.state === 'running' ? 'running' : (record?.status ?? 'idle');
-  const cost = `${usage.requestsWithoutCost > 0 ? '≥ ' : ''}${formatCost(usage.costUsd)}`;
+  const cost = formatUsageCost(usage);
   const tokens = `${formatCount(tokensOf(usage))} tokens`;
   return [state, plural(rows.length, 'thread'), `since ${formatClock(firstAt)}`, tokens, cost].join(' · ');
 }

@@ -1,12 +1,12 @@
 import { memo } from 'react';
-import { useTick } from '../app/LinkBadge.tsx';
-import { useSignal } from '../app/signal.ts';
-import { fleet, ui } from '../app/stores.ts';
-import { limits } from '../limits.ts';
+import { useTick } from '../ui/use-tick.ts';
+import { useSignal } from '../stores/signal.ts';
+import { fleet, ui } from '../stores/stores.ts';
+import { uiLimits } from '../ui/limits.ts';
 import { summarizeDay } from '../model/day-summary.ts';
 import { formatCost, formatCount, formatDuration } from '../model/format.ts';
 import { type Group } from '../model/summary.ts';
-import type { StateId } from '../model/states.ts';
+import type { StateId } from '@fleetloom/protocol/fleet';
 import { RequestFigures } from './RequestFigures.tsx';
 
 const groups: readonly {
@@ -29,18 +29,20 @@ const windows = [
   { ms: 'all', name: 'all' },
 ] as const;
 
-/** The counts, what it costs, and what is shown. Drawn by its own clock, however often the rows are. */
+/** Counts by state, cost and rates, filter, order and time window. Renders at its own interval, independent of the rows. */
 export const SummaryBar = memo(function SummaryBar() {
-  useTick(limits.headerMs);
+  useTick(uiLimits.headerMs);
   useSignal(ui.changed);
   useSignal(fleet.replay.changed);
   const summary = fleet.summary();
+  const isKnown = fleet.isListed || fleet.replay.isOn;
   const { counts, costUsd, hasUnknownCost, tokens, tokensPerSecond, burnPerMinute, budgetUsd } = summary;
   const { waitedMs } = summarizeDay(fleet.shown(), fleet.now());
   const bottleneck = waitedMs < 1_000 ? undefined : `You were the bottleneck for ${formatDuration(waitedMs)} today`;
   return (
     <div className="summary">
-      <div className="counts" role="group" aria-label="Show only">
+      <div className="counts" role="group" aria-label="Show only threads">
+        <span className="counts-label">Threads</span>
         {groups.map(({ group, state, glyph, word }) => (
           <button
             key={group}
@@ -53,7 +55,7 @@ export const SummaryBar = memo(function SummaryBar() {
             <i data-ink={state} aria-hidden="true">
               {glyph}
             </i>
-            <b>{counts[group]}</b> {word}
+            <b>{isKnown ? counts[group] : '…'}</b> {word}
           </button>
         ))}
       </div>
@@ -61,8 +63,8 @@ export const SummaryBar = memo(function SummaryBar() {
         <div>
           <dt>cost</dt>
           <dd>
-            {hasUnknownCost ? '≥ ' : ''}
             {formatCost(costUsd)}
+            {hasUnknownCost && '+'}
             {budgetUsd !== null && ` of ${formatCost(budgetUsd)}`}
             {budgetUsd !== null && (
               <meter

@@ -1,11 +1,11 @@
-import { fleet } from '../app/stores.ts';
+import { fleet } from '../stores/stores.ts';
 import { formatClock, formatCost, formatCount, formatSpan, plural } from '../model/format.ts';
-import type { TimeSpan } from './lane-view.ts';
+import type { TimeSpan } from '../ui/lanes/time-span.ts';
 import { totalsOf } from './window-totals.ts';
 
-/** What happened in a time that was marked on the lanes. */
+/** Totals of the time range selected on the lanes. */
 export function WindowTotals({ span, left, onClose }: { span: TimeSpan; left: number; onClose: () => void }) {
-  // In a replay, what came later has not happened yet.
+  // In a replay, later events have not happened yet.
   const totals = totalsOf(fleet.rows(), { from: span.from, to: Math.min(span.to, fleet.now()) });
   return (
     <div className="tip window-totals" style={{ transform: `translate(${left + 8}px, 8px)` }}>

@@ -2,12 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { sampleLog } from '../model/sample-log.suite.ts';
 import { SessionModel } from '../model/session-model.ts';
 import { toShownRows } from '../model/summary.ts';
+import { toActiveSessions } from './active-sessions.ts';
+import { toEmptyColumns } from './empty-columns.ts';
 import { laneText } from './lane-text.ts';
 import { pieceAt, tokensOfPiece } from './lane-piece.ts';
-import { toMarked, toReplaySpan, toTicks, toTime, toTimeSpan, toX, zoom } from './lane-view.ts';
-import { CalmOrder } from '../model/attention.ts';
-import { limits } from '../limits.ts';
-import { toRowCells } from './row-cells.ts';
+import { toMarked, toReplaySpan, toTicks, toTime, toTimeSpan, toX, zoom } from '../ui/lanes/time-span.ts';
+import { CalmOrder } from '@fleetloom/protocol/fleet';
+import { limits } from '../model/limits.ts';
+import { tableLimits } from './limits.ts';
+import { toRowCells } from '../ui/row-cells.ts';
 import { toTableRows } from './table-rows.ts';
 import { unionOf } from '../model/union-of.ts';
 import { totalsOf } from './window-totals.ts';
@@ -21,8 +24,8 @@ function openSample() {
   return { session, now, rows: toShownRows(session, session.slots, now) };
 }
 
-describe('the time that lanes show', () => {
-  it('[Z28] five minutes up to now; a run that has just begun fills the width; everything on demand', () => {
+describe('the time range of the lanes', () => {
+  it('[Z28] lanes show five minutes up to now; a run that has just started fills the width; all time on request', () => {
     const ui = { windowMs: 5 * MINUTE, windowEnd: undefined };
     expect(toTimeSpan(ui, 10 * MINUTE, 0)).toEqual({ from: 5 * MINUTE, to: 10 * MINUTE });
     expect(toTimeSpan(ui, 10 * MINUTE, 9 * MINUTE)).toEqual({ from: 9 * MINUTE - 1_000, to: 10 * MINUTE });
@@ -45,7 +48,7 @@ describe('the time that lanes show', () => {
     });
   });
 
-  it('[Z28] a place and its time belong to each other, and zooming keeps the time under the pointer', () => {
+  it('[Z28] a position converts to a time and back, and zooming keeps the time under the pointer', () => {
     const span = { from: 1_000, to: 5_000 };
     expect(toTime(toX(2_345, span, 400), span, 400)).toBeCloseTo(2_345, 6);
     const near = zoom(span, 2_000, 0.5);
@@ -56,15 +59,15 @@ describe('the time that lanes show', () => {
     expect([step, times.length]).toEqual([MINUTE, 5]);
   });
 
-  it('[Z28] a lane can be read as text: how long in which state', () => {
+  it('[Z28] a lane is available as text: the time in each state', () => {
     const { session, now } = openSample();
     const text = laneText(session.tracks.get('sthr_sesn_1_1'), { from: 0, to: now }, now);
     expect(text).toMatch(/needs you \d+ s/);
-    expect(laneText(undefined, { from: 0, to: 1 }, 1)).toBe('nothing in this time');
+    expect(laneText(undefined, { from: 0, to: 1 }, 1)).toBe('no activity in this time');
   });
 });
 
-it('[Z28, Z301] the totals of a time: cost, tokens, requests, calls, failed calls, and how long somebody was waited for, each moment once', () => {
+it('[Z28, Z301] the totals of a time range: cost, tokens, requests, calls, failed calls, and the time that threads waited for the user, overlaps once', () => {
   const { rows, now } = openSample();
   const totals = totalsOf(rows, { from: 0, to: now });
   const log = sampleLog({ isOpen: true });
@@ -78,7 +81,7 @@ it('[Z28, Z301] the totals of a time: cost, tokens, requests, calls, failed call
   ];
   expect([tools, errors]).toEqual([5, 1]);
   expect(totals).toMatchObject({ requests: 6, tokens, tools, errors });
-  // Half of the time has half of it, and both halves together have all.
+  // The totals of both halves add up to the total of the whole range.
   const middle = (log[0]!.ts! + now) / 2;
   const halves = [totalsOf(rows, { from: 0, to: middle }), totalsOf(rows, { from: middle + 0.5, to: now })];
   expect(halves.map((half) => half.tokens).reduce((sum, part) => sum + part)).toBe(tokens);
@@ -95,7 +98,7 @@ it('[Z28, Z301] the totals of a time: cost, tokens, requests, calls, failed call
   ).toBe(13);
 });
 
-it('[Z29] a row says in one line what is asked for, how full the window is, what it took, and what it took with all below', () => {
+it('[Z29] a row shows the pending call, the used context window, the own cost, and the cost including the threads below', () => {
   const { rows, now } = openSample();
   const [lead, asks] = rows.map((row) => toRowCells(row, now + 65_000, true));
   expect(asks).toMatchObject({
@@ -117,7 +120,7 @@ it('[Z29] a row says in one line what is asked for, how full the window is, what
   expect(asks!.age).toMatch(/^1m$/);
 });
 
-it('[Z17] the table moves its rows when the order was another one for so long, and not a millisecond before', () => {
+it('[Z17] the table reorders its rows when the new order has held for `tableLimits.reorderMs`, and not a millisecond earlier', () => {
   const { session, rows, now } = openSample();
   const shown = { session, slots: session.slots, rows, isLoading: false };
   const ui = { query: '', group: undefined, sort: 'attention', collapsed: new Set<string>() } as const;
@@ -127,17 +130,17 @@ it('[Z17] the table moves its rows when the order was another one for so long, a
     return lines[0]?.type === 'thread' ? lines[0].row.state : undefined;
   };
   expect(first(now, rows)).toBe('needs');
-  // The one that needed somebody is done, and another one failed.
+  // The thread that needed the user is done, and another one failed.
   const later = rows.map((row, index) => ({
     ...row,
     state: index === rows.length - 1 ? ('error' as const) : ('done' as const),
   }));
   expect(first(now + 1, later)).toBe('done');
-  expect(first(now + limits.reorderMs, later)).toBe('done');
-  expect(first(now + 1 + limits.reorderMs, later)).toBe('error');
+  expect(first(now + tableLimits.reorderMs, later)).toBe('done');
+  expect(first(now + 1 + tableLimits.reorderMs, later)).toBe('error');
 });
 
-it('[Z29] of one that is done it says what it came to, of one that writes its last words from a whole word on', () => {
+it('[Z29] the row of a finished thread shows its conclusion, that of a writing thread its last words without a cut word', () => {
   const { rows, now } = openSample();
   const says = (state: 'done' | 'writing', tail: string) => {
     const row = rows[0]!;
@@ -154,21 +157,21 @@ it('[Z29] of one that is done it says what it came to, of one that writes its la
   expect(says('writing', 'short')).toBe('short');
 });
 
-it('[Z301] a time is marked from either end and not beyond the lanes', () => {
+it('[Z301] a time range is selected from either end and not beyond the lanes', () => {
   const span = { from: 1_000, to: 5_000 };
   expect(toMarked(100, 300, span, 400)).toEqual({ from: 2_000, to: 4_000 });
   expect(toMarked(300, 100, span, 400)).toEqual({ from: 2_000, to: 4_000 });
   expect(toMarked(-50, 900, span, 400)).toEqual(span);
 });
 
-it('[Z310] a piece of a lane tells the tokens of its request where a model speaks, else of the thread up to then', () => {
+it('[Z310] a lane segment shows the tokens of its model request, or of the thread up to then where no model writes', () => {
   const { session, now } = openSample();
   const track = session.tracks.get('sthr_sesn_1_2')!;
   const [spent] = track.spent;
   expect(track.spent).toHaveLength(1);
   const speaks = track.segments.find(({ state }) => state === 'writing')!;
   expect(tokensOfPiece(track, speaks, now)).toEqual({ tokens: 102 + 12, isRequest: true });
-  // Before the request is over, nobody knows what it takes.
+  // Its tokens are unknown before the request ends.
   expect(tokensOfPiece(track, speaks, spent!.at - 1)).toEqual({ tokens: 0, isRequest: false });
   const works = track.segments.find(({ state }) => state === 'tool')!;
   expect(tokensOfPiece(track, works, now)).toEqual({ tokens: 0, isRequest: false });
@@ -176,7 +179,7 @@ it('[Z310] a piece of a lane tells the tokens of its request where a model speak
   expect(pieceAt(track, track.segments[0]!.from - 1)).toBeUndefined();
 });
 
-it('[Z27, Z301] of the requests, calls and failures of a thread the newest are known, up to their limit', () => {
+it('[Z27, Z301] a thread keeps the times of its newest requests, calls and failures, up to the limit', () => {
   const { session, now } = openSample();
   const track = session.tracks.get('sthr_sesn_1_2')!;
   const slot = session.slots.runs[0]!.slots[2]!;
@@ -186,7 +189,7 @@ it('[Z27, Z301] of the requests, calls and failures of a thread the newest are k
   expect(track.callTimes.at(-1)).toBe(now + limits.timesMax + 1);
 });
 
-it('[Z29] of one whose request was refused it says when the next try begins, as long as that is to come', () => {
+it('[Z29] the row of a thread whose request was refused shows the time until the next try, until it starts', () => {
   const { rows, now } = openSample();
   const row = rows[0]!;
   const waits = { type: 'retrying', code: 'c', reason: null, message: '429', attempt: 2, attemptsMax: 5 } as const;
@@ -194,6 +197,37 @@ it('[Z29] of one whose request was refused it says when the next try begins, as 
     const slot = { ...row.slot, phase: 'retrying' as const, waits: { ...waits, until } };
     return toRowCells({ ...row, state: 'retry', slot }, now, true).doing;
   };
-  expect(says(now + 11_500)).toMatch(/429.* · next try in 12 s$/);
+  expect(says(now + 11_500)).toBe('429, next try in 12 s');
   expect(says(now)).not.toContain('next try');
+});
+
+describe('what the fleet shows', () => {
+  const shownOf = (id: string, isOpenLog: boolean, shift = 0) => {
+    const session = new SessionModel(id);
+    for (const event of sampleLog({ isOpen: isOpenLog }))
+      session.fold(event.ts === null ? event : { ...event, ts: event.ts + shift });
+    const now = session.slots.lastAt!;
+    return { session, slots: session.slots, rows: toShownRows(session, session.slots, now), isLoading: false };
+  };
+
+  it('[Z250] active sessions come before finished ones, which are shown for 5 min or as long as the window', () => {
+    const done = shownOf('sesn_done', false);
+    const open = shownOf('sesn_open', true);
+    const ids = (ui: { windowMs: number | 'all'; windowEnd: undefined }, now: number) =>
+      toActiveSessions({ sessions: [done, open], ui, now, order: new CalmOrder(), isHeld: false }).map(
+        ({ session }) => session.id,
+      );
+    const end = done.slots.lastAt!;
+    const short = { windowMs: MINUTE, windowEnd: undefined };
+    expect(ids(short, end)).toEqual(['sesn_open', 'sesn_done']);
+    expect(ids(short, end + tableLimits.finishedMs)).toEqual(['sesn_open', 'sesn_done']);
+    expect(ids(short, end + tableLimits.finishedMs + 1)).toEqual(['sesn_open']);
+    expect(ids({ windowMs: 'all', windowEnd: undefined }, end + 1e9)).toEqual(['sesn_open', 'sesn_done']);
+  });
+
+  it('[Z251] columns without a value in any row are empty', () => {
+    const { rows } = openSample();
+    expect(toEmptyColumns([])).toEqual(['model', 'context', 'tokens', 'cost', 'below', 'errors']);
+    expect(toEmptyColumns(rows)).not.toContain('tokens');
+  });
 });

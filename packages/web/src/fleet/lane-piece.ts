@@ -1,13 +1,13 @@
 import type { Segment, ThreadTrack } from '../model/thread-track.ts';
 
-/** The piece of a lane that a time lies in; an end, which lasts no time, stays where it is the last. */
+/** The segment of a lane at a time. An end segment, which has no duration, lasts until the next one. */
 export function pieceAt({ segments }: Pick<ThreadTrack, 'segments'>, time: number): Segment | undefined {
   const piece = segments.findLast(({ from }) => from <= time);
   const isOver = piece !== undefined && piece.to !== null && piece.to < time && piece.to !== piece.from;
   return isOver ? undefined : piece;
 }
 
-/** What a piece took: while a model speaks, its request, once that is over; else the thread up to then. */
+/** Tokens of a segment: of its model request once that has ended, otherwise of the thread up to then. */
 export function tokensOfPiece(
   { spent }: Pick<ThreadTrack, 'spent'>,
   piece: Segment,

@@ -1,9 +1,9 @@
 import { formatDuration } from '../model/format.ts';
-import { states } from '../model/states.ts';
+import { states } from '@fleetloom/protocol/fleet';
 import type { ThreadTrack } from '../model/thread-track.ts';
-import type { TimeSpan } from './lane-view.ts';
+import type { TimeSpan } from '../ui/lanes/time-span.ts';
 
-/** What a lane shows, for who cannot see it: how long the thread was in each state, the longest first. */
+/** A lane as text, for screen readers: the time spent in each state, the longest first. */
 export function laneText(track: ThreadTrack | undefined, { from, to }: TimeSpan, now: number): string {
   const sums = new Map<string, number>();
   for (const segment of track?.segments ?? []) {
@@ -13,6 +13,6 @@ export function laneText(track: ThreadTrack | undefined, { from, to }: TimeSpan,
   }
   const parts = [...sums].toSorted((left, right) => right[1] - left[1]);
   return parts.length === 0
-    ? 'nothing in this time'
+    ? 'no activity in this time'
     : parts.map(([name, ms]) => `${name} ${formatDuration(ms)}`).join(', ');
 }

@@ -1,50 +1,49 @@
-import type { ShownSession } from '../app/fleet-store.ts';
-import type { UiStore } from '../app/ui-store.ts';
-import { byAttention, type CalmOrder } from '../model/attention.ts';
+import type { ShownSession } from '../stores/fleet-store.ts';
+import { toRowKey } from '../stores/row-key.ts';
+import type { UiStore } from '../stores/ui-store.ts';
+import { byAttention, type CalmOrder } from '@fleetloom/protocol/fleet';
 import { matches, parseQuery } from '../model/search-query.ts';
 import { groupOf, type ShownRow } from '../model/summary.ts';
-import { limits } from '../limits.ts';
+import { tableLimits } from './limits.ts';
 
-/** A line of the table: a session, or a thread of one. */
+/** A row of the table: a session, or one of its threads. */
 export type TableRow =
   | { readonly type: 'session'; readonly key: string; readonly shown: ShownSession; readonly isOpen: boolean }
   | { readonly type: 'thread'; readonly key: string; readonly row: ShownRow };
 
+/** What the table shows, and how. */
 export interface TableInput {
   readonly sessions: readonly ShownSession[];
   readonly ui: Pick<UiStore, 'query' | 'group' | 'sort' | 'collapsed'>;
   readonly now: number;
   readonly order: CalmOrder;
-  /** The pointer is on the rows. */
+  /** Whether the pointer is over the rows: then the order does not change. */
   readonly isHeld: boolean;
 }
 
+/** The rows of the table in display order, filtered. */
 export function toTableRows({ sessions, ui, now, order, isHeld }: TableInput): readonly TableRow[] {
   const query = parseQuery(ui.query);
   const isFiltered = ui.group !== undefined || query.length > 0;
   const isWanted = (row: ShownRow) =>
     (ui.group === undefined || groupOf(row.state) === ui.group) && matches(row, query);
   if (ui.sort === 'attention') return sortByAttention(sessions, isWanted, order, now, isHeld);
-  const hasHeads = sessions.length > 1;
+  const hasSessionRows = sessions.length > 1;
   return sessions.flatMap((shown, index) => {
     const isOpen = isSessionOpen(shown, index === 0, ui.collapsed);
-    const head: TableRow[] = hasHeads
+    const head: TableRow[] = hasSessionRows
       ? [{ type: 'session', key: shown.session.id, shown, isOpen: isOpen || isFiltered }]
       : [];
     const wanted = shown.rows.filter(
-      (row) => isWanted(row) && !row.above.some((key) => ui.collapsed.has(toKey(row.sessionId, key))),
+      (row) => isWanted(row) && !row.above.some((key) => ui.collapsed.has(toRowKey(row.sessionId, key))),
     );
-    const rows = isOpen || !hasHeads || isFiltered ? wanted : [];
+    const rows = isOpen || !hasSessionRows || isFiltered ? wanted : [];
     if (isFiltered && rows.length === 0) return [];
-    return [...head, ...rows.map((row): TableRow => ({ type: 'thread', key: toKey(row.sessionId, row.key), row }))];
+    return [...head, ...rows.map((row): TableRow => ({ type: 'thread', key: toRowKey(row.sessionId, row.key), row }))];
   });
 }
 
-export function toKey(sessionId: string, threadKey: string): string {
-  return `${sessionId}/${threadKey}`;
-}
-
-/** Those at work and the newest are open unless somebody has shut them. */
+/** Running sessions and the newest one are expanded unless the user collapsed them. */
 function isSessionOpen({ session, slots }: ShownSession, isNewest: boolean, collapsed: ReadonlySet<string>): boolean {
   if (collapsed.has(`shut ${session.id}`)) return false;
   if (collapsed.has(`open ${session.id}`)) return true;
@@ -59,8 +58,8 @@ function sortByAttention(
   isHeld: boolean,
 ): readonly TableRow[] {
   const rows = byAttention(sessions.flatMap(({ rows: all }) => all.filter(isWanted)));
-  const byKey = new Map(rows.map((row) => [toKey(row.sessionId, row.key), row]));
-  return order.order([...byKey.keys()], now, isHeld, limits.reorderMs).flatMap((key) => {
+  const byKey = new Map(rows.map((row) => [toRowKey(row.sessionId, row.key), row]));
+  return order.order([...byKey.keys()], now, isHeld, tableLimits.reorderMs).flatMap((key) => {
     const row = byKey.get(key);
     return row === undefined ? [] : [{ type: 'thread' as const, key, row }];
   });

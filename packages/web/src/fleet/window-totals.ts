@@ -1,18 +1,20 @@
 import type { ShownRow } from '../model/summary.ts';
 import type { ThreadTrack } from '../model/thread-track.ts';
 import { unionOf } from '../model/union-of.ts';
-import type { TimeSpan } from './lane-view.ts';
+import type { TimeSpan } from '../ui/lanes/time-span.ts';
 
+/** What happened in a time range. */
 export interface Totals {
   readonly costUsd: number;
   readonly tokens: number;
   readonly requests: number;
   readonly tools: number;
   readonly errors: number;
-  /** How long somebody was waited for, each moment once. */
+  /** How long threads waited for the user; time in which several waited counts once. */
   readonly waitedMs: number;
 }
 
+/** Sums up a time range over these threads. */
 export function totalsOf(rows: readonly ShownRow[], { from, to }: TimeSpan): Totals {
   const sessions = new Set(rows.map(({ session }) => session));
   const tracks = rows.flatMap(({ session, key }) => session.tracks.get(key) ?? []);

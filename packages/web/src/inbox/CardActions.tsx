@@ -1,15 +1,18 @@
-import { useEffect, useRef, useState } from 'react';
-import { canContinue, continueSession, interruptRow, openThread } from '../app/actions.ts';
+import { useEffect, useRef } from 'react';
+import { canContinue, continueSession, interruptRow, openThread } from '../stores/actions.ts';
 import { plural } from '../model/format.ts';
-import { type InboxItem, isAsk } from '../model/inbox-items.ts';
-import { approve, approveAlike, approveChecked, countAlike, countGrave, deny, give } from './answer.ts';
-import { cleanText } from '../text/clean-text.ts';
-import { decisions, shownRuleOf } from './decisions.ts';
+import { type InboxItem, needsDecision } from '../model/inbox-items.ts';
+import { approve, approveByRule, approveChecked, countCovered, countGrave, deny, giveAnswer } from './answer.ts';
+import { cleanText } from '@fleetloom/protocol/text';
+import { useDraft } from '../stores/drafts.ts';
+import { decisions, shownRuleOf } from '../stores/decisions.ts';
+import { CancelButton, CardForm } from './CardForm.tsx';
 import { EditInput } from './EditInput.tsx';
-import { inbox } from './inbox-state.ts';
+import { inbox } from '../stores/inbox-store.ts';
 import { Questions } from './Questions.tsx';
+import { RuleForm } from './RuleForm.tsx';
 
-/** The ways to decide, or how far a decision is on its way. */
+/** Buttons to decide, or the state of a decision that was made. */
 export function CardActions({ item }: { item: InboxItem }) {
   const decision = decisions.find(item.id);
   if (decision !== undefined && decision.state !== 'failed') {
@@ -19,10 +22,10 @@ export function CardActions({ item }: { item: InboxItem }) {
         <b>{decision.updatedInput === undefined ? words[decision.verdict] : 'Approved with changes'}</b>
         <span className="quiet">
           {decision.state === 'pending'
-            ? 'goes out in a moment'
+            ? 'will be sent in a moment'
             : decision.state === 'sent'
-              ? 'waits for the agent to take it up'
-              : 'being sent'}
+              ? 'sent; the agent has not resumed yet'
+              : 'sending'}
         </span>
         {decision.state === 'pending' && (
           <button type="button" onClick={() => decisions.undo(item.id)}>
@@ -34,7 +37,8 @@ export function CardActions({ item }: { item: InboxItem }) {
   }
   if (inbox.mode === 'deny' || inbox.mode === 'answer') return <Writing item={item} mode={inbox.mode} />;
   if (inbox.mode === 'edit') return <EditInput item={item} />;
-  if (inbox.mode === 'confirm' || inbox.mode === 'alike' || inbox.mode === 'batch')
+  if (inbox.mode === 'always') return <RuleForm item={item} />;
+  if (inbox.mode === 'confirm' || inbox.mode === 'rule' || inbox.mode === 'batch')
     return <Confirm item={item} mode={inbox.mode} />;
   return (
     <footer className="card-actions">
@@ -51,9 +55,14 @@ export function CardActions({ item }: { item: InboxItem }) {
           <button type="button" onClick={() => inbox.setMode('deny')}>
             Deny … <kbd>d</kbd>
           </button>
-          <button type="button" onClick={() => inbox.setMode('alike')}>
-            Approve alike … <kbd>A</kbd>
+          <button type="button" onClick={() => inbox.setMode('rule')}>
+            Approve this input … <kbd>A</kbd>
           </button>
+          {item.plan === null && (
+            <button type="button" onClick={() => inbox.setMode('always')}>
+              Always allow … <kbd>w</kbd>
+            </button>
+          )}
         </>
       )}
       {item.kind === 'answer' && item.questions.length === 0 && (
@@ -66,9 +75,9 @@ export function CardActions({ item }: { item: InboxItem }) {
           Continue
         </button>
       )}
-      {!isAsk(item) && (
+      {!needsDecision(item) && (
         <button type="button" onClick={() => inbox.dismiss(item.id)}>
-          Seen <kbd>e</kbd>
+          Dismiss <kbd>e</kbd>
         </button>
       )}
       <button type="button" onClick={() => openThread(item.row)}>
@@ -83,88 +92,66 @@ export function CardActions({ item }: { item: InboxItem }) {
   );
 }
 
+/** Asks for the reason of a denial, or for the result of a custom tool. */
 function Writing({ item, mode }: { item: InboxItem; mode: 'deny' | 'answer' }) {
-  const [text, setText] = useState('');
-  const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => field.current?.focus(), []);
-  const send = () => (mode === 'deny' ? deny(item, text.trim()) : give(item, text));
+  const draft = useDraft(`${mode} ${item.id}`);
+  const { text } = draft;
+  const isDenial = mode === 'deny';
+  const send = (isEnding = false) => {
+    if (isDenial) deny(item, text.trim(), isEnding);
+    else giveAnswer(item, text);
+    draft.clear();
+  };
   return (
-    <form
-      className="card-writing"
-      onSubmit={(event) => {
-        event.preventDefault();
-        send();
-      }}
+    <CardForm
+      label={isDenial ? 'Reason (sent to the agent)' : 'Result of the tool'}
+      text={text}
+      onText={draft.set}
+      onSend={() => send()}
+      isSendKey={({ shiftKey }) => !shiftKey}
+      rows={3}
     >
-      <label htmlFor="card-text">{mode === 'deny' ? 'Reason (sent to the agent)' : 'Result of the tool'}</label>
-      <textarea
-        id="card-text"
-        ref={field}
-        rows={3}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Enter' && !event.shiftKey) {
-            event.preventDefault();
-            send();
-          } else if (event.key === 'Escape') {
-            event.stopPropagation();
-            inbox.setMode('read');
-          }
-        }}
-      />
-      <div className="card-actions">
-        <button
-          type="submit"
-          className={mode === 'deny' ? 'danger' : 'primary'}
-          disabled={mode === 'answer' && text === ''}
-        >
-          {mode === 'deny' ? 'Deny' : 'Answer'} <kbd>⏎</kbd>
+      <button type="submit" className={isDenial ? 'danger' : 'primary'} disabled={!isDenial && text === ''}>
+        {isDenial ? 'Deny' : 'Answer'} <kbd>⏎</kbd>
+      </button>
+      {isDenial && (
+        <button type="button" className="danger" onClick={() => send(true)}>
+          Deny and end the turn
         </button>
-        {mode === 'deny' && (
-          <button type="button" className="danger" onClick={() => deny(item, text.trim(), true)}>
-            Deny and end the turn
-          </button>
-        )}
-        <button type="button" onClick={() => inbox.setMode('read')}>
-          Cancel <kbd>Esc</kbd>
-        </button>
-      </div>
-    </form>
+      )}
+    </CardForm>
   );
 }
 
-/** What one key should not do: it says what exactly is approved, and how many. */
-function Confirm({ item, mode }: { item: InboxItem; mode: 'confirm' | 'alike' | 'batch' }) {
+/** A second confirmation, with what exactly is approved and how many calls. */
+function Confirm({ item, mode }: { item: InboxItem; mode: 'confirm' | 'rule' | 'batch' }) {
   const button = useRef<HTMLButtonElement>(null);
   useEffect(() => button.current?.focus(), []);
-  const alike = countAlike(item);
+  const covered = countCovered(item);
   const checked = inbox.checked.size;
   const [text, act] = {
-    confirm: ['Look twice: see the marks above. Approve it this once?', () => approve(item, true)] as const,
-    alike: [
-      `Allow ${item.tool} with exactly this input in this session, for as long as this page is open? ${plural(alike, 'ask')} that wait now ${alike === 1 ? 'fits' : 'fit'}.`,
-      () => approveAlike(item),
+    confirm: ['Check the warnings above. Approve this call once?', () => approve(item, true)] as const,
+    rule: [
+      `Approve ${item.tool} with exactly this input in this session, as long as this page is open? ${plural(covered, 'pending request')} ${covered === 1 ? 'matches' : 'match'}.`,
+      () => approveByRule(item),
     ] as const,
     batch: [
-      `Approve the ${plural(checked, 'chosen ask')}, each once?${graveText(countGrave())}`,
+      `Approve the ${plural(checked, 'selected call')}, each once?${graveText(countGrave())}`,
       () => approveChecked(),
     ] as const,
   }[mode];
   return (
     <footer className="card-actions" role="alertdialog" aria-label={text}>
       <span>{text}</span>
-      {mode === 'alike' && <code className="rule">{cleanText(shownRuleOf(item))}</code>}
+      {mode === 'rule' && <code className="rule">{cleanText(shownRuleOf(item))}</code>}
       <button ref={button} type="button" className="primary" onClick={act}>
         Approve <kbd>⏎</kbd>
       </button>
-      <button type="button" onClick={() => inbox.setMode('read')}>
-        Cancel <kbd>Esc</kbd>
-      </button>
+      <CancelButton />
     </footer>
   );
 }
 
 function graveText(count: number): string {
-  return count === 0 ? '' : ` Look twice: ${count} of them ${count === 1 ? 'is' : 'are'} marked.`;
+  return count === 0 ? '' : ` ${count} of them ${count === 1 ? 'has' : 'have'} warnings.`;
 }

@@ -1,8 +1,8 @@
-import { fleet } from '../app/stores.ts';
+import { fleet } from '../stores/stores.ts';
 import { dayLine, summarizeDay } from '../model/day-summary.ts';
 import { formatDuration } from '../model/format.ts';
 
-/** That nothing waits is news too. */
+/** The inbox without items: a summary of the day. */
 export function EmptyInbox() {
   const now = fleet.now();
   const day = summarizeDay(fleet.shown(), now);
@@ -17,11 +17,11 @@ export function EmptyInbox() {
         <p className="quiet">You were the bottleneck for {formatDuration(day.waitedMs)} today.</p>
       )}
       <p className="quiet">
-        When an agent asks whether it may do something, it stands here with everything that it wants to do. <kbd>a</kbd>{' '}
-        approves, <kbd>d</kbd> denies with a word why.
+        Tool calls that need your approval appear here with their full input. <kbd>a</kbd> approves, <kbd>d</kbd> denies
+        with a reason.
       </p>
       <p>
-        <a href="#/agents">Rules: which calls of which agent ask</a>
+        <a href="#/agents">Which tool calls need approval</a>
       </p>
     </section>
   );

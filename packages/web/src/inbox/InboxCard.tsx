@@ -1,20 +1,20 @@
-import { fleet } from '../app/stores.ts';
+import { fleet } from '../stores/stores.ts';
 import { formatDuration, formatSpan, plural } from '../model/format.ts';
-import { type InboxItem, isAsk } from '../model/inbox-items.ts';
+import { type InboxItem, needsDecision } from '../model/inbox-items.ts';
 import { riskHints } from '../model/risk-hints.ts';
-import { cleanLine, cleanText } from '../text/clean-text.ts';
-import { LongText } from '../text/LongText.tsx';
-import { Markdown } from '../text/Markdown.tsx';
-import { ToolInput } from '../text/ToolInput.tsx';
+import { cleanLine, cleanText } from '@fleetloom/protocol/text';
+import { LongText } from '../ui/text/LongText.tsx';
+import { Markdown } from '../ui/text/Markdown.tsx';
+import { ToolInput } from '../ui/text/ToolInput.tsx';
 import { CardActions } from './CardActions.tsx';
-import { looks } from './looks.ts';
+import { kindStyles } from './kind-styles.ts';
 
-/** Everything that one needs to decide, and the ways to. */
+/** One item with everything needed to decide about it. */
 export function InboxCard({ item }: { item: InboxItem }) {
-  const { glyph, state } = looks[item.kind];
+  const { glyph, state } = kindStyles[item.kind];
   const isQuestion = item.questions.length > 0;
-  const word = isQuestion ? 'question' : item.plan === null ? looks[item.kind].word : 'plan';
-  const hints = isAsk(item) && !isQuestion ? riskHints(item.tool, item.input) : [];
+  const word = isQuestion ? 'question' : item.plan === null ? kindStyles[item.kind].word : 'plan';
+  const hints = needsDecision(item) && !isQuestion ? riskHints(item.tool, item.input) : [];
   return (
     <article className="card" aria-label={`${word}: ${item.path.at(-1)}`}>
       <header>
@@ -40,8 +40,8 @@ export function InboxCard({ item }: { item: InboxItem }) {
           )}
         </p>
         <p className="quiet">
-          waits {formatDuration(fleet.now() - item.since)} · {plural(item.blocked, 'thread')} cannot go on
-          {isAsk(item) && (
+          waiting {formatDuration(fleet.now() - item.since)} · {plural(item.blocked, 'thread')} blocked
+          {needsDecision(item) && (
             <>
               {' '}
               · in <code>{WORKING_DIRECTORY}</code>
@@ -51,7 +51,7 @@ export function InboxCard({ item }: { item: InboxItem }) {
         </p>
       </header>
       {hints.length > 0 && (
-        <ul className="hints" aria-label="Look twice">
+        <ul className="hints" aria-label="Warnings">
           {hints.map((hint) => (
             <li key={hint.kind} data-grave={hint.isGrave}>
               ▲ {hint.text}
@@ -59,7 +59,7 @@ export function InboxCard({ item }: { item: InboxItem }) {
           ))}
         </ul>
       )}
-      {isAsk(item) ? (
+      {needsDecision(item) ? (
         <>
           {item.plan !== null ? (
             <Plan plan={item.plan} input={item.input} />
@@ -68,7 +68,7 @@ export function InboxCard({ item }: { item: InboxItem }) {
           )}
           {item.why !== '' && (
             <blockquote>
-              <span className="quiet">it said: </span>
+              <span className="quiet">stated reason: </span>
               {cleanText(item.why)}
             </blockquote>
           )}
@@ -82,7 +82,7 @@ export function InboxCard({ item }: { item: InboxItem }) {
   );
 }
 
-/** The plan as a reader wants it, and below exactly what the program sent: Markdown can hide parts of its source. */
+/** The rendered plan, and below it exactly what the program sent: Markdown can hide parts of its source. */
 function Plan({ plan, input }: { plan: string; input: unknown }) {
   return (
     <section className="plan" aria-label="Plan">
@@ -96,15 +96,15 @@ function Plan({ plan, input }: { plan: string; input: unknown }) {
   );
 }
 
-/** What it was asked, and what it did before. */
+/** The task of the thread and its last tool calls. */
 function Story({ item }: { item: InboxItem }) {
   const { task, tools } = item.row.slot;
   const done = tools.filter(({ toolUseId }) => toolUseId !== item.id).slice(-8);
   return (
-    <section className="story" aria-label="What led to it">
+    <section className="story" aria-label="Task and earlier calls">
       {task !== null && task !== '' && (
         <p>
-          <span className="quiet">asked to </span>
+          <span className="quiet">task: </span>
           {cleanLine(task)}
         </p>
       )}
@@ -126,5 +126,5 @@ function Story({ item }: { item: InboxItem }) {
   );
 }
 
-/** What the files and commands of a session call the place where they begin. */
+/** The path of the workspace as tools see it. */
 const WORKING_DIRECTORY = '/workspace';

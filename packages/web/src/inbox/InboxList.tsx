@@ -1,12 +1,13 @@
-import { fleet } from '../app/stores.ts';
+import { fleet } from '../stores/stores.ts';
 import { formatAge } from '../model/format.ts';
-import { inputLabel } from '../model/input-label.ts';
-import { type InboxItem, isAsk } from '../model/inbox-items.ts';
-import { cleanLine } from '../text/clean-text.ts';
-import { decisions } from './decisions.ts';
-import { inbox } from './inbox-state.ts';
-import { looks } from './looks.ts';
+import { toLabel as inputLabel } from '@fleetloom/protocol/fleet';
+import { type InboxItem, needsDecision } from '../model/inbox-items.ts';
+import { cleanLine } from '@fleetloom/protocol/text';
+import { decisions } from '../stores/decisions.ts';
+import { inbox } from '../stores/inbox-store.ts';
+import { kindStyles } from './kind-styles.ts';
 
+/** Every item on one or two lines, to select from. */
 export function InboxList({ items, selectedId }: { items: readonly InboxItem[]; selectedId: string }) {
   const now = fleet.now();
   return (
@@ -26,14 +27,14 @@ export function InboxList({ items, selectedId }: { items: readonly InboxItem[]; 
           data-checked={inbox.checked.has(item.id)}
           onClick={() => inbox.select(item.id)}
         >
-          <i data-ink={looks[item.kind].state} aria-hidden="true">
-            {inbox.checked.has(item.id) ? '☑' : looks[item.kind].glyph}
+          <i data-ink={kindStyles[item.kind].state} aria-hidden="true">
+            {inbox.checked.has(item.id) ? '☑' : kindStyles[item.kind].glyph}
           </i>
           <b>
             {cleanLine(item.path.at(-1) ?? '')}
             {item.row.ordinal > 0 && <span className="ordinal">{item.row.ordinal}</span>}
           </b>
-          <span className="quiet">{item.tool === '' ? looks[item.kind].word : cleanLine(item.tool)}</span>
+          <span className="quiet">{item.tool === '' ? kindStyles[item.kind].word : cleanLine(item.tool)}</span>
           <time>{formatAge(now - item.since)}</time>
           <span className="inbox-line">{cleanLine(toLine(item))}</span>
           <Progress id={item.id} />
@@ -45,7 +46,7 @@ export function InboxList({ items, selectedId }: { items: readonly InboxItem[]; 
 
 function toLine(item: InboxItem): string {
   if (item.questions.length > 0) return item.questions.map(({ text }) => text).join(' ');
-  return isAsk(item) ? inputLabel(item.input) : item.why;
+  return needsDecision(item) ? inputLabel(item.input) : item.why;
 }
 
 function Progress({ id }: { id: string }) {

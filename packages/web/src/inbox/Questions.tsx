@@ -1,10 +1,10 @@
 import { type Question, toAnswerText } from '@fleetloom/protocol/fleet';
 import { useState } from 'react';
 import type { InboxItem } from '../model/inbox-items.ts';
-import { cleanLine, cleanText } from '../text/clean-text.ts';
-import { give } from './answer.ts';
+import { cleanLine, cleanText } from '@fleetloom/protocol/text';
+import { giveAnswer } from './answer.ts';
 
-/** The questions of a program with their options as buttons and a field for any other answer. */
+/** A program's questions, each with its options as buttons and a text field for another answer. */
 export function Questions({ item }: { item: InboxItem }) {
   const { questions } = item;
   const [chosen, setChosen] = useState<readonly (readonly string[])[]>(() => questions.map(() => []));
@@ -12,7 +12,7 @@ export function Questions({ item }: { item: InboxItem }) {
   const answers = questions.map((_, index) => [...chosen[index]!, texts[index]!.trim()].filter((one) => one !== ''));
   const isWhole = answers.every((one) => one.length > 0);
   const send = (all: readonly (readonly string[])[]) =>
-    give(
+    giveAnswer(
       item,
       toAnswerText(
         questions,

@@ -1,10 +1,10 @@
-import { fleet } from '../app/stores.ts';
+import { fleet } from '../stores/stores.ts';
 import { formatClock, formatDuration } from '../model/format.ts';
-import { inputLabel } from '../model/input-label.ts';
-import { cleanLine, cleanText } from '../text/clean-text.ts';
-import { ShortHash } from '../text/ShortHash.tsx';
+import { toLabel as inputLabel } from '@fleetloom/protocol/fleet';
+import { cleanLine, cleanText } from '@fleetloom/protocol/text';
+import { ShortHash } from '../ui/text/ShortHash.tsx';
 
-/** Who said what: of several people the first answer counts, and here the others see it. */
+/** Decisions of all users. Of several answers the first counts; here the other users see it. */
 export function RecentDecisions() {
   const decided = fleet
     .shown()
@@ -13,8 +13,8 @@ export function RecentDecisions() {
     .slice(0, SHOWN);
   if (decided.length === 0) return null;
   return (
-    <section className="decided" aria-label="Decided lately">
-      <h2>Decided lately</h2>
+    <section className="decided" aria-label="Recent decisions">
+      <h2>Recent decisions</h2>
       <table>
         <tbody>
           {decided.map((one) => (
@@ -34,7 +34,7 @@ export function RecentDecisions() {
                 )}
                 {one.rule !== null && (
                   <div className="quiet" title={cleanText(one.rule)}>
-                    by the rule {cleanLine(one.rule)}
+                    {one.ruleId === null ? 'rule' : 'by the server, rule'} {cleanLine(one.rule)}
                   </div>
                 )}
               </td>
@@ -42,7 +42,7 @@ export function RecentDecisions() {
                 {one.inputSha256 !== null && <ShortHash hash={one.inputSha256} of="the input" />}
               </td>
               <td className="quiet">{one.by === null ? '' : `by ${cleanLine(one.by)}`}</td>
-              <td className="quiet">
+              <td className="quiet span">
                 {one.resolvedAt !== null &&
                   one.askedAt !== null &&
                   `after ${formatDuration(one.resolvedAt - one.askedAt)}`}

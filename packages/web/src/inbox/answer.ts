@@ -1,72 +1,71 @@
-import { fleet, ui } from '../app/stores.ts';
+import { refuseInReplay } from '../stores/actions.ts';
 import type { InboxItem } from '../model/inbox-items.ts';
 import { riskHints } from '../model/risk-hints.ts';
-import { decisions, type InputFields, ruleOf } from './decisions.ts';
-import { inbox } from './inbox-state.ts';
+import { decisions, type InputFields, ruleOf } from '../stores/decisions.ts';
+import { inbox } from '../stores/inbox-store.ts';
 
-/** Nobody answers in the past. */
-function isPast(): boolean {
-  if (fleet.replay.isOn) ui.say('This is a replay. Go back to live to answer.', true);
-  return fleet.replay.isOn;
-}
-
-/** Once. What is grave is asked for a second time. */
+/** Approves a call once. A call with a grave warning needs a second confirmation. */
 export function approve(item: InboxItem, isConfirmed = false): void {
-  if (item.kind !== 'approval' || isPast()) return;
-  if (!isConfirmed && isGraveAsk(item)) return inbox.setMode('confirm');
+  if (item.kind !== 'approval' || refuseInReplay()) return;
+  if (!isConfirmed && isGrave(item)) return inbox.setMode('confirm');
   decisions.decide(item, 'allow');
-  goOn(item);
+  selectNext(item);
 }
 
-/** Once, with an input that somebody has just written, so that nothing is asked for a second time. */
+/** Approves a call once with an edited input. The user has just written it, so no second confirmation is needed. */
 export function approveEdited(item: InboxItem, updatedInput: InputFields): void {
-  if (item.kind !== 'approval' || isPast()) return;
+  if (item.kind !== 'approval' || refuseInReplay()) return;
   decisions.decide(item, 'allow', '', { updatedInput });
-  goOn(item);
+  selectNext(item);
 }
 
+/** Denies a call; the agent receives the reason. `isInterrupting` also ends the turn that made the call. */
 export function deny(item: InboxItem, why: string, isInterrupting = false): void {
-  if (item.kind !== 'approval' || isPast()) return;
+  if (item.kind !== 'approval' || refuseInReplay()) return;
   decisions.decide(item, 'deny', why, { isInterrupting });
-  goOn(item);
+  selectNext(item);
 }
 
-export function give(item: InboxItem, text: string): void {
-  if (item.kind !== 'answer' || isPast()) return;
+/** Sends the answer to a question, or the result of a custom tool. */
+export function giveAnswer(item: InboxItem, text: string): void {
+  if (item.kind !== 'answer' || refuseInReplay()) return;
   decisions.decide(item, 'answer', text);
-  goOn(item);
+  selectNext(item);
 }
 
-export function approveAlike(item: InboxItem): void {
-  if (isPast()) return;
-  decisions.allowAlike(item);
+/** Approves this call and every later one with the same input in the same session, while this page is open. */
+export function approveByRule(item: InboxItem): void {
+  if (refuseInReplay()) return;
+  decisions.addRule(item);
   decisions.follow(inbox.items());
-  goOn(item);
+  selectNext(item);
 }
 
+/** Approves every selected call once. */
 export function approveChecked(): void {
-  if (isPast()) return;
+  if (refuseInReplay()) return;
   for (const item of inbox.items())
     if (inbox.checked.has(item.id) && item.kind === 'approval') decisions.decide(item, 'allow');
   inbox.checked.clear();
   inbox.setMode('read');
 }
 
-export function countAlike(item: InboxItem): number {
-  return inbox.items().filter((one) => one.kind === 'approval' && ruleOf(one) === ruleOf(item)).length;
+/** How many pending calls the rule of this one covers, itself included. */
+export function countCovered(item: InboxItem): number {
+  return inbox.items().filter((other) => other.kind === 'approval' && ruleOf(other) === ruleOf(item)).length;
 }
 
-/** How many of the chosen ones have a mark that no single key says yes to. */
+/** How many of the selected calls have a grave warning. */
 export function countGrave(): number {
-  return inbox.items().filter((item) => inbox.checked.has(item.id) && isGraveAsk(item)).length;
+  return inbox.items().filter((item) => inbox.checked.has(item.id) && isGrave(item)).length;
 }
 
-function isGraveAsk({ tool, input }: InboxItem): boolean {
+function isGrave({ tool, input }: InboxItem): boolean {
   return riskHints(tool, input).some(({ isGrave }) => isGrave);
 }
 
-/** To the next that nobody has decided. */
-function goOn(item: InboxItem): void {
+/** Selects the next item without a decision. */
+function selectNext(item: InboxItem): void {
   const items = inbox.items();
   const index = items.findIndex(({ id }) => id === item.id);
   const next = [...items.slice(index + 1), ...items.slice(0, index)].find(({ id }) => decisions.find(id) === undefined);

@@ -1,16 +1,17 @@
-import type { InputFields } from './decisions.ts';
+import type { InputFields } from '../stores/decisions.ts';
 
-/** An edited input, why the text is not one, or that nothing was changed. */
+/** The result of editing: a changed input, a problem with the text, or no change. */
 export type Edited =
   | { readonly type: 'input'; readonly input: InputFields }
   | { readonly type: 'problem'; readonly problem: string }
   | { readonly type: 'unchanged' };
 
-/** What is shown to be edited. */
+/** The text of an input in the editor. */
 export function toDraft(input: unknown): string {
   return commandOf(input) ?? JSON.stringify(input, null, 2) ?? '';
 }
 
+/** Reads the text of the editor back into an input. */
 export function toEdited(input: unknown, text: string): Edited {
   if (text === toDraft(input)) return { type: 'unchanged' };
   if (commandOf(input) !== undefined) {
@@ -28,13 +29,13 @@ function parse(text: string): Edited {
     return { type: 'problem', problem: `Not valid JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { type: 'problem', problem: 'The input of a tool is a JSON object.' };
+    return { type: 'problem', problem: 'The input of a tool must be a JSON object.' };
   }
-  // The cast is what the check says.
+  // The check above makes the cast safe.
   return { type: 'input', input: value as InputFields };
 }
 
-/** Where the command is all that one would want to change. */
+/** The command of an input that has one: editing it as plain text is easier than as JSON. */
 function commandOf(input: unknown): string | undefined {
   const command = typeof input === 'object' && input !== null && 'command' in input ? input.command : undefined;
   return typeof command === 'string' ? command : undefined;

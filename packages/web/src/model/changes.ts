@@ -1,11 +1,11 @@
-/** A text before and after a call. */
+/** A text before and after a tool call. */
 export interface Change {
   readonly path: string;
   readonly before: string;
   readonly after: string;
 }
 
-/** What a call changes in files, as its input says: one edit, several of one file, or a whole file. */
+/** The file changes in a tool call's input: one edit, several of one file, or a whole file. */
 export function changesOf(input: unknown): readonly Change[] {
   const fields = toFields(input);
   const path = textOf(fields['file_path'] ?? fields['path']) ?? '';

@@ -15,7 +15,7 @@ function shownAt(startedAt: number, now: number, isOpen = false) {
   return { log, shown: { session, slots, rows: toShownRows(session, slots, now) } };
 }
 
-it('[Z302] an empty inbox says how many run, the longest wait today, and when somebody decided last', () => {
+it('[Z302] an empty inbox shows how many threads run, the longest wait today, and the time of the last decision', () => {
   const now = NOON + 130_000;
   const { log, shown } = shownAt(NOON, now);
   const askedAt = new Map(log.flatMap((one) => (one.type === 'approval_required' ? [[one.tool_use_id, one.ts!]] : [])));
@@ -30,7 +30,7 @@ it('[Z302] an empty inbox says how many run, the longest wait today, and when so
   );
 });
 
-it('[Z302] what still waits counts up to now; what ended yesterday was no wait of today', () => {
+it('[Z302] an open wait counts up to now; a wait that ended yesterday does not count today', () => {
   const { shown } = shownAt(NOON, NOON + 60_000, true);
   expect(summarizeDay([shown], NOON + 600_000).longestMs).toBeGreaterThan(590_000);
   const midnight = new Date(2026, 4, 6).getTime();
@@ -38,7 +38,7 @@ it('[Z302] what still waits counts up to now; what ended yesterday was no wait o
   expect(summarizeDay([old], midnight + 1)).toMatchObject({ longestMs: undefined, waitedMs: 0 });
   expect(dayLine(summarizeDay([old], midnight + 1), midnight + 1)).toMatch(/^0 running, last decision 11 h ago$/);
   expect(dayLine(summarizeDay([], NOON), NOON)).toBe('0 running');
-  // Somebody who waits since yesterday is waited for today from midnight on.
+  // A wait since yesterday counts today from midnight on.
   const { shown: open } = shownAt(NOON, midnight, true);
   expect(summarizeDay([open], midnight + 5_000).waitedMs).toBe(5_000);
 });

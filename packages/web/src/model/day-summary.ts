@@ -2,17 +2,18 @@ import { formatAgo, formatDuration } from './format.ts';
 import { groupOf, type SummaryInput } from './summary.ts';
 import { unionOf } from './union-of.ts';
 
-/** How the day went between the agents and those who answer them. */
+/** How long agents waited for decisions today. */
 export interface DaySummary {
   readonly running: number;
-  /** The longest that one ask has waited today; undefined: nobody was asked. */
+  /** The longest wait of one approval today; undefined: there was none. */
   readonly longestMs: number | undefined;
-  /** When somebody decided last, whichever day. */
+  /** When the last decision was made, on any day. */
   readonly decidedAt: number | undefined;
-  /** How long agents waited for somebody today, each moment once. */
+  /** How long agents waited for a person today; overlapping waits count once. */
   readonly waitedMs: number;
 }
 
+/** The waits and decisions of today. */
 export function summarizeDay(sessions: readonly SummaryInput[], now: number): DaySummary {
   const from = startOfDay(now);
   const rows = sessions.flatMap((one) => one.rows);
@@ -44,7 +45,7 @@ export function dayLine({ running, longestMs, decidedAt }: DaySummary, now: numb
   return parts.join(', ');
 }
 
-/** Two that wait at the same time are one wait of somebody. */
+/** Overlapping waits count once. */
 function waitedSince(rows: SummaryInput['rows'], from: number, now: number): number {
   const waits: [number, number][] = [];
   for (const { session, key } of rows) {
@@ -54,7 +55,7 @@ function waitedSince(rows: SummaryInput['rows'], from: number, now: number): num
   return unionOf(waits);
 }
 
-/** Midnight, as the clock on the wall has it. */
+/** Midnight, local time. */
 function startOfDay(now: number): number {
   return new Date(now).setHours(0, 0, 0, 0);
 }

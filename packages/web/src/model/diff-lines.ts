@@ -1,9 +1,10 @@
+/** A line of a diff. */
 export interface DiffLine {
   readonly type: 'same' | 'added' | 'removed';
   readonly text: string;
 }
 
-/** Line by line, by the longest part that both have; of very long texts only what is equal at both ends is found. */
+/** A line diff by the longest common subsequence; of very long texts only equal beginnings and ends are found. */
 export function diffLines(before: string, after: string): readonly DiffLine[] {
   const [left, right] = [toLines(before), toLines(after)];
   let start = 0;
@@ -28,7 +29,7 @@ function diffMiddle(before: readonly string[], after: readonly string[]): readon
   const removed = (text: string): DiffLine => ({ type: 'removed', text });
   const added = (text: string): DiffLine => ({ type: 'added', text });
   if (before.length * after.length > CELLS_MAX) return [...before.map(removed), ...after.map(added)];
-  // lengths[i][j]: of the longest common part of what follows in both.
+  // lengths[i][j]: length of the longest common subsequence of before[i…] and after[j…].
   const lengths = Array.from({ length: before.length + 1 }, () => new Uint32Array(after.length + 1));
   for (let i = before.length - 1; i >= 0; i--) {
     for (let j = after.length - 1; j >= 0; j--) {

@@ -3,24 +3,24 @@ import { SessionModel } from './session-model.ts';
 
 type LoadState = 'unloaded' | 'loading' | 'loaded';
 
-/** A session and how much of its log is here. */
+/** A session and how far its log is loaded. */
 export interface KnownSession {
   readonly model: SessionModel;
   load: LoadState;
-  /** Told while its log was being read: folded behind it. Those that the log had too are known by their cursors. */
+  /** Events that arrived while the log was being read: folded after it. Repeated ones are recognized by their cursors. */
   waiting: FleetEvent[];
 }
 
 /** All sessions that this tab knows. */
 export class FleetModel {
   readonly sessions = new Map<string, KnownSession>();
-  /** Of the newest event, whatever its session. */
+  /** The number of the newest event of any session. */
   seq = 0;
   events = 0;
-  /** Gaps that were told of the stream itself. */
+  /** Gaps reported by the stream itself. */
   gaps = 0;
 
-  /** Undefined: the event is folded or waits. Otherwise the session whose log has to be read first. */
+  /** Folds the event or queues it. Returns the session whose log has to be read first, if any. */
   take(event: FleetEvent): string | undefined {
     const { session_id: sessionId } = event;
     if (sessionId === undefined) {
@@ -40,6 +40,7 @@ export class FleetModel {
     return known.load === 'unloaded' ? sessionId : undefined;
   }
 
+  /** The session, added if it is new. */
   know(sessionId: string): KnownSession {
     const found = this.sessions.get(sessionId);
     if (found !== undefined) return found;
@@ -48,13 +49,13 @@ export class FleetModel {
     return added;
   }
 
-  /** A piece of a log that is being read. */
+  /** Folds a part of a log that is being read. */
   takeLog(sessionId: string, events: readonly FleetEvent[]): void {
     const known = this.sessions.get(sessionId);
     if (known !== undefined) for (const event of events) this.#fold(known, event);
   }
 
-  /** The log is read as far as it goes: what was told meanwhile comes behind it. */
+  /** The log is read to its end: events that arrived in the meantime follow. */
   endLog(sessionId: string): void {
     const known = this.sessions.get(sessionId);
     if (known === undefined) return;

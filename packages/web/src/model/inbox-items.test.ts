@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { byAttention, CalmOrder } from './attention.ts';
+import { byAttention, CalmOrder, toLabel as inputLabel } from '@fleetloom/protocol/fleet';
 import { diffLines } from './diff-lines.ts';
 import { lastSentence, toInboxItems } from './inbox-items.ts';
-import { inputLabel } from './input-label.ts';
 import { riskHints } from './risk-hints.ts';
 import { createRandom, sampleLog } from './sample-log.suite.ts';
 import { matches, parseQuery } from './search-query.ts';
@@ -17,7 +16,7 @@ function shownOf(sessionId: string, startedAt: number) {
 }
 
 describe('the inbox', () => {
-  it('[Z15] asks of all sessions stand in one list with path, input, reason and who is blocked, the longest wait first', () => {
+  it('[Z15] approvals of all sessions are in one list with path, input, reason and blocked threads, the longest wait first', () => {
     const sessions = [shownOf('sesn_new', 5_000_000), shownOf('sesn_old', 1_000_000)];
     const items = toInboxItems(sessions, 6_000_000, true);
     expect(items.map(({ session }) => session.id)).toEqual(['sesn_old', 'sesn_new']);
@@ -31,7 +30,7 @@ describe('the inbox', () => {
     });
   });
 
-  it('[Z15] a custom tool is answered here, and failed and stalled threads are told behind what waits', () => {
+  it('[Z15] a custom tool is answered here, and failed and stalled threads are listed after what waits', () => {
     const { session, slots } = shownOf('sesn_1', 1_000_000);
     const now = slots.lastAt! + 10_000_000;
     session.fold({ ...sampleLog()[1]!, cursor: '999', seq: 999 });
@@ -43,6 +42,31 @@ describe('the inbox', () => {
     );
     expect(items.map(({ kind }) => kind)).toEqual(expect.arrayContaining(['approval']));
     expect(items.findIndex(({ kind }) => kind === 'stall')).not.toBe(0);
+  });
+
+  it('[V164] a loss that the fleet stream reports is an item of the coordinator, and a mark on its lane', () => {
+    const session = new SessionModel('sesn_1');
+    for (const event of sampleLog()) session.fold(event);
+    const at = session.slots.lastAt! + 1;
+    const lost = { message: 'the background command "x" ended', code: 'unknown_error', reason: 'program_work_lost' };
+    session.fold({ type: 'session_error', cursor: '99999', seq: 99_999, ts: at, session_id: 'sesn_1', ...lost });
+    const rows = toShownRows(session, session.slots, at);
+    const items = toInboxItems([{ session, slots: session.slots, rows }], at, true);
+    expect(items).toMatchObject([{ kind: 'error', why: lost.message, path: ['coordinator'], since: at }]);
+    expect(session.tracks.get(rows[0]!.key)?.marks.at(-1)).toEqual({ at, kind: 'error', label: lost.message });
+  });
+
+  it('[V168] a rewind of files is a mark on the lane of the coordinator, and not an item', () => {
+    const session = new SessionModel('sesn_1');
+    for (const event of sampleLog()) session.fold(event);
+    const at = session.slots.lastAt! + 1;
+    const counts = { files_count: 1, lines_added: 3, lines_removed: 1 };
+    const rewound = { message_id: 'sevt_1', by: 'admin', files: ['a.ts'], ...counts };
+    session.fold({ type: 'files_rewound', cursor: '99999', seq: 99_999, ts: at, session_id: 'sesn_1', ...rewound });
+    const rows = toShownRows(session, session.slots, at);
+    expect(toInboxItems([{ session, slots: session.slots, rows }], at, true)).toEqual([]);
+    const label = 'files rewound by admin (1): a.ts';
+    expect(session.tracks.get(rows[0]!.key)?.marks.at(-1)).toEqual({ at, kind: 'rewind', label });
   });
 
   it('[Z340] a later stall of the same thread is another item, so dismissing the first does not hide it', () => {
@@ -92,14 +116,14 @@ describe('risk hints', () => {
 });
 
 describe('the order by attention', () => {
-  it('[Z17] who needs somebody stands first, then errors, then who is longest in its state', () => {
+  it('[Z17] threads that need a person come first, then failed ones, then those longest in their state', () => {
     const { rows } = shownOf('sesn_1', 1_000_000);
     const states = byAttention(rows).map(({ state }) => state);
     expect(states[0]).toBe('needs');
     expect(states.slice(-4)).toEqual(['done', 'done', 'done', 'done']);
   });
 
-  it('[Z17] rows move only when the new order was wanted for a while, and never under the pointer; new ones come to the end', () => {
+  it('[Z17] rows move only when the new order has lasted for a while, and never under the pointer; new ones are added at the end', () => {
     const order = new CalmOrder();
     expect(order.order(['a', 'b'], 0, false, 3_000)).toEqual(['a', 'b']);
     expect(order.order(['b', 'a'], 1_000, false, 3_000)).toEqual(['a', 'b']);
@@ -124,7 +148,7 @@ describe('search', () => {
     ['cost<0.0005', 1],
     ['"that is why 3"', 1],
     ['worker is:done "ls 2"', 1],
-    ['nobody', 0],
+    ['no thread', 0],
   ])('[Z18] %s', (query, count) => {
     expect(rows.filter((row) => matches(row, parseQuery(query)))).toHaveLength(count);
   });
@@ -147,7 +171,7 @@ it('[Z19] the lines of a diff that stayed or were removed are the old text, thos
   ]);
 });
 
-it('[Z16] what an input is about is its most telling field', () => {
+it('[Z16] the label of an input is its most informative field', () => {
   expect(inputLabel({ timeout: '5', command: 'ls' })).toBe('ls');
   expect(inputLabel({ something: 'else' })).toBe('else');
   expect(inputLabel(null)).toBe('');

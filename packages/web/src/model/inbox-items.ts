@@ -2,37 +2,37 @@ import {
   type Approval,
   cutText,
   cutTextStart,
+  describeStall,
   planOf,
   type Question,
   questionsOf,
   type SessionSlots,
 } from '@fleetloom/protocol/fleet';
 import type { SessionModel } from './session-model.ts';
-import { stallReason } from './stall-reason.ts';
 import type { ShownRow } from './summary.ts';
 
-/** Something that somebody has to look at. */
+/** Something that a person has to look at. */
 export interface InboxItem {
   readonly id: string;
   readonly kind: 'approval' | 'answer' | 'error' | 'stall' | 'budget';
   readonly session: SessionModel;
   readonly row: ShownRow;
-  /** The names from the coordinator down to the one that asks. */
+  /** The names from the coordinator down to the thread of the item. */
   readonly path: readonly string[];
   readonly tool: string;
   readonly input: unknown;
-  /** The text of the plan that is to be approved; null where it is something else. */
+  /** The text of the plan to approve; null for other items. */
   readonly plan: string | null;
-  /** What the program wants to know; none where it is something else. */
+  /** The questions of the program; empty for other items. */
   readonly questions: readonly Question[];
-  /** What it said last, which is mostly why it wants it; or what is wrong. */
+  /** The agent's last sentence, which usually gives the reason; or what is wrong. */
   readonly why: string;
   readonly since: number;
-  /** Threads that cannot go on without it. */
+  /** How many threads it blocks. */
   readonly blocked: number;
 }
 
-/** From any depth of any session, the one first that keeps the most waiting for the longest. */
+/** The items of all sessions, the one that blocks most threads for longest first. */
 export function toInboxItems(
   sessions: readonly {
     readonly session: SessionModel;
@@ -47,12 +47,12 @@ export function toInboxItems(
     const budget = toBudgetItem(session, slots, rows);
     return [...rows.flatMap((row) => toItems(row, byKey, now, isLive)), ...(budget === undefined ? [] : [budget])];
   });
-  const weight = (item: InboxItem) => (isAsk(item) ? 1_000 : 1) * item.blocked * Math.max(1, now - item.since);
+  const weight = (item: InboxItem) => (needsDecision(item) ? 1_000 : 1) * item.blocked * Math.max(1, now - item.since);
   return items.toSorted((left, right) => weight(right) - weight(left));
 }
 
-/** Whether an answer is waited for. */
-export function isAsk({ kind }: InboxItem): boolean {
+/** Whether the item waits for an answer. */
+export function needsDecision({ kind }: InboxItem): boolean {
   return kind === 'approval' || kind === 'answer';
 }
 
@@ -69,7 +69,7 @@ function toItems(row: ShownRow, byKey: ReadonlyMap<string, ShownRow>, now: numbe
     ({ state, tool, awaitsResult = row.session.customTools.has(tool) }) => state === 'running' && awaitsResult,
   );
   const waits = answers.map(({ toolUseId, tool, label, startedAt }): InboxItem => {
-    // The label is the beginning of it, where the whole is known no more.
+    // The label is its beginning, where the whole input is not kept any more.
     const input = row.session.customInputs.get(toolUseId) ?? label;
     return {
       ...base,
@@ -98,11 +98,24 @@ function toItems(row: ShownRow, byKey: ReadonlyMap<string, ShownRow>, now: numbe
       since: row.slot.endedAt ?? now,
     });
   }
-  if (row.state === 'stalled') {
-    const why = stallReason(row.slot, now, isLive, row.health);
+  for (const { seq, ts, message } of row.level === 0 && isNewestRun(row) ? row.session.slots.errors : []) {
     fault.push({
       ...base,
-      // A later stall of the same thread is another one, also if this one was dismissed.
+      id: `error ${row.sessionId} ${seq}`,
+      kind: 'error',
+      tool: '',
+      input: null,
+      plan: null,
+      questions: [],
+      why: message,
+      since: ts ?? now,
+    });
+  }
+  if (row.state === 'stalled') {
+    const why = describeStall(row.slot, now, { isLive, health: row.health });
+    fault.push({
+      ...base,
+      // A later stall of the same thread is another item, also if this one was dismissed.
       id: `stall ${row.key} ${row.slot.lastAt}`,
       kind: 'stall',
       tool: '',
@@ -134,13 +147,13 @@ function toAsk(
   };
 }
 
-/** An old failure is history, and nobody has to look at it. */
+/** A failure in an earlier run is history and not listed. */
 export function isNewestRun({ session, slot }: Pick<ShownRow, 'session' | 'slot'>): boolean {
   const last = session.slots.runs.at(-1);
   return last !== undefined && last.slots.includes(slot);
 }
 
-/** Most of the budget is used up. */
+/** The item of a budget that is nearly spent. */
 function toBudgetItem(session: SessionModel, slots: SessionSlots, rows: readonly ShownRow[]): InboxItem | undefined {
   const [row] = rows;
   const budget = session.record?.budget;
@@ -169,6 +182,7 @@ function toBudgetItem(session: SessionModel, slots: SessionSlots, rows: readonly
 
 const BUDGET_WARNING = 0.8;
 
+/** The last sentence of a text. */
 export function lastSentence(text: string): string {
   const flat = cutTextStart(text, 600).replace(/\s+/g, ' ').trim();
   const parts = flat.split(/(?<=[.!?…:])(?:\s+|(?=[A-Z]))/);

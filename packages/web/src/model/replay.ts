@@ -1,18 +1,18 @@
 import type { FleetEvent, SessionSlots } from '@fleetloom/protocol/fleet';
-import { limits } from '../limits.ts';
+import { limits } from './limits.ts';
 import { SessionModel } from './session-model.ts';
 
 /**
- * A session at any moment of its log. The state after n events is the fold of the first n: the states at every so many are
- * remembered, which costs little because they share what did not change, and the rest is folded from there.
+ * A session at any moment of its log. The state after n events is the fold of the first n. Keyframes are kept at regular
+ * intervals, which costs little because they share what did not change; the rest is folded from there.
  */
 export class Replay {
   readonly session: SessionModel;
   readonly #log: readonly FleetEvent[];
   readonly #keyframes: SessionSlots[] = [];
-  /** The state that was asked for last. */
+  /** The state that was requested last. */
   #last: { readonly count: number; readonly slots: SessionSlots } | undefined;
-  /** Of each event; events without one have that of the one before. */
+  /** The time of each event; an event without one has that of the previous event. */
   readonly #times: number[] = [];
 
   constructor(whole: SessionModel, log: readonly FleetEvent[]) {
@@ -63,7 +63,7 @@ export class Replay {
     if (wanted === this.length) return this.session.slots;
     const frame = Math.floor(wanted / limits.keyframeEvents);
     const start = frame * limits.keyframeEvents;
-    // Who plays asks for one a little later each time.
+    // A playing replay asks for a slightly later state each time.
     const isOnward = this.#last !== undefined && this.#last.count >= start && this.#last.count <= wanted;
     const from = isOnward ? this.#last! : { count: start, slots: this.#keyframes[frame] };
     const folding = new SessionModel(this.session.id);
@@ -73,7 +73,7 @@ export class Replay {
     return folding.slots;
   }
 
-  /** One event on or back; a turn: to the next or the last start of a turn. */
+  /** One event forward or back, or to the next or previous start of a turn. */
   step(count: number, by: 'event' | 'turn', direction: 1 | -1): number {
     const end = direction === 1 ? this.length : 0;
     if (by === 'event') return count === end ? count : count + direction;

@@ -1,14 +1,14 @@
-import { hasHidden } from '../text/clean-text.ts';
+import { hasHidden } from '@fleetloom/protocol/text';
 
-/** Why somebody should look twice before saying yes. */
+/** Why a person should look twice before allowing a call. */
 export interface RiskHint {
   readonly kind: 'delete' | 'network' | 'outside' | 'privilege' | 'hidden';
   readonly text: string;
-  /** No single key says yes to it. */
+  /** No single key press may allow it. */
   readonly isGrave: boolean;
 }
 
-/** Hints, not a guard: what they miss the sandbox and the one who reads have to catch. */
+/** Hints, not a guard: the sandbox and the person who reads have to catch what they miss. */
 export function riskHints(tool: string, input: unknown): readonly RiskHint[] {
   const texts = textsOf(input, 0);
   const command = tool === 'bash' ? texts.join('\n') : '';
@@ -42,7 +42,7 @@ function isOutside(path: string): boolean {
   return !isHarmless && (/^(?:\/[^/]|~)/.test(path) || path.split('/').includes('..'));
 }
 
-/** All texts of an input, as deep as anybody would nest them. */
+/** All texts of an input, up to 6 levels deep. */
 function textsOf(value: unknown, depth: number): readonly string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null || depth > 6) return [];

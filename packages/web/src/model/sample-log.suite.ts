@@ -1,6 +1,6 @@
 import { type FleetEvent, parseFleetEvent } from '@fleetloom/protocol/fleet';
 
-// A run as a server would tell it, for tests: a coordinator and its children, mixed up by a seed.
+// A run as a server would emit it, for tests: a coordinator and its children, mixed up by a seed.
 
 export interface SampleOptions {
   readonly seed?: number;
@@ -16,7 +16,7 @@ export function sampleLog(options: SampleOptions = {}): FleetEvent[] {
   const random = createRandom(seed);
   const events: FleetEvent[] = [];
   let time = startedAt;
-  const tell = (event: string, fields: object) => {
+  const emit = (event: string, fields: object) => {
     time += Math.floor(random() * 300);
     const seq = events.length + 1;
     const data = JSON.stringify({ session_id: sessionId, seq, ts: time, ...fields });
@@ -34,10 +34,10 @@ export function sampleLog(options: SampleOptions = {}): FleetEvent[] {
     total.input_tokens += usage.input_tokens;
     total.output_tokens += usage.output_tokens;
     total.cost_usd += usage.cost_usd;
-    tell('token_usage', { ...of(id), model: 'm', ...usage, context_tokens: 500, context_window: 1_000 });
+    emit('token_usage', { ...of(id), model: 'm', ...usage, context_tokens: 500, context_window: 1_000 });
   };
   const start = (id: number, parent: number | null) =>
-    tell('stream_start', {
+    emit('stream_start', {
       ...of(id),
       parent_stream_id: parent,
       child_index: parent === null ? null : id - 1,
@@ -45,12 +45,12 @@ export function sampleLog(options: SampleOptions = {}): FleetEvent[] {
       model: 'm',
     });
 
-  tell('request_received', { request_id: 'req_1', agent: 'coordinator', message: 'go' });
+  emit('request_received', { request_id: 'req_1', agent: 'coordinator', message: 'go' });
   start(0, null);
-  tell('agent_start', { ...of(0), model: 'm', iteration: 1 });
-  tell('thinking', { ...of(0), delta: 'who can help?' });
-  tell('text', { ...of(0), delta: 'I delegate.' });
-  tell('tool_start', { ...of(0), tool: 'delegate', tool_use_id: 'sevt_delegate', input: {} });
+  emit('agent_start', { ...of(0), model: 'm', iteration: 1 });
+  emit('thinking', { ...of(0), delta: 'who can help?' });
+  emit('text', { ...of(0), delta: 'I delegate.' });
+  emit('tool_start', { ...of(0), tool: 'delegate', tool_use_id: 'sevt_delegate', input: {} });
   use(0);
   for (let id = 1; id <= children; id++) start(id, 0);
   const plans = Array.from({ length: children }, (_, index) => planOf(index + 1));
@@ -59,12 +59,12 @@ export function sampleLog(options: SampleOptions = {}): FleetEvent[] {
     left[Math.floor(random() * left.length)]!.shift()!();
   }
   if (isOpen) return events;
-  tell('tool_call', { ...of(0), tool: 'delegate', tool_use_id: 'sevt_delegate', ok: true, duration_ms: 1_000 });
-  tell('agent_start', { ...of(0), model: 'm', iteration: 2 });
-  tell('text', { ...of(0), delta: 'All done.' });
+  emit('tool_call', { ...of(0), tool: 'delegate', tool_use_id: 'sevt_delegate', ok: true, duration_ms: 1_000 });
+  emit('agent_start', { ...of(0), model: 'm', iteration: 2 });
+  emit('text', { ...of(0), delta: 'All done.' });
   use(0);
-  tell('stream_end', { ...of(0), ok: true, stop_reason: 'end_turn' });
-  tell('done', {
+  emit('stream_end', { ...of(0), ok: true, stop_reason: 'end_turn' });
+  emit('done', {
     request_id: 'req_1',
     ok: true,
     content: 'All done.',
@@ -78,27 +78,27 @@ export function sampleLog(options: SampleOptions = {}): FleetEvent[] {
     const call = { ...of(id), tool: 'bash', tool_use_id: `sevt_${sessionId}_${id}` };
     const input = { command: `ls ${id}` };
     const steps = [
-      () => tell('agent_start', { ...of(id), model: 'm', iteration: 1 }),
-      () => tell('thinking', { ...of(id), delta: 'hm' }),
-      () => tell('text', { ...of(id), delta: `I look. That is why ${id}. ` }),
-      () => tell('text', { ...of(id), delta: 'I need the list.' }),
-      () => tell('approval_required', { ...call, input }),
+      () => emit('agent_start', { ...of(id), model: 'm', iteration: 1 }),
+      () => emit('thinking', { ...of(id), delta: 'hm' }),
+      () => emit('text', { ...of(id), delta: `I look. That is why ${id}. ` }),
+      () => emit('text', { ...of(id), delta: 'I need the list.' }),
+      () => emit('approval_required', { ...call, input }),
     ];
     if (isOpen && id === 1) return steps;
     return [
       ...steps,
-      () => tell('approval_resolved', { ...call, input, result: 'allow', by: 'me' }),
-      () => tell('tool_start', { ...call, input }),
+      () => emit('approval_resolved', { ...call, input, result: 'allow', by: 'me' }),
+      () => emit('tool_start', { ...call, input }),
       () =>
-        tell('tool_call', {
+        emit('tool_call', {
           ...call,
           ok: id % 3 !== 0,
           duration_ms: 20,
           ...(id % 3 === 0 ? { error: 'no such file' } : {}),
         }),
-      () => tell('file', { ...of(id), path: 'same.md', size: 3, encoding: 'utf-8', content: 'abc' }),
+      () => emit('file', { ...of(id), path: 'same.md', size: 3, encoding: 'utf-8', content: 'abc' }),
       () => use(id),
-      () => tell('stream_end', { ...of(id), ok: true, stop_reason: 'end_turn' }),
+      () => emit('stream_end', { ...of(id), ok: true, stop_reason: 'end_turn' }),
     ];
   }
 }

@@ -1,13 +1,13 @@
 import type { ShownRow } from './summary.ts';
 import { groupOf } from './summary.ts';
 
-/** One word of what is looked for. All of them have to fit. */
+/** One term of a search. All terms have to match. */
 export type Term =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'agent' | 'is' | 'tool' | 'model' | 'path'; readonly text: string }
   | { readonly type: 'cost'; readonly sign: '>' | '<'; readonly usd: number };
 
-/** `tester is:error cost>0.5 tool:bash path:src agent:"two words"`. */
+/** The terms of a query such as `tester is:error cost>0.5 tool:bash path:src agent:"two words"`. */
 export function parseQuery(query: string): readonly Term[] {
   const words = query.match(/(?:[^\s"]+:)?"[^"]*"|\S+/g) ?? [];
   return words.map((word) => toTerm(word.replaceAll('"', '').toLowerCase()));
@@ -27,10 +27,12 @@ function toTerm(word: string): Term {
   return { type: 'text', text: word };
 }
 
+/** Whether a row matches all terms. */
 export function matches(row: ShownRow, terms: readonly Term[]): boolean {
   return terms.every((term) => matchesOne(row, term));
 }
 
+/** Whether a row matches one term. */
 export function matchesOne(row: ShownRow, term: Term): boolean {
   const { slot } = row;
   switch (term.type) {

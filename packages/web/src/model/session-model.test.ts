@@ -1,12 +1,11 @@
-import { createSlots, foldSlots, parseFleetEvent } from '@fleetloom/protocol/fleet';
+import { addUsage, createSlots, foldSlots, parseFleetEvent, tokensOf, toThreadRows } from '@fleetloom/protocol/fleet';
 import { describe, expect, it } from 'vitest';
-import { limits } from '../limits.ts';
+import { limits } from './limits.ts';
 import { FleetModel } from './fleet-model.ts';
 import { Replay } from './replay.ts';
 import { sampleLog } from './sample-log.suite.ts';
 import { SessionModel } from './session-model.ts';
 import { summarize, toShownRows } from './summary.ts';
-import { plus, tokensOf, toThreadRows } from './thread-rows.ts';
 import { ThreadTrack } from './thread-track.ts';
 
 const seeds = [1, 2, 3, 4, 5];
@@ -20,7 +19,7 @@ function fold(log: ReturnType<typeof sampleLog>): SessionModel {
 describe('rows', () => {
   it('[Z12] each thread is one row below the one that started it, whatever the mixture, and equal names are numbered', () => {
     for (const seed of seeds) {
-      const rows = toThreadRows(fold(sampleLog({ seed })).slots);
+      const rows = toThreadRows(fold(sampleLog({ seed })).slots.runs);
       expect(rows.map(({ agent, ordinal, level }) => `${level} ${agent} ${ordinal}`)).toEqual([
         '0 coordinator 0',
         '1 worker1 1',
@@ -36,8 +35,8 @@ describe('rows', () => {
   it('[Z12] tokens and cost of all threads add up to those of the session', () => {
     for (const seed of seeds) {
       const { slots } = fold(sampleLog({ seed, children: 9 }));
-      const rows = toThreadRows(slots);
-      const sum = rows.map(({ usage }) => usage).reduce(plus);
+      const rows = toThreadRows(slots.runs);
+      const sum = rows.map(({ usage }) => usage).reduce(addUsage);
       expect(tokensOf(sum)).toBe(tokensOf(slots.totals.usage));
       expect(sum.costUsd).toBeCloseTo(slots.totals.usage.costUsd, 10);
       expect(rows[0]!.usageBelow.costUsd).toBeCloseTo(slots.totals.usage.costUsd, 10);
@@ -51,7 +50,7 @@ describe('rows', () => {
       const cursor = String(first.length + index + 1);
       model.fold({ ...event, cursor, seq: Number(cursor) });
     }
-    const rows = toThreadRows(model.slots);
+    const rows = toThreadRows(model.slots.runs);
     expect(rows).toHaveLength(6);
     expect(rows[0]).toMatchObject({ turns: 2 });
   });
@@ -70,7 +69,7 @@ describe('lanes', () => {
     }
   });
 
-  it('[Z13] a lane says thinking, writing, needs you, tool with its name, and a coordinator waits while its children work', () => {
+  it('[Z13] a lane shows thinking, writing, needs you or the name of its tool, and a coordinator waits while its children run', () => {
     const { tracks } = fold(sampleLog());
     const kinds = tracks.get('sthr_sesn_1_1')!.segments.map(({ state, label }) => `${state} ${label}`.trim());
     expect(kinds).toEqual(expect.arrayContaining(['thinking', 'writing', 'needs', 'tool bash', 'done']));
@@ -181,7 +180,7 @@ describe('replay', () => {
 });
 
 describe('a log and the live stream', () => {
-  it('[Z25] wherever the log ends that was read, what was told live meanwhile comes behind it, each event once', () => {
+  it('[Z25] wherever the log that was read ends, live events that arrived in the meantime follow it, each once', () => {
     const log = sampleLog({ seed: 3 });
     const expected = fold(log).slots;
     for (let cut = 0; cut <= log.length; cut += 3) {
@@ -199,7 +198,7 @@ describe('a log and the live stream', () => {
     }
   });
 
-  it('[Z25] a deleted session is gone, and gaps are counted wherever they are told', () => {
+  it('[Z25] a deleted session is gone, and gaps are counted wherever they are reported', () => {
     const fleet = new FleetModel();
     for (const event of sampleLog()) fleet.take(event);
     fleet.take(parseFleetEvent({ event: 'gap', id: '', data: '{"after":"1","until":"2"}' }));

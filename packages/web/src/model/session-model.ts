@@ -1,17 +1,19 @@
 import {
   createSlots,
+  type CustomTools,
+  describeRewind,
   type FleetEvent,
   foldSlots,
   type SessionHealth,
   type SessionSlots,
   type Slot,
   type StreamEvent,
+  threadKey,
 } from '@fleetloom/protocol/fleet';
 import { builtInToolNames, type Session, toRoster } from '@fleetloom/protocol/managed-agents';
-import { limits } from '../limits.ts';
-import { threadKey } from './thread-rows.ts';
-import type { CustomTools } from './thread-state.ts';
-import { ThreadTrack } from './thread-track.ts';
+import { limits } from './limits.ts';
+import { type Mark, ThreadTrack } from './thread-track.ts';
+import { WorkspaceLog } from './workspace-log.ts';
 
 /** Two threads wrote the same file shortly after each other. */
 export interface Conflict {
@@ -20,26 +22,28 @@ export interface Conflict {
   readonly keys: readonly [string, string];
 }
 
-/** Everything that is known of one session: the fold of its log, and what its threads did over time. */
+/** One session: the fold of its log, and what its threads did over time. */
 export class SessionModel {
   readonly id: string;
   slots: SessionSlots = createSlots({ textCharsMax: limits.textCharsMax });
   readonly tracks = new Map<string, ThreadTrack>();
   readonly conflicts: Conflict[] = [];
-  /** What the server says of it beside the log. */
+  /** What changed in the workspace. */
+  readonly workspace = new WorkspaceLog();
+  /** The session as the API returns it. */
   record: Session | undefined;
-  /** What it knows of the threads at work, while one of them is stalled and somebody sees it. */
+  /** What the server reports about running threads, while a stalled one is on the screen. */
   health: SessionHealth | undefined;
   customTools: CustomTools = new Set();
-  /** Whole inputs of tools that are not built in, by the id of the call: who gives the result has to see them. */
+  /** Whole inputs of tools that are not built in, by the id of the call: a person who provides the result has to see them. */
   readonly customInputs = new Map<string, unknown>();
-  /** Events by minute of the log, for the scrubber: [second, count]. */
+  /** Number of events by second, for the scrubber. */
   readonly density = new Map<number, number>();
   events = 0;
   firstAt: number | null = null;
   /** The number of the newest event in the session's log. */
   seq = 0;
-  /** What each model request cost, and when. */
+  /** The cost of each model request, and when. */
   readonly #costs: { readonly at: number; readonly usd: number }[] = [];
   readonly #writers = new Map<string, { readonly key: string; readonly at: number }>();
 
@@ -47,18 +51,20 @@ export class SessionModel {
     this.id = id;
   }
 
+  /** Takes the session as the API returns it. */
   describe(record: Session): void {
     this.record = record;
     const tools = [record.agent, ...toRoster(record.agent.multiagent)].flatMap((agent) => agent.tools);
     this.customTools = new Set(tools.flatMap((tool) => (tool.type === 'custom' ? [tool.name] : [])));
   }
 
-  /** False: it was folded before. */
+  /** Folds an event. False: it was folded before. */
   fold(event: FleetEvent): boolean {
     const before = this.slots;
     this.slots = foldSlots(before, event);
     if (this.slots === before) return false;
     this.events += 1;
+    this.workspace.take(event);
     if (event.seq !== null && event.seq > this.seq) this.seq = event.seq;
     if (event.ts !== null) {
       this.firstAt ??= event.ts;
@@ -71,6 +77,8 @@ export class SessionModel {
     }
     if ('stream_id' in event && event.stream_id !== undefined) this.#track(event);
     else if (event.type === 'done') this.#closeLanes(event.ts);
+    else if (event.type === 'session_error') this.#markSession(event, 'error', event.message);
+    else if (event.type === 'files_rewound') this.#markSession(event, 'rewind', describeRewind(event));
     return true;
   }
 
@@ -85,7 +93,7 @@ export class SessionModel {
     return sum;
   }
 
-  /** Without what happened over time. */
+  /** Folds an event into the slots only. */
   foldOnly(event: FleetEvent): void {
     this.slots = foldSlots(this.slots, event);
   }
@@ -98,7 +106,7 @@ export class SessionModel {
     if (event.type === 'tool_start' && !isBuiltIn(event.tool)) this.#keepInput(event.tool_use_id, event.input);
     if (event.type === 'file' && event.ts !== null) this.#noteWrite(track, event.path, event.ts);
     if (event.type !== 'stream_start' && event.type !== 'stream_end') return;
-    // Who starts or ends changes what the one above it does.
+    // A turn that starts or ends changes the state of its parent.
     const parent = found.slot.parentStreamId === null ? undefined : this.#find(found.slot.parentStreamId);
     if (parent === undefined || event.ts === null) return;
     const above = this.#trackOf(parent.key);
@@ -108,7 +116,7 @@ export class SessionModel {
     track.mark(event.ts, 'spawn', `started by ${parent.slot.title ?? parent.slot.agent}`);
   }
 
-  /** The turn in the newest run that has it: an answer may belong to an earlier one. */
+  /** The turn in the newest run that has it: a decision may belong to an earlier run. */
   #find(streamId: number, event?: StreamEvent): { readonly slot: Slot; readonly key: string } | undefined {
     const { runs } = this.slots;
     for (let index = runs.length - 1; index >= 0; index--) {
@@ -129,7 +137,14 @@ export class SessionModel {
     return added;
   }
 
-  /** What was not seen to end has ended with the run. */
+  /** An event of the session outside of its turns is marked on the lane of its coordinator. */
+  #markSession({ ts }: FleetEvent, kind: Mark['kind'], label: string): void {
+    const index = this.slots.runs.length - 1;
+    const slot = this.slots.runs[index]?.slots.find(({ depth }) => depth === 0);
+    if (slot !== undefined && ts !== null) this.#trackOf(threadKey(slot, index)).mark(ts, kind, label);
+  }
+
+  /** Turns without a seen end have ended with the run. */
   #closeLanes(ts: number | null): void {
     const last = this.slots.runs.at(-1);
     if (ts === null || last === undefined) return;

@@ -1,7 +1,6 @@
-import type { SessionHealth, ThreadHealth } from '@fleetloom/protocol/fleet';
+import { fleetLimits, type SessionHealth, type ThreadHealth } from '@fleetloom/protocol/fleet';
 import { expect, it } from 'vitest';
-import { toRowCells } from '../fleet/row-cells.ts';
-import { limits } from '../limits.ts';
+import { toRowCells } from '../ui/row-cells.ts';
 import { toInboxItems } from './inbox-items.ts';
 import { sampleLog } from './sample-log.suite.ts';
 import { SessionModel } from './session-model.ts';
@@ -17,7 +16,7 @@ function stalled() {
     if (event.type === 'agent_start') break;
   }
   const lastAt = session.slots.lastAt!;
-  const now = lastAt + limits.stalledMs + 30_000;
+  const now = lastAt + fleetLimits.stalledMs + 30_000;
   const threadId = session.slots.runs[0]!.slots[0]!.threadId!;
   const known = (thread: object | undefined, more: Partial<SessionHealth> = {}): SessionHealth => ({
     type: 'session_health',
@@ -34,41 +33,41 @@ function stalled() {
     const cells = toRowCells(rows[0]!, now, isLive);
     const [item] = toInboxItems([{ session, slots: session.slots, rows }], now, isLive);
     expect([cells.state, item?.kind, item?.why]).toEqual(['stalled', 'stall', cells.doing]);
-    return cells.doing.replace(/^no event for 1 m 30 s · | · no event for 1 m 30 s$/, '');
+    return cells.doing.replace(/^no event for 1 min 30 s · | · no event for 1 min 30 s$/, '');
   };
   return { why, known, lastAt };
 }
 
-it('[Z332] the row and the card of a stalled thread say what the server knows: process, connection, last byte, tool', () => {
+it('[Z332] the row and the card of a stalled thread show what the server reports: process, connection, last byte, tool', () => {
   const { why, known, lastAt } = stalled();
   const bytes = { last_byte_at: at(lastAt + 60_000) };
   const program = { doing: 'program', pid: 4711, is_alive: true, tool: null, ...bytes };
   const request = { doing: 'request', connection: 'open', ...bytes };
   const none = { last_byte_at: null };
-  const told: [object, string][] = [
+  const cases: [object, string][] = [
     [program, 'pid 4711 alive, last byte 30 s ago'],
     [{ ...program, is_alive: false, tool: 'Bash' }, 'pid 4711 dead, last byte 30 s ago, runs Bash'],
     [{ ...program, ...none }, 'pid 4711 alive, no byte yet'],
-    [{ ...program, pid: null, is_alive: false }, 'its program is not started yet'],
+    [{ ...program, pid: null, is_alive: false }, 'program not started yet'],
     [request, 'connection open, last byte 30 s ago'],
-    [{ ...request, connection: 'sent', ...none }, 'not answered, sent 1 m 30 s ago'],
-    [{ ...request, connection: 'queued', ...none }, 'its request waits for its turn, for 1 m 30 s'],
-    [{ ...request, connection: null, ...none }, 'request under way for 1 m 30 s'],
-    [{ doing: 'tool', tool: 'bash' }, 'runs bash for 1 m 30 s'],
+    [{ ...request, connection: 'sent', ...none }, 'no response, sent 1 min 30 s ago'],
+    [{ ...request, connection: 'queued', ...none }, 'model request queued for 1 min 30 s'],
+    [{ ...request, connection: null, ...none }, 'model request running for 1 min 30 s'],
+    [{ doing: 'tool', tool: 'bash' }, 'runs bash for 1 min 30 s'],
     [{ doing: 'elsewhere', tool: 'Bash' }, 'Bash is running or waits for permission in its terminal'],
     [{ doing: 'elsewhere', tool: null }, 'runs in its terminal'],
     [{ doing: 'wait', waits_for: 'retry' }, 'waits for its next try'],
   ];
-  for (const [thread, words] of told) expect(why(known(thread))).toBe(words);
-  expect(why(known(program, { owner: { node_id: 'node_2' } }))).toContain('last byte 30 s ago · at node_2');
+  for (const [thread, words] of cases) expect(why(known(thread))).toBe(words);
+  expect(why(known(program, { owner: { node_id: 'node_2' } }))).toContain('last byte 30 s ago · on node_2');
 });
 
-it('[Z332] what nobody knows is not made up: an owner that does not answer is named, and before the answer only the log speaks', () => {
+it('[Z332] nothing is made up: an owner node that does not respond is named, and before the response only the log is used', () => {
   const { why, known } = stalled();
-  expect(why(undefined)).toBe('the model has not answered');
-  expect(why(known(undefined), false)).toBe('the model has not answered · not connected');
-  expect(why(known(undefined))).toBe('nothing is under way for it');
-  expect(why(known(undefined, { owner: null }))).toBe('nobody works on it');
-  expect(why(known(undefined, { is_known: false, owner: { node_id: 'node_2' } }))).toBe('node_2 does not answer');
-  expect(why(known(undefined, { is_known: false }))).toBe('its owner does not answer');
+  expect(why(undefined)).toBe('the model has not responded');
+  expect(why(known(undefined), false)).toBe('the model has not responded · not connected');
+  expect(why(known(undefined))).toBe('no work in progress');
+  expect(why(known(undefined, { owner: null }))).toBe('no node runs the session');
+  expect(why(known(undefined, { is_known: false, owner: { node_id: 'node_2' } }))).toBe('node_2 does not respond');
+  expect(why(known(undefined, { is_known: false }))).toBe('the owner node does not respond');
 });

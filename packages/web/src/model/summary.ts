@@ -1,52 +1,61 @@
-import type { SessionHealth } from '@fleetloom/protocol/fleet';
+import {
+  type SessionHealth,
+  type StateId,
+  states,
+  type ThreadRow,
+  tokensOf,
+  toThreadRows,
+  toThreadState,
+} from '@fleetloom/protocol/fleet';
 import type { SessionModel } from './session-model.ts';
-import type { StateId } from './states.ts';
-import { type ThreadRow, tokensOf, toThreadRows } from './thread-rows.ts';
-import { toThreadState } from './thread-state.ts';
 
-/** A row with the state that it is in at the moment that is shown. */
+/** A row with its state at the moment that is shown. */
 export interface ShownRow extends ThreadRow {
+  readonly sessionId: string;
   readonly state: StateId;
   readonly glyph: string;
   readonly word: string;
   readonly session: SessionModel;
-  /** What the server knows of it at that moment, if that is the present. */
+  /** What the server reports about it, if the moment is the present. */
   readonly health: SessionHealth | undefined;
 }
 
+/** The rows of a session with their states. */
 export function toShownRows(
   session: SessionModel,
   slots: SessionModel['slots'],
   now: number,
   health?: SessionHealth,
 ): readonly ShownRow[] {
-  return toThreadRows(slots).map((row) => {
-    const { id: state, glyph, word } = toThreadState(row.slot, now, session.customTools);
+  return toThreadRows(slots.runs).map((row) => {
+    const { id: state, word, attempt } = toThreadState(row.slot, now, session.customTools);
+    const glyph = `${states[state].glyph}${attempt ?? ''}`;
     return { ...row, sessionId: session.id, state, glyph, word, session, health };
   });
 }
 
-/** What the header says of everything that is shown. */
+/** The figures of the header. */
 export interface Summary {
   readonly counts: Readonly<Record<Group, number>>;
   readonly costUsd: number;
   readonly hasUnknownCost: boolean;
   readonly tokens: number;
   readonly tokensPerSecond: number;
-  /** Dollars, over the last minute. */
+  /** US dollars of the last minute. */
   readonly burnPerMinute: number;
   readonly budgetUsd: number | null;
-  /** Requests that an endpoint with too many of them refused (429, 529), and those that are made again for other reasons. */
+  /** Requests that an overloaded endpoint rejected (429, 529), and those that are retried for other reasons. */
   readonly refusalsPerMinute: number;
   readonly retriesPerMinute: number;
-  /** Model requests that are under way, of all models, and those that wait before they are sent. */
+  /** Model requests in progress, of all models, and those that are queued. */
   readonly requests: number;
   readonly queued: number;
 }
 
-/** What people filter by. */
+/** The groups to filter by. */
 export type Group = 'running' | 'needs' | 'stalled' | 'failed' | 'done';
 
+/** The group of a state. */
 export function groupOf(state: StateId): Group {
   switch (state) {
     case 'needs':
@@ -63,12 +72,14 @@ export function groupOf(state: StateId): Group {
   }
 }
 
+/** A session with its rows at the moment that is shown. */
 export interface SummaryInput {
   readonly session: SessionModel;
   readonly slots: SessionModel['slots'];
   readonly rows: readonly ShownRow[];
 }
 
+/** The figures of these sessions. */
 export function summarize(sessions: readonly SummaryInput[], now: number): Summary {
   const counts: Record<Group, number> = { running: 0, needs: 0, stalled: 0, failed: 0, done: 0 };
   const sum = { costUsd: 0, hasUnknownCost: false, tokens: 0, burnPerMinute: 0, budgetUsd: null as number | null };
@@ -113,5 +124,5 @@ function isRequesting(phase: ShownRow['slot']['phase']): boolean {
 
 const MINUTE_MS = 60_000;
 const RATE_SECONDS = 5;
-/** What models make of text, about. */
+/** Roughly, for all models. */
 export const CHARS_PER_TOKEN = 4;

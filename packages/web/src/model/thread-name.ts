@@ -1,5 +1,5 @@
-import { cleanLine } from '../text/clean-text.ts';
-import type { ThreadRow } from './thread-rows.ts';
+import type { ThreadRow } from '@fleetloom/protocol/fleet';
+import { cleanLine } from '@fleetloom/protocol/text';
 
 /** The name of a thread, with its number where several have it. */
 export function threadName({ agent, ordinal }: Pick<ThreadRow, 'agent' | 'ordinal'>): string {

@@ -1,9 +1,14 @@
-import type { FleetEvent, Slot, TokenUsage } from '@fleetloom/protocol/fleet';
-import { limits } from '../limits.ts';
-import type { StateId } from './states.ts';
-import { type CustomTools, toStateId } from './thread-state.ts';
+import {
+  type CustomTools,
+  type FleetEvent,
+  type Slot,
+  type StateId,
+  type TokenUsage,
+  toStateId,
+} from '@fleetloom/protocol/fleet';
+import { limits } from './limits.ts';
 
-/** A time in which a thread was in one state. Open at the end while it lasts. */
+/** A period in which a thread was in one state. `to` is null while it lasts. */
 export interface Segment {
   readonly from: number;
   to: number | null;
@@ -12,28 +17,28 @@ export interface Segment {
   readonly label: string;
 }
 
-/** A moment that somebody may look for. */
+/** A moment to mark on the timeline. */
 export interface Mark {
   readonly at: number;
-  readonly kind: 'spawn' | 'approval' | 'error' | 'compaction' | 'conflict' | 'retry';
+  readonly kind: 'spawn' | 'approval' | 'error' | 'compaction' | 'conflict' | 'retry' | 'rewind';
   readonly label: string;
 }
 
-/** What a model request took, when it was over. */
+/** The tokens of a model request, and when it ended. */
 export interface Spent {
   readonly at: number;
   readonly tokens: number;
 }
 
-/** Something that a second was spent on: how many characters an agent has written in it. */
+/** How many characters an agent wrote in one second. */
 interface Pulse {
   readonly second: number;
   chars: number;
 }
 
 /**
- * What a thread did over time, beside what it is now: the slots say that. It only grows, and everything in it has a time, so
- * that any earlier moment can be drawn from it by leaving out what came later.
+ * What a thread did over time; its current state is in the slots. It only grows, and every entry has a time, so that any
+ * earlier moment can be drawn by leaving out later entries.
  */
 export class ThreadTrack {
   readonly key: string;
@@ -46,12 +51,12 @@ export class ThreadTrack {
   /** When each call began, and when something failed: a call or the turn. */
   readonly callTimes: number[] = [];
   readonly failureTimes: number[] = [];
-  /** When a request was refused because its endpoint has too many of them (429, 529), or failed otherwise and is made again. */
+  /** When a request was rejected because the endpoint is overloaded (429, 529), and when one failed otherwise and is retried. */
   readonly refusalTimes: number[] = [];
   readonly retryTimes: number[] = [];
-  /** What it thought, by the number of the request. */
+  /** Its thinking, by the number of the request. */
   readonly thoughts = new Map<number, string>();
-  /** Who started it, and when. */
+  /** The thread that started it, and when. */
   spawnedBy: { readonly key: string; readonly at: number } | undefined;
   endedAt: number | null = null;
 
@@ -59,7 +64,7 @@ export class ThreadTrack {
     this.key = key;
   }
 
-  /** The slot is that of its turn, with the event folded in. */
+  /** Takes an event, with the slot of its turn after the event. */
   take(event: FleetEvent, slot: Slot, customTools: CustomTools): void {
     const { ts } = event;
     if (ts === null) return;
@@ -95,7 +100,7 @@ export class ThreadTrack {
         this.#mark(ts, 'retry', event.message);
         break;
       case 'context_compacted':
-        this.#mark(ts, 'compaction', 'the context was summed up');
+        this.#mark(ts, 'compaction', 'context compacted');
         break;
       case 'stream_end':
         this.endedAt = ts;
@@ -119,7 +124,7 @@ export class ThreadTrack {
     if (last !== undefined && last.to === null) {
       if (last.state === state && last.label === label) return;
       last.to = ts;
-      // Nothing is seen of what lasted no time, and a lane of thousands of them is slow to draw.
+      // A period of no length is invisible, and a lane with thousands of them is slow to draw.
       if (last.from === ts) this.segments.pop();
     }
     const isOver = state === 'done' || state === 'error' || state === 'cancelled';
@@ -168,7 +173,7 @@ function isRefusal(code: string): boolean {
   return code === 'model_rate_limited_error' || code === 'model_overloaded_error';
 }
 
-/** The newest of them. */
+/** Appends an item and keeps the newest. */
 function keep<Item>(items: Item[], item: Item): void {
   if (items.push(item) > limits.timesMax) items.shift();
 }

@@ -1,4 +1,4 @@
-/** How long spans of time last together, each moment once. */
+/** The length of the union of time spans: overlaps count once. */
 export function unionOf(spans: readonly (readonly [number, number])[]): number {
   let [sum, end] = [0, -Infinity];
   for (const [from, to] of spans.toSorted((left, right) => left[0] - right[0])) {

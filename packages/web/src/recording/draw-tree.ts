@@ -3,17 +3,17 @@ import { count } from './summarize.ts';
 
 type State = 'running' | 'completed' | 'failed' | 'stopped';
 
-/** Never by colour alone: each state has a glyph and a word. */
+/** Each state has a glyph and a word, not only a colour. */
 const glyphs: Record<State, string> = { running: '▸', completed: '✓', failed: '✗', stopped: '■' };
 
-/** All agents as nested lists, each under the one that started it. What agents said goes in as text, never as HTML. */
+/** All agents as nested lists, each below the agent that started it. Agent text is inserted as text, never as HTML. */
 export function drawTree(tree: AgentTree): HTMLElement {
   const root = drawList();
   const items = new Map(tree.threads.map((thread) => [thread.key, drawAgent(thread, stateOf(tree, thread))]));
   for (const { key, parent } of tree.threads) {
     const item = items.get(key) as HTMLElement;
     const above = parent === null ? undefined : items.get(parent);
-    // A recording is written by anybody: one in which two agents start each other must not end the page.
+    // A recording is untrusted: two agents that start each other must not break the page.
     if (above === undefined || item.contains(above)) root.append(item);
     else listOf(above).append(item);
   }
@@ -32,7 +32,7 @@ function drawAgent(thread: TreeThread, state: State): HTMLElement {
   return item;
 }
 
-/** The main agent has no status of its own: its last turn tells. */
+/** The main agent has no status of its own: its last turn has. */
 function stateOf({ turns }: AgentTree, thread: TreeThread): State {
   if (thread.status !== undefined) return thread.status;
   const last = turns.at(-1);
@@ -40,7 +40,7 @@ function stateOf({ turns }: AgentTree, thread: TreeThread): State {
   return last.isError ? 'failed' : 'completed';
 }
 
-/** What an agent said last: for one that has ended, its answer. */
+/** The last text of an agent; of a finished one, its result. */
 function lastText(thread: TreeThread): string {
   const last = thread.items.findLast((item) => item.kind === 'text');
   return last?.kind === 'text' ? last.text : '';
@@ -64,7 +64,7 @@ function listOf(item: HTMLElement): HTMLElement {
 
 function drawList(): HTMLElement {
   const list = document.createElement('ul');
-  // Safari tells nobody that a list without bullets is one.
+  // Safari does not expose a list without bullets as a list.
   list.setAttribute('role', 'list');
   return list;
 }

@@ -1,9 +1,9 @@
-import { inBackground } from '../connection/in-background.ts';
+import { inBackground } from '../stores/connection/in-background.ts';
 import { drawTree } from './draw-tree.ts';
 import { readTree } from './read-tree.ts';
 import { summarize } from './summarize.ts';
 
-// The page: shows the agents of the recording that was last dropped or chosen.
+// The page recording.html: shows the agents of the recording that was last dropped or selected.
 
 const input = find('#recording', HTMLInputElement);
 const summary = find('#summary', HTMLElement);
@@ -11,7 +11,7 @@ const agents = find('#agents', HTMLElement);
 let latest: File | undefined;
 
 input.addEventListener('change', () => void show(input.files?.[0]));
-// Without these a browser leaves the page for the dropped file.
+// Otherwise the browser navigates to the dropped file.
 document.addEventListener('dragover', (event) => event.preventDefault());
 document.addEventListener('drop', (event) => {
   event.preventDefault();
@@ -25,7 +25,7 @@ async function show(file: File | undefined): Promise<void> {
   agents.replaceChildren();
   try {
     const tree = await readTree(file);
-    // Another one was dropped meanwhile: that is the one to show.
+    // Another file was dropped in the meantime.
     if (latest !== file) return;
     summary.textContent = summarize(file.name, tree);
     agents.replaceChildren(drawTree(tree));
@@ -37,5 +37,5 @@ async function show(file: File | undefined): Promise<void> {
 function find<Found extends HTMLElement>(selector: string, kind: new () => Found): Found {
   const found = document.querySelector(selector);
   if (found instanceof kind) return found;
-  throw new Error(`index.html has no ${selector}`);
+  throw new Error(`recording.html has no ${selector}`);
 }

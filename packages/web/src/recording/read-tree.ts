@@ -1,7 +1,7 @@
 import { createTranslateTransform } from '@fleetloom/protocol/stream-json';
 import { type AgentTree, createTree, foldEvent } from '@fleetloom/protocol/stream-json/tree';
 
-/** The tree of all agents of a recording, read piece by piece: it may be larger than what fits into a string. */
+/** Reads the tree of agents from a recording as a stream: the file may be larger than the longest string. */
 export async function readTree(recording: Blob): Promise<AgentTree> {
   const tree = createTree();
   const fold = new WritableStream({ write: (event) => foldEvent(tree, event) });

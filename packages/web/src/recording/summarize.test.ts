@@ -2,7 +2,7 @@ import { createTree } from '@fleetloom/protocol/stream-json/tree';
 import { expect, it } from 'vitest';
 import { summarize } from './summarize.ts';
 
-it('[G14] the summary counts agents and turns, and says what could not be read', () => {
+it('[G14] the summary counts agents, turns and unreadable lines', () => {
   const tree = createTree();
   tree.turns.push({ open: true });
   expect(summarize('a.ndjson', tree)).toBe('a.ndjson: 1 agent, 1 turn.');
@@ -11,9 +11,9 @@ it('[G14] the summary counts agents and turns, and says what could not be read',
   expect(summarize('a.ndjson', tree)).toBe('a.ndjson: 1 agent, 2 turns, 2 lines could not be read.');
 });
 
-it('[G14] the summary of what is no recording says so', () => {
+it('[G14] the summary of a file that is not a recording states it', () => {
   const tree = createTree();
-  expect(summarize('empty.txt', tree)).toBe('empty.txt holds no stream-json.');
+  expect(summarize('empty.txt', tree)).toBe('empty.txt contains no stream-json.');
   tree.unreadableLines = 1;
-  expect(summarize('diary.txt', tree)).toBe('diary.txt holds no stream-json, 1 line could not be read.');
+  expect(summarize('diary.txt', tree)).toBe('diary.txt contains no stream-json, 1 line could not be read.');
 });

@@ -1,11 +1,12 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import { check, defineChecks } from '../check.ts';
-import type { Context } from '../context.ts';
-import { expectEqual, expectRefusal, expectRefused, expectThat } from '../expect.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import type { Context } from '../harness/context.ts';
+import { expectEqual, expectRefusal, expectRefused, expectThat } from '../harness/expect.ts';
 import { withoutRequestId } from './agents.ts';
 
 const UNKNOWN = 'agent_01AAAAAAAAAAAAAAAAAAAAAA';
 
+/** Updates, versions and version conflicts of agents. */
 export const agentVersionChecks = defineChecks('Agents', [
   check(29, 'C', 'An update of one field makes version 2 and leaves the others', [], async (t) => {
     const agent = await t.agent({ description: 'before', metadata: { a: '1' } });

@@ -1,12 +1,12 @@
-import { check, defineChecks } from '../check.ts';
-import type { Context } from '../context.ts';
-import { expectEqual, expectRefused, expectThat } from '../expect.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import type { Context } from '../harness/context.ts';
+import { expectEqual, expectRefused, expectThat } from '../harness/expect.ts';
 
 export const agentChecks = defineChecks('Agents', [
   check(
     19,
     'C',
-    'An agent of a name and a model has version 1, all keys, tools [] and multiagent null',
+    'An agent created with a name and a model has version 1, all keys, tools [] and multiagent null',
     [],
     async (t) => {
       const agent = await t.client.beta.agents.create({ name: 'plain', model: 'scripted/echo' });
@@ -106,7 +106,7 @@ function withoutModel(agent: object): object {
   return Object.fromEntries(Object.entries(withoutRequestId(agent)).filter(([key]) => key !== 'model'));
 }
 
-/** What the SDK adds to each answer itself. */
+/** Fields that the SDK adds to each response. */
 export function withoutRequestId(answer: object): object {
   return Object.fromEntries(Object.entries(answer).filter(([key]) => key !== '_request_id'));
 }

@@ -1,15 +1,16 @@
-import { check, defineChecks } from '../check.ts';
-import { expectEqual, expectRefusal, expectThat } from '../expect.ts';
-import { ofType, saidIn } from '../talk.ts';
-import { asking, openAsks } from '../asks.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import { expectEqual, expectRefusal, expectThat } from '../harness/expect.ts';
+import { ofType, saidIn } from '../harness/talk.ts';
+import { sessionWithApprovals, pendingIds } from '../harness/approvals.ts';
 
 const custom = { type: 'custom', name: 'lookup', description: 'Looks up.', input_schema: { type: 'object' } } as const;
 
+/** Custom tools, whose results the client sends. */
 export const clientToolChecks = defineChecks('Asking the client', [
   check(
     122,
     'C',
-    'The result of a custom tool is taken also before the idle event was sent',
+    'The result of a custom tool is accepted even before the idle event was sent',
     ['scripts'],
     async (t) => {
       const talk = await t.session({
@@ -47,7 +48,7 @@ export const clientToolChecks = defineChecks('Asking the client', [
       tools: [custom],
     });
     await talk.turn('go');
-    const [custom_tool_use_id] = await openAsks(talk);
+    const [custom_tool_use_id] = await pendingIds(talk);
     const content = [{ type: 'text', text: 'broken' }] as const;
     const events = await talk.turn({
       type: 'user.custom_tool_result',
@@ -59,30 +60,33 @@ export const clientToolChecks = defineChecks('Asking the client', [
   }),
 
   check(124, 'E', 'user.tool_result on a cloud environment is 400', ['scripts'], async (t) => {
-    const talk = await asking(t, [[{ call: 'bash', input: { command: 'true' } }], [{ say: 'done' }]]);
+    const talk = await sessionWithApprovals(t, [[{ call: 'bash', input: { command: 'true' } }], [{ say: 'done' }]]);
     await talk.turn('go');
-    const [tool_use_id] = await openAsks(talk);
+    const [tool_use_id] = await pendingIds(talk);
     await expectRefusal(talk.send({ type: 'user.tool_result', tool_use_id: tool_use_id! }), 400, 'user.tool_result');
   }),
 
   check(125, 'C', 'user.custom_tool_result for a built-in call is 400', ['scripts'], async (t) => {
-    const talk = await asking(t, [[{ call: 'bash', input: { command: 'true' } }], [{ say: 'done' }]]);
+    const talk = await sessionWithApprovals(t, [[{ call: 'bash', input: { command: 'true' } }], [{ say: 'done' }]]);
     await talk.turn('go');
-    const [id] = await openAsks(talk);
+    const [id] = await pendingIds(talk);
     await expectRefusal(
       talk.send({ type: 'user.custom_tool_result', custom_tool_use_id: id! }),
       400,
       'the wrong answer',
     );
-    expectEqual(await openAsks(talk), [id], 'what still waits');
+    expectEqual(await pendingIds(talk), [id], 'what still waits');
   }),
 
   check(126, 'C', 'What is asked survives a restart and can be answered', ['scripts', 'restart'], async (t) => {
-    const talk = await asking(t, [[{ call: 'write', input: { file_path: 'a', content: 'b' } }], [{ say: 'done' }]]);
+    const talk = await sessionWithApprovals(t, [
+      [{ call: 'write', input: { file_path: 'a', content: 'b' } }],
+      [{ say: 'done' }],
+    ]);
     await talk.turn('go');
-    const [id] = await openAsks(talk);
+    const [id] = await pendingIds(talk);
     await t.target.restart!();
-    expectEqual(await openAsks(talk), [id], 'what waits after the restart');
+    expectEqual(await pendingIds(talk), [id], 'what waits after the restart');
     const stream = await t.watch(talk.id);
     await talk.send({ type: 'user.tool_confirmation', tool_use_id: id!, result: 'allow' });
     await stream.until('session.status_idle');
@@ -109,12 +113,12 @@ export const clientToolChecks = defineChecks('Asking the client', [
   check(
     128,
     'C',
-    'An interrupt while it asks closes the call with an error, and it is idle',
+    'An interrupt during a pending approval ends the call with an error, and the session is idle',
     ['scripts'],
     async (t) => {
-      const talk = await asking(t, [[{ call: 'bash', input: { command: 'true' } }], [{ say: 'never' }]]);
+      const talk = await sessionWithApprovals(t, [[{ call: 'bash', input: { command: 'true' } }], [{ say: 'never' }]]);
       const before = await talk.turn('go');
-      const [id] = await openAsks(talk);
+      const [id] = await pendingIds(talk);
       const events = (await talk.turn({ type: 'user.interrupt' })).slice(before.length);
       const [result] = ofType(events, 'agent.tool_result');
       const text = 'Tool execution was interrupted before completion. Please retry.';

@@ -1,6 +1,6 @@
-import { check, defineChecks } from '../check.ts';
-import { expectEqual, expectFound, expectRefused } from '../expect.ts';
-import { ofType } from '../talk.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import { expectEqual, expectFound, expectRefused } from '../harness/expect.ts';
+import { ofType } from '../harness/talk.ts';
 
 export const eventListChecks = defineChecks('Events: a plain turn', [
   check(

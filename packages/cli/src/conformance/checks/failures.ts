@@ -1,40 +1,35 @@
-import { check, defineChecks } from '../check.ts';
-import type { Context } from '../context.ts';
-import { expectEqual, expectThat, Mismatch } from '../expect.ts';
-import { toCases } from '../script.ts';
-import { ofType, saidIn, type Talk } from '../talk.ts';
-import type { Watcher } from '../watcher.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import type { Context } from '../harness/context.ts';
+import { expectEqual, expectThat, Mismatch } from '../harness/expect.ts';
+import { toCases } from '../harness/script.ts';
+import { ofType, saidIn, type Talk } from '../harness/talk.ts';
+import type { Watcher } from '../harness/watcher.ts';
 
 const forever = { status: 529, times: 50, retry_after_s: 0.02 };
 
+/** Failed model requests, and sessions after a crash of the server. */
 export const failureChecks = defineChecks('Errors in a session', [
-  check(
-    155,
-    'E',
-    'A failure that passes: session.error retrying, rescheduled, then success',
-    ['scripts'],
-    async (t) => {
-      const talk = await t.session({
-        turns: [[{ fail: { status: 529, times: 1, retry_after_s: 0.05 } }, { say: 'worked' }]],
-      });
-      const events = await talk.turn('go');
-      const [error] = ofType(events, 'session.error');
-      expectEqual(
-        [error?.error.type, error?.error.retry_status],
-        ['model_overloaded_error', { type: 'retrying' }],
-        'the error',
-      );
-      const types = events.map(({ type }) => type);
-      expectThat(types.includes('session.thread_status_rescheduled'), 'session.thread_status_rescheduled', types);
-      expectThat(types.includes('session.status_rescheduled'), 'session.status_rescheduled', types);
-      expectEqual([saidIn(events), types.at(-1)], ['worked', 'session.status_idle'], 'the end');
-      expectEqual(
-        ofType(events, 'span.model_request_end').map(({ is_error }) => is_error),
-        [true, false],
-        'is_error of the requests',
-      );
-    },
-  ),
+  check(155, 'E', 'A transient failure: session.error retrying, rescheduled, then success', ['scripts'], async (t) => {
+    const talk = await t.session({
+      turns: [[{ fail: { status: 529, times: 1, retry_after_s: 0.05 } }, { say: 'worked' }]],
+    });
+    const events = await talk.turn('go');
+    const [error] = ofType(events, 'session.error');
+    expectEqual(
+      [error?.error.type, error?.error.retry_status],
+      ['model_overloaded_error', { type: 'retrying' }],
+      'the error',
+    );
+    const types = events.map(({ type }) => type);
+    expectThat(types.includes('session.thread_status_rescheduled'), 'session.thread_status_rescheduled', types);
+    expectThat(types.includes('session.status_rescheduled'), 'session.status_rescheduled', types);
+    expectEqual([saidIn(events), types.at(-1)], ['worked', 'session.status_idle'], 'the end');
+    expectEqual(
+      ofType(events, 'span.model_request_end').map(({ is_error }) => is_error),
+      [true, false],
+      'is_error of the requests',
+    );
+  }),
 
   check(
     156,
@@ -74,7 +69,7 @@ export const failureChecks = defineChecks('Errors in a session', [
   check(
     158,
     'C',
-    'When the server dies in the middle of a turn, the session goes on or rests',
+    'When the server is killed during a turn, the session resumes or becomes idle',
     ['scripts', 'restart'],
     async (t) => {
       const talk = await t.session({ turns: [[{ sleep_ms: 1_000 }, { say: 'after all' }]] });
@@ -88,9 +83,9 @@ export const failureChecks = defineChecks('Errors in a session', [
       }
       const events = await talk.list();
       expectEqual(events.at(-1)?.type, 'session.status_idle', 'the last event');
-      const isTold = saidIn(events) === 'after all' || ofType(events, 'session.error').length > 0;
+      const isReported = saidIn(events) === 'after all' || ofType(events, 'session.error').length > 0;
       expectThat(
-        isTold,
+        isReported,
         'an answer, or an error',
         events.map(({ type }) => type),
       );
@@ -100,7 +95,7 @@ export const failureChecks = defineChecks('Errors in a session', [
   ),
 ]);
 
-/** A turn that fails for good, and a message that came in time to wait for its end: with longer retries if it did not. */
+/** A turn that fails terminally, and a message sent before its end; repeated with longer retries if the message was late. */
 async function sendWhileFailing(t: Context): Promise<{ talk: Talk; stream: Watcher }> {
   for (const retry_after_s of [0.3, 1.5, 5]) {
     const talk = await t.session({

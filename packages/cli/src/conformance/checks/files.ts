@@ -1,6 +1,6 @@
-import { check, defineChecks } from '../check.ts';
-import { expectEqual } from '../expect.ts';
-import { ofType } from '../talk.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import { expectEqual } from '../harness/expect.ts';
+import { ofType } from '../harness/talk.ts';
 
 export const fileChecks = defineChecks('Workers, files, helpers of the SDK', [
   check(166, 'E', 'Files that a session puts out are listed under its id', ['scripts'], async (t) => {

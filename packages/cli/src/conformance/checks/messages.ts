@@ -1,6 +1,6 @@
-import { check, defineChecks } from '../check.ts';
-import { expectEqual, expectRefused } from '../expect.ts';
-import { ofType, saidIn, toMessage } from '../talk.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import { expectEqual, expectRefused } from '../harness/expect.ts';
+import { ofType, saidIn, toMessage } from '../harness/talk.ts';
 
 export const messageChecks = defineChecks('Events: a plain turn', [
   check(92, 'C', 'A message of plain text, or without content, is 400', [], async (t) => {

@@ -1,6 +1,6 @@
-import { check, defineChecks } from '../check.ts';
-import type { AgentParams, Context } from '../context.ts';
-import { expectEqual, expectRefused, expectThat } from '../expect.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import type { AgentParams, Context } from '../harness/context.ts';
+import { expectEqual, expectRefused, expectThat } from '../harness/expect.ts';
 
 export const rosterChecks = defineChecks('Roster', [
   check(44, 'C', 'A member given as text is pinned to its newest version', [], async (t) => {
@@ -132,7 +132,7 @@ export const rosterChecks = defineChecks('Roster', [
 type Entry = string | { readonly type: 'self' } | { readonly type: 'agent'; readonly id: string };
 
 function coordinator(t: Context, agents: readonly Entry[], params: AgentParams = {}) {
-  // Older versions of the SDK know fewer forms.
+  // Older versions of the SDK support fewer forms.
   return t.agent({ name: 'coordinator', ...params, multiagent: { type: 'coordinator', agents } as never });
 }
 

@@ -1,12 +1,13 @@
-import { check, defineChecks } from '../check.ts';
-import { expectEqual, expectFound, expectRefusal, expectThat } from '../expect.ts';
-import { sleeps } from '../script.ts';
-import { toMessage } from '../talk.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import { expectEqual, expectFound, expectRefusal, expectThat } from '../harness/expect.ts';
+import { sleeps } from '../harness/script.ts';
+import { toMessage } from '../harness/talk.ts';
 import { withoutRequestId } from './agents.ts';
-import { idsOf } from '../session-ids.ts';
+import { idsOf } from '../harness/session-ids.ts';
 
 const SLOW = [[sleeps]] as const;
 
+/** Archiving and deleting sessions. */
 export const sessionEndChecks = defineChecks('Sessions', [
   check(80, 'C', 'Archiving while running is 400; when idle it ends the session', ['scripts'], async (t) => {
     const talk = await t.session({ turns: SLOW, create: initial(toMessage('go')) });

@@ -1,9 +1,9 @@
-import { check, defineChecks } from '../check.ts';
-import type { Context } from '../context.ts';
-import { expectEqual, expectRefused, expectThat } from '../expect.ts';
-import { sleeps } from '../script.ts';
-import { toMessage } from '../talk.ts';
-import { idsOf } from '../session-ids.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import type { Context } from '../harness/context.ts';
+import { expectEqual, expectRefused, expectThat } from '../harness/expect.ts';
+import { sleeps } from '../harness/script.ts';
+import { toMessage } from '../harness/talk.ts';
+import { idsOf } from '../harness/session-ids.ts';
 
 const SLOW = [[sleeps]] as const;
 
@@ -78,7 +78,7 @@ async function several(t: Context, count: number): Promise<{ agentId: string; id
   const ids: string[] = [];
   for (let made = 0; made < count; made += 1) {
     ids.push((await t.session({ agentId })).id);
-    // Two of the same millisecond may stand in any order.
+    // Two sessions created in the same millisecond may be in any order.
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   return { agentId, ids };

@@ -1,7 +1,7 @@
-import { check, defineChecks } from '../check.ts';
-import { expectEqual, expectRefusal, expectRefused, expectThat } from '../expect.ts';
-import { toCases, sleeps } from '../script.ts';
-import { ofType, saidIn } from '../talk.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import { expectEqual, expectRefusal, expectRefused, expectThat } from '../harness/expect.ts';
+import { toCases, sleeps } from '../harness/script.ts';
+import { ofType, saidIn } from '../harness/talk.ts';
 
 export const sessionUpdateChecks = defineChecks('Sessions', [
   check(
@@ -33,7 +33,7 @@ export const sessionUpdateChecks = defineChecks('Sessions', [
   check(
     72,
     'E',
-    'Tools are refused while it runs, and when idle count from the next turn on',
+    'An update of tools is rejected while the session runs; when idle, it applies from the next turn',
     ['scripts'],
     async (t) => {
       const talk = await t.session({

@@ -1,8 +1,8 @@
-import { check, defineChecks } from '../check.ts';
-import { expectEqual, expectRefusal, expectRefused } from '../expect.ts';
-import { ofType, saidIn, toMessage } from '../talk.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import { expectEqual, expectRefusal, expectRefused } from '../harness/expect.ts';
+import { ofType, saidIn, toMessage } from '../harness/talk.ts';
 import { withoutRequestId } from './agents.ts';
-import { idsOf } from '../session-ids.ts';
+import { idsOf } from '../harness/session-ids.ts';
 
 export const sessionChecks = defineChecks('Sessions', [
   check(58, 'C', 'A session of an agent takes its newest version, is idle and has all keys', [], async (t) => {
@@ -73,7 +73,7 @@ export const sessionChecks = defineChecks('Sessions', [
   check(
     64,
     'C',
-    'With initial events a session is created running, and they are in its list',
+    'A session created with initial events is running, and the events are in its list',
     ['scripts'],
     async (t) => {
       const talk = await t.session({ turns: [[{ say: 'heard: {{last_user}}' }]], create: initial(toMessage('begin')) });
@@ -154,7 +154,7 @@ const EMPTY_SESSION = {
   archived_at: null,
 };
 
-/** A cost of nothing may be said or left out. */
+/** A cost of zero may be present or omitted. */
 function withoutCost(session: object): object {
   const { usage, ...rest } = session as { usage: { list_cost?: { amount: string } } };
   const { list_cost: cost, ...tokens } = usage;

@@ -1,12 +1,13 @@
 import type { AccumulatedEvent } from '@anthropic-ai/sdk/lib/sessions/accumulate';
 import type { BetaManagedAgentsStreamSessionEvents } from '@anthropic-ai/sdk/resources/beta/sessions/events';
-import { check, defineChecks } from '../check.ts';
-import { expectEqual, expectFound, expectRefused, expectThat } from '../expect.ts';
-import { toCases } from '../script.ts';
-import { ofType } from '../talk.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import { expectEqual, expectFound, expectRefused, expectThat } from '../harness/expect.ts';
+import { toCases } from '../harness/script.ts';
+import { ofType } from '../harness/talk.ts';
 
 const PREVIEWS = { event_deltas: ['agent.message', 'agent.thinking'] } as never;
 
+/** Previews of unfinished events with `event_deltas`. */
 export const streamPreviewChecks = defineChecks('Streams', [
   check(105, 'C', 'Previews: one start, deltas in order, then the message with the same id', ['scripts'], async (t) => {
     const words = 'one two three four five six';
@@ -25,7 +26,7 @@ export const streamPreviewChecks = defineChecks('Streams', [
       'the message last',
       stream.types,
     );
-    // As the official SDK puts them together.
+    // Assembled as in the official SDK.
     let grown: AccumulatedEvent | undefined;
     for (const event of previews) grown = t.sdk.accumulate(grown, toSdkEvent(event));
     const shown = grown?.content.map((block) => ('text' in block ? block.text : '')).join('') ?? '';
@@ -54,39 +55,30 @@ export const streamPreviewChecks = defineChecks('Streams', [
     expectRefused(await t.raw({ path: `/v1/sessions/${id}/events/stream?${many}` }), 400, '101 values', /event_deltas/);
   }),
 
-  check(
-    108,
-    'C',
-    'A stream that is opened in the middle of a request has no previews of it',
-    ['scripts'],
-    async (t) => {
-      const words = Array.from({ length: 40 }, (_, at) => at).join(' ');
-      const talk = await t.session({
-        system: toCases(
-          [{ match: 'again', turn: [{ say: 'k l m', every_ms: 10 }] }],
-          [{ say: words, every_ms: 1_000 }],
-        ),
-      });
-      const first = await t.watch(talk.id, PREVIEWS);
-      await talk.say('go');
-      // The first stream after a send may be given what it has missed, so the one that comes late is not the first.
-      const second = await t.watch(talk.id);
-      await first.until('event_delta');
-      const late = await t.watch(talk.id, PREVIEWS);
-      const from = first.events.length;
-      await first.until('event_delta', { from });
-      await talk.send({ type: 'user.interrupt' });
-      await late.until('session.status_idle');
-      second.close();
-      const isPreview = (type: string) => type.startsWith('event_');
-      expectThat(!late.types.some(isPreview), 'no previews', late.types);
-      expectThat(late.types.includes('span.model_request_end'), 'the end of the request', late.types);
-      const before = late.events.length;
-      await talk.say('again');
-      await late.until('session.status_idle', { from: before });
-      expectThat(late.types.slice(before).some(isPreview), 'previews of the next request', late.types.slice(before));
-    },
-  ),
+  check(108, 'C', 'A stream opened during a model request has no previews of that request', ['scripts'], async (t) => {
+    const words = Array.from({ length: 40 }, (_, at) => at).join(' ');
+    const talk = await t.session({
+      system: toCases([{ match: 'again', turn: [{ say: 'k l m', every_ms: 10 }] }], [{ say: words, every_ms: 1_000 }]),
+    });
+    const first = await t.watch(talk.id, PREVIEWS);
+    await talk.say('go');
+    // The first stream after a send may replay missed events, so the late stream must not be the first.
+    const second = await t.watch(talk.id);
+    await first.until('event_delta');
+    const late = await t.watch(talk.id, PREVIEWS);
+    const from = first.events.length;
+    await first.until('event_delta', { from });
+    await talk.send({ type: 'user.interrupt' });
+    await late.until('session.status_idle');
+    second.close();
+    const isPreview = (type: string) => type.startsWith('event_');
+    expectThat(!late.types.some(isPreview), 'no previews', late.types);
+    expectThat(late.types.includes('span.model_request_end'), 'the end of the request', late.types);
+    const before = late.events.length;
+    await talk.say('again');
+    await late.until('session.status_idle', { from: before });
+    expectThat(late.types.slice(before).some(isPreview), 'previews of the next request', late.types.slice(before));
+  }),
 
   check(109, 'C', 'A request that is interrupted gives no message, and its span ends', ['scripts'], async (t) => {
     const talk = await t.session({ turns: [[{ say: 'a b c d e f g h i j k l m n o p', every_ms: 1_000 }]] });
@@ -106,7 +98,7 @@ export const streamPreviewChecks = defineChecks('Streams', [
   }),
 ]);
 
-/** It came from there; the contract has only the same type under another name. */
+/** The value comes from the SDK, whose type has another name than the one of the contract. */
 function toSdkEvent(event: object): BetaManagedAgentsStreamSessionEvents {
   return event as BetaManagedAgentsStreamSessionEvents;
 }

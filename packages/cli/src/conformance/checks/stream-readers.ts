@@ -1,10 +1,11 @@
 import type { SessionEvent } from '@fleetloom/protocol/managed-agents';
-import { check, defineChecks } from '../check.ts';
-import type { Context } from '../context.ts';
-import { expectEqual, expectRefusal, expectRefused, expectThat, Mismatch } from '../expect.ts';
-import { ofType, saidIn, type Talk } from '../talk.ts';
-import { clientPatterns, TooSlow } from '../client-patterns.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import type { Context } from '../harness/context.ts';
+import { expectEqual, expectRefusal, expectRefused, expectThat, Mismatch } from '../harness/expect.ts';
+import { ofType, saidIn, type Talk } from '../harness/talk.ts';
+import { clientPatterns, TooSlow } from '../harness/client-patterns.ts';
 
+/** Several, stopped and reconnecting readers of one session. */
 export const streamReaderChecks = defineChecks('Streams', [
   check(110, 'C', 'Two streams of a session both get everything', ['scripts'], async (t) => {
     const talk = await t.session({ turns: [[{ call: 'no_such_tool', input: {} }], [{ say: 'ok' }]] });
@@ -32,7 +33,7 @@ export const streamReaderChecks = defineChecks('Streams', [
       const listed = await talk.list();
       expectThat(listed.length >= 1_000, 'at least 1,000 events', listed.length);
       expectThat(connections > GATES, 'a connection for each gate', connections);
-      // Older versions of the SDK show no session.usage on streams: those of the list are enough for them.
+      // Older versions of the SDK drop session.usage on streams; the list has it.
       const missing = listed.filter(({ id, type }) => !seen.has(id) && type !== 'session.usage');
       expectEqual(missing, [], 'events that were never seen');
       const ids = new Set(listed.map(({ id }) => id));
@@ -52,7 +53,7 @@ export const streamReaderChecks = defineChecks('Streams', [
         let slow = 0;
         for (let round = 0; round < rounds + slow; round += 1) {
           const outcome = await pattern(t).catch((error: unknown) => error);
-          // A machine that is too busy to ask in time asks once more.
+          // On a machine too busy to send the request in time, it is repeated.
           if (outcome instanceof TooSlow && slow < rounds * 4) slow += 1;
           else if (outcome !== 'idle')
             throw new Mismatch(`${name}: the idle event in round ${round - slow + 1} of ${rounds}`, String(outcome));
@@ -62,11 +63,11 @@ export const streamReaderChecks = defineChecks('Streams', [
     },
   ),
 
-  check(113, 'C', 'A reader that never reads delays nobody', ['scripts'], async (t) => {
+  check(113, 'C', 'A reader that never reads does not delay other readers', ['scripts'], async (t) => {
     const talk = await t.session({ turns: [[{ say: 'not delayed' }]] });
     const stuck = await t.fetch(`/v1/sessions/${talk.id}/events/stream`);
     const stream = await talk.watch();
-    // Each update is an event with the whole agent in it: more in all than sockets and servers hold for one reader.
+    // Each update is an event with the whole agent in it: together more than sockets and servers buffer for one reader.
     for (let round = 0; round < 12; round += 1) {
       const input_schema = { type: 'object', description: `${round} ${'abcdefghi '.repeat(100_000)}` };
       const tools = [{ type: 'custom', name: 'large', description: 'x', input_schema }] as never;
@@ -104,8 +105,8 @@ export const streamReaderChecks = defineChecks('Streams', [
 const GATES = 6;
 
 /**
- * Work that stops at several gates until its client lets it go on: however fast the server is and however slow its reader,
- * there are as many connections.
+ * A turn that waits at several gates until the client opens each: the number of connections does not depend on the speed of
+ * the server or of the reader.
  */
 function longTurn(t: Context): Promise<Talk> {
   const calls = Array.from({ length: 8 }, () => ({ call: 'no_such_tool', input: {} }));
@@ -125,7 +126,7 @@ async function readForAWhile(t: Context, talk: Talk, seen: Map<string, SessionEv
   stream.close();
 }
 
-/** Opens the gate that is waited for, if there is one. Whether the turn is over. */
+/** Opens the pending gate, if there is one. Returns whether the turn has ended. */
 async function answerGate(talk: Talk, seen: Map<string, SessionEvent>): Promise<boolean> {
   const events = [...seen.values()];
   const answered = new Set(ofType(events, 'user.custom_tool_result').map((event) => event.custom_tool_use_id));

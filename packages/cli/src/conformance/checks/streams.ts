@@ -1,7 +1,7 @@
 import { decodeSse } from '@fleetloom/protocol/sse';
-import { check, defineChecks } from '../check.ts';
-import type { Context } from '../context.ts';
-import { expectEqual, expectThat, Mismatch } from '../expect.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import type { Context } from '../harness/context.ts';
+import { expectEqual, expectThat, Mismatch } from '../harness/expect.ts';
 
 export const streamChecks = defineChecks('Streams', [
   check(100, 'C', 'The headers of a stream arrive at once, also of an idle session', [], async (t) => {
@@ -10,7 +10,7 @@ export const streamChecks = defineChecks('Streams', [
     let response: Response | undefined;
     const ms = await timed(async () => (response = await t.fetch(`/v1/sessions/${talk.id}/events/stream`)));
     expectEqual(response?.status, 200, 'status');
-    // As fast as another answer, with room for what a busy machine does.
+    // As fast as any other response, with a margin for a busy machine.
     expectThat(ms < 3_000 + 10 * plainMs, 'headers within 3 seconds', `${Math.round(ms)} ms`);
     await response?.body?.cancel();
   }),
@@ -52,7 +52,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-/** The frames of a whole turn, as they come. */
+/** The SSE frames of a whole turn, as they arrive. */
 async function rawFrames(t: Context): Promise<string[]> {
   const talk = await t.session({ turns: [[{ think: 'hm' }, { say: 'one two three' }]] });
   const response = await t.fetch(`/v1/sessions/${talk.id}/events/stream?event_deltas[]=agent.message`);

@@ -1,8 +1,8 @@
-import { check, defineChecks } from '../check.ts';
-import { expectEqual, expectRefusal, expectThat } from '../expect.ts';
-import { lead, onlyChild, untilChildren } from '../lead.ts';
-import { type Step, toCases, sleeps } from '../script.ts';
-import { ofType, saidIn } from '../talk.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import { expectEqual, expectRefusal, expectThat } from '../harness/expect.ts';
+import { lead, onlyChild, untilChildren } from '../harness/lead.ts';
+import { type Step, toCases, sleeps } from '../harness/script.ts';
+import { ofType, saidIn } from '../harness/talk.ts';
 
 export const threadEndChecks = defineChecks('Threads', [
   check(
@@ -109,22 +109,28 @@ export const threadEndChecks = defineChecks('Threads', [
     }
   }),
 
-  check(149, 'E', 'A child that fails for good is terminated, and the coordinator is told', ['scripts'], async (t) => {
-    const fail: Step = { fail: { status: 529, times: 50, retry_after_s: 0.02 } };
-    const talk = await lead(t, ['helper'], { helper: { turns: [[fail, { say: 'never' }]] } });
-    const events = await talk.turn('go');
-    const child = await onlyChild(talk);
-    expectEqual(child.status, 'terminated', 'status of the child');
-    const own = await talk.threadEvents(child.id);
-    const end = own.map(({ type }) => type).slice(-2);
-    expectEqual(end, ['session.thread_status_idle', 'session.thread_status_terminated'], 'the end of the thread');
-    expectEqual(ofType(own, 'session.thread_status_idle').at(-1)?.stop_reason, { type: 'retries_exhausted' }, 'why');
-    expectEqual(ofType(own, 'session.error').at(-1)?.error.retry_status, { type: 'exhausted' }, 'the last error');
-    expectEqual(ofType(events, 'agent.thread_message_received').length, 1, 'reports');
-    expectEqual(
-      ofType(events, 'session.status_idle').at(-1)?.stop_reason,
-      { type: 'end_turn' },
-      'why the session stopped',
-    );
-  }),
+  check(
+    149,
+    'E',
+    'A child that fails for good is terminated, and the coordinator receives an error',
+    ['scripts'],
+    async (t) => {
+      const fail: Step = { fail: { status: 529, times: 50, retry_after_s: 0.02 } };
+      const talk = await lead(t, ['helper'], { helper: { turns: [[fail, { say: 'never' }]] } });
+      const events = await talk.turn('go');
+      const child = await onlyChild(talk);
+      expectEqual(child.status, 'terminated', 'status of the child');
+      const own = await talk.threadEvents(child.id);
+      const end = own.map(({ type }) => type).slice(-2);
+      expectEqual(end, ['session.thread_status_idle', 'session.thread_status_terminated'], 'the end of the thread');
+      expectEqual(ofType(own, 'session.thread_status_idle').at(-1)?.stop_reason, { type: 'retries_exhausted' }, 'why');
+      expectEqual(ofType(own, 'session.error').at(-1)?.error.retry_status, { type: 'exhausted' }, 'the last error');
+      expectEqual(ofType(events, 'agent.thread_message_received').length, 1, 'reports');
+      expectEqual(
+        ofType(events, 'session.status_idle').at(-1)?.stop_reason,
+        { type: 'end_turn' },
+        'why the session stopped',
+      );
+    },
+  ),
 ]);

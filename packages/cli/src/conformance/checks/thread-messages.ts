@@ -1,8 +1,8 @@
-import { check, defineChecks } from '../check.ts';
-import { expectEqual, expectThat } from '../expect.ts';
-import { lead, onlyChild } from '../lead.ts';
-import { toCases, sleeps } from '../script.ts';
-import { ofType, saidIn } from '../talk.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import { expectEqual, expectThat } from '../harness/expect.ts';
+import { lead, onlyChild } from '../harness/lead.ts';
+import { toCases, sleeps } from '../harness/script.ts';
+import { ofType, saidIn } from '../harness/talk.ts';
 
 export const threadMessageChecks = defineChecks('Threads', [
   check(
@@ -54,7 +54,7 @@ export const threadMessageChecks = defineChecks('Threads', [
   check(
     135,
     'C',
-    'Three children run at the same time, and the session until all of them rest',
+    'Three children run at the same time, and the session runs until all of them are idle',
     ['scripts'],
     async (t) => {
       const slow = { turns: [[{ sleep_ms: 700 }, { say: 'slept' }]] };
@@ -66,7 +66,7 @@ export const threadMessageChecks = defineChecks('Threads', [
       const types = of.map(({ type }) => type).filter((type) => type.startsWith('session.thread_status_'));
       const running = 'session.thread_status_running';
       const idle = 'session.thread_status_idle';
-      expectEqual(types, [running, running, running, idle, idle, idle], 'all of them running before one rests');
+      expectEqual(types, [running, running, running, idle, idle, idle], 'all of them running before one is idle');
       expectEqual(ofType(events, 'session.status_running').length, 1, 'session.status_running');
       expectEqual(
         events.flatMap(({ type }, at) => (type === 'session.status_idle' ? [at] : [])),
@@ -79,7 +79,7 @@ export const threadMessageChecks = defineChecks('Threads', [
   check(
     136,
     'C',
-    'While a child runs and the primary thread rests, the session is not idle',
+    'While a child runs and the primary thread is idle, the session is not idle',
     ['scripts'],
     async (t) => {
       const talk = await lead(t, ['helper'], { helper: { turns: [[sleeps]] } });

@@ -1,8 +1,8 @@
-import { check, defineChecks } from '../check.ts';
-import { expectEqual, expectRefusal, expectThat } from '../expect.ts';
-import { customTools, lead, onlyChild, untilChildren, write } from '../lead.ts';
-import { type Step, toCases, sleeps } from '../script.ts';
-import { saidIn } from '../talk.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import { expectEqual, expectRefusal, expectThat } from '../harness/expect.ts';
+import { customTools, lead, onlyChild, untilChildren, write } from '../harness/lead.ts';
+import { type Step, toCases, sleeps } from '../harness/script.ts';
+import { saidIn } from '../harness/talk.ts';
 
 export const threadViewChecks = defineChecks('Threads', [
   check(150, 'C', "A child's previews are only on the stream of the child", ['scripts'], async (t) => {
@@ -16,7 +16,7 @@ export const threadViewChecks = defineChecks('Threads', [
     await talk.say('go');
     const use = await session.until('agent.custom_tool_use');
     const child = await onlyChild(talk);
-    // The child waits for its tool: its next request begins before the eyes of both.
+    // The child waits for its tool: both streams see its next model request start.
     const thread = await t.watchThread(talk.id, child.id, { event_deltas: ['agent.message'] } as never);
     await talk.send({ type: 'user.custom_tool_result', custom_tool_use_id: use.id });
     const message = await thread.until('agent.message');

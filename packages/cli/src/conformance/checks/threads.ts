@@ -1,7 +1,7 @@
-import { check, defineChecks } from '../check.ts';
-import { expectEqual, expectThat } from '../expect.ts';
-import { lead, onlyChild, write } from '../lead.ts';
-import { ofType } from '../talk.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import { expectEqual, expectThat } from '../harness/expect.ts';
+import { lead, onlyChild, write } from '../harness/lead.ts';
+import { ofType } from '../harness/talk.ts';
 import type { SessionEvent } from '@fleetloom/protocol/managed-agents';
 
 export const threadChecks = defineChecks('Threads', [
@@ -25,7 +25,7 @@ export const threadChecks = defineChecks('Threads', [
     expectEqual(read.id, id, 'the thread');
   }),
 
-  check(130, 'C', 'Every session shows how its primary thread runs and rests', ['scripts'], async (t) => {
+  check(130, 'C', 'Every session shows when its primary thread is running and idle', ['scripts'], async (t) => {
     const talk = await t.session({ name: 'alone', turns: [[{ say: 'ok' }]] });
     const events = await talk.turn('go');
     const [primary] = await talk.threads();
@@ -34,7 +34,7 @@ export const threadChecks = defineChecks('Threads', [
     expectEqual(
       shown.map(({ session_thread_id, agent_name }) => ({ session_thread_id, agent_name })),
       [who, who],
-      'of whom',
+      'of which thread',
     );
     expectThat(primary?.stats !== null && primary?.usage !== null, 'stats and usage once it has run', primary);
     expectEqual(await talk.threadEvents(primary!.id), events, 'the events of the primary thread');

@@ -1,12 +1,13 @@
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
-import { check, defineChecks } from '../check.ts';
-import { expectEqual, expectThat } from '../expect.ts';
-import { toCases } from '../script.ts';
-import { saidIn } from '../talk.ts';
-import { selfHosted, selfHostedEnvironment } from '../self-hosted.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import { expectEqual, expectThat } from '../harness/expect.ts';
+import { toCases } from '../harness/script.ts';
+import { saidIn } from '../harness/talk.ts';
+import { selfHosted, selfHostedEnvironment } from '../harness/self-hosted.ts';
 
 const lookup = { type: 'custom', name: 'lookup', description: 'Looks up.', input_schema: { type: 'object' } } as const;
 
+/** The tool runner of the official SDK. */
 export const toolRunnerChecks = defineChecks('Workers, files, helpers of the SDK', [
   check(163, 'C', 'The toolRunner of the SDK serves a custom tool and ends after idle', ['scripts'], async (t) => {
     const talk = await t.session({
@@ -34,7 +35,7 @@ export const toolRunnerChecks = defineChecks('Workers, files, helpers of the SDK
   check(
     164,
     'C',
-    'The toolRunner never runs a call that must be asked for before its confirmation',
+    'The toolRunner never runs a call that needs approval before its confirmation',
     ['scripts'],
     async (t) => {
       const { talk } = await selfHosted(

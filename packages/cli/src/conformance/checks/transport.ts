@@ -1,4 +1,4 @@
-import { check, defineChecks } from '../check.ts';
+import { check, defineChecks } from '../harness/check.ts';
 import {
   expectEqual,
   expectFound,
@@ -7,8 +7,8 @@ import {
   expectRefused,
   expectThat,
   NotApplicable,
-} from '../expect.ts';
-import { toMessage } from '../talk.ts';
+} from '../harness/expect.ts';
+import { toMessage } from '../harness/talk.ts';
 
 const AGENT = { name: 'conformance', model: 'scripted/echo' };
 const UNKNOWN_AGENT = 'agent_01AAAAAAAAAAAAAAAAAAAAAA';
@@ -23,7 +23,7 @@ export const transportChecks = defineChecks('Transport', [
   }),
 
   check(3, 'C', 'A wrong key is refused with 401, and the SDK does not repeat the request', ['keys'], async (t) => {
-    const stranger = t.clientWith({ apiKey: 'sk-ant-nobody' });
+    const stranger = t.clientWith({ apiKey: 'sk-ant-unknown' });
     const { name } = await expectRefusal(stranger.beta.agents.list(), 401, 'a wrong key');
     expectEqual(name, 'AuthenticationError', 'the class of the error');
     expectEqual(t.requests.length, 1, 'requests');
@@ -137,7 +137,7 @@ export const transportChecks = defineChecks('Transport', [
       body,
       headers: { 'x-stainless-retry-count': '0' },
     });
-    expectThat(other.json.id !== first.json.id, 'a request that is no repetition to be applied', other.json.id);
+    expectThat(other.json.id !== first.json.id, 'a request that is not a repetition to be applied', other.json.id);
     const repeated = await t.raw({
       method: 'POST',
       path: '/v1/agents',

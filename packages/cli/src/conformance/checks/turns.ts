@@ -1,7 +1,7 @@
-import { check, defineChecks } from '../check.ts';
-import { expectEqual, expectThat } from '../expect.ts';
-import { toCases, sleeps } from '../script.ts';
-import { ofType, saidIn, toMessage } from '../talk.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import { expectEqual, expectThat } from '../harness/expect.ts';
+import { toCases, sleeps } from '../harness/script.ts';
+import { ofType, saidIn, toMessage } from '../harness/talk.ts';
 
 const TOOLSET = [{ type: 'agent_toolset_20260401' }] as never;
 
@@ -17,6 +17,7 @@ const PLAIN_TURN = [
   'session.status_idle',
 ];
 
+/** The events of a turn and their order. */
 export const turnChecks = defineChecks('Events: a plain turn', [
   check(85, 'C', 'A send answers with each event, in order and with an id', ['scripts'], async (t) => {
     const talk = await t.session({ turns: [[{ say: 'ok' }]] });
@@ -37,21 +38,15 @@ export const turnChecks = defineChecks('Events: a plain turn', [
     expectEqual(new Set(sent.map(({ id }) => id)).size, 3, 'ids');
   }),
 
-  check(
-    86,
-    'C',
-    'A message is sent with processed_at null, and has it once it was taken up',
-    ['scripts'],
-    async (t) => {
-      const talk = await t.session({ turns: [[{ say: 'ok' }]] });
-      await talk.watch();
-      const sent = await talk.say('hello');
-      expectEqual(sent.processed_at, null, 'processed_at of the answer');
-      await talk.rest();
-      const listed = (await talk.list()).find(({ id }) => id === sent.id);
-      expectThat(typeof listed?.processed_at === 'string', 'processed_at in the list', listed);
-    },
-  ),
+  check(86, 'C', 'A sent message has processed_at null until its turn starts', ['scripts'], async (t) => {
+    const talk = await t.session({ turns: [[{ say: 'ok' }]] });
+    await talk.watch();
+    const sent = await talk.say('hello');
+    expectEqual(sent.processed_at, null, 'processed_at of the answer');
+    await talk.rest();
+    const listed = (await talk.list()).find(({ id }) => id === sent.id);
+    expectThat(typeof listed?.processed_at === 'string', 'processed_at in the list', listed);
+  }),
 
   check(87, 'C', 'The events of a plain turn stand in their order', ['scripts'], async (t) => {
     const talk = await t.session({ turns: [[{ say: 'hello' }]] });
@@ -62,7 +57,7 @@ export const turnChecks = defineChecks('Events: a plain turn', [
       'the list',
     );
     const stream = await talk.watch();
-    // Older versions of the SDK do not know session.usage, and keep it to themselves.
+    // Older versions of the SDK do not know session.usage and drop it.
     const known = (event: { type: string; processed_at?: string | null }) =>
       event.type !== 'session.usage' && event.processed_at !== null;
     expectEqual(stream.settled.filter(known), events.filter(known), 'the stream');
@@ -128,7 +123,7 @@ export const turnChecks = defineChecks('Events: a plain turn', [
     const talk = await t.session({ turns: [[{ say: 'ok' }]] });
     for (const text of ['one', 'two', 'three']) {
       expectEqual((await talk.turn(text)).at(-1)?.type, 'session.status_idle', 'the last event');
-      // Also when nothing can be interrupted any more.
+      // Also if the turn has already ended.
       await talk.send({ type: 'user.interrupt' });
     }
     const [newest] = await talk.list({ order: 'desc', limit: 1 });

@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { check, defineChecks } from '../check.ts';
-import type { Context } from '../context.ts';
-import type { EventOf } from '../event-of.ts';
-import { expectEqual, expectFound, expectRefusal, expectThat, Mismatch } from '../expect.ts';
-import { saidIn } from '../talk.ts';
-import { selfHosted, selfHostedEnvironment } from '../self-hosted.ts';
+import { check, defineChecks } from '../harness/check.ts';
+import type { Context } from '../harness/context.ts';
+import type { EventOf } from '../forms/event-of.ts';
+import { expectEqual, expectFound, expectRefusal, expectThat, Mismatch } from '../harness/expect.ts';
+import { saidIn } from '../harness/talk.ts';
+import { selfHosted, selfHostedEnvironment } from '../harness/self-hosted.ts';
 
+/** The queue of self-hosted environments, driven by the worker of the official SDK. */
 export const workerChecks = defineChecks('Workers, files, helpers of the SDK', [
   check(
     159,
@@ -60,7 +61,7 @@ export const workerChecks = defineChecks('Workers, files, helpers of the SDK', [
     await expectRefusal(beat('NO_HEARTBEAT'), 412, 'a stale heartbeat');
   }),
 
-  check(162, 'E', 'An item that nobody acknowledges comes back', ['scripts'], async (t) => {
+  check(162, 'E', 'An item without an acknowledgement comes back', ['scripts'], async (t) => {
     const { environmentId } = await selfHosted(t, [[{ say: 'ok' }]]);
     const { work } = t.client.beta.environments;
     const first = expectFound((await work.poll(environmentId, {})) ?? undefined, 'work', null);

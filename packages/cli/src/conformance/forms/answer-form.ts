@@ -18,7 +18,7 @@ import {
   workStatsForm,
 } from './record-forms.ts';
 
-/** What an answer must look like; `stream` for event streams; undefined for what the contract does not say. */
+/** The form of a response; `stream` for event streams; undefined if the contract does not define it. */
 export function answerForm(method: string, path: string, status: number): Form<unknown> | 'stream' | undefined {
   if (status >= 400) return errorForm;
   return routes.find(([verb, pattern]) => verb === method && pattern.test(path))?.[2];

@@ -18,7 +18,7 @@ import type {
   TextBlock,
   ToolEvaluation,
 } from '@fleetloom/protocol/managed-agents';
-import type { EventOf } from '../event-of.ts';
+import type { EventOf } from './event-of.ts';
 import {
   anyObject,
   bool,
@@ -93,7 +93,7 @@ const ofThread = { ...done, session_thread_id: threadId, agent_name: text } as c
 const evaluation = byType<ToolEvaluation>({
   always_allow: object({ type: literal('always_allow') }),
   always_ask: object({ type: literal('always_ask') }),
-  // We never judge ourselves, so what a judgement says is not looked at closely.
+  // Fleetloom never emits evaluations, so their content is not checked closely.
   auto: object<Extract<ToolEvaluation, { type: 'auto' }>>({
     type: literal('auto'),
     evaluated_permission: anyObject as never,
@@ -293,10 +293,10 @@ const serverForms = {
   }),
 };
 
-/** What stands in lists. The casts: one form for each type, which is what the maps above are. */
+/** Events in lists. The casts: one form for each type, which is what the maps above are. */
 export const eventForm = byType<SessionEvent>({ ...clientForms, ...serverForms } as never);
 
-/** What the answer to a send holds. */
+/** Events in the response to a send. */
 export const sentEventForm = byType<ClientEvent>(clientForms);
 
 const start = object<EventStart>({
@@ -313,7 +313,7 @@ const delta = object<EventDelta>({
 });
 const deleted = object<SessionDeletedEvent>({ type: literal('session.deleted'), ...done });
 
-/** What a stream says. */
+/** Events on a stream. */
 export const streamEventForm = byType<StreamEvent>({
   ...clientForms,
   ...serverForms,

@@ -1,10 +1,12 @@
+import { isObject } from '../../base/is-object.ts';
+
 /**
- * The form that a value of the wire must have, field by field: a missing field is a problem, and one that nobody knows is
- * one too. Gives what is wrong, each with the place where. `T` ties a form to the type of the contract.
+ * The form that a wire value must have, field by field: a missing field is a problem, and so is an unknown one. Returns the
+ * problems with their paths. `T` ties a form to the type of the contract.
  */
 export interface Form<T> {
   (value: unknown, path: string): readonly string[];
-  /** Never there; it only says what the form is of. */
+  /** Never set; it only ties the form to its type. */
   readonly of?: T;
 }
 
@@ -13,13 +15,14 @@ export interface OptionalForm<T> {
   readonly optional: Form<T>;
 }
 
+/** A form for each field of an object; optional fields may be marked as such. */
 export type Fields<T> = {
   readonly [Key in keyof T]-?: object extends Pick<T, Key>
     ? OptionalForm<Exclude<T[Key], undefined>> | Form<Exclude<T[Key], undefined>>
     : Form<T[Key]>;
 };
 
-/** All of these fields and no other. */
+/** An object with exactly these fields. */
 export function object<T extends object>(fields: Fields<T>): Form<T> {
   const known = Object.entries(fields as Record<string, Form<unknown> | OptionalForm<unknown>>);
   return (value, path) => {
@@ -32,6 +35,7 @@ export function object<T extends object>(fields: Fields<T>): Form<T> {
   };
 }
 
+/** Allows a field to be absent. */
 export function optional<T>(form: Form<T>): OptionalForm<T> {
   return { optional: form };
 }
@@ -47,7 +51,7 @@ export function list<T>(form: Form<T>): Form<readonly T[]> {
   };
 }
 
-/** Any names, each with such a value. */
+/** An object with any names and values of one form. */
 export function record<T>(form: Form<T>): Form<Readonly<Record<string, T>>> {
   return (value, path) => {
     if (!isObject(value)) return [wrong(path, 'an object', value)];
@@ -71,6 +75,7 @@ export function byType<T extends { readonly type: string }>(
   };
 }
 
+/** One of these values. */
 export function literal<const T extends string | number | boolean | null>(...values: readonly T[]): Form<T> {
   return (value, path) => {
     const isOne = values.includes(value as T);
@@ -81,16 +86,20 @@ export function literal<const T extends string | number | boolean | null>(...val
 export const text: Form<string> = (value, path) => (typeof value === 'string' ? [] : [wrong(path, 'a text', value)]);
 export const bool: Form<boolean> = (value, path) =>
   typeof value === 'boolean' ? [] : [wrong(path, 'a boolean', value)];
+/** A whole number of at least 0. */
 export const whole: Form<number> = (value, path) => {
   const isWhole = Number.isSafeInteger(value) && (value as number) >= 0;
   return isWhole ? [] : [wrong(path, 'a whole number of at least 0', value)];
 };
+/** A number of at least 0, which may have decimals. */
 export const seconds: Form<number> = (value, path) => {
   const isSeconds = typeof value === 'number' && Number.isFinite(value) && value >= 0;
   return isSeconds ? [] : [wrong(path, 'a number of at least 0', value)];
 };
 export const nothing: Form<null> = literal(null);
+/** A time in UTC, as the wire writes it. */
 export const moment: Form<string> = like(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/, 'a moment in UTC');
+/** Any JSON value, which must be present. */
 export const json: Form<unknown> = (value, path) => (value === undefined ? [wrong(path, 'something', value)] : []);
 export const anyObject: Form<Readonly<Record<string, unknown>>> = record(json);
 
@@ -102,6 +111,7 @@ export function id(prefix: string): Form<string> {
     typeof value === 'string' && isId(value) ? [] : [wrong(path, `an id that begins with ${prefix}_`, value)];
 }
 
+/** A string that matches a pattern; `what` describes it in errors. */
 export function like(pattern: RegExp, what: string): Form<string> {
   return (value, path) => (typeof value === 'string' && pattern.test(value) ? [] : [wrong(path, what, value)]);
 }
@@ -122,8 +132,4 @@ function checkField(
 function wrong(path: string, expected: string, seen: unknown): string {
   const shown = seen === undefined ? 'nothing' : JSON.stringify(seen);
   return `${path}: must be ${expected}, and is ${shown.length > 200 ? `${shown.slice(0, 200)}…` : shown}`;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -53,7 +53,7 @@ import {
   whole,
 } from './form.ts';
 
-// Everything but events that a server answers with.
+// All responses except events.
 
 const policy = byType<PermissionPolicy>({
   always_allow: object({ type: literal('always_allow') }),
@@ -62,7 +62,7 @@ const policy = byType<PermissionPolicy>({
 });
 const treatment = { enabled: bool, permission_policy: policy };
 
-/** The web tools have more to configure than the others, so here only what all have is looked at strictly. */
+/** The web tools have more to configure than the others, so only the common fields are checked strictly here. */
 const builtInConfig: Form<BuiltInToolConfig> = (value, path) => {
   const name = (value as { name?: string } | null)?.name;
   const isWeb = name === 'web_fetch' || name === 'web_search';
@@ -92,7 +92,7 @@ const customTool = object<CustomTool>({
   type: literal('custom'),
   name: text,
   description: text,
-  // A JSON Schema, which may hold anything.
+  // A JSON Schema, which may contain any field.
   input_schema: anyObject as Form<CustomTool['input_schema']>,
 });
 const tool = byType<Tool>({ agent_toolset_20260401: toolset, mcp_toolset: mcpToolset, custom: customTool });
@@ -140,6 +140,7 @@ function multiagentOf<Member>(member: Form<Member>) {
 
 const dates = { created_at: moment, updated_at: moment, archived_at: nullable(moment) } as const;
 
+/** An agent, with its roster by reference. */
 export const agentForm = object<Agent>({
   ...snapshotFields,
   multiagent: nullable(multiagentOf(reference)),
@@ -187,6 +188,7 @@ export const deletedEnvironmentForm = object<DeletedEnvironment>({
 const money = object({ amount: like(/^\d+$/, 'a whole number of cents as text'), currency: literal('USD') });
 export const budgetForm = object<Budget>({ type: literal('limit'), max_list_cost: money });
 
+/** Token usage of a session or thread; the cost is absent if the model's price is unknown. */
 export const usageForm = object<Usage>({
   input_tokens: whole,
   output_tokens: whole,
@@ -199,6 +201,7 @@ export const usageForm = object<Usage>({
 
 const status = literal(...sessionStatuses);
 
+/** The agent of a session, with the agents of its roster in full. */
 export const sessionAgentForm = object<Session['agent']>({
   ...snapshotFields,
   multiagent: nullable(multiagentOf(snapshot)),
@@ -306,12 +309,13 @@ export const filePageForm = object<FilePage>({
 });
 export const deletedFileForm = object<DeletedFile>({ type: literal('file_deleted'), id: id('file') });
 
+/** The error envelope. */
 export const errorForm = object<ErrorBody>({
   type: literal('error'),
   error: object<ErrorBody['error']>({
     type: literal(...(Object.keys(errorStatuses) as (keyof typeof errorStatuses)[])),
     message: text,
-    // Each code brings its own.
+    // Each code has its own fields.
     details: optional(anyObject as unknown as Form<NonNullable<ErrorBody['error']['details']>>),
   }),
   request_id: nullable(text),

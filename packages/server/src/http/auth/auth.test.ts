@@ -5,17 +5,18 @@ import Anthropic, { AuthenticationError } from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createManualClock } from '../../base/clock.ts';
-import { limits } from '../../base/limits.ts';
-import { knownSecrets, withDoor } from '../door.suite.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
-import { anyOf, type Credential, mayReach } from './credential.ts';
-import { openKeyStore } from './key-store.ts';
-import { createSessionTokens } from './session-tokens.ts';
-import { openSigningKey } from './signing-key.ts';
+import { httpLimits } from '../limits.ts';
+import { keyLimits } from '../../keys/limits.ts';
+import { knownSecrets, withHttpServer } from '../server/http-server.suite.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
+import { anyOf, type Credential, mayReach } from '../../keys/credential.ts';
+import { openKeyStore } from '../../keys/key-store.ts';
+import { createSessionTokens } from '../../keys/session-tokens.ts';
+import { openSigningKey } from '../../keys/signing-key.ts';
 
 const who = defineRoute({
   name: 'who.am_i',
-  summary: 'Says who asks',
+  summary: 'Returns the credential',
   method: 'get',
   path: '/v1/who',
   accepts: ['api', 'environment', 'session'],
@@ -45,10 +46,10 @@ const session: Credential = {
 const access = knownSecrets({ api, other, environment, session });
 const routes = [who, owned, forKeys];
 
-describe('who asks', () => {
+describe('authentication', () => {
   it('[H23] a key is taken from `Authorization: Bearer` and from `x-api-key`', () =>
-    withDoor({ routes, access }, async ({ door, send }) => {
-      const client = new Anthropic({ baseURL: door.url, apiKey: 'api' });
+    withHttpServer({ routes, access }, async ({ server, send }) => {
+      const client = new Anthropic({ baseURL: server.url, apiKey: 'api' });
       expect(await client.get('/v1/who')).toMatchObject({ id: 'key_1' });
       for (const headers of [{ 'x-api-key': 'api' }, { authorization: 'bearer  api' }, { 'X-Api-Key': ' api ' }]) {
         const { json, headers: answered } = await send({ path: '/v1/who', headers });
@@ -56,8 +57,8 @@ describe('who asks', () => {
       }
     }));
 
-  it('[H23] of both `Authorization` wins, unless it is an environment key', () =>
-    withDoor({ routes, access }, async ({ send }) => {
+  it('[H23] if both headers are sent, `Authorization` wins unless `x-api-key` is an environment key', () =>
+    withHttpServer({ routes, access }, async ({ send }) => {
       const idOf = async (bearer: string, apiKey: string) => {
         const headers = { authorization: `Bearer ${bearer}`, 'x-api-key': apiKey };
         const { status, json } = await send({ path: '/v1/who', headers });
@@ -69,9 +70,9 @@ describe('who asks', () => {
       expect(await idOf('session', 'api')).toBe('token');
     }));
 
-  it('[H24] without a key, and with a wrong one, it is a 401 that the official client does not repeat', () =>
-    withDoor({ routes, access }, async ({ door, send, requests }) => {
-      const client = new Anthropic({ baseURL: door.url, apiKey: 'wrong' });
+  it('[H24] a missing or wrong key is a 401, which the official client does not retry', () =>
+    withHttpServer({ routes, access }, async ({ server, send, requests }) => {
+      const client = new Anthropic({ baseURL: server.url, apiKey: 'wrong' });
       await expect(client.get('/v1/who')).rejects.toBeInstanceOf(AuthenticationError);
       expect(requests).toHaveLength(1);
       for (const headers of [{}, { authorization: 'Basic api' }, { authorization: 'api' }, { 'x-api-key': '' }]) {
@@ -83,30 +84,30 @@ describe('who asks', () => {
       expect(text).not.toContain('a-secret');
     }));
 
-  it('[H24] what is longer than any secret is not looked up', async () => {
-    const longest = 'x'.repeat(limits.secretCharsMax);
+  it('[H24] a key longer than any secret is refused without a look-up', async () => {
+    const longest = 'x'.repeat(httpLimits.secretCharsMax);
     const asked: string[] = [];
     const find = async (secret: string) => {
       asked.push(secret);
       return api;
     };
-    await withDoor({ routes, access: { find } }, async ({ send }) => {
+    await withHttpServer({ routes, access: { find } }, async ({ send }) => {
       expect((await send({ path: '/v1/who', headers: { 'x-api-key': longest } })).status).toBe(200);
       expect((await send({ path: '/v1/who', headers: { 'x-api-key': `${longest}x` } })).status).toBe(401);
       expect(asked).toEqual([longest]);
     });
   });
 
-  it('[H25] a server without keys takes any or none', () =>
-    withDoor({ routes }, async ({ send }) => {
+  it('[H25] a server without keys accepts any key or none', () =>
+    withHttpServer({ routes }, async ({ send }) => {
       for (const headers of [{}, { 'x-api-key': 'any' }, { authorization: 'Bearer dummy' }]) {
         const { json } = await send({ path: '/v1/who', headers });
         expect(json).toEqual({ kind: 'api', id: 'open', workspaceId: 'wrkspc_default' });
       }
     }));
 
-  it('[H26] a route takes only the kinds of credential that it names', () =>
-    withDoor({ routes, access }, async ({ send }) => {
+  it('[H26] a route accepts only the kinds of credential that it names', () =>
+    withHttpServer({ routes, access }, async ({ send }) => {
       const statusOf = async (secret: string) =>
         (await send({ path: '/v1/keys', headers: { 'x-api-key': secret } })).json.error?.type ?? 'ok';
       expect(await statusOf('api')).toBe('ok');
@@ -114,8 +115,8 @@ describe('who asks', () => {
       expect(await statusOf('session')).toBe('permission_error');
     }));
 
-  it('[H26] an environment key and a session token find only what they are for', () =>
-    withDoor({ routes, access }, async ({ send }) => {
+  it('[H26] an environment key and a session token find only their own environment and session', () =>
+    withHttpServer({ routes, access }, async ({ send }) => {
       const statusOf = async (secret: string, path: string) =>
         (await send({ path: `/v1/environments/${path}`, headers: { authorization: `Bearer ${secret}` } })).status;
       expect(await statusOf('api', 'env_9/sessions/sesn_9')).toBe(200);
@@ -129,7 +130,7 @@ describe('who asks', () => {
 });
 
 describe('keys in files', () => {
-  it('[H27] a first key is made when there is none, told once and kept as a digest that only its owner can read', () =>
+  it('[H27] the first key is generated, returned once and stored as a digest that only its owner can read', () =>
     withDirectory(async (directory) => {
       const first = await openKeyStore({ directory });
       expect(first.firstSecret).toMatch(/^fleetloom_api_[\w-]{43}$/);
@@ -162,19 +163,19 @@ describe('keys in files', () => {
       expect((await keys.list()).map(({ name }) => name).sort()).toEqual(['CI', 'first key', 'worker']);
     }));
 
-  it('[H28] a key that another process adds or revokes counts within a second', () =>
+  it('[H28] a key that another process adds or revokes takes effect within a second', () =>
     withDirectory(async (directory) => {
       const clock = createManualClock();
       const { keys } = await openKeyStore({ directory, clock });
       const elsewhere = (await openKeyStore({ directory })).keys;
       expect(await keys.find('nothing')).toBeUndefined();
       const { secret, key } = await elsewhere.create({ kind: 'api', name: 'late' });
-      clock.advance(limits.apiKeysCheckMs - 1);
+      clock.advance(keyLimits.apiKeysCheckMs - 1);
       expect(await keys.find(secret)).toBeUndefined();
       clock.advance(1);
       expect(await keys.find(secret)).toMatchObject({ id: key.id });
       expect(await elsewhere.revoke(key.id)).toBe(true);
-      clock.advance(limits.apiKeysCheckMs);
+      clock.advance(keyLimits.apiKeysCheckMs);
       expect(await keys.find(secret)).toBeUndefined();
       expect(await keys.revoke(key.id)).toBe(false);
       expect(await keys.revoke('../../etc/passwd')).toBe(false);
@@ -187,14 +188,14 @@ describe('keys in files', () => {
       const elsewhere = (await openKeyStore({ directory })).keys;
       const findTen = (secret: string) => Promise.all(Array.from({ length: 10 }, () => keys.find(secret)));
       const { secret, key } = await elsewhere.create({ kind: 'api', name: 'late' });
-      clock.advance(limits.apiKeysCheckMs);
+      clock.advance(keyLimits.apiKeysCheckMs);
       expect((await findTen(secret)).map((found) => found?.id)).toEqual(Array.from({ length: 10 }, () => key.id));
       await elsewhere.revoke(key.id);
-      clock.advance(limits.apiKeysCheckMs);
+      clock.advance(keyLimits.apiKeysCheckMs);
       expect(await findTen(secret)).toEqual(Array.from({ length: 10 }, () => undefined));
     }));
 
-  it('[H29] files that are no keys are reported and passed over, and what others can read is closed to them', () =>
+  it('[H29] files that are not keys are reported and skipped, and too permissive file modes are corrected', () =>
     withDirectory(async (directory) => {
       const { firstSecret } = await openKeyStore({ directory });
       const [name] = await readdir(directory);
@@ -202,12 +203,12 @@ describe('keys in files', () => {
       await writeFile(join(directory, 'other.json'), '{"version":1,"kind":"api"}');
       await writeFile(join(directory, 'README.md'), 'hello');
       await writeFile(join(directory, 'open.json'), await readFile(join(directory, name!)), { mode: 0o644 });
-      const mishaps: string[] = [];
-      const { keys } = await openKeyStore({ directory, onMishap: ({ message }) => mishaps.push(message) });
+      const errors: string[] = [];
+      const { keys } = await openKeyStore({ directory, onError: ({ message }) => errors.push(message) });
       expect(await keys.find(firstSecret!)).toBeDefined();
-      expect(mishaps.map((each) => each.slice(directory.length + 1)).sort()).toEqual([
-        'broken.json is no key and is passed over: remove it, or make it readable',
-        'other.json is no key and is passed over: remove it, or make it readable',
+      expect(errors.map((each) => each.slice(directory.length + 1)).sort()).toEqual([
+        'broken.json is not a key and is ignored: remove it, or make it readable',
+        'other.json is not a key and is ignored: remove it, or make it readable',
       ]);
       expect((await stat(join(directory, 'open.json'))).mode & 0o777).toBe(0o600);
     }));
@@ -217,7 +218,7 @@ describe('keys in files', () => {
       const { keys } = await openKeyStore({ directory });
       const [name] = await readdir(directory);
       const text = await readFile(join(directory, name!), 'utf8');
-      const copies = Array.from({ length: limits.apiKeysMax - 2 }, (_, index) => index);
+      const copies = Array.from({ length: keyLimits.apiKeysMax - 2 }, (_, index) => index);
       await Promise.all(copies.map((index) => writeFile(join(directory, `copy${index}.json`), text, { mode: 0o600 })));
       await keys.create({ kind: 'api', name: 'last' });
       await expect(keys.create({ kind: 'api', name: 'too many' })).rejects.toMatchObject({ code: 'too_many_keys' });
@@ -228,7 +229,7 @@ describe('session tokens', () => {
   const signingKey = Buffer.alloc(32, 7);
   const isIssuerCurrent = async () => true;
 
-  it('[H30] a token is for one session and ends with its time', async () => {
+  it('[H30] a token is valid for one session and expires', async () => {
     const clock = createManualClock(1_000);
     const tokens = createSessionTokens({ signingKey, clock, isIssuerCurrent });
     const { id: _, kind: __, ...fields } = session;
@@ -243,7 +244,7 @@ describe('session tokens', () => {
     expect(await tokens.find(token)).toBeUndefined();
   });
 
-  it('[H30] a token that was changed, or signed by somebody else, is none', async () => {
+  it('[H30] a token that was changed, or signed with another key, is refused', async () => {
     const clock = createManualClock();
     const tokens = createSessionTokens({ signingKey, clock, isIssuerCurrent });
     const fields = {
@@ -275,7 +276,7 @@ describe('session tokens', () => {
 });
 
 describe('the signing key', () => {
-  it('[H30] is made once, by whoever comes first, and only its owner can read it', () =>
+  it('[H30] is created once, by the first process, and only its owner can read it', () =>
     withDirectory(async (directory) => {
       const file = join(directory, 'signing-key');
       const made = await Promise.all(Array.from({ length: 5 }, () => openSigningKey(file)));

@@ -1,28 +1,29 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { limits } from '../../base/limits.ts';
-import { doorError } from '../door-error.ts';
-import { type Credential, type Credentials, DEFAULT_WORKSPACE, OPEN_ID } from './credential.ts';
+import { httpLimits } from '../limits.ts';
+import { requestError } from '../../base/request-error.ts';
+import { type Credential, type Credentials, DEFAULT_WORKSPACE, OPEN_ID } from '../../keys/credential.ts';
 import { checkOwnPage, readWebCookie } from './web-cookie.ts';
 
-/** `open`: whoever reaches the server may do everything, for servers on loopback that have no keys. */
+/** `open`: every client that reaches the server may do everything; for servers on loopback without keys. */
 export type Access = Credentials | 'open';
 
 /**
- * Who asks. A key comes as `Authorization: Bearer` or as `x-api-key`, depending on the age of the client. Of both the first
- * wins, unless it is an environment key: workers send theirs there, beside the key that their client has anyway. Without a
- * key, the cookie of a signed-in browser counts.
+ * The credential of a request. A key arrives as `Authorization: Bearer` or as `x-api-key`, depending on the version of the
+ * client. If both are sent, `Authorization` wins unless `x-api-key` is an environment key: workers send theirs there, beside
+ * the key of their client. Without a key, the cookie of a signed-in browser is used.
  */
 export async function authenticate(access: Access, headers: IncomingHttpHeaders, method = 'GET'): Promise<Credential> {
   return (await identify(access, headers, method)).credential;
 }
 
+/** A caller with the secret that it was identified by. */
 export interface Identity {
   readonly credential: Credential;
-  /** What the caller has sent as its credential. Empty where everybody is let in. Must be neither kept nor logged. */
+  /** The secret as the caller sent it. Empty if the server needs no key. Must not be stored or logged. */
   readonly secret: string;
 }
 
-/** The same, together with the secret that counted. */
+/** As {@link authenticate}, and also returns the secret that was accepted. */
 export async function identify(access: Access, headers: IncomingHttpHeaders, method: string): Promise<Identity> {
   if (access === 'open') return { credential: OPEN, secret: '' };
   const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
@@ -33,7 +34,7 @@ export async function identify(access: Access, headers: IncomingHttpHeaders, met
       checkOwnPage(headers, method);
       return await find(access, cookie);
     }
-    throw doorError('missing_key', 'this server asks for a key, and there is none');
+    throw requestError('missing_key', 'this server requires a key, and the request has none');
   }
   if (bearer === undefined) return await find(access, apiKey!);
   const found = await find(access, bearer);
@@ -43,9 +44,9 @@ export async function identify(access: Access, headers: IncomingHttpHeaders, met
 const OPEN: Credential = { kind: 'api', id: OPEN_ID, workspaceId: DEFAULT_WORKSPACE };
 
 async function find(credentials: Credentials, secret: string): Promise<Identity> {
-  const credential = secret.length <= limits.secretCharsMax ? await credentials.find(secret) : undefined;
+  const credential = secret.length <= httpLimits.secretCharsMax ? await credentials.find(secret) : undefined;
   // The secret is not part of the message: messages are logged.
-  if (credential === undefined) throw doorError('wrong_key', 'this key is not known here');
+  if (credential === undefined) throw requestError('wrong_key', 'this key is not known to the server');
   return { credential, secret };
 }
 

@@ -1,27 +1,30 @@
-import { limits } from '../../base/limits.ts';
+import { keyLimits } from '../../keys/limits.ts';
 import { inBackground } from '../../base/in-background.ts';
 import { type Cancel, type Schedule, systemSchedule } from '../../base/schedule.ts';
 import type { Access } from './authenticate.ts';
 
 /**
- * Ends what is open for a credential that does not count any more: revoked, signed out or expired, here or at another node.
- * A request is asked for its credential when it comes; a stream stays for days.
+ * Closes the requests and responses of a credential that is no longer valid: revoked, signed out or expired, on this node or on
+ * another. A request is authenticated once, when its headers arrive, but its body may take minutes, and a stream stays open for
+ * days.
  */
 export interface CredentialWatch {
-  /** Calls `onEnd` once when the secret does not count any more. Returns what ends the watch. */
+  /** Calls `onEnd` once, when the secret is no longer valid. Returns a function that ends the watch. */
   add(secret: string, onEnd: () => void): () => void;
   close(): void;
 }
 
+/** Where the credentials are looked up again, and how often. */
 export interface CredentialWatchOptions {
   readonly access: Access;
   readonly schedule?: Schedule | undefined;
-  /** Receives failures of the look-up. What is open stays open then: a store that is away revokes nobody. */
-  readonly onMishap: (error: unknown) => void;
+  /** Receives failures of the look-up. Responses stay open then: an unavailable store does not revoke keys. */
+  readonly onError: (error: unknown) => void;
 }
 
+/** Starts the periodic look-up of all watched credentials. */
 export function createCredentialWatch(options: CredentialWatchOptions): CredentialWatch {
-  const { access, schedule = systemSchedule, onMishap } = options;
+  const { access, schedule = systemSchedule, onError } = options;
   const watched = new Map<string, Set<() => void>>();
   let cancel: Cancel | undefined;
   let isFailing = false;
@@ -32,7 +35,7 @@ export function createCredentialWatch(options: CredentialWatchOptions): Credenti
       const own = () => onEnd();
       const known = watched.get(secret) ?? new Set();
       watched.set(secret, known.add(own));
-      cancel ??= schedule(look, limits.credentialCheckMs);
+      cancel ??= schedule(look, keyLimits.credentialCheckMs);
       return () => {
         if (known.delete(own) && known.size === 0 && watched.get(secret) === known) watched.delete(secret);
       };
@@ -48,15 +51,15 @@ export function createCredentialWatch(options: CredentialWatchOptions): Credenti
       Promise.all([...watched.keys()].map(check))
         .then(() => void (isFailing = false), report)
         .finally(() => {
-          cancel = watched.size === 0 ? undefined : schedule(look, limits.credentialCheckMs);
+          cancel = watched.size === 0 ? undefined : schedule(look, keyLimits.credentialCheckMs);
         }),
-      onMishap,
+      onError,
     );
   }
 
-  /** Once, not several times a second until the store is back. */
+  /** Reports an outage once, not several times a second until the store is available again. */
   function report(error: unknown): void {
-    if (!isFailing) onMishap(error);
+    if (!isFailing) onError(error);
     isFailing = true;
   }
 

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { limits } from '../../base/limits.ts';
-import { doorError } from '../door-error.ts';
+import { httpLimits } from '../limits.ts';
+import { requestError } from '../../base/request-error.ts';
 
-/** What the cookie of a signed-in browser begins with. */
+/** The prefix of the cookie value of a signed-in browser. */
 export const WEB_SESSION_PREFIX = 'fleetloom_web_';
 
 /** Browsers share cookies between the ports of a host, so each server has a name of its own. */
@@ -10,7 +10,7 @@ export function webCookieName({ host = '' }: IncomingHttpHeaders): string {
   return `fleetloom_${/:(\d{1,5})$/.exec(host)?.[1] ?? 'web'}`;
 }
 
-/** The session of the browser that asks, if it has one. Keys do not belong into cookies, so nothing else is taken. */
+/** The browser session in the cookie of a request, if there is one. A key in a cookie is ignored. */
 export function readWebCookie(headers: IncomingHttpHeaders): string | undefined {
   const name = webCookieName(headers);
   for (const pair of (headers.cookie ?? '').split(';')) {
@@ -22,19 +22,19 @@ export function readWebCookie(headers: IncomingHttpHeaders): string | undefined 
 }
 
 /**
- * A browser sends its cookie with requests that other pages make it send. What changes something therefore needs to say
- * that it comes from a page of ours: browsers put the `Origin` on all of those, and no page can change it.
+ * A browser also sends its cookie with requests that other pages make. A request that changes something must therefore have
+ * the `Origin` of a page of ours: browsers send it with all of those, and a page cannot change it.
  */
 export function checkOwnPage({ origin, host = '' }: IncomingHttpHeaders, method: string): void {
   if (method === 'GET' || method === 'HEAD') return;
   const own = host.toLowerCase();
   if (origin === `http://${own}` || origin === `https://${own}`) return;
-  throw doorError('wrong_origin', 'a cookie counts only with the Origin of a page of this server');
+  throw requestError('wrong_origin', 'a cookie is accepted only with the Origin of a page of this server');
 }
 
-/** Out of reach for scripts, never sent to or for another site, gone when it is of no use any more. */
+/** Scripts cannot read the cookie, it is not sent to or for another site, and it expires with its session. */
 export function toSetCookie(headers: IncomingHttpHeaders, token: string | undefined): string {
-  const seconds = token === undefined ? 0 : Math.floor(limits.webSessionMs / 1_000);
+  const seconds = token === undefined ? 0 : Math.floor(httpLimits.webSessionMs / 1_000);
   const secure = headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
   return `${webCookieName(headers)}=${token ?? ''}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
 }

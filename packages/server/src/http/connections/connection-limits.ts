@@ -1,7 +1,8 @@
 import { isIPv6 } from 'node:net';
-import { readDescriptorsMax } from '../../base/descriptors.ts';
-import { limits } from '../../base/limits.ts';
-import { isLoopbackHost } from '../check-site.ts';
+import { readDescriptorsMax } from '../../base/process/descriptors.ts';
+import { baseLimits } from '../../base/limits.ts';
+import { httpLimits } from '../limits.ts';
+import { isLoopbackHost } from '../auth/check-site.ts';
 
 /** Limits on connections and on requests under way. */
 export interface ConnectionLimits {
@@ -14,6 +15,7 @@ export interface ConnectionLimits {
   readonly keysMax: number;
 }
 
+/** The limits that the operator has configured; undefined means the default. */
 export interface ConnectionChoice {
   readonly max?: number | undefined;
   readonly perAddressMax?: number | undefined;
@@ -21,7 +23,7 @@ export interface ConnectionChoice {
 
 /** Reads the limits again at each call. */
 export function createConnectionLimits(choice: ConnectionChoice): () => ConnectionLimits {
-  let descriptorsMax: number = limits.descriptorsElsewhere;
+  let descriptorsMax: number = baseLimits.descriptorsElsewhere;
   return () => {
     // Without a free descriptor the file cannot be read; the last value stays.
     descriptorsMax = readDescriptorsMax() ?? descriptorsMax;
@@ -31,11 +33,11 @@ export function createConnectionLimits(choice: ConnectionChoice): () => Connecti
 
 /**
  * Half of the descriptors that the process may open are for connections. The other half is for the database, files, tool
- * hosts, programs and requests to models: connections of a stranger must not take those.
+ * hosts, programs and requests to models: clients without a key must not exhaust those.
  */
 export function toConnectionLimits(choice: ConnectionChoice, descriptorsMax: number): ConnectionLimits {
-  const half = Math.floor((descriptorsMax - limits.descriptorsAtStart) / 2);
-  const max = choice.max ?? Math.min(limits.connectionsMax, Math.max(limits.connectionsMin, half));
+  const half = Math.floor((descriptorsMax - httpLimits.descriptorsAtStart) / 2);
+  const max = choice.max ?? Math.min(httpLimits.connectionsMax, Math.max(httpLimits.connectionsMin, half));
   return {
     max,
     perAddressMax: choice.perAddressMax ?? Math.max(1, Math.ceil(max / 2)),

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import { limits } from '../../base/limits.ts';
+import { httpLimits } from '../limits.ts';
 import type { Rank, Ranked } from './ranked-connections.ts';
 
 /**
- * One connection with its requests. Pipelined requests are carried out one after the other: Node emits `close` only for the
+ * One connection with its requests. Pipelined requests are handled one after the other: Node emits `close` only for the
  * answer that has the socket, so a later one would not notice that the client has left.
  */
 export class Connection implements Ranked {
@@ -32,7 +32,7 @@ export class Connection implements Ranked {
   enqueue(start: () => void): void {
     if (this.#isBusy) {
       // Unread requests stay in the buffers of the client.
-      if (this.#queue.push(start) >= limits.pipelinedRequestsMax) this.#pause();
+      if (this.#queue.push(start) >= httpLimits.pipelinedRequestsMax) this.#pause();
       return;
     }
     this.#isBusy = true;

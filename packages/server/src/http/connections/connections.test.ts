@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../base/limits.ts';
+import { httpLimits } from '../limits.ts';
 import { toConnectionLimits } from './connection-limits.ts';
 import { Connections, type RequestSlot } from './connections.ts';
 
@@ -12,7 +12,7 @@ function open(max: number, perAddressMax?: number) {
   return {
     connections,
     sockets,
-    pass: async (ms: number = limits.connectionGraceMs) => {
+    pass: async (ms: number = httpLimits.connectionGraceMs) => {
       now += ms;
       for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
     },
@@ -36,7 +36,7 @@ describe('replacing connections', () => {
   it('[H91] the oldest connection without a request is replaced once it is 5 ms old', async () => {
     const { admit, pass, closed, connections } = open(2);
     expect([admit(), admit(), admit()]).toEqual([true, true, false]);
-    await pass(limits.connectionGraceMs - 1);
+    await pass(httpLimits.connectionGraceMs - 1);
     expect(admit()).toBe(false);
     await pass(1);
     expect(admit()).toBe(true);
@@ -117,18 +117,18 @@ describe('shares of keys', () => {
 });
 
 describe('pipelining', () => {
-  it('[H97] pipelined requests are carried out one after the other, and at most 16 are read ahead', () => {
+  it('[H97] pipelined requests are handled one after the other, and at most 16 are read ahead', () => {
     const { admit, sockets, connections } = open(2);
     admit();
     const [socket] = sockets;
     const slots: RequestSlot[] = [];
-    for (let count = 0; count < limits.pipelinedRequestsMax; count++)
+    for (let count = 0; count < httpLimits.pipelinedRequestsMax; count++)
       connections.begin(socket!, (slot) => slots.push(slot));
     expect([slots.length, socket!.isPaused()]).toEqual([1, false]);
     connections.begin(socket!, (slot) => slots.push(slot));
     expect(socket!.isPaused()).toBe(true);
-    for (let index = 0; index < limits.pipelinedRequestsMax; index++) slots[index]!.end();
-    expect([slots.length, socket!.isPaused()]).toEqual([limits.pipelinedRequestsMax + 1, false]);
+    for (let index = 0; index < httpLimits.pipelinedRequestsMax; index++) slots[index]!.end();
+    expect([slots.length, socket!.isPaused()]).toEqual([httpLimits.pipelinedRequestsMax + 1, false]);
   });
 
   it('[H97] pipelined requests that wait are dropped when their connection closes', () => {

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { limits } from '../../base/limits.ts';
-import { doorError } from '../door-error.ts';
+import { httpLimits } from '../limits.ts';
+import { requestError } from '../../base/request-error.ts';
 import { Connection } from './connection.ts';
 import { type ConnectionLimits, toAddressGroup } from './connection-limits.ts';
 import { type Rank, RankedConnections } from './ranked-connections.ts';
@@ -42,7 +42,7 @@ export class Connections {
     this.shed(this.#all.size - limits.max);
   }
 
-  /** Takes a new connection in, or closes it. */
+  /** Accepts a new connection, or closes it. */
   admit(socket: Socket): boolean {
     const address = toAddressGroup(socket.remoteAddress);
     if (!this.#makeRoom(address)) {
@@ -116,9 +116,9 @@ export class Connections {
   #acquire(keyId: string): void {
     const count = this.#byKey.get(keyId) ?? 0;
     const { perKeyMax, keysMax } = this.#limits;
-    if (count >= perKeyMax) throw doorError('too_many_requests', `this key has ${count} requests under way`);
+    if (count >= perKeyMax) throw requestError('too_many_requests', `this key has ${count} requests under way`);
     if (this.#ofKeys >= keysMax) {
-      throw doorError('too_many_requests', `the server has ${this.#ofKeys} requests under way`);
+      throw requestError('too_many_requests', `the server has ${this.#ofKeys} requests under way`);
     }
     this.#byKey.set(keyId, count + 1);
     this.#ofKeys += 1;
@@ -140,7 +140,7 @@ export class Connections {
 
   /** False if no connection is old enough to be replaced. */
   #closeLeast(among: RankedConnections<Connection>): boolean {
-    const least = among.findLeast(this.#steady() - limits.connectionGraceMs);
+    const least = among.findLeast(this.#steady() - httpLimits.connectionGraceMs);
     if (least === undefined) return false;
     this.#forget(least);
     least.socket.destroy();

@@ -4,6 +4,7 @@
  */
 export type Rank = 'unused' | 'idle_stranger' | 'busy_stranger' | 'idle' | 'busy';
 
+/** What decides which connection is closed first at the limit. */
 export interface Ranked {
   readonly rank: Rank;
   /** Since when it has that rank. */

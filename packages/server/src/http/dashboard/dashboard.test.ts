@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../base/clock.ts';
-import { limits } from '../../base/limits.ts';
+import { httpLimits } from '../limits.ts';
 import { type TestServer, withServer } from '../../server.suite.ts';
-import { openKeyStore } from '../auth/key-store.ts';
-import { sendTo, type TestAnswer, type TestRequest } from '../door.suite.ts';
+import { openKeyStore } from '../../keys/key-store.ts';
+import { sendTo, type TestAnswer, type TestRequest } from '../server/http-server.suite.ts';
 import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import { createLoginCodes } from './login-codes.ts';
 import { createLogins } from './logins.ts';
@@ -18,6 +18,8 @@ beforeAll(async () => {
   await mkdir(join(directory, 'assets'));
   await writeFile(join(directory, 'index.html'), '<!doctype html><title>dashboard</title>');
   await writeFile(join(directory, 'login.html'), '<!doctype html><title>sign in</title><p><!--problem--></p>');
+  await writeFile(join(directory, 'manifest.webmanifest'), '{}');
+  await writeFile(join(directory, 'icon-192.png'), '');
   await writeFile(join(directory, 'assets', 'main-12345678.js'), 'export {};\n'.repeat(200));
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
@@ -53,7 +55,7 @@ function cookieOf(header: string[] | undefined): string {
 }
 
 describe('the pages', () => {
-  it('[Z1] pages come with a policy that allows nothing from elsewhere, and are asked for again each time', () =>
+  it('[Z1] pages have a policy that allows only files of this server, and are revalidated each time', () =>
     withPages(async ({ ask, signIn }) => {
       const { status, headers, text } = await ask({ path: '/', headers: { cookie: await signIn() } });
       expect([status, text]).toEqual([200, '<!doctype html><title>dashboard</title>']);
@@ -76,7 +78,17 @@ describe('the pages', () => {
       });
     }));
 
-  it('[Z1] what has its content in its name is kept for ever, an unchanged file is not sent again, and a reader of gzip gets gzip', () =>
+  it('[H200] the web manifest and its icons are served without a login, and the policy allows the manifest of this server only', () =>
+    withPages(async ({ ask, signIn }) => {
+      const manifest = await ask({ path: '/manifest.webmanifest' });
+      expect([manifest.status, manifest.headers['content-type']]).toEqual([200, 'application/manifest+json']);
+      const icon = await ask({ path: '/icon-192.png' });
+      expect([icon.status, icon.headers['content-type']]).toEqual([200, 'image/png']);
+      const { headers } = await ask({ path: '/', headers: { cookie: await signIn() } });
+      expect(String(headers['content-security-policy']).split('; ')).toContain("manifest-src 'self'");
+    }));
+
+  it('[Z1] a file with a hash in its name is cached forever, an unchanged file is not sent again, and gzip is used if accepted', () =>
     withPages(async ({ ask, server }) => {
       const path = '/assets/main-12345678.js';
       const plain = await ask({ path });
@@ -91,7 +103,7 @@ describe('the pages', () => {
       expect(await zipped.text()).toBe(plain.text);
     }));
 
-  it('[Z1] no other file can be reached, and what the API has keeps its place', () =>
+  it('[Z1] no other file can be reached, and the paths of the API stay reachable', () =>
     withPages(async ({ ask }) => {
       for (const path of [
         '/assets/../index.html',
@@ -107,7 +119,7 @@ describe('the pages', () => {
       expect((await ask({ path: '/v1/agents' })).status).toBe(401);
     }));
 
-  it('[Z9] without built pages the API works, and the page says what to do', () =>
+  it('[Z9] without built pages the API works, and the page explains how to build them', () =>
     withServer(
       async ({ server }) => {
         const { status, text } = await sendTo(server, { path: '/' });
@@ -118,8 +130,8 @@ describe('the pages', () => {
     ));
 });
 
-describe('ways in', () => {
-  it('[Z2] the link lets one browser in, once: afterwards it says that it was used', () =>
+describe('signing in', () => {
+  it('[Z2] the link signs one browser in, once: afterwards the page states that it was used', () =>
     withPages(async ({ ask, server, key }) => {
       const path = pathOf(await server.dashboardUrl());
       expect(path).not.toContain(key);
@@ -136,6 +148,18 @@ describe('ways in', () => {
       expect([again.status, again.headers['set-cookie']]).toEqual([403, undefined]);
       expect(again.text).toContain('has been used');
       expect((await ask({ path: '/v1/agents', headers: { cookie: cookieOf([set!]) } })).status).toBe(200);
+    }));
+
+  it('[Z263] a login link opens the page that it names, if the name has only letters', () =>
+    withPages(async ({ ask, server }) => {
+      const target = async (page: string) => {
+        const { text } = await ask({ path: `${pathOf(await server.dashboardUrl())}&page=${page}` });
+        return /content="0;url=([^"]*)"/.exec(text)?.[1];
+      };
+      expect(await target('fleet')).toBe('./#/fleet');
+      expect(await target('a'.repeat(20))).toBe(`./#/${'a'.repeat(20)}`);
+      for (const page of ['a'.repeat(21), '', 'Fleet', '%22%3E%3Cscript%3E', 'a/b'])
+        expect(await target(page)).toBe('./');
     }));
 
   it('[H101] a login link survives HEAD, prefetches, previews and embedding, and then works for the visit', () =>
@@ -160,21 +184,21 @@ describe('ways in', () => {
       expect((await ask({ path, headers: visit })).status).toBe(403);
     }));
 
-  it('[Z2] a code ends with its time, and of many the oldest goes', () => {
+  it('[Z2] a code expires, and above the limit the oldest is dropped', () => {
     const clock = createManualClock(0);
     const codes = createLoginCodes({ clock });
     const visitor = { keyId: 'key_1', workspaceId: 'w' };
     const late = codes.make(visitor);
-    clock.advance(limits.loginCodeMs);
+    clock.advance(httpLimits.loginCodeMs);
     expect(codes.take(late)).toBeUndefined();
     const intime = codes.make(visitor);
-    clock.advance(limits.loginCodeMs - 1);
+    clock.advance(httpLimits.loginCodeMs - 1);
     expect(codes.take(intime)).toEqual(visitor);
-    const many = Array.from({ length: limits.loginCodesMax + 1 }, () => codes.make(visitor));
+    const many = Array.from({ length: httpLimits.loginCodesMax + 1 }, () => codes.make(visitor));
     expect([codes.take(many[0]!), codes.take(many[1]!)]).toEqual([undefined, visitor]);
   });
 
-  it('[Z3] without a cookie one is led to the sign-in page, where a key lets in and a wrong one is refused', () =>
+  it('[Z3] a browser without a cookie is redirected to the sign-in page, which accepts a key and refuses a wrong one', () =>
     withPages(async ({ ask, key, server }) => {
       const away = await ask({ path: '/' });
       expect([away.status, away.headers.location]).toEqual([303, './login']);
@@ -188,16 +212,16 @@ describe('ways in', () => {
       });
       const wrong = await ask(form('fleetloom_api_<b>'));
       expect([wrong.status, wrong.headers['set-cookie']]).toEqual([401, undefined]);
-      expect(wrong.text).toContain('not known here');
+      expect(wrong.text).toContain('not known to the server');
       const right = await ask(form(` ${key} `));
       const cookie = cookieOf(right.headers['set-cookie']);
       expect((await ask({ path: '/', headers: { cookie } })).status).toBe(200);
       expect((await ask({ path: '/login', headers: { cookie } })).status).toBe(303);
-      const long = await ask(form('x'.repeat(limits.loginBodyBytesMax)));
+      const long = await ask(form('x'.repeat(httpLimits.loginBodyBytesMax)));
       expect(long.status).toBe(413);
     }));
 
-  it('[Z3] a key of a worker opens no dashboard', () =>
+  it('[Z3] the key of a worker cannot sign in', () =>
     withPages(async ({ ask, client, server }) => {
       const environment = await client.beta.environments.create({ name: 'e', config: { type: 'self_hosted' } });
       const { secret } = await client.post<{ secret: string }>(`/v1/environments/${environment.id}/keys`, {
@@ -213,7 +237,7 @@ describe('ways in', () => {
       expect(answer.status).toBe(401);
     }));
 
-  it('[Z7] signing out takes the cookie away', () =>
+  it('[Z7] signing out removes the cookie', () =>
     withPages(async ({ ask, signIn, server }) => {
       const cookie = await signIn();
       const out = await ask({
@@ -224,7 +248,7 @@ describe('ways in', () => {
       expect(out.headers['set-cookie']![0]).toContain('Max-Age=0');
     }));
 
-  it('[Z8] a server that asks for no key has a dashboard without sign-in', () =>
+  it('[Z8] a server that needs no key has a dashboard without sign-in', () =>
     withPages(
       async ({ ask, server, url }) => {
         expect(await server.dashboardUrl()).toBe(`${url}/`);
@@ -235,7 +259,7 @@ describe('ways in', () => {
 });
 
 describe('the cookie', () => {
-  it('[Z5] it does what its key may do, also after a restart of the server', () =>
+  it('[Z5] has the rights of its key, also after a restart of the server', () =>
     withPages(async ({ ask, signIn, restart }) => {
       const cookie = await signIn();
       const name = cookie.split('=')[0]!;
@@ -249,7 +273,7 @@ describe('the cookie', () => {
       expect(answer.status).toBe(200);
     }));
 
-  it('[Z5] one of another server on this host, a changed one and a key in a cookie are not taken', () =>
+  it('[Z5] of another server on this host, or changed, or with a key as its value, is refused', () =>
     withPages(async ({ ask, signIn, server, key }) => {
       const cookie = await signIn();
       const mine = `fleetloom_${server.port}=`;
@@ -266,7 +290,7 @@ describe('the cookie', () => {
         expect((await ask({ path: '/v1/agents', headers: { cookie: other } })).status).toBe(401);
     }));
 
-  it('[Z5] it ends with its time, and when its key is revoked', async () => {
+  it('[Z5] expires, and ends when its key is revoked', async () => {
     const clock = createManualClock(Date.UTC(2026, 0, 1));
     const { keys } = await openKeyStore({ directory: join(directory, 'keys'), clock });
     const logins = createLogins(createMemoryStore({ clock }), clock);
@@ -279,7 +303,7 @@ describe('the cookie', () => {
       workspaceId: 'wrkspc_mine',
       name: 'mine',
     });
-    clock.advance(limits.webSessionMs - 1);
+    clock.advance(httpLimits.webSessionMs - 1);
     expect(await sessions.find(token)).toBeDefined();
     clock.advance(1);
     expect(await sessions.find(token)).toBeUndefined();
@@ -288,7 +312,7 @@ describe('the cookie', () => {
     expect(await sessions.find(other)).toBeUndefined();
   });
 
-  it('[Z6] what changes something needs the Origin of a page of this server beside the cookie; a key needs none', () =>
+  it('[Z6] needs the Origin of a page of this server for requests that change something; a key does not', () =>
     withPages(async ({ ask, signIn, server, key }) => {
       const cookie = await signIn();
       const create = (headers: Record<string, string>) =>

@@ -1,38 +1,40 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Store } from '../../store/store.ts';
-import type { Credential, Credentials } from '../auth/credential.ts';
-import type { KeyStore } from '../auth/key-store.ts';
+import type { Credential, Credentials } from '../../keys/credential.ts';
+import type { KeyStore } from '../../keys/key-store.ts';
 import { createLoginCodes, type LoginCodes } from './login-codes.ts';
 import { createLogins } from './logins.ts';
 import { findWebDirectory, openWebFiles, type WebFiles } from './web-files.ts';
 import { createWebSessions, type WebSessions } from './web-sessions.ts';
 
+/** Where the dashboard finds its pages and stores its sign-ins. */
 export interface DashboardOptions {
-  /** Where the built pages are; by default what was built into this package. */
+  /** The directory of the built pages; by default the one in this package. */
   readonly directory?: string | undefined;
-  /** Undefined: everybody is let in. */
+  /** Undefined: the server needs no key. */
   readonly keys: KeyStore | undefined;
   readonly signingKey: Uint8Array;
   readonly clock: Clock;
-  /** Where it is kept which browsers are signed in. */
+  /** Stores which browsers are signed in. */
   readonly store: Pick<Store, 'documents'>;
-  /** Codes of links, where several nodes have to know them. */
+  /** Codes of login links, if several nodes share them. */
   readonly codes?: LoginCodes | undefined;
 }
 
-/** The pages for people, and how a browser comes in: by a link that works once, or by a key that is typed in. */
+/** The web pages, and how a browser signs in: with a link that works once, or with a typed key. */
 export interface Dashboard {
-  /** Cookies that it gave out, to be asked beside the keys. Undefined where everybody is let in. */
+  /** The signed-in browsers, accepted in addition to keys. Undefined if the server needs no key. */
   readonly sessions: WebSessions | undefined;
   readonly codes: LoginCodes;
-  /** Looks the key up that somebody typed in. */
+  /** Looks up a key that was typed into the sign-in form. */
   readonly findKey: (secret: string) => Promise<Credential | undefined>;
-  /** Read when they are asked for first. Undefined if they were not built. */
+  /** The pages, read on first use. Undefined if they were not built. */
   readonly files: () => Promise<WebFiles | undefined>;
-  /** The way in for whoever holds the server: works once and for a short time. */
+  /** A sign-in link for the operator of the server: it works once and for a short time. */
   readonly makeLink: (serverUrl: string) => Promise<string>;
 }
 
+/** Creates the dashboard. Its pages are read on the first request. */
 export function createDashboard({ directory, keys, signingKey, clock, store, ...rest }: DashboardOptions): Dashboard {
   const codes = rest.codes ?? createLoginCodes({ clock });
   const logins = createLogins(store, clock);
@@ -51,7 +53,7 @@ export function createDashboard({ directory, keys, signingKey, clock, store, ...
   };
 }
 
-/** Keys of workers open no dashboard. */
+/** Environment keys, which workers have, cannot sign in. */
 async function findApiKey(keys: Credentials | undefined, secret: string): Promise<Credential | undefined> {
   const credential = await keys?.find(secret);
   return credential?.kind === 'api' ? credential : undefined;

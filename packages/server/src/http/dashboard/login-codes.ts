@@ -1,35 +1,36 @@
 import type { Clock } from '../../base/clock.ts';
-import { limits } from '../../base/limits.ts';
-import { digestOf, makeSecret, type RandomBytes } from '../auth/secret.ts';
+import { httpLimits } from '../limits.ts';
+import { digestOf, makeSecret, type RandomBytes } from '../../keys/secret.ts';
 
-/** For whom a browser is let in: the key that vouches for it. */
+/** The key whose rights a signed-in browser has. */
 export interface Visitor {
   readonly keyId: string;
   readonly workspaceId: string;
 }
 
-/** Codes in links. Each lets one browser in, once, soon. */
+/** Codes of login links. Each signs one browser in, once, within a short time. */
 export interface LoginCodes {
   make(visitor: Visitor): string | Promise<string>;
-  /** Whom a code was made for. From then on it is worth nothing. */
+  /** Uses a code up, and returns the key that it was made for. */
   take(code: string): Visitor | undefined | Promise<Visitor | undefined>;
 }
 
-/** Those that are not kept beyond this process. */
+/** Codes in the memory of one process. */
 export interface LocalLoginCodes extends LoginCodes {
   make(visitor: Visitor): string;
   take(code: string): Visitor | undefined;
 }
 
+/** Creates the codes of a single server process. */
 export function createLoginCodes({ clock, random }: { clock: Clock; random?: RandomBytes }): LocalLoginCodes {
-  /** By their digests: how long a look-up takes says nothing about the code. */
+  /** By digest, so that the time of a look-up reveals nothing about the code. */
   const open = new Map<string, Visitor & { readonly until: number }>();
   return {
     make: (visitor) => {
       const code = makeSecret('', random);
-      open.set(nameOf(code), { ...visitor, until: clock.steady() + limits.loginCodeMs });
+      open.set(nameOf(code), { ...visitor, until: clock.steady() + httpLimits.loginCodeMs });
       const [oldest] = open.keys();
-      if (open.size > limits.loginCodesMax) open.delete(oldest!);
+      if (open.size > httpLimits.loginCodesMax) open.delete(oldest!);
       return code;
     },
     take: (code) => {

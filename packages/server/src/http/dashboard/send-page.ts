@@ -1,15 +1,16 @@
 import { cutText } from '@fleetloom/protocol/fleet';
-import { doorError } from '../door-error.ts';
-import { type Exchange, pathOf } from '../exchange.ts';
+import { requestError } from '../../base/request-error.ts';
+import type { Exchange } from '../routing/exchange.ts';
+import { pathOf } from '../routing/request-path.ts';
 import type { Dashboard } from './dashboard.ts';
 import type { WebFile } from './web-files.ts';
 
-/** A built file as it is. */
+/** Sends a built file unchanged. */
 export async function sendFile(exchange: Exchange, dashboard: Dashboard, path: string): Promise<void> {
   const files = await dashboard.files();
   if (files === undefined) return sendNotBuilt(exchange);
   const file = files.get(path);
-  if (file === undefined) throw doorError('unknown_path', `there is no ${cutText(pathOf(exchange.incoming), 200)}`);
+  if (file === undefined) throw requestError('unknown_path', `there is no ${cutText(pathOf(exchange.incoming), 200)}`);
   const { incoming, outgoing } = exchange;
   const headers = { ...headersOf(file), etag: file.etag };
   if (incoming.headers['if-none-match'] === file.etag) return void outgoing.writeHead(304, headers).end();
@@ -19,7 +20,7 @@ export async function sendFile(exchange: Exchange, dashboard: Dashboard, path: s
   outgoing.writeHead(200, { ...headers, ...encoding, 'content-length': bytes.length }).end(bytes);
 }
 
-/** A built page with a sentence of ours in it. */
+/** Sends a built page with a message inserted. */
 export async function sendPage(
   exchange: Exchange,
   dashboard: Dashboard,
@@ -34,8 +35,8 @@ export async function sendPage(
 }
 
 /**
- * Nothing but what this server itself serves, and no HTML from text except through the sanitizer: what agents say is
- * shown in these pages, and agents read what strangers write.
+ * Allows only files of this server, and HTML from text only through the sanitizer: the pages show what agents write, and
+ * agents repeat what they read on the web.
  */
 const POLICY = [
   "default-src 'none'",
@@ -44,6 +45,7 @@ const POLICY = [
   "img-src 'self' data:",
   "connect-src 'self'",
   "worker-src 'self'",
+  "manifest-src 'self'",
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
@@ -56,7 +58,7 @@ function headersOf({ type, isHashed }: WebFile): Record<string, string> {
     'content-type': type,
     'content-security-policy': POLICY,
     'x-content-type-options': 'nosniff',
-    // Not `no-referrer`: browsers then hide the Origin of our own forms too.
+    // Not `no-referrer`: browsers would then send `Origin: null` with our own forms.
     'referrer-policy': 'same-origin',
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
@@ -68,7 +70,7 @@ function headersOf({ type, isHashed }: WebFile): Record<string, string> {
 
 function sendNotBuilt({ outgoing }: Exchange): void {
   outgoing.writeHead(503, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' });
-  outgoing.end('The dashboard was not built. In a clone, `npm run build` does it. The API works without it.\n');
+  outgoing.end('The dashboard was not built. In a clone, run `npm run build`. The API works without it.\n');
 }
 
 function escape(text: string): string {

@@ -5,20 +5,21 @@ import { extname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
+/** A built file of the dashboard, in memory. */
 export interface WebFile {
   readonly bytes: Buffer;
-  /** Where it is much smaller. */
+  /** The content compressed with gzip; undefined if that saves little. */
   readonly zipped: Buffer | undefined;
   readonly type: string;
   readonly etag: string;
-  /** Its name changes with its content, so it can be kept for ever. */
+  /** Whether the name contains a hash of the content, so that clients may cache it forever. */
   readonly isHashed: boolean;
 }
 
 /** By path, `/index.html` for example. */
 export type WebFiles = ReadonlyMap<string, WebFile>;
 
-/** All files below a directory, in memory: they are few, and nothing that a client sends becomes a path of ours. */
+/** Reads all files below a directory into memory: they are few, and no path of a client reaches the file system. */
 export async function openWebFiles(directory: string): Promise<WebFiles | undefined> {
   if (!existsSync(join(directory, 'index.html'))) return undefined;
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
@@ -27,7 +28,7 @@ export async function openWebFiles(directory: string): Promise<WebFiles | undefi
   return new Map(files);
 }
 
-/** Beside what was compiled; from the sources, where the last build has put it. */
+/** The directory beside the compiled code; when running from source, the output of the last build. */
 export function findWebDirectory(): string {
   const packed = join(import.meta.dirname, '..', '..', 'web');
   return existsSync(packed) ? packed : join(import.meta.dirname, '..', '..', '..', 'dist', 'web');
@@ -54,4 +55,6 @@ const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.webmanifest': 'application/manifest+json',
 };

@@ -1,23 +1,24 @@
 import { createHmac } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
-import { limits } from '../../base/limits.ts';
-import type { Credentials } from '../auth/credential.ts';
-import type { KeyStore } from '../auth/key-store.ts';
-import { isSameDigest } from '../auth/secret.ts';
+import { httpLimits } from '../limits.ts';
+import type { Credentials } from '../../keys/credential.ts';
+import type { KeyStore } from '../../keys/key-store.ts';
+import { isSameDigest } from '../../keys/secret.ts';
 import { WEB_SESSION_PREFIX } from '../auth/web-cookie.ts';
 import type { Visitor } from './login-codes.ts';
 import type { Logins } from './logins.ts';
 
 /**
- * What the cookie of a browser holds: its login, for which key and until when, signed. It holds across restarts and at every
- * node; it ends with its time, with the key, and when the browser signs out.
+ * Signed browser cookies with the id of the login, its key and when it expires. A cookie is valid on every node and across
+ * restarts, until it expires, its key is revoked or the browser signs out.
  */
 export interface WebSessions extends Credentials {
   issue(visitor: Visitor): Promise<string>;
-  /** Signs the browser out: the cookie counts nowhere any more. Does nothing if it did not count. */
+  /** Signs the browser out on every node. Does nothing if the cookie is not valid. */
   end(token: string): Promise<void>;
 }
 
+/** What cookies are signed and checked with. */
 export interface WebSessionsOptions {
   readonly signingKey: Uint8Array;
   readonly clock: Clock;
@@ -25,11 +26,12 @@ export interface WebSessionsOptions {
   readonly logins: Logins;
 }
 
+/** Creates the sessions; a cookie whose key or login is gone is refused. */
 export function createWebSessions({ signingKey, clock, keys, logins }: WebSessionsOptions): WebSessions {
   return {
     issue: async ({ keyId, workspaceId }) => {
-      const expiresAt = clock.now() + limits.webSessionMs;
-      const fields: Fields = [workspaceId, keyId, expiresAt, await logins.begin(expiresAt)];
+      const expiresAt = clock.now() + httpLimits.webSessionMs;
+      const fields: Fields = [workspaceId, keyId, expiresAt, await logins.begin({ workspaceId, expiresAt })];
       const payload = Buffer.from(JSON.stringify(fields)).toString('base64url');
       return `${WEB_SESSION_PREFIX}${payload}.${sign(payload).toString('base64url')}`;
     },
@@ -51,15 +53,15 @@ export function createWebSessions({ signingKey, clock, keys, logins }: WebSessio
     const [payload, signature, ...more] = token.slice(WEB_SESSION_PREFIX.length).split('.');
     if (payload === undefined || signature === undefined || more.length > 0) return undefined;
     if (!isSameDigest(Buffer.from(signature, 'base64url'), sign(payload))) return undefined;
-    // Signed by us, so the fields are what `issue` put there.
+    // The signature matched, so these are the fields that `issue` wrote.
     return JSON.parse(Buffer.from(payload, 'base64url').toString()) as Fields;
   }
 
-  /** Tokens of sessions are signed with the same key: the purpose keeps one from passing for the other. */
+  /** Session tokens are signed with the same key; the purpose keeps one from being accepted as the other. */
   function sign(payload: string): Buffer {
     return createHmac('sha256', signingKey).update(`${WEB_SESSION_PREFIX}${payload}`).digest();
   }
 }
 
-/** Workspace, key, when it expires, login. Cookies of older versions have no login, and do not count any more. */
+/** Workspace, key, expiry, login. Cookies of older versions have no login and are refused. */
 type Fields = [string, string, number, string | undefined];

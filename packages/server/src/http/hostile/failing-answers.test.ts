@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../base/clock.ts';
 import { inBackground } from '../../base/in-background.ts';
-import { ContentAnswer } from '../answer.ts';
-import { knownSecrets, type TestDoorOptions, withDoor } from '../door.suite.ts';
-import { type AnyRoute, defineRoute, type RouteRequest } from '../route.ts';
-import { encodeWireEvent } from '../sse/event-encoder.ts';
+import { ContentAnswer } from '../response/answer.ts';
+import { knownSecrets, type TestHttpServerOptions, withHttpServer } from '../server/http-server.suite.ts';
+import { type AnyRoute, defineRoute, type RouteRequest } from '../routing/route.ts';
+import { encodeWireEvent } from '../streams/sse/event-encoder.ts';
 import { exchangeBytes, openRaw, sendRaw, untilClosed } from './raw-http.suite.ts';
 
 const anything = z.looseObject({});
@@ -23,13 +23,16 @@ function route(handle: (request: RouteRequest) => Promise<never>, gives: AnyRout
   });
 }
 
-const live = (handle: (request: RouteRequest) => Promise<unknown>, gives?: AnyRoute['gives']): TestDoorOptions => ({
+const live = (
+  handle: (request: RouteRequest) => Promise<unknown>,
+  gives?: AnyRoute['gives'],
+): TestHttpServerOptions => ({
   routes: [route(handle as never, gives)],
   clock: systemClock,
 });
 
 describe('failing routes', () => {
-  it('[H106] whatever a route throws is one whole answer, logged once, and the connection serves the next request', async () => {
+  it('[H106] any thrown value becomes one complete answer, is logged once, and the connection serves the next request', async () => {
     const deep: unknown[] = [];
     for (let at = deep, level = 0; level < 100_000; level++) {
       const inner: unknown[] = [];
@@ -60,15 +63,15 @@ describe('failing routes', () => {
       () => new ContentAnswer({ 'x-y': 'a\r\nb' }, Readable.from(['x'])),
     ];
     for (const [index, failure] of failures.entries()) {
-      await withDoor(
+      await withHttpServer(
         live(async () => failure()),
-        async ({ door, mishaps, requests }) => {
+        async ({ server, errors, requests }) => {
           const ask = 'GET /v1/fail HTTP/1.1\r\nhost: localhost\r\n\r\n';
           const next = 'GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
-          const [answer, health] = await exchangeBytes(door.port, ask + next);
+          const [answer, health] = await exchangeBytes(server.port, ask + next);
           expect([index, answer?.status, answer?.isWhole, health?.status]).toEqual([index, 500, true, 200]);
           expect(JSON.parse(answer!.text).request_id).toBe(answer!.headers['request-id']);
-          expect([index, mishaps.length]).toEqual([index, 1]);
+          expect([index, errors.length]).toEqual([index, 1]);
           await expect.poll(() => requests.length).toBe(2);
           expect(requests[0]).toMatchObject({ status: 500, errorCode: 'unexpected', isComplete: true });
         },
@@ -77,7 +80,7 @@ describe('failing routes', () => {
   });
 
   it('[H106] a failing log closes at most the connection of its request, and the next client is served', () => {
-    const onMishap = () => {
+    const onError = () => {
       throw new Error('the log is full');
     };
     const warned: unknown[] = [];
@@ -86,8 +89,8 @@ describe('failing routes', () => {
     const fails = live(async () => {
       throw new Error('disk');
     });
-    return withDoor({ ...fails, log: { onMishap, onRequest: onMishap } }, async ({ door, send }) => {
-      expect(await exchangeBytes(door.port, 'GET /v1/fail HTTP/1.1\r\nhost: localhost\r\n\r\n')).toEqual([]);
+    return withHttpServer({ ...fails, log: { onError, onRequest: onError } }, async ({ server, send }) => {
+      expect(await exchangeBytes(server.port, 'GET /v1/fail HTTP/1.1\r\nhost: localhost\r\n\r\n')).toEqual([]);
       expect((await send({ path: '/healthz' })).status).toBe(200);
       await expect.poll(() => warned.length).toBeGreaterThan(0);
     }).finally(() => process.off('warning', onWarning));
@@ -110,15 +113,15 @@ describe('streams', () => {
       stream.end();
       return stream;
     }, 'stream');
-    await withDoor(late, async ({ door, requests, mishaps }) => {
-      const socket = await openRaw(door.port);
+    await withHttpServer(late, async ({ server, requests, errors }) => {
+      const socket = await openRaw(server.port);
       socket.write('GET /v1/fail HTTP/1.1\r\nhost: localhost\r\n\r\n');
       await isThere;
       socket.destroy();
       await expect.poll(() => requests.length).toBe(1);
       goOn();
       await expect.poll(() => aborted).toEqual([true, false]);
-      expect([door.openStreams, mishaps]).toEqual([0, []]);
+      expect([server.openStreams, errors]).toEqual([0, []]);
     });
   });
 
@@ -134,28 +137,28 @@ describe('streams', () => {
       }, 20);
       return stream;
     }, 'stream');
-    return withDoor(breaks, async ({ door, mishaps }) => {
-      const socket = await openRaw(door.port);
+    return withHttpServer(breaks, async ({ server, errors }) => {
+      const socket = await openRaw(server.port);
       let text = '';
       socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
       socket.write('GET /v1/fail HTTP/1.1\r\nhost: localhost\r\n\r\n');
       await untilClosed(socket);
       expect(text).toMatch(/event: first[^]*event: error\ndata: {"type":"error"[^]*\n\n\r\n0\r\n\r\n$/);
       expect(text).not.toMatch(/late|disk|again/);
-      expect(mishaps.map(String)).toEqual(['Error: disk']);
-      expect(door.openStreams).toBe(0);
+      expect(errors.map(String)).toEqual(['Error: disk']);
+      expect(server.openStreams).toBe(0);
     });
   });
 });
 
 it('[H108] 2,000 requests with wrong keys are refused while requests with a valid key are served', () =>
-  withDoor(
+  withHttpServer(
     { ...live(async () => ({})), access: knownSecrets({ right: { kind: 'api', id: 'key_1', workspaceId: 'w' } }) },
-    async ({ door, send, mishaps }) => {
+    async ({ server, send, errors }) => {
       const wrong = async (count: number) => {
         for (let index = 0; index < count; index++) {
           const headers = [['x-api-key', `wrong-${index}`]] as const;
-          expect((await sendRaw(door.port, { method: 'GET', target: '/v1/fail', headers })).status).toBe(401);
+          expect((await sendRaw(server.port, { method: 'GET', target: '/v1/fail', headers })).status).toBe(401);
         }
       };
       const flood = Promise.all(Array.from({ length: 20 }, () => wrong(100)));
@@ -172,6 +175,6 @@ it('[H108] 2,000 requests with wrong keys are refused while requests with a vali
       }
       await flood;
       expect(longestMs).toBeLessThan(2_000);
-      expect(mishaps).toEqual([]);
+      expect(errors).toEqual([]);
     },
   ));

@@ -14,7 +14,7 @@ const server = await startServer({
   dataDirectory,
   allowUnsandboxedBash: true,
   onProblem: (problem) => say({ problem: String(problem) }),
-  log: { onMishap: (error) => say({ mishap: error instanceof Error ? error.stack : String(error) }) },
+  log: { onError: (error) => say({ unexpected: error instanceof Error ? error.stack : String(error) }) },
 });
 say({ url: server.url, port: server.port, key: server.firstKey });
 process.once('SIGTERM', () => {

@@ -256,6 +256,28 @@ const OTHERS: readonly Operation[] = [
       },
     },
   },
+  {
+    method: 'POST',
+    path: '/scripted/v1/responses',
+    query: [],
+    body: {
+      type: 'object',
+      required: ['model', 'input'],
+      properties: {
+        model: { type: 'string' },
+        instructions: { type: 'string' },
+        tools: { type: 'array', items: { type: 'object', properties: { type: { enum: ['function', 'custom'] } } } },
+        input: {
+          type: 'array',
+          items: {
+            type: 'object',
+            required: ['role', 'content'],
+            properties: { role: { enum: ['user', 'assistant', 'developer'] }, content: { type: 'string' } },
+          },
+        },
+      },
+    },
+  },
 ];
 
 /** Percent-encoded bytes; a lone surrogate as browsers encode it. */

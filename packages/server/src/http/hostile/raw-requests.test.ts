@@ -3,10 +3,11 @@ import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../base/clock.ts';
-import { limits } from '../../base/limits.ts';
-import { knownSecrets, type TestDoorOptions, withDoor } from '../door.suite.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
-import { serve } from '../serve.ts';
+import { baseLimits } from '../../base/limits.ts';
+import { httpLimits } from '../limits.ts';
+import { knownSecrets, type TestHttpServerOptions, withHttpServer } from '../server/http-server.suite.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
+import { serve } from '../server/listen.ts';
 import { toConnectionLimits } from '../connections/connection-limits.ts';
 import { exchangeBytes, openRaw, untilClosed } from './raw-http.suite.ts';
 
@@ -17,7 +18,7 @@ const access = knownSecrets({ alice, bob });
 
 const echo = defineRoute({
   name: 'things.create',
-  summary: 'Says what it was given',
+  summary: 'Returns its input',
   method: 'post',
   path: '/v1/things',
   accepts: ['api'],
@@ -47,13 +48,13 @@ const stream = defineRoute({
 });
 
 const routes: readonly AnyRoute[] = [echo, large, stream];
-const live: TestDoorOptions = { routes, access, clock: systemClock };
+const live: TestHttpServerOptions = { routes, access, clock: systemClock };
 
-describe('requests that no client of Node would send', () => {
+describe('requests that clients of Node cannot send', () => {
   it('[H98] each is answered in the envelope, and the next client is served', () =>
-    withDoor(
+    withHttpServer(
       { ...live, timeouts: { headersMs: 300, requestMs: 300, checkMs: 50 } },
-      async ({ door, send, mishaps }) => {
+      async ({ server, send, errors }) => {
         const key = 'authorization: Bearer alice';
         const host = 'host: localhost';
         const cases: [bytes: string | Buffer, statuses: number[]][] = [
@@ -76,7 +77,7 @@ describe('requests that no client of Node would send', () => {
           [`GET /healthz HTTP/1.1\r\n${host}\r\nx: \u0000\r\n\r\n`, [400]],
           [`GET /healthz HTTP/1.1\r\n${host}\r\nx : y\r\n\r\n`, [400]],
           [`GET /healthz HTTP/1.1\r\n${host}\r\n folded\r\nconnection: close\r\n\r\n`, [400]],
-          [`GET / HTTP/1.1\r\n${host}\r\nx: ${'y'.repeat(limits.headerBytesMax)}\r\n\r\n`, [431]],
+          [`GET / HTTP/1.1\r\n${host}\r\nx: ${'y'.repeat(baseLimits.headerBytesMax)}\r\n\r\n`, [431]],
           [`GET /healthz?${'q'.repeat(1_000_000)} HTTP/1.1\r\n${host}\r\n\r\n`, [431]],
           [`GET / HTTP/1.1\r\n${host}\r\n${'a:b\r\n'.repeat(5_000)}connection: close\r\n\r\n`, [404]],
           [Buffer.from('1603010200010001fc0303', 'hex'), [400]],
@@ -106,7 +107,7 @@ describe('requests that no client of Node would send', () => {
           ],
         ];
         for (const [bytes, statuses] of cases) {
-          const answers = await exchangeBytes(door.port, bytes, 5_000);
+          const answers = await exchangeBytes(server.port, bytes, 5_000);
           const shown = bytes.toString('latin1').slice(0, 120);
           expect([shown, answers.length]).toEqual([shown, 1]);
           expect([shown, statuses]).toEqual([shown, expect.arrayContaining([answers[0]!.status])]);
@@ -115,14 +116,14 @@ describe('requests that no client of Node would send', () => {
           if (status >= 400) expect([shown, JSON.parse(text).request_id]).toEqual([shown, headers['request-id']]);
           expect((await send({ path: '/healthz' })).status).toBe(200);
         }
-        expect(mishaps).toEqual([]);
+        expect(errors).toEqual([]);
       },
     ));
 
   it('[H99] Expect: 100-continue is answered with 100 for a valid key, and with 401 for a wrong one', () =>
-    withDoor(live, async ({ door }) => {
+    withHttpServer(live, async ({ server }) => {
       const ask = async (key: string) => {
-        const socket = await openRaw(door.port);
+        const socket = await openRaw(server.port);
         let text = '';
         socket.on('data', (chunk: Buffer) => {
           text += chunk.toString();
@@ -137,26 +138,26 @@ describe('requests that no client of Node would send', () => {
       expect(await ask('wrong')).toMatch(/^HTTP\/1.1 401 /);
     }));
 
-  it('[X22] after a refusal the body of a client that closes is read on, so that closing does not reset the connection', () =>
-    withDoor(live, async ({ door }) => {
-      const socket = await openRaw(door.port);
+  it('[X22] after a refusal the rest of the body of a client that closes is read, so that closing does not reset the connection', () =>
+    withHttpServer(live, async ({ server }) => {
+      const socket = await openRaw(server.port);
       let isClosed = false;
       socket.on('end', () => (isClosed = true));
       const head = 'POST /v1/things HTTP/1.1\r\nhost: localhost\r\nx-api-key: wrong\r\nconnection: close\r\n';
       socket.write(`${head}content-length: 10\r\n\r\n`);
       const [answer] = (await once(socket, 'data')) as [Buffer];
       expect(answer.toString()).toMatch(/^HTTP\/1.1 401 /);
-      await new Promise((resolve) => setTimeout(resolve, limits.lingerMs / 5));
+      await new Promise((resolve) => setTimeout(resolve, baseLimits.lingerMs / 5));
       expect(isClosed).toBe(false);
       socket.write('0123456789');
       await once(socket, 'end');
       socket.destroy();
     }));
 
-  it('[H99] a client that goes on sending a body after its answer is cut off within about a second', () =>
-    withDoor(live, async ({ door }) => {
+  it('[H99] a client that continues to send its body after the answer is disconnected within about a second', () =>
+    withHttpServer(live, async ({ server }) => {
       for (const target of ['POST /v1/things', 'GET /healthz', 'POST /nowhere']) {
-        const socket = await openRaw(door.port);
+        const socket = await openRaw(server.port);
         const startedAt = performance.now();
         let text = '';
         socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
@@ -165,16 +166,16 @@ describe('requests that no client of Node would send', () => {
         await untilClosed(socket);
         clearInterval(sending);
         expect(text).toMatch(/^HTTP\/1.1 (401|200|404) /);
-        expect(performance.now() - startedAt).toBeLessThan(10 * limits.lingerMs);
+        expect(performance.now() - startedAt).toBeLessThan(10 * baseLimits.lingerMs);
       }
     }));
 });
 
-describe('clients that take their time', () => {
+describe('slow clients', () => {
   it('[H95] a refused connection is closed although its client keeps its side open', () =>
-    withDoor({ ...live, timeouts: { headersMs: 50, requestMs: 50, checkMs: 20 } }, async ({ door }) => {
+    withHttpServer({ ...live, timeouts: { headersMs: 50, requestMs: 50, checkMs: 20 } }, async ({ server }) => {
       for (const bytes of ['', 'GET /healthz HTTP/1.1\r\nhost: local', 'NOISE\r\n\r\n']) {
-        const socket = connect({ port: door.port, host: '127.0.0.1', allowHalfOpen: true });
+        const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
         socket.on('error', () => {});
         let text = '';
         socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
@@ -188,12 +189,12 @@ describe('clients that take their time', () => {
       }
     }));
 
-  it('[H96] a client that stops reading an answer is cut off, and a slow one gets all of it', () =>
-    withDoor(
+  it('[H96] a client that stops reading an answer is disconnected, and a slow one receives all of it', () =>
+    withHttpServer(
       { ...live, timeouts: { headersMs: 5_000, requestMs: 5_000, checkMs: 20, stallMs: 300 } },
-      async ({ door, requests }) => {
+      async ({ server, requests }) => {
         const ask = async () => {
-          const socket = await openRaw(door.port);
+          const socket = await openRaw(server.port);
           socket.pause();
           socket.write('GET /v1/large HTTP/1.1\r\nhost: localhost\r\nx-api-key: alice\r\nconnection: close\r\n\r\n');
           return socket;
@@ -234,10 +235,10 @@ describe('one connection', () => {
         return { id: params.agent_id };
       },
     });
-    return withDoor({ ...live, routes: [counted] }, async ({ door }) => {
+    return withHttpServer({ ...live, routes: [counted] }, async ({ server }) => {
       const ask = (index: number) =>
         `GET /v1/agents/agent_${index} HTTP/1.1\r\nhost: localhost\r\nx-api-key: alice\r\n${index === 299 ? 'connection: close\r\n' : ''}\r\n`;
-      const answers = await exchangeBytes(door.port, Array.from({ length: 300 }, (_, index) => ask(index)).join(''));
+      const answers = await exchangeBytes(server.port, Array.from({ length: 300 }, (_, index) => ask(index)).join(''));
       expect(answers.map(({ text }) => text)).toEqual(
         Array.from({ length: 300 }, (_, index) => JSON.stringify({ id: `agent_${index}` })),
       );
@@ -246,41 +247,41 @@ describe('one connection', () => {
   });
 
   it('[H97] a client that leaves with requests queued behind a stream leaves no stream open', () =>
-    withDoor(live, async ({ door, requests }) => {
-      const socket = await openRaw(door.port);
+    withHttpServer(live, async ({ server, requests }) => {
+      const socket = await openRaw(server.port);
       const ask = 'GET /v1/stream HTTP/1.1\r\nhost: localhost\r\nx-api-key: alice\r\n\r\n';
       socket.write(ask.repeat(5));
-      await expect.poll(() => door.openStreams).toBe(1);
+      await expect.poll(() => server.openStreams).toBe(1);
       socket.destroy();
-      await expect.poll(() => door.openStreams).toBe(0);
+      await expect.poll(() => server.openStreams).toBe(0);
       expect(requests).toHaveLength(1);
     }));
 });
 
 describe('too many connections', () => {
-  it('[H91] with 2,000 idle connections new requests are answered, and the stream of a key goes on', () =>
-    withDoor({ ...live, connectionsMax: 32 }, async ({ door, send }) => {
-      const reader = await openRaw(door.port);
+  it('[H91] with 2,000 idle connections new requests are answered, and the stream of a key stays open', () =>
+    withHttpServer({ ...live, connectionsMax: 32 }, async ({ server, send }) => {
+      const reader = await openRaw(server.port);
       let isCut = false;
       reader.on('close', () => (isCut = true));
       reader.write('GET /v1/stream HTTP/1.1\r\nhost: localhost\r\nx-api-key: alice\r\n\r\n');
-      await expect.poll(() => door.openStreams).toBe(1);
+      await expect.poll(() => server.openStreams).toBe(1);
       const idle: Socket[] = [];
       for (let count = 0; count < 40; count++) {
-        idle.push(...(await Promise.all(Array.from({ length: 50 }, () => openRaw(door.port)))));
+        idle.push(...(await Promise.all(Array.from({ length: 50 }, () => openRaw(server.port)))));
         await expect.poll(async () => (await send({ path: '/healthz' }).catch(() => undefined))?.status).toBe(200);
       }
       await expect.poll(() => idle.filter(({ destroyed }) => !destroyed).length).toBeLessThanOrEqual(32);
       const headers = { 'x-api-key': 'alice' };
       expect((await send({ method: 'POST', path: '/v1/things', headers, body: {} })).status).toBe(200);
-      expect([isCut, door.openStreams]).toEqual([false, 1]);
+      expect([isCut, server.openStreams]).toEqual([false, 1]);
       for (const socket of [...idle, reader]) socket.destroy();
     }));
 
   it('[H93] streams of one key leave room for other keys, and streams of all keys for clients without one', () =>
-    withDoor({ ...live, connectionsMax: 16 }, async ({ door, send }) => {
+    withHttpServer({ ...live, connectionsMax: 16 }, async ({ server, send }) => {
       const open = async (key: string) => {
-        const socket = await openRaw(door.port);
+        const socket = await openRaw(server.port);
         socket.write(`GET /v1/stream HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${key}\r\n\r\n`);
         const [text] = (await once(socket, 'data')) as [Buffer];
         return { socket, status: Number(text.toString().slice(9, 12)) };
@@ -289,14 +290,14 @@ describe('too many connections', () => {
       for (let count = 0; count < 9; count++) opened.push(await open('alice'));
       for (let count = 0; count < 7; count++) opened.push(await open('bob'));
       expect(opened.map(({ status }) => status)).toEqual([...Array(8).fill(200), 429, ...Array(6).fill(200), 429]);
-      expect(door.openStreams).toBe(14);
+      expect(server.openStreams).toBe(14);
       await expect.poll(async () => (await send({ path: '/healthz' }).catch(() => undefined))?.status).toBe(200);
       for (const { socket } of opened) socket.destroy();
-      await expect.poll(() => door.openStreams).toBe(0);
+      await expect.poll(() => server.openStreams).toBe(0);
       expect((await open('alice')).status).toBe(200);
     }));
 
-  it('[H94] a failing accept is reported once in 10 s, closes idle connections, and the server goes on', async () => {
+  it('[H94] a failing accept is reported once in 10 s, closes idle connections, and the server continues', async () => {
     const problems: string[] = [];
     const { server, port } = await serve({
       host: '127.0.0.1',
@@ -315,7 +316,7 @@ describe('too many connections', () => {
     server.emit('error', failure);
     server.emit('error', failure);
     expect(problems).toEqual([expect.stringContaining('cannot be accepted, with 12 open: accept EMFILE')]);
-    await expect.poll(() => idle.filter(({ destroyed }) => destroyed).length).toBe(2 * limits.connectionsSlack);
+    await expect.poll(() => idle.filter(({ destroyed }) => destroyed).length).toBe(2 * httpLimits.connectionsSlack);
     expect(await (await fetch(`http://127.0.0.1:${port}`)).text()).toBe('here');
     server.closeAllConnections();
     server.close();

@@ -1,10 +1,10 @@
 import { cutText } from '@fleetloom/protocol/fleet';
 import type { ZodType, z } from 'zod';
-import { doorError } from '../door-error.ts';
+import { requestError } from '../../base/request-error.ts';
 
 /**
- * What was sent, as the schema has it; or an error that names the operation and the field: `agents.create: tools.0.name: …`.
- * Only the first fault is told: mending it often mends the others.
+ * Parses input with a schema. Throws an error that names the operation and the field: `agents.create: tools.0.name: …`.
+ * Only the first fault is reported: fixing it often fixes the others.
  */
 export function checkInput<Schema extends ZodType>(
   operation: string,
@@ -15,7 +15,7 @@ export function checkInput<Schema extends ZodType>(
   if (result.success) return result.data;
   const { path, problem, advice } = describe(result.error.issues[0]!);
   const field = path.length === 0 ? '' : `${path.map(String).join('.')}: `;
-  throw doorError('invalid_request', `${operation}: ${field}${problem}`, { advice });
+  throw requestError('invalid_request', `${operation}: ${field}${problem}`, { advice });
 }
 
 type Issue = z.core.$ZodIssue;
@@ -32,7 +32,7 @@ function describe(issue: Issue): Fault {
     case 'invalid_type':
       return isMissing(issue)
         ? { path, problem: 'is missing', advice: `add it: ${aOrAn(issue.expected)}` }
-        : { path, problem: `is no ${wordOf(issue.expected)}`, advice: `send ${aOrAn(issue.expected)}` };
+        : { path, problem: `is not ${aOrAn(issue.expected)}`, advice: `send ${aOrAn(issue.expected)}` };
     case 'unrecognized_keys':
       return { path: [...path, cut(issue.keys[0]!)], problem: 'is not known here', advice: 'leave it out' };
     case 'invalid_value':
@@ -56,13 +56,13 @@ function describe(issue: Issue): Fault {
   }
 }
 
-/** Own checks say what to do: `.refine(check, { error: 'has no servers', params: { advice: 'add one' } })`. */
+/** Checks of ours state what to do: `.refine(check, { error: 'has no servers', params: { advice: 'add one' } })`. */
 function adviceOf(issue: Issue): string {
   const advice: unknown = issue.code === 'custom' ? issue.params?.['advice'] : undefined;
   return typeof advice === 'string' ? advice : 'correct it';
 }
 
-/** The fault of the alternative that was meant: the one that got furthest into the value. */
+/** The fault of the alternative that matched deepest into the value, which is most likely the intended one. */
 function describeUnion(issue: Extract<Issue, { code: 'invalid_union' }>): Fault {
   const { path } = issue;
   if (issue.errors.length === 0) return describeDiscriminator(issue);
@@ -96,7 +96,7 @@ function isMissing(issue: Issue): boolean {
   return issue.input === undefined;
 }
 
-/** JSON's words for what zod calls otherwise. */
+/** JSON's names of zod's types. */
 function wordOf(expected: string): string {
   if (expected === 'record') return 'object';
   if (expected === 'int') return 'whole number';

@@ -1,7 +1,9 @@
 import { getHeapStatistics } from 'node:v8';
 import { afterEach, expect, it } from 'vitest';
-import { atMostOfHeap, heapRoom } from '../../base/heap-room.ts';
-import { limits } from '../../base/limits.ts';
+import { atMostOfHeap, heapRoom } from '../../base/process/heap-room.ts';
+import { baseLimits } from '../../base/limits.ts';
+import { httpLimits } from '../limits.ts';
+import { toolLimits } from '../../tools/limits.ts';
 import { type HeldBody, holdBody } from './held-bodies.ts';
 
 const bodies: HeldBody[] = [];
@@ -17,26 +19,26 @@ afterEach(() => {
 });
 
 it('[X23] a body is refused when it needs more room than the heap has, and a small one never is', () => {
-  const fitting = Math.floor(heapRoom() / limits.bodyHeapFactor);
+  const fitting = Math.floor(heapRoom() / httpLimits.bodyHeapFactor);
   expect(hold().admit(Math.floor(fitting * 0.9))).toBe(undefined);
   expect(hold().admit(Math.ceil(fitting * 1.1))).toMatchObject({ code: 'out_of_resources', retryAfterSeconds: 1 });
-  expect([limits.largeBodyBytes, limits.bodyHeapFactor, limits.heapShareMax]).toEqual([16_384, 6, 0.7]);
-  expect(limits.heapShortShare).toBe(0.2);
+  expect([httpLimits.largeBodyBytes, httpLimits.bodyHeapFactor, baseLimits.heapShareMax]).toEqual([16_384, 6, 0.7]);
+  expect(baseLimits.heapShortShare).toBe(0.2);
 });
 
 it('[X23] bodies under way count until they are released', () => {
-  const fitting = Math.floor(heapRoom() / limits.bodyHeapFactor);
+  const fitting = Math.floor(heapRoom() / httpLimits.bodyHeapFactor);
   const first = hold();
-  const bytes = Math.min(Math.floor(fitting * 0.9), limits.bodiesPerKeyBytesMax - 1);
+  const bytes = Math.min(Math.floor(fitting * 0.9), httpLimits.bodiesPerKeyBytesMax - 1);
   expect(first.add(bytes)).toBe(undefined);
   expect(hold().admit(Math.ceil(fitting * 1.1) - bytes)).toMatchObject({ code: 'out_of_resources' });
-  expect(hold().admit(limits.largeBodyBytes - 1)).toBe(undefined);
+  expect(hold().admit(httpLimits.largeBodyBytes - 1)).toBe(undefined);
   first.release();
   expect(hold().admit(Math.min(bytes, Math.ceil(fitting * 0.5)))).toBe(undefined);
 });
 
 it('[X23] limits in bytes are at most a share of the heap', () => {
   const most = getHeapStatistics().heap_size_limit;
-  expect(atMostOfHeap(10, limits.mcpHeldHeapShare)).toBe(10);
-  expect(atMostOfHeap(Number.MAX_SAFE_INTEGER, limits.mcpHeldHeapShare)).toBe(most / 16);
+  expect(atMostOfHeap(10, toolLimits.mcpHeldHeapShare)).toBe(10);
+  expect(atMostOfHeap(Number.MAX_SAFE_INTEGER, toolLimits.mcpHeldHeapShare)).toBe(most / 16);
 });

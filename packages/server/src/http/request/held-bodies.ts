@@ -1,27 +1,28 @@
-import { heapRoom } from '../../base/heap-room.ts';
-import { limits } from '../../base/limits.ts';
-import { doorError } from '../door-error.ts';
+import { heapRoom } from '../../base/process/heap-room.ts';
+import { httpLimits } from '../limits.ts';
+import { requestError } from '../../base/request-error.ts';
 
 /** One body while it is read and used. */
 export interface HeldBody {
-  /** Before it is read: gives an error where a body of this length, as far as it is known, has no room in memory. */
+  /** Called before reading: returns an error if memory has no room for a body of this length. */
   admit(bytes: number): Error | undefined;
-  /** Counts more of it. Gives an error where there is too much of all bodies together. */
+  /** Counts received bytes. Returns an error if all bodies together exceed their limit. */
   add(bytes: number): Error | undefined;
   release(): void;
 }
 
-/** Bytes of bodies whose requests are not over, of this process, by key. Many requests at once would fill the memory. */
+/** Bytes of the bodies of open requests of this process, by key. Many requests at once would fill the memory. */
 const heldByKey = new Map<string, number>();
 let heldByAll = 0;
 
+/** Starts to count the body of a request for a key. */
 export function holdBody(key: string): HeldBody {
   let own = 0;
   let admitted = 0;
   const admit = (bytes: number) => {
-    admitted = Math.max(bytes, limits.largeBodyBytes);
-    if (bytes < limits.largeBodyBytes) return undefined;
-    const needed = limits.bodyHeapFactor * (heldByAll - own + bytes);
+    admitted = Math.max(bytes, httpLimits.largeBodyBytes);
+    if (bytes < httpLimits.largeBodyBytes) return undefined;
+    const needed = httpLimits.bodyHeapFactor * (heldByAll - own + bytes);
     return needed > heapRoom() ? outOfMemory(bytes) : undefined;
   };
   return {
@@ -31,10 +32,10 @@ export function holdBody(key: string): HeldBody {
       heldByAll += bytes;
       const ofKey = (heldByKey.get(key) ?? 0) + bytes;
       heldByKey.set(key, ofKey);
-      const { bodiesPerKeyBytesMax, bodiesBytesMax } = limits;
+      const { bodiesPerKeyBytesMax, bodiesBytesMax } = httpLimits;
       if (ofKey > bodiesPerKeyBytesMax) return tooMuch(`bodies of this key have more than ${bodiesPerKeyBytesMax}`);
       if (heldByAll > bodiesBytesMax) return tooMuch(`bodies of all keys have more than ${bodiesBytesMax}`);
-      // One whose length is not known is looked at again whenever it has doubled.
+      // A body of unknown length is checked again whenever it has doubled.
       return own > admitted ? admit(2 * own) : undefined;
     },
     release: () => {
@@ -49,10 +50,10 @@ export function holdBody(key: string): HeldBody {
 
 function outOfMemory(bytes: number): Error {
   const problem = `the server has too little memory free for a body of ${bytes} bytes`;
-  return doorError('out_of_resources', problem, { retryAfterSeconds: 1 });
+  return requestError('out_of_resources', problem, { retryAfterSeconds: 1 });
 }
 
 function tooMuch(problem: string): Error {
   const advice = 'wait until other requests are done, or send less at a time';
-  return doorError('rate_limited', `the ${problem} bytes under way`, { advice, retryAfterSeconds: 1 });
+  return requestError('rate_limited', `the ${problem} bytes under way`, { advice, retryAfterSeconds: 1 });
 }

@@ -1,28 +1,32 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTick } from 'node:timers/promises';
-import { ByteCollector } from '../../base/byte-collector.ts';
-import { decodeUtf8 } from '../../base/decode-utf8.ts';
+import { ByteCollector } from '../../base/json/byte-collector.ts';
+import { decodeUtf8 } from '../../base/json/decode-utf8.ts';
 import { inSlices } from '../../base/in-slices.ts';
-import { JsonGauge } from '../../base/json-gauge.ts';
-import { limits } from '../../base/limits.ts';
-import { doorError } from '../door-error.ts';
+import { JsonGauge } from '../../base/json/json-gauge.ts';
+import { baseLimits } from '../../base/limits.ts';
+import { httpLimits } from '../limits.ts';
+import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
+import { requestError } from '../../base/request-error.ts';
+import { ClientGone } from './client-gone.ts';
 import { type HeldBody, holdBody } from './held-bodies.ts';
 
+/** How the body is counted and measured while it arrives. */
 export interface ReadBodyOptions {
-  /** Counts it, of a key. Whoever gives it releases it. */
+  /** Counts the bytes of the body for a key. The caller releases it. */
   readonly held?: HeldBody | undefined;
-  /** It is measured while it arrives: what would take long to parse is not parsed. */
+  /** Values and depth are counted while the body arrives: a body that would take long to parse is refused. */
   readonly isJson?: boolean | undefined;
 }
 
-/** The bytes of a body. What is too large is refused as soon as that is known, and not read to its end. */
+/** Reads a body. One that is too large is refused as soon as that is known, without reading the rest. */
 export async function readBody(
   request: IncomingMessage,
-  bytesMax: number = limits.bodyBytesMax,
+  bytesMax: number = baseLimits.bodyBytesMax,
   { held: given, isJson = false }: ReadBodyOptions = {},
 ): Promise<Buffer> {
   const encoding = request.headers['content-encoding'] ?? 'identity';
-  if (encoding !== 'identity') throw doorError('unsupported_encoding', `the body is encoded with ${encoding}`);
+  if (encoding !== 'identity') throw requestError('unsupported_encoding', `the body is encoded with ${encoding}`);
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > bytesMax) throw tooLarge(bytesMax);
   const collector = new ByteCollector(bytesMax);
@@ -36,20 +40,20 @@ export async function readBody(
     const onData = (chunk: Buffer) => {
       const problem = collector.add(chunk) ? (held.add(chunk.length) ?? findProblem(gauge, chunk)) : tooLarge(bytesMax);
       if (problem !== undefined) return finish(() => reject(problem));
-      // Of a body in chunks of one byte Node would emit thousands within one iteration of the event loop.
+      // For a body in chunks of one byte Node would emit thousands of them in one iteration of the event loop.
       if (++chunks % CHUNKS_AT_ONCE !== 0) return;
       request.pause();
       setImmediate(() => isOver || request.resume());
     };
     const onEnd = () => finish(() => resolve(collector.bytes()));
-    // Nobody is left to be answered, but whoever waits here has to go on.
+    // The client is gone, but the caller that waits for the body must continue.
     const onGone = () => finish(() => reject(new ClientGone()));
     request.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
 
     function finish(settle: () => void): void {
       isOver = true;
       request.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
-      // An error that comes later would have nobody to hear it, and end the process.
+      // A later error without a listener would end the process.
       request.on('error', () => {});
       if (given === undefined) held.release();
       settle();
@@ -61,26 +65,25 @@ const CHUNKS_AT_ONCE = 256;
 
 function findProblem(gauge: JsonGauge | undefined, chunk: Uint8Array): Error | undefined {
   if (gauge === undefined) return undefined;
-  const { bodyValuesMax, bodyDepthMax } = limits;
+  const { bodyValuesMax, bodyDepthMax } = baseLimits;
   gauge.push(chunk);
   if (gauge.depth > bodyDepthMax) return tooComplex(`the body is nested more than ${bodyDepthMax} levels deep`);
   return gauge.values > bodyValuesMax ? tooComplex(`the body has more than ${bodyValuesMax} values`) : undefined;
 }
 
-/** Known before it is parsed: parsing and checking it would hold up the whole server. */
+/** Refused before it is parsed: parsing and checking it would block the event loop. */
 function tooComplex(problem: string): Error {
-  return doorError('invalid_request', problem, { advice: 'send less at a time, or send it as text or as a file' });
+  return requestError('invalid_request', problem, {
+    advice: 'send less at a time, or send the data as text or as a file',
+  });
 }
 
-/** The client went away before it had sent everything. */
-export class ClientGone extends Error {
-  override readonly name = 'ClientGone';
-}
-
-/** What the body says. An empty one counts as an empty object, whatever its type: `archive` is sent like that. */
+/** Parses a body as JSON. An empty body is an empty object, whatever its type: clients send `archive` like that. */
 export async function parseBody(body: Buffer): Promise<unknown> {
   if (body.length === 0) return {};
   const value = await parse(body);
+  // Thousands of values take a while to parse, and as long to be checked.
+  if (body.length > httpLimits.largeBodyBytes) await yieldToEventLoop(0);
   await checkNames(body, value);
   return value;
 }
@@ -92,38 +95,47 @@ async function parse(body: Uint8Array): Promise<unknown> {
     await nextTick();
     return JSON.parse(text);
   } catch (cause) {
-    const problem = cause instanceof SyntaxError ? 'the body is no JSON' : 'the body is no UTF-8';
-    // Where it breaks is not said: Node's words for it differ between versions and repeat what was sent.
-    throw doorError('invalid_json', problem, { cause });
+    const problem = cause instanceof SyntaxError ? 'the body is not JSON' : 'the body is not UTF-8';
+    // The message of Node is left out: it differs between versions and repeats the body.
+    throw requestError('invalid_json', problem, { cause });
   }
 }
 
-/** No object can be given a field of this name, so it would be lost on the way without a word. */
+/** Assigning a field of this name to an object changes its prototype instead, so the field would be lost silently. */
 async function checkNames(body: Buffer, value: unknown): Promise<void> {
   for (let level = (await isSuspect(body)) ? [value] : []; level.length > 0; ) {
     const objects = level.filter((each): each is object => typeof each === 'object' && each !== null);
     if (objects.some((each) => Object.hasOwn(each, PROTO))) {
-      throw doorError('invalid_request', `the body has a field ${PROTO}`, { advice: 'give it another name' });
+      throw requestError('invalid_request', `the body has a field ${PROTO}`, { advice: 'give it another name' });
     }
     level = objects.flatMap((each): unknown[] => Object.values(each));
   }
 }
 
-/** Each search goes through the whole body, so other requests get their turn in between. */
+/** Searches the bytes first: a search through the parsed values of a long body takes longer. */
 async function isSuspect(body: Buffer): Promise<boolean> {
-  for (const spelling of [PROTO, '\\u005f', '\\u005F']) {
-    if (body.length > PIECE_BYTES) await nextTick();
-    if (body.includes(spelling)) return true;
+  return body.length <= PIECE_BYTES ? SPELLINGS.some((each) => body.includes(each)) : await inSlices(search(body));
+}
+
+function* search(body: Buffer): Generator<void, boolean> {
+  for (let at = 0; at < body.length; at += PIECE_BYTES) {
+    const piece = body.subarray(at, at + PIECE_BYTES + SPELLING_BYTES - 1);
+    for (const spelling of SPELLINGS) {
+      if (piece.includes(spelling)) return true;
+      yield;
+    }
   }
   return false;
 }
 
 const PROTO = '__proto__';
+const SPELLINGS = [PROTO, '\\u005f', '\\u005F'];
+const SPELLING_BYTES = PROTO.length;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 const PIECE_BYTES = 512 * 1024;
 
 function tooLarge(bytesMax: number) {
-  return doorError('body_too_large', `the body has more than the ${bytesMax} bytes that are allowed`);
+  return requestError('body_too_large', `the body has more than the ${bytesMax} bytes that are allowed`);
 }

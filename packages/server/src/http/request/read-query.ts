@@ -1,25 +1,26 @@
 import { cutText } from '@fleetloom/protocol/fleet';
 import type { ZodType, z } from 'zod';
-import { limits } from '../../base/limits.ts';
-import { doorError } from '../door-error.ts';
+import { httpLimits } from '../limits.ts';
+import { requestError } from '../../base/request-error.ts';
 
 /** The parameters of a query by name, for a check by this schema. */
 export type QuerySchema = z.ZodObject<Record<string, ZodType>>;
 
 /**
- * What a query says. Lists come as `x[]=a&x[]=b` from the official clients and as `x=a&x=b` from others; which names are
- * lists, numbers or truth values, the schema says. `created_at[gte]` is a name like any other.
+ * Reads a query. Official clients send lists as `x[]=a&x[]=b`, others as `x=a&x=b`; the schema defines which names are
+ * lists, numbers or booleans. `created_at[gte]` is a name like any other.
  */
 export function readQuery(schema: QuerySchema, url: string): Record<string, unknown> {
   const at = url.indexOf('?');
+  if (at === -1) return {};
   const given = new Map<string, string[]>();
-  for (const [key, value] of new URLSearchParams(at === -1 ? '' : url.slice(at + 1))) {
+  for (const [key, value] of new URLSearchParams(url.slice(at + 1))) {
     const name = key.endsWith('[]') ? key.slice(0, -2) : key;
     const values = given.get(name);
     if (values === undefined) given.set(name, [value]);
-    else if (values.push(value) > limits.queryValuesMax) throw tooMany(name);
+    else if (values.push(value) > httpLimits.queryValuesMax) throw tooMany(name);
   }
-  // Older clients add it to every path.
+  // Older clients add `beta` to every path.
   if (schema.shape['beta'] === undefined) given.delete('beta');
   return Object.fromEntries([...given].map(([name, values]) => [name, toValue(name, schemaOf(schema, name), values)]));
 }
@@ -33,10 +34,10 @@ function toValue(name: string, schema: ZodType | undefined, texts: readonly stri
   const kind = kindOf(schema);
   if (kind === 'array') return texts;
   if (texts.length > 1 && kind !== undefined) {
-    throw doorError('invalid_request', `${name}: is given ${texts.length} times`, { advice: 'give it once' });
+    throw requestError('invalid_request', `${name}: is given ${texts.length} times`, { advice: 'give it once' });
   }
   const text = texts[0]!;
-  // What is no number stays a text, and the check says that it is none.
+  // A value that is not a number stays a string, and the schema rejects it.
   if (kind === 'number' && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   if (kind === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;
@@ -44,12 +45,12 @@ function toValue(name: string, schema: ZodType | undefined, texts: readonly stri
 
 function kindOf(schema: ZodType | undefined): string | undefined {
   if (schema === undefined) return undefined;
-  // The cast is zod's own way to look inside: optional and defaulted schemas hold the real one.
+  // The cast follows zod's documentation: optional and defaulted schemas wrap the inner one.
   const definition = schema._zod.def as { type: string; innerType?: ZodType };
   return definition.innerType === undefined ? definition.type : kindOf(definition.innerType);
 }
 
 function tooMany(name: string) {
-  const problem = `${cutText(name, 100)}: has more than ${limits.queryValuesMax} values`;
-  return doorError('invalid_request', problem, { advice: 'ask for fewer at a time' });
+  const problem = `${cutText(name, 100)}: has more than ${httpLimits.queryValuesMax} values`;
+  return requestError('invalid_request', problem, { advice: 'request fewer values at a time' });
 }

@@ -1,14 +1,18 @@
 import { ConflictError } from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../base/limits.ts';
+import { agentLimits } from '../../agents/limits.ts';
+import { baseLimits } from '../../base/limits.ts';
+import { httpLimits } from '../limits.ts';
+import { storeLimits } from '../../store/limits.ts';
+import { toolLimits } from '../../tools/limits.ts';
 import { agent as agentForm } from '../schemas/agent.ts';
-import { outcomeOf, type RecordsDoor, withRecords } from './records.suite.ts';
+import { outcomeOf, type RecordsServer, withRecords } from './records.suite.ts';
 
 const plain = { name: 'Researcher', model: 'scripted/demo' };
 const bad = '400 invalid_request_error';
 
 describe('creating', () => {
-  it('[H49] an agent of a name and a model has all keys, and the defaults', () =>
+  it('[H49] an agent created with a name and a model has all keys with their defaults', () =>
     withRecords(async ({ client }) => {
       const made = await client.beta.agents.create(plain);
       expect(made).toEqual({
@@ -33,7 +37,7 @@ describe('creating', () => {
       agentForm.parse(made);
     }));
 
-  it('[H49] everything that an agent can have comes back in the form of the contract', () =>
+  it('[H49] every field of an agent is returned in the form of the contract', () =>
     withRecords(async ({ client }) => {
       const member = await client.beta.agents.create({ ...plain, name: 'Member' });
       const made = await client.beta.agents.create({
@@ -73,7 +77,7 @@ describe('creating', () => {
       expect(await client.beta.agents.retrieve(made.id)).toEqual(made);
     }));
 
-  it('[H50] an effort is taken as a word and as an object, and given as an object', () =>
+  it('[H50] an effort is accepted as a string and as an object, and returned as an object', () =>
     withRecords(async ({ client }) => {
       for (const effort of ['high', { type: 'high' }] as const) {
         const { model } = await client.beta.agents.create({ name: 'A', model: { id: 'm', effort } });
@@ -81,7 +85,7 @@ describe('creating', () => {
       }
     }));
 
-  it('[H51] what is missing, unknown or of the wrong form is a 400 that names the field', () =>
+  it('[H51] a missing, unknown or malformed field is a 400 that names it', () =>
     withRecords(async ({ call }) => {
       const messageOf = async (body: object) => {
         const { status, json } = await call('POST', '/v1/agents', body);
@@ -106,12 +110,12 @@ describe('creating', () => {
       expect(await messageOf({ ...plain, multiagent: { type: 'coordinator', agents: [{ type: 'x' }] } })).toContain(
         'multiagent.agents.0.type: ',
       );
-      expect(await messageOf({ ...plain, metadata: { k: 1 } })).toContain('metadata.k: is no string');
+      expect(await messageOf({ ...plain, metadata: { k: 1 } })).toContain('metadata.k: is not a string');
       const server = { type: 'url', name: 'docs', url: 'ftp://example.com' };
       expect(await messageOf({ ...plain, mcp_servers: [server] })).toContain('mcp_servers.0.url: has the wrong form');
     }));
 
-  it('[H52] texts and lists at their limits are taken, and longer ones are not', () =>
+  it('[H52] texts and lists at their limits are accepted, and longer ones are refused', () =>
     withRecords(async ({ call }) => {
       const statusOf = async (over: object) => (await call('POST', '/v1/agents', { ...plain, ...over })).status;
       const text = (length: number) => 'x'.repeat(length);
@@ -120,15 +124,18 @@ describe('creating', () => {
         await statusOf(over(max + 1)),
       ];
       const edges: [over: (length: number) => object, max: number][] = [
-        [(length) => ({ name: text(length) }), limits.nameCharsMax],
-        [(length) => ({ description: text(length) }), limits.descriptionCharsMax],
-        [(length) => ({ system: text(length) }), limits.systemCharsMax],
-        [(length) => ({ metadata: { [text(length)]: 'v' } }), limits.metadataKeyCharsMax],
-        [(length) => ({ metadata: { k: text(length) } }), limits.metadataValueCharsMax],
+        [(length) => ({ name: text(length) }), baseLimits.nameCharsMax],
+        [(length) => ({ description: text(length) }), httpLimits.descriptionCharsMax],
+        [(length) => ({ system: text(length) }), httpLimits.systemCharsMax],
+        [(length) => ({ metadata: { [text(length)]: 'v' } }), httpLimits.metadataKeyCharsMax],
+        [(length) => ({ metadata: { k: text(length) } }), httpLimits.metadataValueCharsMax],
         [(length) => ({ metadata: Object.fromEntries(numbers(length).map((n) => [`k${n}`, 'v'])) }), 16],
-        [(length) => ({ tools: [{ type: 'agent_toolset_20260401' }], skills: skills(length) }), limits.agentSkillsMax],
-        [(length) => ({ tools: [webFetch(length)] }), limits.toolDomainsMax],
-        [(length) => ({ tools: numbers(length).map(customTool) }), limits.agentToolsMax],
+        [
+          (length) => ({ tools: [{ type: 'agent_toolset_20260401' }], skills: skills(length) }),
+          httpLimits.agentSkillsMax,
+        ],
+        [(length) => ({ tools: [webFetch(length)] }), toolLimits.toolDomainsMax],
+        [(length) => ({ tools: numbers(length).map(customTool) }), agentLimits.agentToolsMax],
       ];
       for (const [over, max] of edges) {
         expect([JSON.stringify(over(1)), ...(await atEdge(over, max))]).toEqual([JSON.stringify(over(1)), 200, 400]);
@@ -152,7 +159,7 @@ describe('creating', () => {
 });
 
 describe('changing', () => {
-  it('[H54] a change makes a new version, no change none, and a stale version is a conflict that is asked for once', () =>
+  it('[H54] only a real change creates a version, and a stale version is a conflict that is not retried', () =>
     withRecords(async ({ client, requests, clock }) => {
       const { id } = await client.beta.agents.create({ ...plain, system: 'old', metadata: { a: '1', b: '2' } });
       clock.advance(1_000);
@@ -218,7 +225,7 @@ describe('changing', () => {
 });
 
 describe('listing', () => {
-  it('[H57] the client goes through 45 agents once each, while new ones are being made', () =>
+  it('[H57] the client lists 45 agents once each, while new ones are created', () =>
     withRecords(async ({ client, clock }) => {
       const made = await createMany(client, clock, 45);
       const seen: string[] = [];
@@ -229,7 +236,7 @@ describe('listing', () => {
       expect(seen).toEqual(made.toReversed());
     }));
 
-  it('[H57] 20 at a time unless asked otherwise, at most 100, and no page after the last', () =>
+  it('[H57] a page has 20 agents by default and at most 100, and no page follows the last', () =>
     withRecords(async ({ client, clock, call }) => {
       await createMany(client, clock, 20);
       const page = await client.beta.agents.list();
@@ -239,7 +246,7 @@ describe('listing', () => {
       const next = await client.beta.agents.list();
       expect([next.data.length, next.next_page]).toEqual([20, expect.stringMatching(/^page_/)]);
       expect((await (await client.beta.agents.list({ limit: 7 })).getNextPage()).data).toHaveLength(7);
-      const { recordPageItemsMax: max } = limits;
+      const { recordPageItemsMax: max } = storeLimits;
       expect([max, await outcomeOf(client.beta.agents.list({ limit: max }))]).toEqual([100, 'ok']);
       expect(await outcomeOf(client.beta.agents.list({ limit: max + 1 }))).toBe(bad);
       expect(await outcomeOf(client.beta.agents.list({ limit: 0 }))).toBe(bad);
@@ -268,7 +275,7 @@ describe('listing', () => {
       await createMany(client, clock, 3);
       const countOf = async (query: object) => (await client.beta.agents.list(query)).data.length;
       const at = (ms: string) => `2026-01-01T00:00:00.${ms}Z`;
-      // They were made at 1, 2 and 3 milliseconds.
+      // Created at 1, 2 and 3 ms.
       expect(await countOf({ created_at: { gte: at('002') } })).toBe(2);
       expect(await countOf({ created_at: { lte: at('002') } })).toBe(2);
       expect(await countOf({ 'created_at[gte]': at('002'), 'created_at[lte]': at('002') })).toBe(1);
@@ -305,7 +312,7 @@ describe('rosters', () => {
       expect(cleared.multiagent).toBeNull();
     }));
 
-  it('[H61] a roster that cannot work is a 400, an unknown member too', () =>
+  it('[H61] an invalid roster is a 400, and so is an unknown member', () =>
     withRecords(async ({ client, call, clock }) => {
       const [first, second] = await createMany(client, clock, 2);
       const boss = await client.beta.agents.create({
@@ -381,10 +388,10 @@ it('[H5] an id of another kind is a 404', () =>
     expect(await outcomeOf(client.beta.agents.retrieve(id))).toBe('404 not_found_error');
   }));
 
-/** Their ids, in the order of their making, a millisecond apart. */
+/** Creates agents a millisecond apart, and returns their ids in that order. */
 async function createMany(
-  client: RecordsDoor['client'],
-  clock: RecordsDoor['clock'],
+  client: RecordsServer['client'],
+  clock: RecordsServer['clock'],
   count: number,
 ): Promise<readonly string[]> {
   const made: string[] = [];

@@ -1,6 +1,6 @@
 import type { Agents } from '../../agents/agents.ts';
-import { toPageRequest, toWirePage, wirePage } from '../paging.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
+import { toPageRequest, toWirePage, wirePage } from '../paging/paging.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import {
   agent,
   agentCreateBody,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { limits } from '../../base/limits.ts';
+import { baseLimits } from '../../base/limits.ts';
 import { type FleetServer, ofType, openFleetServer } from './fleet.suite.ts';
 
-// What the HTTP API takes with a decision beside yes and no.
+// Optional fields of a decision in the HTTP API.
 
 let fleet: FleetServer;
 beforeAll(async () => {
@@ -35,7 +35,7 @@ it('[H120] `updated_input` is an object, only for `allow` and no deeper than oth
     [{ result: 'deny', updated_input }, /updated_input.*is only for result allow/],
     [{ result: 'allow', updated_input: [] }, /updated_input/],
     [{ result: 'allow', updated_input: 'x' }, /updated_input/],
-    [{ result: 'allow', updated_input: nested(limits.contentDepthMax) }, /nested too deep/],
+    [{ result: 'allow', updated_input: nested(baseLimits.contentDepthMax) }, /nested too deep/],
   ];
   for (const [more, problem] of refused) {
     const { status, json } = await send(more);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { fleetLimits } from '@fleetloom/protocol/fleet';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { limits } from '../../base/limits.ts';
+import { httpLimits } from '../limits.ts';
 import { type FleetServer, ofType, openFleetServer } from './fleet.suite.ts';
 
-// What the doors take and tell of a decision: the log and fleet streams all of it, the Managed Agents wire nothing more than ever.
+// The key and the rule of a decision are recorded in the log and on fleet streams, and absent from the Managed Agents API.
 
 const tools = [
   { type: 'agent_toolset_20260401', default_config: { permission_policy: { type: 'always_ask' } } },
@@ -24,7 +24,7 @@ afterAll(async () => {
   expect(fleet.problems).toEqual([]);
 });
 
-/** A run of an agent that makes these calls, up to where it waits. */
+/** Starts a run of an agent that makes these calls, and waits until it needs approval. */
 async function begin(name: string, calls: readonly object[]) {
   const script = JSON.stringify({ turns: [calls, [{ say: 'Done.' }]] });
   const body = { name, model: 'scripted/echo', tools, system: `<script>${script}</script>` };
@@ -44,7 +44,7 @@ async function begin(name: string, calls: readonly object[]) {
   return { reader, send, get, lines };
 }
 
-it('[V110, R276] a rule that comes with an answer is in the log and on fleet streams with the hash; official clients see what they always saw', async () => {
+it('[V110, R276] the rule of a decision is in the log and on fleet streams with the hash of the input; official clients do not receive it', async () => {
   const { reader, send, get, lines } = await begin('writer', [{ call: 'write', input }, { call: 'form' }]);
   const { tool_use_id: id } = await reader.untilType('approval_required');
   const { tool_use_id: form } = await reader.untilType('tool_start');
@@ -77,7 +77,7 @@ it('[V110, R276] a rule that comes with an answer is in the log and on fleet str
   }
 });
 
-it('[V111] what somebody decided by itself has no rule on fleet streams, and what was withdrawn neither rule nor hash', async () => {
+it('[V111] a decision without a rule has none on fleet streams, and a withdrawn approval has neither rule nor hash', async () => {
   const { reader, send } = await begin('twice', [
     { call: 'write', input },
     { call: 'write', input },
@@ -87,18 +87,18 @@ it('[V111] what somebody decided by itself has no rule on fleet streams, and wha
   await send({ type: 'user.tool_confirmation', tool_use_id: one!.tool_use_id, result: 'deny', rule: null });
   await reader.untilType('approval_resolved');
   await send({ type: 'user.interrupt' });
-  const told = ofType(await reader.all(), 'approval_resolved');
-  expect(told).toMatchObject([
+  const resolved = ofType(await reader.all(), 'approval_resolved');
+  expect(resolved).toMatchObject([
     { result: 'deny', input_sha256: hash },
     { result: 'withdrawn', by: 'cancel' },
   ]);
-  expect(told.map((event) => ['rule' in event, 'input_sha256' in event])).toEqual([
+  expect(resolved.map((event) => ['rule' in event, 'input_sha256' in event])).toEqual([
     [false, true],
     [false, false],
   ]);
 });
 
-it('[R275] a rule has 1 to 4,096 characters and belongs to a confirmation; what our own views send always fits', async () => {
+it('[R275] a rule has 1 to 4,096 characters and belongs to a confirmation; rules sent by our own views always fit', async () => {
   const calls = Array.from({ length: 2 }, () => ({ call: 'write', input }));
   const { reader, send } = await begin('limits', calls);
   await reader.met(() => ofType(reader.events, 'approval_required').length === 2);
@@ -109,7 +109,7 @@ it('[R275] a rule has 1 to 4,096 characters and belongs to a confirmation; what 
     result: 'allow',
     rule,
   });
-  expect([limits.ruleCharsMax, fleetLimits.ruleCharsMax]).toEqual([4_096, 4_096]);
+  expect([httpLimits.ruleCharsMax, fleetLimits.ruleCharsMax]).toEqual([4_096, 4_096]);
   for (const rule of ['', 'x'.repeat(4_097), 7, {}]) {
     const { status, json } = await send(allow(one!, rule));
     expect([status, json.error.type]).toEqual([400, 'invalid_request_error']);
@@ -117,6 +117,6 @@ it('[R275] a rule has 1 to 4,096 characters and belongs to a confirmation; what 
   }
   expect((await send({ type: 'user.interrupt', rule: 'x' })).status).toBe(400);
   expect((await send(allow(one!, 'x'.repeat(4_096)), allow(two!, null))).status).toBe(200);
-  const told = ofType(await reader.all(), 'approval_resolved');
-  expect(told.map(({ rule }) => rule?.length)).toEqual([4_096, undefined]);
+  const resolved = ofType(await reader.all(), 'approval_resolved');
+  expect(resolved.map(({ rule }) => rule?.length)).toEqual([4_096, undefined]);
 });

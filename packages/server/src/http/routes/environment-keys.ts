@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import type { Environments } from '../../environments/environments.ts';
-import type { StoredKey } from '../auth/key-file.ts';
-import type { KeyStore } from '../auth/key-store.ts';
-import { doorError } from '../door-error.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
+import type { StoredKey } from '../../keys/key-file.ts';
+import type { KeyStore } from '../../keys/key-store.ts';
+import { requestError } from '../../base/request-error.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { moment, name } from '../schemas/common.ts';
 
+/** The environments of the keys, and where keys are stored. */
 export interface EnvironmentKeyRoutesOptions {
   readonly environments: Environments;
-  /** Undefined: the server lets everybody in, and workers send any key. */
+  /** Undefined: the server needs no key, and workers may send any. */
   readonly keys: KeyStore | undefined;
 }
 
@@ -21,7 +22,7 @@ export function createEnvironmentKeyRoutes({ environments, keys }: EnvironmentKe
   return [
     defineRoute({
       name: 'environment_keys.create',
-      summary: 'Make a key for workers of an environment; its secret is told only now',
+      summary: 'Create a key for workers of an environment; only this response contains its secret',
       method: 'post',
       path,
       accepts: ['api'],
@@ -56,7 +57,7 @@ export function createEnvironmentKeyRoutes({ environments, keys }: EnvironmentKe
       handle: async ({ credential: { workspaceId }, params }) => {
         const { environment_id: environmentId, key_id: id } = params;
         const isMine = (await mine(workspaceId, environmentId)).some((key) => key.id === id);
-        if (!isMine || !(await opened(keys).revoke(id))) throw doorError('unknown_id', `${id} does not exist`);
+        if (!isMine || !(await opened(keys).revoke(id))) throw requestError('unknown_id', `${id} does not exist`);
         return { type: 'environment_key_deleted', id };
       },
     }),
@@ -76,7 +77,7 @@ const environmentKey = z
     id: z.string(),
     name: z.string(),
     created_at: moment,
-    /** Only in the answer to its making. */
+    /** Only in the response that creates the key. */
     secret: z.string().exactOptional(),
   })
   .meta({ id: 'EnvironmentKey' });
@@ -87,6 +88,6 @@ function show({ id, name: called, createdAt }: StoredKey) {
 
 function opened(keys: KeyStore | undefined): KeyStore {
   if (keys !== undefined) return keys;
-  const advice = 'give workers any key, this server does not ask for one';
-  throw doorError('invalid_request', 'this server has no keys', { advice });
+  const advice = 'give workers any key: this server does not check keys';
+  throw requestError('invalid_request', 'this server has no keys', { advice });
 }

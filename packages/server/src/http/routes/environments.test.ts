@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../base/limits.ts';
+import { httpLimits } from '../limits.ts';
 import { environment as environmentForm } from '../schemas/environment.ts';
 import { outcomeOf, withRecords } from './records.suite.ts';
 
@@ -7,7 +7,7 @@ const bad = '400 invalid_request_error';
 const packages = { type: 'packages', apt: [], cargo: [], gem: [], go: [], npm: [], pip: [] };
 
 describe('environments', () => {
-  it('[H64] an environment of a name has all keys, and is a cloud with everything filled in', () =>
+  it('[H64] an environment created with a name has all keys, and is a cloud environment with defaults', () =>
     withRecords(async ({ client }) => {
       const made = await client.beta.environments.create({ name: 'here' });
       expect(made).toEqual({
@@ -47,7 +47,7 @@ describe('environments', () => {
       });
     }));
 
-  it('[H64] what is missing, unknown or too long is a 400 that names the field', () =>
+  it('[H64] a missing, unknown or too long field is a 400 that names it', () =>
     withRecords(async ({ call }) => {
       const messageOf = async (body: object) =>
         (await call('POST', '/v1/environments', body)).json.error?.message ?? 'ok';
@@ -61,11 +61,13 @@ describe('environments', () => {
       );
       const pip = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
       const withPip = (count: number) => ({ name: 'a', config: { type: 'cloud', packages: { pip: pip(count) } } });
-      expect(await messageOf(withPip(limits.environmentEntriesMax))).toBe('ok');
-      expect(await messageOf(withPip(limits.environmentEntriesMax + 1))).toContain('config.packages.pip: is too much');
+      expect(await messageOf(withPip(httpLimits.environmentEntriesMax))).toBe('ok');
+      expect(await messageOf(withPip(httpLimits.environmentEntriesMax + 1))).toContain(
+        'config.packages.pip: is too much',
+      );
     }));
 
-  it('[H65] a change keeps what is left out; metadata goes key by key, with null or nothing to remove one', () =>
+  it('[H65] an update keeps absent fields; metadata is merged by key, and null or an empty string removes a key', () =>
     withRecords(async ({ client, clock }) => {
       const { id } = await client.beta.environments.create({ name: 'a', metadata: { a: '1', b: '2', c: '3' } });
       clock.advance(1);
@@ -78,7 +80,7 @@ describe('environments', () => {
       });
     }));
 
-  it('[H65] the type of a config does not change, and an archived environment not at all, by the codes of the client', () =>
+  it('[H65] changing the type of a config, or an archived environment, is refused with the error codes of the official client', () =>
     withRecords(async ({ client, call }) => {
       const { id } = await client.beta.environments.create({ name: 'a' });
       const codeOf = async (body: object) => {
@@ -102,7 +104,7 @@ describe('environments', () => {
       expect(await outcomeOf(client.beta.environments.delete(id))).toBe('404 not_found_error');
     }));
 
-  it('[H67] the list is paged, the newest first, without archived ones unless asked for', () =>
+  it('[H67] the list is paged, the newest first, without archived ones unless requested', () =>
     withRecords(async ({ client, clock }) => {
       const made: string[] = [];
       for (let index = 0; index < 5; index++) {

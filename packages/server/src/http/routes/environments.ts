@@ -1,7 +1,10 @@
+import type { EnvironmentResource } from '@fleetloom/protocol/managed-agents';
+import { requestError } from '../../base/request-error.ts';
 import type { Environments } from '../../environments/environments.ts';
-import type { KeyStore } from '../auth/key-store.ts';
-import { toPageRequest, toWirePage, wirePage } from '../paging.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
+import type { KeyStore } from '../../keys/key-store.ts';
+import type { SessionSources } from '../../workspaces/sources/session-sources.ts';
+import { toPageRequest, toWirePage, wirePage } from '../paging/paging.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import {
   deletedEnvironment,
   environment,
@@ -10,8 +13,15 @@ import {
   environmentUpdateBody,
 } from '../schemas/environment.ts';
 
-/** `/v1/environments`, without the queue of work. `keys`: undefined where everybody is let in. */
-export function createEnvironmentRoutes(environments: Environments, keys?: KeyStore): readonly AnyRoute[] {
+/** Throws a request error if a resource cannot be a default of sessions here. */
+export type CheckResources = (resources: readonly EnvironmentResource[]) => Promise<void>;
+
+/** `/v1/environments`, without the queue of work. `keys`: undefined if the server needs no key. */
+export function createEnvironmentRoutes(
+  environments: Environments,
+  keys?: KeyStore,
+  checkResources?: CheckResources,
+): readonly AnyRoute[] {
   return [
     defineRoute({
       name: 'environments.create',
@@ -21,7 +31,10 @@ export function createEnvironmentRoutes(environments: Environments, keys?: KeySt
       accepts: ['api'],
       body: environmentCreateBody,
       gives: environment,
-      handle: ({ credential, body }) => environments.create(credential.workspaceId, body),
+      handle: async ({ credential, body }) => {
+        await checkResources?.(body.resources ?? []);
+        return await environments.create(credential.workspaceId, body);
+      },
     }),
     defineRoute({
       name: 'environments.list',
@@ -41,7 +54,7 @@ export function createEnvironmentRoutes(environments: Environments, keys?: KeySt
       summary: 'Read an environment',
       method: 'get',
       path: '/v1/environments/{environment_id}',
-      // Workers look at the environment that they serve.
+      // Workers read the environment that they serve.
       accepts: ['api', 'environment'],
       gives: environment,
       handle: ({ credential, params }) => environments.get(credential.workspaceId, params.environment_id),
@@ -54,8 +67,10 @@ export function createEnvironmentRoutes(environments: Environments, keys?: KeySt
       accepts: ['api'],
       body: environmentUpdateBody,
       gives: environment,
-      handle: ({ credential, params, body }) =>
-        environments.update(credential.workspaceId, params.environment_id, body),
+      handle: async ({ credential, params, body }) => {
+        await checkResources?.(body.resources ?? []);
+        return await environments.update(credential.workspaceId, params.environment_id, body);
+      },
     }),
     defineRoute({
       name: 'environments.archive',
@@ -75,7 +90,7 @@ export function createEnvironmentRoutes(environments: Environments, keys?: KeySt
       gives: deletedEnvironment,
       handle: async ({ credential: { workspaceId }, params: { environment_id: id } }) => {
         await environments.get(workspaceId, id);
-        // First: a crash in between leaves an environment without keys, and not keys that nobody can revoke.
+        // First: a crash in between leaves an environment without keys, not keys that can no longer be revoked.
         await revokeKeys(workspaceId, id);
         return await environments.delete(workspaceId, id);
       },
@@ -88,4 +103,17 @@ export function createEnvironmentRoutes(environments: Environments, keys?: KeySt
       if (isOfIt && key.workspaceId === workspaceId) await keys?.revoke(key.id);
     }
   }
+}
+
+/** Checks the default resources of an environment as those of a session are checked, before they are stored. */
+export function createResourceCheck(sources: Pick<SessionSources, 'check'>): CheckResources {
+  return async (resources) => {
+    for (const [at, resource] of resources.entries()) {
+      if (resource.type !== 'github_repository' || resource.authorization_token === undefined) continue;
+      const problem = `resources[${at}].authorization_token: an environment does not store tokens`;
+      const advice = 'leave it out, and send the repository with its token when you create a session';
+      throw requestError('invalid_request', problem, { advice });
+    }
+    await sources.check(resources.filter((each) => each.type !== 'file'));
+  };
 }

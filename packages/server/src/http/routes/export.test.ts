@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../../store/limits.ts';
 import { encodeFrame, type NewFrame } from '../../store/frame.ts';
-import { pruneDeltas } from '../../store/prune-deltas.ts';
+import { pruneDeltas } from '../../log/prune-deltas.ts';
 import type { Store } from '../../store/store.ts';
 import { commitOne } from '../../store/write.ts';
 import { exportSession } from '../../views/export/export-session.ts';
-import { knownSecrets, type TestDoor, withDoor } from '../door.suite.ts';
+import { knownSecrets, type TestHttpServer, withHttpServer } from '../server/http-server.suite.ts';
 import { createExportRoutes } from './export.ts';
 
 const START = Date.UTC(2026, 0, 1);
@@ -32,15 +32,15 @@ async function write(store: Store, frames: readonly NewFrame[]): Promise<void> {
   });
 }
 
-async function withExport(run: (test: TestDoor) => Promise<void>): Promise<void> {
+async function withExport(run: (test: TestHttpServer) => Promise<void>): Promise<void> {
   const access = knownSecrets({
     ours: { kind: 'api', id: 'key_1', workspaceId: 'wrkspc_1' },
     theirs: { kind: 'api', id: 'key_2', workspaceId: 'wrkspc_2' },
   });
-  await withDoor((store) => ({ access, routes: createExportRoutes({ store }) }), run);
+  await withHttpServer((store) => ({ access, routes: createExportRoutes({ store }) }), run);
 }
 
-const ask = (test: TestDoor, key = 'ours') => test.send({ path: PATH, headers: { 'x-api-key': key } });
+const ask = (test: TestHttpServer, key = 'ours') => test.send({ path: PATH, headers: { 'x-api-key': key } });
 
 describe('exporting a session', () => {
   it('[Y18] every frame is one line in the order of the log, between a first and a last line that count them', async () => {
@@ -63,7 +63,7 @@ describe('exporting a session', () => {
 
   it('[Y18] a log of many batches is exported whole', async () => {
     await withExport(async (test) => {
-      const count = 2 * limits.logBatchEntriesMax + 3;
+      const count = 2 * storeLimits.logBatchEntriesMax + 3;
       await write(
         test.store,
         Array.from({ length: count }, (_, index) => frame('delta', `${index} ${'x'.repeat(100)}`)),
@@ -74,7 +74,7 @@ describe('exporting a session', () => {
     });
   });
 
-  it('[Y18] what was pruned is told by its numbers', async () => {
+  it('[Y18] pruned frames are reported by their numbers', async () => {
     await withExport(async (test) => {
       await write(test.store, [frame('delta', 'a'), frame('delta', 'b'), frame('block', 'ab'), frame('end', '')]);
       await pruneDeltas({
@@ -95,11 +95,11 @@ describe('exporting a session', () => {
     await withExport(async (test) => {
       await write(test.store, [frame('a', '')]);
       expect((await ask(test, 'theirs')).status).toBe(404);
-      expect((await ask(test, 'nobody')).status).toBe(401);
+      expect((await ask(test, 'unknown')).status).toBe(401);
     });
   });
 
-  it('[Y18] a log that goes away meanwhile has no last line', async () => {
+  it('[Y18] an export whose session is deleted in the meantime has no last line', async () => {
     await withExport(async ({ store }) => {
       await write(store, [frame('a', '1'), frame('b', '2')]);
       const gone = { heads: store.heads.bind(store), read: async () => [] };

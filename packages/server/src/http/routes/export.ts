@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import type { Store } from '../../store/store.ts';
 import { exportSession } from '../../views/export/export-session.ts';
-import { ContentAnswer } from '../answer.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
+import { ContentAnswer } from '../response/answer.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { readSession } from './read-session.ts';
 
-/** `/v1/sessions/{session_id}/export`: everything that happened in a session, sub-agents included, to keep elsewhere. */
+/** `/v1/sessions/{session_id}/export`: the whole log of a session with all threads, to archive it elsewhere. */
 export function createExportRoutes({ store }: { readonly store: Store }): readonly AnyRoute[] {
   return [
     defineRoute({
@@ -17,7 +17,7 @@ export function createExportRoutes({ store }: { readonly store: Store }): readon
       gives: 'content',
       handle: async ({ credential, params }) => {
         const { id: sessionId } = await readSession(store, credential, params.session_id);
-        // It is read from the store as fast as the client takes it.
+        // The store is read as fast as the client reads.
         const lines = Readable.from(exportSession({ store, sessionId }));
         return new ContentAnswer({ 'content-type': 'application/x-ndjson' }, lines);
       },

@@ -1,23 +1,26 @@
 import { cutText } from '@fleetloom/protocol/fleet';
 import type { FileMetadata, FilePage } from '@fleetloom/protocol/managed-agents';
 import type { Clock } from '../../base/clock.ts';
-import { limits } from '../../base/limits.ts';
-import { ContentAnswer } from '../answer.ts';
-import { doorError } from '../door-error.ts';
-import { toContentHeaders } from '../files/content-headers.ts';
-import type { FileStore } from '../files/file-store.ts';
-import { readUpload } from '../files/read-upload.ts';
-import { isOutputId, type SessionOutputs } from '../files/session-outputs.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
+import { httpLimits } from '../limits.ts';
+import { ContentAnswer } from '../response/answer.ts';
+import { baseLimits } from '../../base/limits.ts';
+import { mapAtOnce } from '../../base/map-at-once.ts';
+import { requestError } from '../../base/request-error.ts';
+import { toContentHeaders } from '../response/content-headers.ts';
+import type { FileStore } from '../../files/file-store.ts';
+import { readUpload } from '../request/read-upload.ts';
+import { isOutputId, type SessionOutputs } from '../../files/session-outputs.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { deletedFile, fileListQuery, fileMetadata, filePage } from '../schemas/file.ts';
 
+/** Where uploads are stored and outputs of sessions are found. */
 export interface FileRoutesOptions {
   readonly files: FileStore;
   readonly outputs: SessionOutputs;
   readonly clock: Clock;
 }
 
-/** `/v1/files`: what was uploaded, and what sessions have put out. */
+/** `/v1/files`: uploaded files, and the output files of sessions. */
 export function createFileRoutes({ files, outputs, clock }: FileRoutesOptions): readonly AnyRoute[] {
   return [
     defineRoute({
@@ -32,21 +35,22 @@ export function createFileRoutes({ files, outputs, clock }: FileRoutesOptions): 
     }),
     defineRoute({
       name: 'files.list',
-      summary: 'List files, the newest first; with scope_id those that a session has put out',
+      summary: 'List files, the newest first; with scope_id the output files of a session',
       method: 'get',
       path: '/v1/files',
       accepts: ['api'],
       query: fileListQuery,
       gives: filePage,
       handle: async ({ credential: { workspaceId }, query }) => {
-        const all = await listAll(workspaceId, query.scope_id);
+        if (query.scope_id === undefined && query.ids === undefined) return await listUploads(workspaceId, query);
+        const all = await listAll(workspaceId, query.scope_id, query.ids);
         const wanted = query.ids === undefined ? all : all.filter(({ id }) => query.ids?.includes(id));
         return toFilePage(wanted, query);
       },
     }),
     defineRoute({
       name: 'files.retrieve_metadata',
-      summary: 'Read about a file',
+      summary: 'Read the metadata of a file',
       method: 'get',
       path: '/v1/files/{file_id}',
       accepts: ['api'],
@@ -66,7 +70,7 @@ export function createFileRoutes({ files, outputs, clock }: FileRoutesOptions): 
       handle: async ({ credential: { workspaceId }, params: { file_id: id } }) => {
         if (isOutputId(id)) {
           const opened = (await outputs.open(workspaceId, id)) ?? unknown(id);
-          // Its length is not told: an agent may write more to it meanwhile.
+          // No content-length: an agent may append to the file in the meantime.
           return new ContentAnswer(toContentHeaders(opened.file), opened.content);
         }
         const file = (await files.find(workspaceId, id)) ?? unknown(id);
@@ -75,7 +79,7 @@ export function createFileRoutes({ files, outputs, clock }: FileRoutesOptions): 
     }),
     defineRoute({
       name: 'files.delete',
-      summary: 'Delete a file; where it is mounted already it stays',
+      summary: 'Delete a file; sessions that have mounted it keep their copy',
       method: 'delete',
       path: '/v1/files/{file_id}',
       accepts: ['api'],
@@ -87,9 +91,17 @@ export function createFileRoutes({ files, outputs, clock }: FileRoutesOptions): 
     }),
   ];
 
-  async function listAll(workspaceId: string, scopeId: string | undefined): Promise<readonly FileMetadata[]> {
-    if (scopeId === undefined) return await files.list(workspaceId);
-    return (await outputs.list(workspaceId, scopeId)) ?? unknown(scopeId);
+  async function listUploads(workspaceId: string, query: FilePageQuery): Promise<FilePage> {
+    const [after, before] = [afterOf(query), query.before_id];
+    for (const id of [after, before]) if (id !== undefined && !isUploadId(id)) throw notAPage();
+    const found = await files.list(workspaceId, { limit: query.limit, after, before });
+    return toPage(found.files, found.hasMore);
+  }
+
+  async function listAll(workspaceId: string, scopeId: string | undefined, ids: readonly string[] = []) {
+    if (scopeId !== undefined) return (await outputs.list(workspaceId, scopeId)) ?? unknown(scopeId);
+    const found = await mapAtOnce([...new Set(ids)], baseLimits.filesAtOnceMax, (id) => files.find(workspaceId, id));
+    return found.filter((file) => file !== undefined).sort((a, b) => (a.id < b.id ? 1 : -1));
   }
 }
 
@@ -100,18 +112,25 @@ interface FilePageQuery {
   readonly before_id?: string;
 }
 
-/** Pages for new clients, which go on by `next_page`, and for older ones, which go on by `last_id`. */
+/** A page for new clients, which continue with `next_page`, and for older ones, which continue with `last_id`. */
 function toFilePage(all: readonly FileMetadata[], query: FilePageQuery): FilePage {
   const { limit, before_id: before } = query;
-  const after = query.page === undefined ? query.after_id : query.page.replace(/^page_/, '');
+  const after = afterOf(query);
   const from = after === undefined ? 0 : placeOf(all, after).behind;
   const to = before === undefined ? all.length : placeOf(all, before).at;
   const wanted = all.slice(from, to);
   const data = before !== undefined && after === undefined ? wanted.slice(-limit) : wanted.slice(0, limit);
+  return toPage(data, data.length < wanted.length);
+}
+
+function afterOf({ page, after_id: after }: FilePageQuery): string | undefined {
+  return page === undefined ? after : page.replace(/^page_/, '');
+}
+
+function toPage(data: readonly FileMetadata[], hasMore: boolean): FilePage {
   const last = data.at(-1)?.id ?? null;
-  const hasMore = data.length < wanted.length;
   return {
-    data,
+    data: [...data],
     next_page: hasMore && last !== null ? `page_${last}` : null,
     has_more: hasMore,
     first_id: data[0]?.id ?? null,
@@ -119,17 +138,24 @@ function toFilePage(all: readonly FileMetadata[], query: FilePageQuery): FilePag
   };
 }
 
-/** A file that was deleted meanwhile still has its place among the uploaded ones, which are sorted by their ids. */
+/** A file that was deleted in the meantime still has its position among uploads, because these are sorted by id. */
 function placeOf(all: readonly FileMetadata[], id: string): { readonly at: number; readonly behind: number } {
   const at = all.findIndex((file) => file.id === id);
   if (at !== -1) return { at, behind: at + 1 };
-  const isGone = /^file_\w+$/.test(id) && !isOutputId(id);
-  const advice = 'use next_page of an earlier answer, or leave it out';
-  if (!isGone) throw doorError('invalid_request', 'page: is no page of this list', { advice });
+  if (!isUploadId(id)) throw notAPage();
   const place = all.filter((file) => file.id > id).length;
   return { at: place, behind: place };
 }
 
+function isUploadId(id: string): boolean {
+  return /^file_\w+$/.test(id) && !isOutputId(id);
+}
+
+function notAPage() {
+  const advice = 'use next_page of an earlier response, or leave it out';
+  return requestError('invalid_request', 'page: is not a page of this list', { advice });
+}
+
 function unknown(id: string): never {
-  throw doorError('unknown_id', `${cutText(id, limits.pathIdCharsMax)} does not exist`);
+  throw requestError('unknown_id', `${cutText(id, httpLimits.pathIdCharsMax)} does not exist`);
 }

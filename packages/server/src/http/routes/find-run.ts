@@ -1,35 +1,38 @@
 import { toSessionFrame } from '../../frames/frames.ts';
 import type { RunRecord } from '../../frames/record-data.ts';
 import { runKey } from '../../frames/run-key.ts';
-import type { SessionLog } from '../../store/log.ts';
+import type { SessionLog } from '../../log/log.ts';
 import type { SessionRecord } from '../../store/records.ts';
 import { type Schedule, systemSchedule } from '../../base/schedule.ts';
 import type { Store } from '../../store/store.ts';
 import { readOne } from '../../views/read-frames.ts';
 import { dataOf } from './read-session.ts';
 
+/** A run and the session that it belongs to. */
 export interface FoundRun {
   readonly session: SessionRecord;
   readonly run: RunRecord;
 }
 
-/** Runs by their own ids. */
+/** Finds runs by their ids. */
 export interface RunFinder {
-  /** Undefined if there is none, or the caller may not see it. */
+  /** Undefined if the workspace has no such run. */
   find(workspaceId: string, runId: string): Promise<FoundRun | undefined>;
-  /** The frame before its first one. */
+  /** The `seq` of the frame before the first one of the run. */
   findStart(found: FoundRun): Promise<number>;
   findLastSeq(found: FoundRun): Promise<number>;
-  /** Until it is over, or so long. */
+  /** Resolves when the run has ended, or after `waitMs`. */
   waitForEnd(found: FoundRun, waitMs: number): Promise<void>;
 }
 
+/** Where runs are looked up. */
 export interface RunFinderOptions {
   readonly store: Store;
   readonly log: SessionLog;
   readonly schedule?: Schedule;
 }
 
+/** Creates the finder of a store. */
 export function createRunFinder({ store, log, schedule = systemSchedule }: RunFinderOptions): RunFinder {
   return { find, findStart, findLastSeq, waitForEnd };
 
@@ -38,7 +41,7 @@ export function createRunFinder({ store, log, schedule = systemSchedule }: RunFi
     const sessionId = found?.result['session_id'];
     const session = typeof sessionId === 'string' ? await store.sessions.get(workspaceId, sessionId) : undefined;
     if (session === undefined) return undefined;
-    // The newest run stands in the record, older ones only in the log.
+    // The session record has the newest run; older ones are only in the log.
     const { run: newest } = dataOf(session);
     const run = newest?.id === runId ? newest : await readRun(session.id, runId);
     return run === undefined ? undefined : { session, run };
@@ -70,7 +73,7 @@ export function createRunFinder({ store, log, schedule = systemSchedule }: RunFi
   async function waitForEnd({ session, run }: FoundRun, waitMs: number): Promise<void> {
     const waiting = new AbortController();
     const cancel = schedule(() => waiting.abort(), waitMs);
-    // In this order: a run that is open in the index ends behind the head that was read before.
+    // In this order: a run that is open in the index ends after the head that was read before.
     const after = (await store.heads([session.id])).get(session.id) ?? 0;
     const isOver = (await store.runs.get(session.id, run.id))?.lastSeq != null;
     const tail = isOver ? [] : log.tail({ sessionId: session.id, after, signal: waiting.signal });

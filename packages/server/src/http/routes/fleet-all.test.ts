@@ -25,7 +25,7 @@ afterEach(async () => {
   expect(fleet.problems).toEqual([]);
 });
 
-/** One run, to its end. */
+/** Runs a request to its end. */
 async function run(agent: string): Promise<{ id: string; events: FleetEvent[] }> {
   const events = await (await fleet.orchestrate({ agent, message: 'Go' })).all();
   return { id: ofType(events, 'request_received')[0]!.session_id, events };
@@ -41,7 +41,7 @@ function fold(events: readonly FleetEvent[], state: Fleet = createFleet()): Flee
   return events.reduce(foldFleet, state);
 }
 
-/** Everything that the sessions have said, each as if it were alone. */
+/** Compares the folded state with that of each session's own stream. */
 async function expectWhole(state: Fleet, ids: readonly string[], gate = 'strict'): Promise<void> {
   for (const id of ids) {
     const query = { follow: 'false', gate };
@@ -53,7 +53,7 @@ async function expectWhole(state: Fleet, ids: readonly string[], gate = 'strict'
 const isDone = (id: string) => (event: FleetEvent) => event.type === 'done' && event.session_id === id;
 
 describe('all sessions on one stream', () => {
-  it('[V70] sessions that begin appear by themselves, each with its own cursors, whatever comes between', async () => {
+  it('[V70] new sessions appear on the stream, each with its own cursors, however their events interleave', async () => {
     const all = await fleet.watch('/v1/fleet');
     const runs = await Promise.all(['index', 'talker', 'index', 'echo'].map(run));
     for (const { id } of runs) await all.until(isDone(id));
@@ -65,7 +65,7 @@ describe('all sessions on one stream', () => {
     expect(all.events.every(({ session_id: id }) => id !== undefined)).toBe(true);
   });
 
-  it('[V71] who comes later is told the runs that go on from their beginning, and those that have just been', async () => {
+  it('[V71] a reader that joins later receives open runs from their beginning, and recently ended ones', async () => {
     const { id: over } = await run('echo');
     const { id, reader } = await begin('hanging');
     await reader.until((event) => event.type === 'text' || event.type === 'agent_start');
@@ -83,7 +83,7 @@ describe('all sessions on one stream', () => {
     expect(live.events).toEqual(next.events);
   });
 
-  it('[V72] a session that rests and begins again is told on', async () => {
+  it('[V72] a session that was idle and begins another run continues on the stream', async () => {
     const { id } = await run('echo');
     const all = await fleet.watch('/v1/fleet', { query: { from: 'live' } });
     for (const text of ['one', 'two', 'three']) {
@@ -97,7 +97,7 @@ describe('all sessions on one stream', () => {
     expect(ofType(all.events, 'done').map(({ ok }) => ok)).toEqual([true, true, true]);
   });
 
-  it('[V73] a reader that is cut anywhere and comes back folds to the same as if it had never been', {
+  it('[V73] a reader that is disconnected anywhere and resumes folds to the same state as without the interruption', {
     timeout,
   }, async () => {
     const random = randomText();
@@ -123,7 +123,7 @@ describe('all sessions on one stream', () => {
         const limit = new Promise((resolve) => setTimeout(resolve, 150));
         await Promise.race([reader.met(() => reader.events.length >= more), limit]);
         reader.kill();
-        // Events that came after the last id are told again, and change nothing.
+        // Events after the last id are sent again, and change nothing.
         state = fold(reader.events, state);
         after = reader.lastId === '' ? after : reader.lastId;
       }
@@ -132,7 +132,7 @@ describe('all sessions on one stream', () => {
     }
   });
 
-  it('[V74] the end of a session that is deleted is told, also to who was away meanwhile', async () => {
+  it('[V74] the end of a deleted session is emitted, also to a reader that was disconnected at the time', async () => {
     const all = await fleet.watch('/v1/fleet');
     const { id } = await run('echo');
     await all.until(isDone(id));
@@ -145,13 +145,13 @@ describe('all sessions on one stream', () => {
     const again = await fleet.watch('/v1/fleet', { query: { after: away } });
     expect(await again.until(({ type }) => type === 'over')).toMatchObject({ session_id: id });
     again.kill();
-    // It goes on for the others.
+    // The stream continues with other sessions.
     const next = await run('echo');
     await all.until(isDone(next.id));
     all.kill();
   });
 
-  it('[V75] one that is not followed ends at the present, with an id to go on from', async () => {
+  it('[V75] a stream with follow=false ends after the events so far, with an id to resume from', async () => {
     const { id } = await run('talker');
     const { id: open, requestId, reader } = await begin('hanging');
     await reader.untilType('agent_start');
@@ -165,14 +165,14 @@ describe('all sessions on one stream', () => {
     expect(rest.every((event) => event.session_id === open)).toBe(true);
   });
 
-  it('[V76] an id that is none is refused', async () => {
+  it('[V76] an invalid id is refused', async () => {
     for (const after of ['7', 'all', 'all~', 'all~x~', 'all~1~a.b.c', `all~1${'~a.1.'.repeat(257)}`]) {
       const { status, json } = await fleet.call('GET', `/v1/fleet?after=${after}`);
       expect([after.slice(0, 20), status, json.error.type]).toEqual([after.slice(0, 20), 400, 'invalid_request_error']);
     }
   });
 
-  it('[V77] it needs a key where keys are needed', async () => {
+  it('[V77] needs a key if the server has keys', async () => {
     const other = await openFleetServer({ isOpen: false });
     expect((await other.call('GET', '/v1/fleet')).status).toBe(401);
     const headers = { 'x-api-key': other.server.firstKey! };

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => processes.close());
 
-it('[V40] after kill -9 what was seen is told again as it was, and the run goes on to its one end', {
+it('[V40] after kill -9 the same events are sent again, and the run continues to its only end', {
   timeout: Math.max(timeout, 120_000),
 }, async () => {
   const random = randomText();

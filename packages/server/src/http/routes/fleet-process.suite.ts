@@ -7,19 +7,19 @@ import { buildProgram } from '../../../../../test/support/build-program.ts';
 import { repositoryRoot } from '../../../../../test/support/root.ts';
 import { connectTo } from './fleet.suite.ts';
 
-// Servers in processes of their own, on one directory, to be killed and started again.
+// Servers in separate processes on one directory, for tests that kill and restart them.
 
 export interface FleetProcesses {
-  /** Of data, made for the name. */
+  /** Creates a data directory of this name. */
   directory(name: string): string;
-  /** On any port unless told which. */
+  /** Starts a server, by default on any free port. */
   start(directory: string, port?: number): Promise<FleetProcess>;
   close(): void;
 }
 
 export type FleetProcess = ReturnType<typeof connectTo> & {
   readonly port: number;
-  /** As the machine does when its memory is full: without a word. */
+  /** Sends SIGKILL, as the kernel does when memory is exhausted. */
   kill(): Promise<void>;
 };
 

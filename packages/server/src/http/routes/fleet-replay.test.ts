@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isLong, randomText, timeout } from '../../../../../test/support/seed.ts';
 import { type FleetReader, type FleetServer, ofType, openFleetServer, parallel } from './fleet.suite.ts';
 
-/** Many connections take long on a busy machine; the short tests then have to do with fewer. */
+/** Many connections take long on a busy machine; the quick test run uses fewer. */
 const patience = Math.max(timeout, 120_000);
 const SHORT_MS = 5_000;
 
 const gates = ['strict', 'live', 'off'] as const;
 type Gate = (typeof gates)[number];
 
-/** A finished run, as it is told from the beginning. */
+/** A finished run with all its events from the beginning. */
 interface Recording {
   readonly path: string;
   readonly requestId: string;
@@ -49,7 +49,7 @@ async function record(agent: string): Promise<Recording> {
   const [received] = ofType(live, 'request_received');
   const path = `/v1/sessions/${received!.session_id}/fleet`;
   const [strict, whileLive, off] = await Promise.all(gates.map((gate) => replay(path, { gate })));
-  // The first reader is one like all others.
+  // The client that started the run receives the same events as a later reader.
   expect(strict).toEqual(live);
   return { path, requestId: received!.request_id, events: { strict: strict!, live: whileLive!, off: off! } };
 }
@@ -63,7 +63,7 @@ function fold(events: readonly FleetEvent[], state = createSlots()): SessionSlot
 }
 
 describe('replay', () => {
-  it('[V38] from behind any event on it is the rest, and both together fold to the same', {
+  it('[V38] a stream after any event is the rest, and both parts together fold to the same state', {
     timeout: patience,
   }, async () => {
     for (const { path, events } of recordings) {
@@ -85,7 +85,9 @@ describe('replay', () => {
     }
   });
 
-  it('[V41] readers that are cut anywhere, and come back, have each event once', { timeout: patience }, async () => {
+  it('[V41] readers that are disconnected anywhere and resume receive each event once', {
+    timeout: patience,
+  }, async () => {
     const random = randomText();
     const experiments = isLong ? 10_000 : 150;
     const deadline = performance.now() + (isLong ? Infinity : SHORT_MS);
@@ -105,14 +107,14 @@ describe('replay', () => {
         const more = 1 + random.below(events[gate].length);
         await reader.met(() => reader.events.length >= more || reader.events.some(({ type }) => type === 'done'));
         reader.kill();
-        // What came with the last packet is not taken: it was cut off before.
+        // Events of the last packet are dropped: the reader was disconnected before them.
         seen.push(...reader.events.slice(0, more));
       }
       expect(JSON.stringify(seen)).toBe(JSON.stringify(events[gate]));
     }
   });
 
-  it('[V39] readers that come at any moment of a run of sixteen miss nothing and get nothing twice', {
+  it('[V39] readers that join at any moment of a run with sixteen agents miss no event and get none twice', {
     timeout,
   }, async () => {
     const random = randomText();
@@ -134,7 +136,7 @@ describe('replay', () => {
         const gate = gates[random.below(3)]!;
         // Only a reader of the same view knows its cursors.
         const last = first.events.at(-1);
-        // Behind the end nothing comes, and there would be nothing to wait for.
+        // No event follows the end, so there would be nothing to wait for.
         const isBehind = gate === 'strict' && last?.type !== 'done' && random.below(2) === 0;
         const after = isBehind ? last?.cursor : undefined;
         const reader = await fleet.watch(path, { query: { gate, ...(after === undefined ? {} : { after }) } });
@@ -152,7 +154,7 @@ describe('replay', () => {
     }
   });
 
-  it('[V44] a stream that is not followed ends at the present, and one from live begins there', async () => {
+  it('[V44] a stream with follow=false ends after the events so far, and one with from=live begins there', async () => {
     const { path, events } = recordings[0]!;
     expect(await replay(path, { from: 'live' })).toEqual([]);
     const live = await fleet.watch(path, { query: { from: 'live' } });
@@ -165,11 +167,11 @@ describe('replay', () => {
     expect(all.slice(0, events.strict.length)).toEqual(events.strict);
     expect(live.events).toEqual(all.slice(events.strict.length));
     expect(live.events[0]).toMatchObject({ type: 'request_received', message: 'Once more' });
-    // Streams are counted anew in every run.
+    // Stream ids start at 0 in every run.
     expect(ofType(live.events, 'stream_start')[0]).toMatchObject({ stream_id: 0 });
   });
 
-  it('[V45] a cursor that is none, or is ahead of the stream, is refused', async () => {
+  it('[V45] a cursor that is invalid, or ahead of the stream, is refused', async () => {
     const { path } = recordings[1]!;
     for (const after of ['x', '1.2.3', '-1', '999999', '1e3']) {
       const { status, json } = await fleet.call('GET', `${path}?after=${after}`);
@@ -178,7 +180,7 @@ describe('replay', () => {
     }
   });
 
-  it('[V46] thinking is left out unless it is asked for', async () => {
+  it('[V46] thinking is omitted unless requested', async () => {
     const { path, events } = recordings[0]!;
     expect(ofType(events.strict, 'thinking')).toEqual([]);
     const all = await replay(path, { include: 'thinking' });
@@ -205,18 +207,18 @@ describe('requests', () => {
     expect(path).toContain(json.session_id);
   });
 
-  it.each([0, 1, 2])('[V122] recording %i is replayed exactly behind the cursor of any event', async (index) => {
+  it.each([0, 1, 2])('[V122] recording %i is replayed exactly after the cursor of any event', async (index) => {
     const { requestId, events } = recordings[index]!;
     for (const gate of gates) {
       const all = events[gate];
       for (const [at, { cursor }] of all.entries()) {
-        // It ends by itself, because the run is over.
+        // The stream ends because the run has ended.
         expect(await since(requestId, cursor, gate)).toEqual(all.slice(at + 1));
       }
     }
   });
 
-  it.each([0, 1, 2])('[V123] behind the seq of any event recording %i loses nothing', async (index) => {
+  it.each([0, 1, 2])('[V123] after the seq of any event recording %i is complete', async (index) => {
     const { requestId, events } = recordings[index]!;
     const all = events.strict;
     expect(new Set(all.map(({ seq }) => seq)).size).toBeLessThan(all.length);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { FleetEvent } from '@fleetloom/protocol/fleet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openKeyStore } from '../auth/key-store.ts';
+import { openKeyStore } from '../../keys/key-store.ts';
 import {
   type FleetServer,
   ofStream,
@@ -47,7 +47,7 @@ afterAll(async () => {
   expect(fleet.problems).toEqual([]);
 });
 
-/** A master that plays this script, from its first event to its last. */
+/** Runs a master that plays this script, and returns all events. */
 async function run(script: Script | string, query: Record<string, string> = {}): Promise<FleetEvent[]> {
   const reader = await open(script, query);
   return reader.all();
@@ -79,12 +79,12 @@ describe('ids and order', () => {
     expect((await long.all())[0]).toMatchObject({ message: `${'x'.repeat(200)}…`, agent: 'quick' });
   });
 
-  it('[V2] the last event is done, exactly once, whatever happened', async () => {
+  it('[V2] the last event is done, exactly once, for every outcome', async () => {
     const cancelled = await open(parallel(['hanging', 'one']));
     const { request_id: id } = await cancelled.untilType('request_received');
     await cancelled.until((event) => event.type === 'text' && event.stream_id === 1);
     expect((await fleet.call('POST', `/v1/requests/${id}/cancel`)).json).toMatchObject({ state: 'cancelled' });
-    const unknown = await fleet.orchestrate({ message: 'Go', agent: 'nobody' });
+    const unknown = await fleet.orchestrate({ message: 'Go', agent: 'missing' });
     const nameless = await fleet.orchestrate({ message: 'Go' });
     const ends = [
       await run(three),
@@ -112,7 +112,7 @@ describe('ids and order', () => {
     expect(start).toMatchObject({ stream_id: 0, depth: 0, parent_stream_id: null, child_index: null, task: 'Go' });
   });
 
-  it('[V4] every turn gets the next number, and none is used twice', async () => {
+  it('[V4] every turn gets the next stream id, and none is used twice', async () => {
     const events = await run({
       turns: [
         [{ say: parallel(['manager', 'a'], ['echo', 'b']) }],
@@ -123,7 +123,7 @@ describe('ids and order', () => {
     expect(ofType(events, 'stream_start').map(({ stream_id }) => stream_id)).toEqual([0, 1, 2, 3, 4]);
   });
 
-  it('[V5] every event of a turn says which, and only those of the run do not', async () => {
+  it('[V5] every event of a turn has its stream id, and only events of the run have none', async () => {
     const events = await run(parallel(['failing', 'one'], ['echo', 'two']));
     const without = events.filter((event) => streamIdOf(event) === undefined).map(({ type }) => type);
     expect(without).toEqual(['request_received', 'done']);
@@ -143,7 +143,7 @@ describe('ids and order', () => {
     }
   });
 
-  it('[V6] all events of a turn lie between its start and its end', async () => {
+  it('[V6] all events of a turn are between its start and its end', async () => {
     const events = await run(parallel(['manager', 'a'], ['talker', 'b'], ['failing', 'c']));
     const ids = ofType(events, 'stream_start').map(({ stream_id }) => stream_id);
     expect(ids).toHaveLength(5);
@@ -161,14 +161,14 @@ describe('ids and order', () => {
     expect(ends).toHaveLength(5);
   });
 
-  it('[V8] who was delegated to is one deeper than who delegated', async () => {
+  it('[V8] a delegated turn is one deeper than the turn that delegated', async () => {
     const starts = ofType(await run(parallel(['manager', 'a'], ['manager', 'b'])), 'stream_start');
     const depthOf = new Map(starts.map(({ stream_id, depth }) => [stream_id, depth]));
     expect(starts.map(({ depth }) => `${depth}`).toSorted()).toEqual(['0', '1', '1', '2', '2']);
     for (const { parent_stream_id: parent, depth } of starts.slice(1)) expect(depth).toBe(depthOf.get(parent!)! + 1);
   });
 
-  it('[V9] the pieces of text of a turn make its text, whatever comes between them', async () => {
+  it('[V9] the text deltas of a turn join to its text, however they interleave', async () => {
     const events = await run(parallel(['talker', 'a'], ['talker', 'b'], ['talker', 'c']));
     for (const id of [1, 2, 3]) {
       expect(textOf(events, id)).toBe('word '.repeat(60));
@@ -180,13 +180,13 @@ describe('ids and order', () => {
     expect(changes).toBeGreaterThan(3);
   });
 
-  it('[V10] with sixteen at once no event is torn', async () => {
+  it('[V10] with sixteen turns at once no event is split', async () => {
     const events = await run(parallel(...Array.from({ length: 16 }, (_, at) => ['talker', `task ${at}`] as const)));
     expect(events.filter(({ type }) => type === 'unknown')).toEqual([]);
     for (let id = 1; id <= 16; id++) expect(textOf(events, id)).toBe('word '.repeat(60));
   });
 
-  it('[V11] every event has an id, and ids grow', async () => {
+  it('[V11] every event has an id, and ids increase', async () => {
     const reader = await open(three);
     const events = await reader.all();
     expect(reader.ids).toEqual(events.map(({ cursor }) => cursor));
@@ -213,7 +213,7 @@ describe('ids and order', () => {
 });
 
 describe('fan-out', () => {
-  it('[V13] as many commands or tasks as there are, so many turns are opened one deeper', async () => {
+  it('[V13] each command or task opens one turn, one deeper', async () => {
     const tasks = ['a', 'b', 'c', 'd'].map((message) => ({ agent: 'echo', message }));
     const byTool = await run({ turns: [[{ call: 'delegate', input: { tasks } }], [{ say: 'Done.' }]] });
     const byCommand = await run(parallel(['echo', 'a'], ['echo', 'b'], ['echo', 'c'], ['echo', 'd']));
@@ -230,8 +230,8 @@ describe('fan-out', () => {
     expect(ofType(byTool, 'tool_call')).toMatchObject([{ tool: 'delegate', ok: true, stream_id: 0 }]);
   });
 
-  // `npm run bench` has the tight bound, which is for an idle machine: less than one and a half times what one takes.
-  it('[V14] sixteen work at the same time: all have begun before the first ends, and nobody waits for another', {
+  // `npm run bench` has the tight bound for an idle machine: less than 1.5× the time of a single turn.
+  it('[V14] sixteen turns run at the same time: all have begun before the first ends, and none waits for another', {
     timeout: 60_000,
   }, async () => {
     await fleet.agent('sleeper', { turns: [[{ sleep_ms: 2_000 }, { say: 'up' }]] });
@@ -245,27 +245,27 @@ describe('fan-out', () => {
     expect(block!.duration_ms).toBeLessThan(16_000);
   });
 
-  it('[V14] none of sixteen has to end for another to begin', async () => {
+  it('[V14] none of sixteen turns has to end for another to begin', async () => {
     const reader = await open(parallel(...Array.from({ length: 16 }, () => ['hanging', 'x'] as const)));
     const { request_id: id } = await reader.untilType('request_received');
-    // Nobody of them ends within this test.
+    // No turn ends within this test.
     await reader.met(() => new Set(ofType(reader.events, 'text').map(({ stream_id }) => stream_id)).size === 17);
     expect(ofType(reader.events, 'stream_end')).toEqual([]);
     await fleet.call('POST', `/v1/requests/${id}/cancel`);
     await reader.all();
   });
 
-  it('[V15] results come in the order of the tasks, whoever ends first', async () => {
+  it('[V15] results are in the order of the tasks, whichever ends first', async () => {
     const events = await run(parallel(['slow', 'a'], ['quick', 'b'], ['slow', 'c'], ['quick', 'd']));
     const ends = ofType(events, 'stream_end').map(({ stream_id }) => stream_id);
     expect(new Set(ends.slice(0, 2))).toEqual(new Set([2, 4]));
-    const told = textOf(events, 0).replace(/ \(thread \w+\)|^> |\s*$/gm, '');
-    expect(told).toContain(
+    const text = textOf(events, 0).replace(/ \(thread \w+\)|^> |\s*$/gm, '');
+    expect(text).toContain(
       '[1/4] slow:\nslow\n\nslow\n[2/4] quick:\nquick\n[3/4] slow:\nslow\n\nslow\n[4/4] quick:\nquick',
     );
   });
 
-  it('[V16] the master goes on only when the last of them has ended', async () => {
+  it('[V16] the master continues only when the last turn has ended', async () => {
     const events = await run(parallel(['slow', 'a'], ['quick', 'b']));
     const goesOn = events.findIndex(
       (event) => event.type === 'agent_start' && event.stream_id === 0 && event.iteration === 2,
@@ -273,12 +273,12 @@ describe('fan-out', () => {
     for (const id of [1, 2]) expect(indexOf(events, `stream_end ${id} true`)).toBeLessThan(goesOn);
   });
 
-  it('[V17] one agent may be asked several times at once, and none of them sees what the others were told', async () => {
+  it('[V17] one agent may run several times at once, and no turn sees the task of another', async () => {
     const events = await run(parallel(['counter', 'a'], ['counter', 'b'], ['counter', 'c']));
     expect([1, 2, 3].map((id) => textOf(events, id))).toEqual(['a', 'b', 'c'].map((task) => `request 1 about ${task}`));
   });
 
-  it('[V18] nor do those that they delegate to', async () => {
+  it('[V18] nor does a turn below them', async () => {
     const events = await run(parallel(['manager', 'a'], ['manager', 'b']));
     const deep = ofType(events, 'stream_start').filter(({ depth }) => depth === 2);
     expect(deep.map(({ stream_id }) => textOf(events, stream_id)).toSorted()).toEqual([
@@ -288,7 +288,7 @@ describe('fan-out', () => {
     expect(new Set(deep.map(({ thread_id }) => thread_id)).size).toBe(2);
   });
 
-  it('[V19] where one fails, it alone does, and the others finish', async () => {
+  it('[V19] if one turn fails, the others finish', async () => {
     const events = await run(parallel(['failing', 'a'], ['slow', 'b'], ['quick', 'c']));
     expect(ofType(events, 'stream_end').map(toLine).toSorted()).toEqual([
       'stream_end 0 true',
@@ -303,16 +303,16 @@ describe('fan-out', () => {
   });
 
   it('[V20] an agent that does not exist is an ERR for its task alone', async () => {
-    const events = await run(parallel(['quick', 'a'], ['nobody', 'b'], ['quick', 'c']));
+    const events = await run(parallel(['quick', 'a'], ['missing', 'b'], ['quick', 'c']));
     expect(ofType(events, 'stream_start').map(({ agent }) => agent)).toEqual(['master', 'quick', 'quick']);
     expect(textOf(events, 0)).toMatch(
-      /\[1\/3\][\s\S]*quick[\s\S]*\[2\/3\] nobody:\s*> ERR: there is no agent "nobody"[\s\S]*\[3\/3\]/,
+      /\[1\/3\][\s\S]*quick[\s\S]*\[2\/3\] missing:\s*> ERR: there is no agent "missing"[\s\S]*\[3\/3\]/,
     );
     expect(textOf(events, 0).match(/ERR:/g)).toHaveLength(1);
     expect(events.at(-1)).toMatchObject({ type: 'done', ok: true });
   });
 
-  it('[V21] who is two deep cannot delegate: it gets an ERR, and nobody begins', async () => {
+  it('[V21] a turn at depth two cannot delegate: it gets an ERR, and no turn begins', async () => {
     const events = await run(parallel(['boss', 'a']));
     expect(ofType(events, 'stream_start').map(({ depth, agent }) => `${depth} ${agent}`)).toEqual([
       '0 master',
@@ -337,7 +337,7 @@ describe('fan-out', () => {
     return 'tool-boss';
   }
 
-  it('[V22] a block of one who is two deep is an ERR for each of its tasks', async () => {
+  it('[V22] a block of a turn at depth two is an ERR for each of its tasks', async () => {
     const events = await run(parallel(['block-boss', 'a']));
     expect(ofType(events, 'stream_start')).toHaveLength(3);
     expect(textOf(events, 2).match(/ERR: \[\d\/2\] echo: agents at depth 2/g)).toEqual([
@@ -346,10 +346,12 @@ describe('fan-out', () => {
     ]);
   });
 
-  it('[V23] more than sixteen are refused with an ERR that names the limit, and nobody begins', async () => {
+  it('[V23] more than sixteen tasks are refused with an ERR that names the limit, and no turn begins', async () => {
     const many = Array.from({ length: 17 }, (_, at) => ['echo', `task ${at}`] as const);
     const tasks = many.map(([agent, message]) => ({ agent, message }));
-    const byTool = await run({ turns: [[{ call: 'delegate', input: { tasks } }], [{ say: 'told {{last_result}}' }]] });
+    const byTool = await run({
+      turns: [[{ call: 'delegate', input: { tasks } }], [{ say: 'received {{last_result}}' }]],
+    });
     const byCommand = await run(parallel(...many));
     for (const events of [byTool, byCommand]) {
       expect(ofType(events, 'stream_start')).toHaveLength(1);
@@ -366,7 +368,7 @@ describe('fan-out', () => {
     expect(ofType(events, 'tool_call')).toMatchObject([{ tool: 'parallel', ok: false }]);
   });
 
-  it('[V25] commands in fences are not run, and are shown as they are', async () => {
+  it('[V25] commands in code fences are not run, and are emitted unchanged', async () => {
     const text = 'Write this:\n```\n/agent echo one\n/parallel\n/agent echo two\n/endparallel\n```\nand send it.';
     const events = await run(text);
     expect(ofType(events, 'stream_start')).toHaveLength(1);
@@ -384,13 +386,13 @@ describe('fan-out', () => {
     });
     expect(ofType(events, 'sub_agent_response').map(({ content }) => content)).toEqual(['one', 'two', 'three']);
     expect(ofType(events, 'tool_call')).toHaveLength(3);
-    // Sixteen twice are more than may live where threads are kept; here those that have ended do not count.
+    // Twice sixteen exceeds the limit of live threads; ended turns do not count.
     const block = parallel(...Array.from({ length: 16 }, () => ['quick', 'go'] as const));
     const twice = await run({ turns: [[{ say: block }], [{ say: block }], [{ say: 'Done.' }]] });
     expect(ofType(twice, 'stream_end').filter(({ ok }) => ok)).toHaveLength(33);
   });
 
-  it('[V27] two agents that fetch the same page both fetch it; one that does so twice has kept it', async () => {
+  it('[V27] two agents that fetch the same page both fetch it; one agent that fetches it twice uses its cache', async () => {
     let requests = 0;
     const site = createServer((_, response) => {
       requests++;
@@ -422,7 +424,7 @@ describe('gating', () => {
     turns: [[{ say: `I will ask them.\n${parallel(['quick', 'a'], ['quick', 'b'])}` }], [{ say: 'They said it.' }]],
   };
 
-  it('[V28] while a master delegates one line of it is seen and nothing else', async () => {
+  it('[V28] while a master delegates, its text is one line that names the delegation', async () => {
     expect(textOf(await run(prose), 0)).toBe('→ delegating: 2 in parallel\nThey said it.');
     const live = await run(prose, { gate: 'live' });
     expect(textOf(live, 0)).toBe('→ delegating: 2 in parallel\nThey said it.');
@@ -436,12 +438,12 @@ describe('gating', () => {
       expect(textOf(await run(byTool, { gate }), 0)).toBe('→ delegating: quick\nSo it is.');
   });
 
-  it('[V29] the line names each agent, and of each block how many', async () => {
+  it('[V29] the line names each agent, and the number of turns of each block', async () => {
     const events = await run(`/agent quick one\n\n${parallel(['echo', 'a'], ['echo', 'b'])}/agent slow two\n`);
     expect(textOf(events, 0).split('\n')[0]).toBe('→ delegating: quick, 2 in parallel, slow');
   });
 
-  it('[V30] what the master says in the end comes when all have ended', async () => {
+  it('[V30] the final text of the master comes after all turns have ended', async () => {
     const events = await run(parallel(['slow', 'a'], ['quick', 'b']));
     const last = events.findLastIndex((event) => event.type === 'stream_end' && event.depth === 1);
     const texts = events.flatMap((event, index) => (event.type === 'text' && event.stream_id === 0 ? [index] : []));
@@ -449,7 +451,7 @@ describe('gating', () => {
     expect(texts.filter((index) => index > last).length).toBeGreaterThan(0);
   });
 
-  it('[V31] those that it delegated to are seen meanwhile', async () => {
+  it('[V31] the turns that it delegated to are emitted in the meantime', async () => {
     const reader = await open(parallel(['slow', 'a'], ['slow', 'b']));
     await reader.until((event) => event.type === 'text' && event.depth === 1);
     expect(reader.events.some(({ type }) => type === 'tool_call')).toBe(false);
@@ -458,7 +460,7 @@ describe('gating', () => {
     expect(first).toBeLessThan(events.findIndex(({ type }) => type === 'tool_call'));
   });
 
-  it('[V32] what a master had said when its request failed is delivered before its end', async () => {
+  it('[V32] the text of a master whose request failed is delivered before its end', async () => {
     const endpoint = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(toBrokenAnswer('So far I have '));
     });
@@ -481,7 +483,7 @@ describe('gating', () => {
   });
 });
 
-/** An answer that begins well and then is an error. */
+/** A model response that begins with text and ends with an error. */
 function toBrokenAnswer(text: string): string {
   const usage = { input_tokens: 5, output_tokens: 1 };
   const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], usage };
@@ -496,7 +498,7 @@ function toBrokenAnswer(text: string): string {
 }
 
 describe('usage and ends', () => {
-  it('[V33] every model request gives one token_usage', async () => {
+  it('[V33] every model request emits one token_usage', async () => {
     const events = await run(parallel(['manager', 'a'], ['failing', 'b'], ['quick', 'c']));
     const starts = ofType(events, 'agent_start').map(({ stream_id, model }) => `${stream_id} ${model}`);
     const usages = ofType(events, 'token_usage').map(({ stream_id, model }) => `${stream_id} ${model}`);
@@ -506,7 +508,7 @@ describe('usage and ends', () => {
     expect(first).toMatchObject({ input_tokens: expect.any(Number), output_tokens: expect.any(Number) });
   });
 
-  it('[V34] the totals of done are the sum of them all', async () => {
+  it('[V34] the totals of done are the sum of every token_usage', async () => {
     await fleet.agent('claims', { turns: [[{ say: 'x' }]], usage: { input_tokens: 1_000, output_tokens: 70 } });
     const events = await run(parallel(['manager', 'a'], ['failing', 'b'], ['claims', 'c']));
     const usages = ofType(events, 'token_usage');
@@ -516,7 +518,7 @@ describe('usage and ends', () => {
     expect(sum('output_tokens')).toBeGreaterThan(70);
   });
 
-  it('[V35] the end of a block is told on the stream of who wrote it, after all of them have ended', async () => {
+  it('[V35] the end of a block is emitted on the stream of the turn that wrote it, after all its turns have ended', async () => {
     const events = await run(parallel(['manager', 'a'], ['slow', 'b']));
     const block = events.findIndex((event) => event.type === 'tool_call' && event.tool === 'parallel');
     expect(events[block]).toMatchObject({ stream_id: 0, depth: 0, ok: true });
@@ -526,8 +528,8 @@ describe('usage and ends', () => {
     expect(inner).toBeGreaterThan(events.findIndex((event) => event.type === 'stream_end' && event.depth === 2));
   });
 
-  // Within a second on an idle machine, which `npm run bench` measures; here it must not wait for those that work.
-  it('[V36] a cancel during a block of sixteen ends every stream and the run, and waits for nobody', async () => {
+  // Within a second on an idle machine, which `npm run bench` measures; here it must not wait for running turns.
+  it('[V36] a cancel during a block of sixteen ends every stream and the run, without waiting for any turn', async () => {
     const reader = await open(parallel(...Array.from({ length: 16 }, () => ['hanging', 'x'] as const)));
     const { request_id: id } = await reader.untilType('request_received');
     await reader.met(() => new Set(ofType(reader.events, 'text').map(({ stream_id }) => stream_id)).size >= 17);
@@ -535,7 +537,7 @@ describe('usage and ends', () => {
     const answer = await fleet.call('POST', `/v1/requests/${id}/cancel`);
     expect(answer).toMatchObject({ status: 200, json: { request_id: id, state: 'cancelled' } });
     const events = await reader.all();
-    // They would go on for a minute.
+    // The turns would run for a minute.
     expect(performance.now() - before).toBeLessThan(20_000);
     const ends = ofType(events, 'stream_end');
     expect(ends).toHaveLength(17);
@@ -546,7 +548,7 @@ describe('usage and ends', () => {
     expect(events.at(-1)).toMatchObject({ type: 'done', ok: false, error_code: 'cancelled' });
   });
 
-  it('[V37] what is over, unknown or of others cannot be cancelled, and all get the same answer', async () => {
+  it('[V37] an ended, unknown or foreign run cannot be cancelled, and all get the same answer', async () => {
     const done = (await run('Nothing to do.')).at(-1);
     const over = done?.type === 'done' ? done.request_id : '';
     const unknown = `${over.slice(0, -4)}zzzz`;
@@ -561,7 +563,7 @@ describe('usage and ends', () => {
     const { request_id: running } = await reader.untilType('request_received');
     const cancel = (headers: Record<string, string>) =>
       other.call('POST', `/v1/requests/${running}/cancel`, undefined, headers);
-    // The server looks for new keys now and then.
+    // The server reads new keys periodically.
     while ((await other.call('GET', '/v1/requests', undefined, theirs)).status === 401) await wait(50);
     const foreign = await cancel(theirs);
     expect((await other.call('GET', `/v1/requests/${running}`, undefined, ours)).json).toMatchObject({

@@ -2,14 +2,14 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createSlots, currentRun, type FleetEvent, foldSlots, openApprovals } from '@fleetloom/protocol/fleet';
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../base/limits.ts';
-import type { Engine, EngineEvent } from '../../engines/engine.ts';
-import { createGovernor } from '../../engines/messages/governor.ts';
-import { createMessagesEngine } from '../../engines/messages/messages-engine.ts';
-import { serveScriptedModel } from '../../engines/scripted/http.ts';
+import { baseLimits } from '../../base/limits.ts';
+import type { Engine, EngineEvent } from '../../engines/model/engine.ts';
+import { createGovernor } from '../../engines/model/messages/governor.ts';
+import { createMessagesEngine } from '../../engines/model/messages/messages-engine.ts';
+import { serveScriptedModel } from '../../engines/model/scripted/http.ts';
 import { type FleetServer, ofStream, ofType, openFleetServer, parallel } from './fleet.suite.ts';
 
-// What a reader sees of a turn that waits, who answered for it, and how full its window is.
+// Events about waiting turns, about decisions, and about the size of the context window.
 
 const ask = [{ type: 'agent_toolset_20260401', default_config: { permission_policy: { type: 'always_ask' } } }];
 const writer = { turns: [[{ call: 'write', input: { file_path: 'x', content: 'x' } }], [{ say: 'ok' }]] };
@@ -32,29 +32,29 @@ function slotOf(events: readonly FleetEvent[], streamId: number) {
 const typesOf = (events: readonly FleetEvent[]) => events.map(({ type }) => type);
 
 describe('model requests that wait', () => {
-  it('[V95] a request that is made again is told with its reason, the number of the attempt and when it begins', async () => {
+  it('[V95] a retried model request is emitted with its reason, the number of the attempt and its start time', async () => {
     await withEndpoint([tooMany(3), answer('So.')], async (fleet) => {
       const reader = await fleet.orchestrate({ message: 'Go', agent_def: master }, { query: { gate: 'off' } });
-      const told = await reader.untilType('request_retrying');
-      expect(told).toMatchObject({
+      const retrying = await reader.untilType('request_retrying');
+      expect(retrying).toMatchObject({
         stream_id: 0,
         code: 'model_rate_limited_error',
         reason: 'rate_limited',
         attempt: 2,
       });
-      expect(told.message).toMatch(/^429 /);
-      expect(told.attempts_max).toBe(limits.requestRetriesMax + 1);
-      expect(told.retry_at - told.ts!).toBe(3_000);
+      expect(retrying.message).toMatch(/^429 /);
+      expect(retrying.attempts_max).toBe(baseLimits.requestRetriesMax + 1);
+      expect(retrying.retry_at - retrying.ts!).toBe(3_000);
       expect(slotOf(reader.events, 0)).toMatchObject({
         state: 'running',
         phase: 'retrying',
-        waits: { type: 'retrying', attempt: 2, until: told.retry_at },
+        waits: { type: 'retrying', attempt: 2, until: retrying.retry_at },
       });
-      // Whoever asks the same endpoint meanwhile waits too, and is told until when.
+      // Other requests to the same endpoint wait too, and their event has the end of the wait.
       const other = await fleet.orchestrate({ message: 'Go', agent_def: master });
       const queued = await other.untilType('request_queued');
       expect(queued).toMatchObject({ reason: 'paused', ahead: 0 });
-      expect(queued.until! - told.retry_at).toBeLessThanOrEqual(100);
+      expect(queued.until! - retrying.retry_at).toBeLessThanOrEqual(100);
       for (const each of [reader, other]) expect((await each.all()).at(-1)).toMatchObject({ type: 'done', ok: true });
       const starts = ofType(reader.events, 'agent_start').map(({ iteration }) => iteration);
       expect(starts).toEqual([1, 2]);
@@ -63,7 +63,7 @@ describe('model requests that wait', () => {
     });
   });
 
-  it('[V96] a request over the number that may be under way is told to wait, and then to be made', async () => {
+  it('[V96] a model request above the concurrency limit is emitted as queued, and later as started', async () => {
     const model = await serveScriptedModel();
     const governor = createGovernor({ concurrencyMax: 1 });
     const engine = createMessagesEngine({ credential: { apiKey: 'any' }, baseURL: model.url, governor });
@@ -86,7 +86,7 @@ describe('model requests that wait', () => {
         const before = ofStream(events, id).slice(0, typesOf(ofStream(events, id)).indexOf('request_admitted'));
         expect(slotOf([...events.slice(0, 1), ...before], id)).toMatchObject({ phase: 'queued' });
       }
-      // The one that waited longest was made only when another had answered.
+      // The request that waited longest started only after another one was answered.
       const last = queued.at(-1)!;
       const admitted = events.findIndex(
         (event) => event.type === 'request_admitted' && event.stream_id === last.stream_id,
@@ -98,8 +98,8 @@ describe('model requests that wait', () => {
   });
 });
 
-describe('who answered', () => {
-  it('[V97] who answered an ask is told, and what withdrew one that nobody has to answer any more', async () => {
+describe('decisions', () => {
+  it('[V97] the event of a decided approval names who decided, and that of a withdrawn one what withdrew it', async () => {
     await withFleet({ isOpen: false }, async (fleet) => {
       const headers = { 'x-api-key': fleet.server.firstKey! };
       const made = await fleet.call(
@@ -137,7 +137,7 @@ describe('who answered', () => {
     });
   });
 
-  it('[V97] where there are no keys it is a client', async () => {
+  it('[V97] without keys the decision was made by `client`', async () => {
     await withFleet({}, async (fleet) => {
       await fleet.agent('writer', writer, { tools: ask });
       const reader = await fleet.orchestrate({ agent: 'writer', message: 'Go' });
@@ -149,17 +149,20 @@ describe('who answered', () => {
   });
 });
 
-describe('how full the window is', () => {
-  it('[V98] each answer tells how many tokens of the window are filled, and a summary clears it', async () => {
+describe('context window', () => {
+  it('[V98] each model response reports how many tokens of the context window are used, and a summary clears it', async () => {
     await withFleet({ engine: createFillingEngine() }, async (fleet) => {
       const agent_def = { name: 'master', model: 'claude-sonnet-5', tools: [{ type: 'agent_toolset_20260401' }] };
       const events = await (await fleet.orchestrate({ message: 'Go', agent_def })).all();
       expect(events.at(-1)).toMatchObject({ type: 'done', ok: true });
-      const told = ofType(events, 'token_usage').map(({ context_tokens: tokens, context_window: of }) => [tokens, of]);
-      // A summary is no answer.
+      const usages = ofType(events, 'token_usage').map(({ context_tokens: tokens, context_window: of }) => [
+        tokens,
+        of,
+      ]);
+      // A summary is not a response to the user.
       const none = [undefined, undefined];
       const full = [WINDOW - 10 + 1 + 2 + 3, WINDOW];
-      expect(told).toEqual([full, full, none, [100 + 1 + 2 + 3, WINDOW]]);
+      expect(usages).toEqual([full, full, none, [100 + 1 + 2 + 3, WINDOW]]);
       expect(ofType(events, 'context_compacted')).toHaveLength(1);
       const compacted = events.findIndex(({ type }) => type === 'context_compacted');
       expect(slotOf(events.slice(0, compacted), 0).context).toEqual({ tokens: WINDOW - 4, window: WINDOW });
@@ -186,7 +189,7 @@ describe('a stream that was just opened', () => {
 });
 
 const master = { name: 'master', model: 'claude-sonnet-5' };
-/** Of claude-sonnet-5. */
+/** The context window of claude-sonnet-5. */
 const WINDOW = 1_000_000;
 
 function toAgent() {
@@ -218,7 +221,7 @@ function answer(text: string): Reply {
   return (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(body);
 }
 
-/** A server whose endpoint gives these replies, the last one for ever. */
+/** A server whose endpoint sends these replies, and then repeats the last one. */
 async function withEndpoint(replies: readonly Reply[], work: (fleet: FleetServer) => Promise<void>): Promise<void> {
   let count = 0;
   const endpoint = createServer((_, response) => replies[Math.min(count++, replies.length - 1)]!(response));
@@ -232,7 +235,7 @@ async function withEndpoint(replies: readonly Reply[], work: (fleet: FleetServer
   }
 }
 
-/** Its first two answers call a tool and fill the window, so that summaries are asked for before the next ones. */
+/** Its first two responses call a tool and fill the window, so that a summary is requested before the next one. */
 function createFillingEngine(): Engine {
   let answers = 0;
   return {

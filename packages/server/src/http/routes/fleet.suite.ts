@@ -10,14 +10,14 @@ import { type FleetloomServer, type ServerOptions, startServer } from '../../ser
 
 export type EventOf<Type extends FleetEvent['type']> = Extract<KnownFleetEvent, { type: Type }>;
 
-/** What a step of a script can say; see the scripted model. */
+/** A script of the scripted model. */
 export type Script = { readonly turns: readonly (readonly object[])[]; readonly usage?: object };
 
 export interface FleetServer {
   readonly server: FleetloomServer;
   readonly directory: string;
   readonly problems: unknown[];
-  /** Makes an agent that plays a script, whatever it is asked. */
+  /** Creates an agent that plays a script for every message. */
   agent(name: string, script?: Script, more?: object): Promise<string>;
   call(method: string, path: string, body?: object, headers?: Record<string, string>): Promise<CallAnswer>;
   orchestrate(body: object, options?: OpenOptions): Promise<FleetReader>;
@@ -27,7 +27,7 @@ export interface FleetServer {
 
 export interface CallAnswer {
   readonly status: number;
-  // What tests look into, they compare with literals.
+  // Tests compare the fields they read with literals.
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any;
 }
@@ -54,7 +54,7 @@ export async function openFleetServer(options: Partial<ServerOptions> = {}): Pro
   };
 }
 
-/** What can be done with any server that listens. */
+/** Requests to a server on this port. */
 export function connectTo({ port }: { readonly port: number }) {
   const call: FleetServer['call'] = async (method, path, body, headers = {}) => {
     const response = await send({ port, method, path, headers }, body);
@@ -80,19 +80,19 @@ export function toScript(script: Script): string {
   return `<script>${JSON.stringify(script).replaceAll('<', '\\u003c')}</script>`;
 }
 
-/** A block of commands. */
+/** A `/parallel` block. */
 export function parallel(...children: readonly (readonly [agent: string, message: string])[]): string {
   const lines = children.map(([agent, message]) => `/agent ${agent} ${message}`);
   return ['/parallel', ...lines, '/endparallel', ''].join('\n');
 }
 
-/** Reads a fleet stream as fast as it comes, and keeps everything. */
+/** Reads a fleet stream without pause, and keeps all events. */
 export class FleetReader {
   readonly events: FleetEvent[] = [];
-  /** The ids as they stood on the wire, also those that came without an event. */
+  /** The ids on the wire, also those without an event. */
   readonly ids: string[] = [];
   readonly comments: string[] = [];
-  /** When each event came. */
+  /** The arrival time of each event. */
   readonly times: number[] = [];
   readonly #request: ClientRequest;
   readonly #response: IncomingMessage;
@@ -120,17 +120,18 @@ export class FleetReader {
     return this.#decoder.lastEventId;
   }
 
-  /** Everything until the server ends it. */
+  /** All events until the server ends the stream. */
   async all(): Promise<FleetEvent[]> {
     await this.ended;
     return this.events;
   }
 
-  /** The first event that it is true of, from now or before. */
+  /** The first matching event, received before or after this call. */
   async until(isWanted: (event: FleetEvent) => boolean): Promise<FleetEvent> {
     await this.met(() => this.isEnded || this.events.some(isWanted));
     const found = this.events.find(isWanted);
-    if (found === undefined) throw new Error(`the stream ended without it: ${JSON.stringify(this.events.slice(-3))}`);
+    if (found === undefined)
+      throw new Error(`the stream ended without a matching event: ${JSON.stringify(this.events.slice(-3))}`);
     return found;
   }
 
@@ -151,7 +152,7 @@ export class FleetReader {
     this.#response.resume();
   }
 
-  /** Cuts the connection, without a word. */
+  /** Destroys the connection. */
   kill(): void {
     this.#request.destroy();
     this.#response.destroy();
@@ -195,7 +196,7 @@ export function streamIdOf(event: FleetEvent): number | undefined {
   return 'stream_id' in event ? event.stream_id : undefined;
 }
 
-/** What its readers have at the end. */
+/** The whole text of a turn. */
 export function textOf(events: readonly FleetEvent[], streamId: number): string {
   let text = '';
   for (const event of ofStream(events, streamId)) {
@@ -205,7 +206,7 @@ export function textOf(events: readonly FleetEvent[], streamId: number): string 
   return text;
 }
 
-/** `stream_end 1 false` and so on: enough to read an order. */
+/** A short form such as `stream_end 1 false`, to compare orders. */
 export function toLine(event: FleetEvent): string {
   const parts = [event.type, streamIdOf(event), 'ok' in event ? event.ok : undefined];
   return parts.filter((part) => part !== undefined).join(' ');

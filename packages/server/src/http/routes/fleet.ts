@@ -1,11 +1,26 @@
+import type { FleetCosts, FleetSessionList } from '@fleetloom/protocol/fleet';
+import type { Clock } from '../../base/clock.ts';
 import type { Store } from '../../store/store.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
+import { listFleetCosts } from '../../views/sessions/list-fleet-costs.ts';
+import { listFleetSessions } from '../../views/sessions/list-fleet-sessions.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { fleetQuery } from '../schemas/fleet.ts';
-import type { FleetFeeds } from './fleet-feeds.ts';
+import { fleetCosts, fleetCostsQuery, fleetSessions, fleetSessionsQuery } from '../schemas/fleet-sessions.ts';
+import type { FleetFeeds } from '../feeds/fleet-feeds.ts';
 import { readSession } from './read-session.ts';
 
-/** `/v1/sessions/{session_id}/fleet` and `/v1/fleet`: every thread of a session, or of all, on one connection. */
-export function createFleetRoutes({ store, feeds }: { store: Store; feeds: FleetFeeds }): readonly AnyRoute[] {
+/** What fleet routes read. */
+export interface FleetRoutesOptions {
+  readonly store: Store;
+  readonly feeds: FleetFeeds;
+  readonly clock: Clock;
+}
+
+/**
+ * `/v1/sessions/{session_id}/fleet` and `/v1/fleet`: all threads of one session, or of all sessions, on one connection.
+ * `/v1/fleet/sessions`: all sessions, filtered, sorted and counted by the server. `/v1/fleet/costs`: what they cost.
+ */
+export function createFleetRoutes({ store, feeds, clock }: FleetRoutesOptions): readonly AnyRoute[] {
   return [
     defineRoute({
       name: 'sessions.fleet',
@@ -22,7 +37,7 @@ export function createFleetRoutes({ store, feeds }: { store: Store; feeds: Fleet
     }),
     defineRoute({
       name: 'fleet',
-      summary: 'Watch all sessions on one stream: runs that go on, and those that begin',
+      summary: 'Watch all sessions on one stream: open runs, and those that begin',
       method: 'get',
       path: '/v1/fleet',
       accepts: ['api'],
@@ -30,6 +45,28 @@ export function createFleetRoutes({ store, feeds }: { store: Store; feeds: Fleet
       gives: 'stream',
       handle: async ({ credential: { workspaceId }, query, headers, openStream }) =>
         feeds.openAll({ workspaceId, query, headers, openStream }),
+    }),
+    defineRoute({
+      name: 'fleet.sessions',
+      summary: 'List all sessions in one row each, with search, filters, counts per state, agent and model, and pages',
+      method: 'get',
+      path: '/v1/fleet/sessions',
+      accepts: ['api'],
+      query: fleetSessionsQuery,
+      gives: fleetSessions,
+      handle: async ({ credential: { workspaceId }, query }): Promise<FleetSessionList> =>
+        await listFleetSessions(store, { workspaceId, query, now: clock.now() }),
+    }),
+    defineRoute({
+      name: 'fleet.costs',
+      summary: 'Sum up what all sessions of a period cost, by day, agent and model, with their budgets',
+      method: 'get',
+      path: '/v1/fleet/costs',
+      accepts: ['api'],
+      query: fleetCostsQuery,
+      gives: fleetCosts,
+      handle: async ({ credential: { workspaceId }, query }): Promise<FleetCosts> =>
+        await listFleetCosts(store, { workspaceId, query, now: clock.now() }),
     }),
   ];
 }

@@ -1,9 +1,9 @@
 import Anthropic, { toFile } from '@anthropic-ai/sdk';
 import type { Store } from '../../store/store.ts';
 
-// Forks of a session with files, on a store that fails when it is told to.
+// Forks of a session with files, on a store that fails on demand.
 
-/** Where something of a session can be. Leases and presence of nodes change all the time. */
+/** Tables with rows of sessions. Leases and presence of nodes are left out: they change all the time. */
 export const TABLES = ['sessions', 'segments', 'threads', 'inputs', 'approvals', 'works', 'blobs', 'blob_parts'];
 
 /** A session with two mounted files, and its id. */
@@ -25,7 +25,7 @@ export function forkOf(client: Anthropic, source: string): Promise<{ readonly id
   return client.post(`/v1/sessions/${source}/fork`, { body: {} });
 }
 
-/** The store with one write that does something else, counted from when it is armed. */
+/** A store of which the n-th write after `arm(n)` calls `fail`. */
 export function failingAt(store: Store, fail: () => never = refuse) {
   let left = 0;
   let failed = false;
@@ -38,7 +38,7 @@ export function failingAt(store: Store, fail: () => never = refuse) {
   };
   const failing: Store = {
     ...store,
-    // Only what makes something: what removes it again has to work.
+    // Only writes that create something: removing it again must work.
     commit: (writes) => {
       const isMaking = writes.some(({ type }) => type === 'create');
       return isMaking ? write(() => store.commit(writes)) : store.commit(writes);
@@ -54,7 +54,7 @@ export function failingAt(store: Store, fail: () => never = refuse) {
   };
   return {
     store: failing,
-    /** The first, the second … write from now on; 0: none. */
+    /** Which write fails, counted from now; 0: none. */
     arm: (which: number) => {
       left = which;
       failed = false;

@@ -26,8 +26,8 @@ it.each([
   const directory = newDirectory();
   const database = await Database.open(join(directory, 'fleetloom.db'), async () => {});
   const failures = failingAt(createSqliteStore(database));
-  // It reports what the store does to it.
-  const log = { onMishap: () => {} };
+  // The server logs the failures of the store.
+  const log = { onError: () => {} };
   const server = await startOn({ dataDirectory: directory, log, onProblem: () => {} }, failures.store, isShared);
   const client = connect(server.url, server.firstKey);
   const source = await prepareFork(client);
@@ -47,14 +47,14 @@ it.each([
     expect(await settled(look)).toEqual(before);
   }
   failures.arm(0);
-  // In a directory the copy and the list of copies are files, so one write is to the store; nodes have four.
+  // In a directory the copy and its list are files, so only one write goes to the store; nodes that share a store have four.
   expect(failed).toBeGreaterThanOrEqual(isShared ? 4 : 1);
   expect((await client.beta.sessions.list()).data.map(({ id }) => id).sort()).toEqual([source, fork.id].sort());
   expect(await client.beta.sessions.resources.list(fork.id).then(({ data }) => data.length)).toBe(2);
   await server.close();
 });
 
-it('[H116] a fork of a session whose file was deleted meanwhile leaves no file', async () => {
+it('[H116] a fork of a session whose file was deleted in the meantime leaves no file', async () => {
   const directory = newDirectory();
   const server = await startServer({ dataDirectory: directory });
   onTestFinished(() => server.close());
@@ -67,7 +67,7 @@ it('[H116] a fork of a session whose file was deleted meanwhile leaves no file',
   expect(await settled(() => listFiles(directory))).toEqual(before);
 });
 
-it('[H117] what a crash in the middle of a fork has left is gone after the next start, and nothing else is', async () => {
+it('[H117] the rest of a fork that crashed is removed at the next start, and nothing else is', async () => {
   const directory = newDirectory();
   const args = [join(code, 'host.mjs'), directory];
   const host = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -85,7 +85,7 @@ it('[H117] what a crash in the middle of a fork has left is gone after the next 
   await server.close();
 });
 
-it('[H117] files of a session that was deleted right before a crash are gone after the next start', async () => {
+it('[H117] files of a session that was deleted right before a crash are removed at the next start', async () => {
   const directory = newDirectory();
   const first = await startServer({ dataDirectory: directory });
   const source = await prepareFork(connect(first.url, first.firstKey));
@@ -100,7 +100,7 @@ it('[H117] files of a session that was deleted right before a crash are gone aft
   expect(listFiles(directory)).toEqual([]);
 });
 
-it('[H117] files beside another database are left alone, and that is reported', async () => {
+it('[H117] files of another database are not touched, and that is reported', async () => {
   const directory = newDirectory();
   const first = await startServer({ dataDirectory: directory });
   await first.close();
@@ -125,7 +125,7 @@ function countRows(database: Database): Record<string, number> {
   return Object.fromEntries(TABLES.map((table) => [table, count(table)]));
 }
 
-/** Paths of everything that belongs to sessions. */
+/** Paths of all files of sessions. */
 function listFiles(directory: string): string[] {
   return ['workspaces', 'resources', 'mounted'].flatMap((name) => {
     try {
@@ -136,7 +136,7 @@ function listFiles(directory: string): string[] {
   });
 }
 
-/** What is there when nothing changes any more: claims of requests, and discarded files, go a moment after their answer. */
+/** The state once it no longer changes: claims and discarded files are removed shortly after the answer. */
 async function settled<Seen>(look: () => Seen): Promise<Seen> {
   let seen = look();
   await vi.waitFor(

@@ -9,14 +9,14 @@ import { failingAt, forkOf, prepareFork } from './fork-failures.suite.ts';
 const [directory] = process.argv.slice(2);
 const kill = (): never => {
   process.kill(process.pid, 'SIGKILL');
-  throw new Error('nobody gets here');
+  throw new Error('unreachable: the process was killed');
 };
 const failures = failingAt(await openSqliteStore({ path: join(directory!, 'fleetloom.db') }), kill);
 const server = await startOn({ dataDirectory: directory! }, failures.store, false);
 const client = connect(server.url, server.firstKey);
 const source = await prepareFork(client);
 process.stdout.write(JSON.stringify({ source, key: server.firstKey }), () => {
-  // Its files are there by then; this is the session itself.
+  // The files are written by then; this write creates the session.
   failures.arm(1);
   void forkOf(client, source).catch(() => undefined);
 });

@@ -7,13 +7,13 @@ beforeAll(async () => {
 });
 afterAll(() => fleet.close());
 
-it('[H75] POST …/fork makes a session of another one up to a cursor, once for a key, and its fleet stream tells all of it', async () => {
-  await fleet.agent('teller', { turns: [[{ say: 'One.' }], [{ say: 'You said {{last_user}}' }]] });
+it('[H75] POST …/fork creates a session with the history of another up to a cursor, once per key, and its fleet stream has all of it', async () => {
+  await fleet.agent('speaker', { turns: [[{ say: 'One.' }], [{ say: 'You said {{last_user}}' }]] });
   await fleet.agent('other', { turns: [[{ say: 'Nothing.' }], [{ say: 'As another: {{last_user}}' }]] });
-  const run = await fleet.orchestrate({ message: 'Begin', agent: 'teller' });
-  const told = await run.all();
-  const { session_id: id } = told[0] as unknown as { session_id: string };
-  const done = told.find(({ type }) => type === 'done')!;
+  const run = await fleet.orchestrate({ message: 'Begin', agent: 'speaker' });
+  const events = await run.all();
+  const { session_id: id } = events[0] as unknown as { session_id: string };
+  const done = events.find(({ type }) => type === 'done')!;
 
   const headers = { 'idempotency-key': 'fork' };
   const body = { at: done.cursor, title: 'Another way' };
@@ -44,8 +44,8 @@ it('[H75] POST …/fork makes a session of another one up to a cursor, once for 
   expect(fleet.problems).toEqual([]);
 });
 
-it('[H75] what cannot be forked is refused with what to do', async () => {
-  const run = await fleet.orchestrate({ message: 'Hi', agent: 'teller' });
+it('[H75] a session that cannot be forked is refused with what to do', async () => {
+  const run = await fleet.orchestrate({ message: 'Hi', agent: 'speaker' });
   const { session_id: id } = (await run.all())[0] as unknown as { session_id: string };
   const refused = async (path: string, body: object) => {
     const { status, json } = await fleet.call('POST', path, body);
@@ -58,15 +58,15 @@ it('[H75] what cannot be forked is refused with what to do', async () => {
   expect(await refused(`/v1/sessions/${id}/fork`, {})).toEqual([409, 'not_forkable']);
 });
 
-it('[H127] a fork at a cursor behind the end of the log is refused with the last cursor', async () => {
-  const run = await fleet.orchestrate({ message: 'Hi', agent: 'teller' });
-  const told = await run.all();
-  const { session_id: id } = told[0] as unknown as { session_id: string };
+it('[H127] a fork at a cursor after the end of the log is refused with the last cursor', async () => {
+  const run = await fleet.orchestrate({ message: 'Hi', agent: 'speaker' });
+  const events = await run.all();
+  const { session_id: id } = events[0] as unknown as { session_id: string };
   const fork = (at: string) => fleet.call('POST', `/v1/sessions/${id}/fork`, { at });
   const { status, json } = await fork('99999999');
   const [, last] = /whose last cursor is (\d+)/.exec(json.error.message)!;
   expect([status, json.error.type]).toEqual([400, 'invalid_request_error']);
-  expect(Number(last)).toBeGreaterThanOrEqual(Number.parseInt(told.at(-1)!.cursor, 10));
+  expect(Number(last)).toBeGreaterThanOrEqual(Number.parseInt(events.at(-1)!.cursor, 10));
   expect((await fork(String(Number(last) + 1))).status).toBe(400);
   expect((await fork(last!)).status).toBe(200);
 });

@@ -1,19 +1,20 @@
 import type { FleetLoad, SessionHealth, ThreadHealth } from '@fleetloom/protocol/fleet';
 import type { Store } from '../../store/store.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { fleetLoad, sessionHealth } from '../schemas/health.ts';
 import { readSession } from './read-session.ts';
 
+/** Where the current state of sessions and endpoints is read. */
 export interface HealthRoutesOptions {
   readonly store: Store;
-  /** Asks whoever owns the session. */
+  /** Asks the node that owns the session. */
   readonly findHealth: (sessionId: string) => Promise<{
     readonly isKnown: boolean;
     readonly owner: { readonly nodeId: string | null } | null;
     readonly threads: readonly ThreadHealth[];
   }>;
   readonly node: { readonly id: string | null; readonly count: () => number };
-  /** The governor of the endpoint, if there is one. */
+  /** The limiter of model requests, if an endpoint is configured. */
   readonly endpoint:
     | (() => {
         readonly active: number;
@@ -24,13 +25,14 @@ export interface HealthRoutesOptions {
     | undefined;
 }
 
-/** `/v1/sessions/{session_id}/health` and `/v1/fleet/load`: what is so at this moment, and in no log. */
+/** `/v1/sessions/{session_id}/health` and `/v1/fleet/load`: current state that no log contains. */
 export function createHealthRoutes(options: HealthRoutesOptions): readonly AnyRoute[] {
   const { store, findHealth, node, endpoint } = options;
   return [
     defineRoute({
       name: 'sessions.health',
-      summary: 'Ask what the threads of a session wait for: whether the process is alive, and when its last byte came',
+      summary:
+        'Read what the threads of a session wait for: whether the process is alive, and when it last sent a byte',
       method: 'get',
       path: '/v1/sessions/{session_id}/health',
       accepts: ['api'],

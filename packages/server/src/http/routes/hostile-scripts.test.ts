@@ -4,7 +4,7 @@ import { ofType, openFleetServer } from './fleet.suite.ts';
 
 const text = `${'a'.repeat(30_000)}b`;
 
-/** What each says to the scripted model of a server that others use too. */
+/** Scripts that try to block a server for its other users. */
 const scripts: Readonly<Record<string, object>> = {
   'nested repetition': { when: [{ match: '(a+)+$', turn: [] }], else: [{ say: 'no' }] },
   'alternatives that overlap': { when: [{ match: '^(?:a|b|ab)*c', turn: [] }], else: [{ say: 'no' }] },
@@ -17,7 +17,7 @@ const scripts: Readonly<Record<string, object>> = {
   'many expectations': { turns: [[{ expect: { contains: many(1_000, `${'a'.repeat(40)}b`) } }, { say: 'ok' }]] },
 };
 
-it('[K37] scripts that are made to take long do not block the event loop, also after a restart', {
+it('[K37] scripts designed to run long do not block the event loop, also after a restart', {
   timeout: 120_000,
 }, async () => {
   const first = await openFleetServer();
@@ -33,7 +33,7 @@ it('[K37] scripts that are made to take long do not block the event loop, also a
     sessions.push(ofType(events, 'done')[0]!.session_id);
   }
   delay.disable();
-  // Some 30 ms on a quiet machine; before it was 8 s for one of them.
+  // About 30 ms on an idle machine; without the linear matcher 8 s for one of them.
   expect(delay.max / 1e6).toBeLessThan(1_000);
   await first.server.close();
   const second = await openFleetServer({ dataDirectory: directory });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { limits } from '../../base/limits.ts';
+import { httpLimits } from '../limits.ts';
+import { sessionLimits } from '../../sessions/core/limits.ts';
 import { type TestServer, withServer } from '../../server.suite.ts';
 
 interface Answer {
@@ -9,7 +10,7 @@ interface Answer {
   readonly taken: number;
 }
 
-it('[J160] what is told of a session elsewhere becomes events of one here, in its own time', async () => {
+it('[J160] imported steps become events of a session with their original times', async () => {
   await withServer(async (test) => {
     const { status, body } = await post(test, {
       steps: [said(1, 'Hi'), ...spoken(2, 'Hello'), ended(2)],
@@ -34,7 +35,21 @@ it('[J160] what is told of a session elsewhere becomes events of one here, in it
   });
 });
 
-it('[J161] what is sent again is left out, also by several at once', async () => {
+it('[H141] a line that brings more than 30 MiB is a 413, and one of 20 MiB is accepted', async () => {
+  await withServer(async (test) => {
+    const half = 'x'.repeat(sessionLimits.contentBytesMax / 2);
+    const same = [said(1, half), { ...said(1, half), event: said(2, half).event }];
+    const refused = await post(test, { steps: same, is_end: true });
+    expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+      413,
+      expect.stringContaining('line 1 of main has'),
+    ]);
+    const taken = await post(test, { steps: [said(1, 'x'.repeat(20 * 1024 * 1024))], is_end: true });
+    expect([taken.status, taken.body.lines]).toEqual([200, { main: 1 }]);
+  });
+}, 60_000);
+
+it('[J161] steps that are sent again are skipped, also by concurrent requests', async () => {
   await withServer(async (test) => {
     const conversation = randomUUID();
     const steps = [said(1, 'Hi'), ...spoken(2, 'Hello'), ended(2)];
@@ -51,7 +66,7 @@ it('[J161] what is sent again is left out, also by several at once', async () =>
   });
 });
 
-it('[J162] a turn that was taken for over goes on with what follows, and one that never ended is stopped', async () => {
+it('[J162] a turn that was considered ended continues with later steps, and one that never ended is stopped', async () => {
   await withServer(async (test) => {
     const conversation = randomUUID();
     await post(test, { conversation, steps: [said(1, 'Hi'), ...spoken(2, 'Hello'), ended(2)], is_end: true });
@@ -65,16 +80,16 @@ it('[J162] a turn that was taken for over goes on with what follows, and one tha
   });
 });
 
-it('[J163] one that nobody follows any more comes to rest, and goes on when somebody does again', async () => {
+it('[J163] an imported session becomes idle when its importer stops, and continues when steps are sent again', async () => {
   await withServer(async (test) => {
     const conversation = randomUUID();
     const { body } = await post(test, { conversation, steps: [said(1, 'Hi')], is_end: false });
-    // The lease of who followed it is gone with the server.
+    // The lease of the importer ended with the server.
     const again = await test.restart();
     const status = async () => (await again.client.beta.sessions.retrieve(body.session_id)).status;
     await expect.poll(status, { timeout: 30_000 }).toBe('idle');
-    const told = JSON.stringify(await eventsOf(again, body.session_id));
-    expect(told).toContain('nobody follows it any more');
+    const seen = JSON.stringify(await eventsOf(again, body.session_id));
+    expect(seen).toContain('no client follows this session any more');
     await expect
       .poll(async () => (await post(again, { conversation, steps: spoken(2, 'Still here') })).status, {
         timeout: 30_000,
@@ -84,9 +99,9 @@ it('[J163] one that nobody follows any more comes to rest, and goes on when some
   });
 });
 
-it('[J164] many steps are written in parts, and each line as a whole', async () => {
+it('[J164] many steps are written in several commits, each with whole lines', async () => {
   await withServer(async (test) => {
-    const lines = Math.ceil(limits.importFramesMax / 2);
+    const lines = Math.ceil(sessionLimits.importFramesMax / 2);
     const steps = [said(1, 'Hi'), ...Array.from({ length: lines }, (_, at) => spoken(at + 2, `Word ${at}`)).flat()];
     const { body } = await post(test, { steps, is_end: true });
     expect(body).toMatchObject({ taken: steps.length, lines: { main: lines + 1 } });
@@ -115,7 +130,7 @@ it('[H83] agents and calls may be named like inherited properties of objects, an
           prompt: null,
           call_id: name,
         }),
-        // As `thread_opened` names it: by its call.
+        // `thread_opened` names the agent by its tool call.
         by(name, 1, { type: 'thread_started', prompt: null }),
       ];
       const { status, body } = await post(test, { conversation: name, steps, is_end: false });
@@ -140,15 +155,15 @@ it('[H83] a field __proto__ is refused, escaped or not, instead of being lost', 
     expect((await create(JSON.stringify(kept))).body.metadata).toEqual(kept);
   }));
 
-it('[J165] what has another form is refused, with where', async () => {
+it('[J165] a malformed step is refused with its position', async () => {
   await withServer(async (test) => {
-    const many = Array.from({ length: limits.importStepsMax + 1 }, (_, at) => said(at + 1, 'x'));
+    const many = Array.from({ length: httpLimits.importStepsMax + 1 }, (_, at) => said(at + 1, 'x'));
     const bad: [object, string][] = [
       [{ steps: many }, 'steps'],
       [{ steps: [{ ...said(0, 'x') }] }, 'steps.0.line'],
       [{ steps: [{ ...said(1, 'x'), time: 'yesterday' }] }, 'steps.0.time'],
       [{ steps: [{ ...said(1, 'x'), event: { type: 'magic' } }] }, 'steps.0.event'],
-      [{ conversation: 'x'.repeat(limits.importNameCharsMax + 1) }, 'conversation'],
+      [{ conversation: 'x'.repeat(httpLimits.importNameCharsMax + 1) }, 'conversation'],
       [{ program: 'other' }, 'program'],
       [{ unknown: 1 }, 'unknown'],
     ];
@@ -156,14 +171,14 @@ it('[J165] what has another form is refused, with where', async () => {
       const { status, text } = await post(test, body);
       expect([status, text]).toEqual([400, expect.stringContaining(where)]);
     }
-    const edge = await post(test, { steps: many.slice(1), conversation: 'x'.repeat(limits.importNameCharsMax) });
+    const edge = await post(test, { steps: many.slice(1), conversation: 'x'.repeat(httpLimits.importNameCharsMax) });
     expect(edge.status).toBe(200);
     const closed = await fetch(`${test.url}/v1/imports`, { method: 'POST', body: '{}' });
     expect(closed.status).toBe(401);
   });
 }, 60_000);
 
-it('[J166] nobody can say anything to it, by any way', async () => {
+it('[J166] an imported session refuses every kind of message', async () => {
   await withServer(async (test) => {
     const { body } = await post(test, { steps: [said(1, 'Hi')], is_end: true });
     const events = [{ type: 'user.message' as const, content: [{ type: 'text' as const, text: 'Hello' }] }];
@@ -199,7 +214,7 @@ async function post(test: TestServer, body: object): Promise<{ status: number; b
 
 async function eventsOf(test: TestServer, sessionId: string): Promise<readonly Record<string, unknown>[]> {
   const { data } = await test.client.beta.sessions.events.list(sessionId, { limit: 1000 });
-  // Events of all kinds: tests look at what they have in common.
+  // Events of all types: tests read their common fields.
   return data as unknown as Record<string, unknown>[];
 }
 
@@ -207,7 +222,7 @@ function said(line: number, text: string) {
   return at(line, { type: 'said', content: [{ type: 'text', text }] });
 }
 
-/** A request with one block. */
+/** A model request with one block. */
 function spoken(line: number, text: string) {
   const usage = {
     input_tokens: 10,

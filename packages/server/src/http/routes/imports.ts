@@ -3,11 +3,12 @@ import type { Clock } from '../../base/clock.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { Environments } from '../../environments/environments.ts';
 import type { Imports } from '../../sessions/index.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { imported, importBody } from '../schemas/import.ts';
-import { toImportedStep } from './to-imported-step.ts';
-import { toSessionEnvironment } from './to-session-environment.ts';
+import { toImportedStep } from '../convert/to-imported-step.ts';
+import { toSessionEnvironment } from '../convert/to-session-environment.ts';
 
+/** What imported sessions are stored with. */
 export interface ImportRoutesOptions {
   readonly imports: Imports;
   readonly environments: Environments;
@@ -15,13 +16,13 @@ export interface ImportRoutesOptions {
   readonly ids: Ids;
 }
 
-/** `POST /v1/imports`: a session that happened, or happens, elsewhere, as the program's own files tell it. */
+/** `POST /v1/imports`: a session that ran, or runs, elsewhere, read from the program's own files. */
 export function createImportRoutes(options: ImportRoutesOptions): readonly AnyRoute[] {
   const { imports, environments, clock, ids } = options;
   return [
     defineRoute({
       name: 'imports.create',
-      summary: 'Tell of a session of Claude Code that runs elsewhere; what is known already is left out',
+      summary: 'Import steps of a session of Claude Code or Codex that runs elsewhere; known steps are skipped',
       method: 'post',
       path: '/v1/imports',
       accepts: ['api'],
@@ -29,10 +30,10 @@ export function createImportRoutes(options: ImportRoutesOptions): readonly AnyRo
       gives: imported,
       handle: async ({ credential: { workspaceId }, body }) => {
         const { conversation, title, directory, version } = body;
-        const { sessionId, lines, taken } = await imports.take({
+        const { sessionId, lines, taken } = await imports.append({
           workspaceId,
           conversation,
-          agent: { ...(await toInlineAgent(ids.next('agent'), AGENT)), multiagent: null },
+          agent: { ...(await toInlineAgent(ids.next('agent'), agents[body.program])), multiagent: null },
           environment: toSessionEnvironment(await findEnvironment(workspaceId)),
           title,
           metadata: {
@@ -50,7 +51,7 @@ export function createImportRoutes(options: ImportRoutesOptions): readonly AnyRo
     }),
   ];
 
-  /** One for all imports of a workspace, found again by its name. */
+  /** The environment that all imports of a workspace share, found by its name. */
   async function findEnvironment(workspaceId: string) {
     const { items } = await environments.list({ workspaceId, limit: 100, order: 'asc' });
     const known = items.find(({ name, config }) => name === ENVIRONMENT && config.type === 'cloud');
@@ -60,9 +61,12 @@ export function createImportRoutes(options: ImportRoutesOptions): readonly AnyRo
 
 const ENVIRONMENT = 'imports';
 
-/** Who the main agent was. It is never asked anything here. */
-const AGENT = {
-  name: 'claude',
-  model: 'claude-code/default',
-  description: 'The main agent of a session of Claude Code',
+/** The main agent of an imported session, which is read-only. */
+const agents = {
+  'claude-code': {
+    name: 'claude',
+    model: 'claude-code/default',
+    description: 'The main agent of a session of Claude Code',
+  },
+  codex: { name: 'codex', model: 'codex/default', description: 'The main agent of a session of Codex' },
 };

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
-import { ContentAnswer } from '../answer.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
+import { ContentAnswer } from '../response/answer.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
 
-/** `/metrics`, as Prometheus reads it. It asks for a key like everything else: numbers tell who does how much. */
+/** `/metrics` in the Prometheus text format. It needs a key like every other route: the numbers reveal the use of each workspace. */
 export function createMetricsRoutes({ toText }: { readonly toText: () => string }): readonly AnyRoute[] {
   return [
     defineRoute({
       name: 'metrics',
-      summary: 'Read how the server is doing, in the text form of Prometheus',
+      summary: 'Read metrics of the server in the Prometheus text format',
       method: 'get',
       path: '/metrics',
       accepts: ['api'],

@@ -1,18 +1,19 @@
 import type { ModelInfo } from '@fleetloom/protocol/managed-agents';
-import type { KnownModel } from '../../engines/known-models.ts';
-import { doorError } from '../door-error.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
+import type { KnownModel } from '../../engines/model/known-models.ts';
+import { requestError } from '../../base/request-error.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { idPage, modelInfo, modelListQuery } from '../schemas/model-info.ts';
-import { toIdPage } from '../to-id-page.ts';
+import { toIdPage } from '../paging/to-id-page.ts';
 
+/** Where models are listed from. */
 export interface ModelRoutesOptions {
-  /** The names of the scripts that can be played now. */
+  /** The names of the scripts that exist now. */
   readonly listScripts: () => Promise<readonly string[]>;
-  /** Models of the endpoint that is configured. */
+  /** Models of the configured endpoint. */
   readonly known: readonly KnownModel[];
 }
 
-/** `/v1/models`: what an agent's model may be here. */
+/** `/v1/models`: the models that agents of this server can use. */
 export function createModelRoutes({ listScripts, known }: ModelRoutesOptions): readonly AnyRoute[] {
   return [
     defineRoute({
@@ -31,7 +32,7 @@ export function createModelRoutes({ listScripts, known }: ModelRoutesOptions): r
     }),
     defineRoute({
       name: 'models.retrieve',
-      summary: 'Read about a model',
+      summary: 'Read a model',
       method: 'get',
       path: '/v1/models/{model_id}',
       accepts: ['api'],
@@ -40,7 +41,7 @@ export function createModelRoutes({ listScripts, known }: ModelRoutesOptions): r
     }),
     defineRoute({
       name: 'models.retrieve_scripted',
-      summary: 'Read about a model whose id was typed with its slash',
+      summary: 'Read a model whose id contains a slash',
       method: 'get',
       path: '/v1/models/{family}/{name}',
       accepts: ['api'],
@@ -51,14 +52,14 @@ export function createModelRoutes({ listScripts, known }: ModelRoutesOptions): r
 
   async function find(id: string): Promise<ModelInfo> {
     const model = (await listAll()).find((each) => each.id === id);
-    if (model === undefined) throw doorError('unknown_id', `there is no model ${id}`);
+    if (model === undefined) throw requestError('unknown_id', `there is no model ${id}`);
     return model;
   }
 
   async function listAll(): Promise<readonly ModelInfo[]> {
     const scripted = (await listScripts()).map((name) => toModel(`scripted/${name}`, `Scripted: ${name}`, null));
     const others = known.map(({ id, contextTokens }) => toModel(id, toTitle(id), contextTokens));
-    // By id, so that a cursor still has its place after its model is gone.
+    // Sorted by id, so that a cursor keeps its position after its model was removed.
     return [...scripted, ...others].sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 }
@@ -68,7 +69,7 @@ function toModel(id: string, title: string, contextTokens: number | null): Model
     type: 'model',
     id,
     display_name: title,
-    // The value of the API where the date is not known.
+    // The value that the API uses for an unknown date.
     created_at: '1970-01-01T00:00:00Z',
     lifecycle: 'active',
     deprecated_at: null,

@@ -1,69 +1,98 @@
 import { createHash } from 'node:crypto';
 import { cutText } from '@fleetloom/protocol/fleet';
 import type { Clock } from '../../base/clock.ts';
-import { limits } from '../../base/limits.ts';
-import type { Budget } from '../../frames/frames.ts';
+import type { Ids } from '../../base/ids.ts';
+import { baseLimits } from '../../base/limits.ts';
+import { httpLimits } from '../limits.ts';
+import type { Budget } from '../../frames/payload-parts.ts';
 import type { Sessions } from '../../sessions/index.ts';
 import type { SessionRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { isStoreError } from '../../store/store-errors.ts';
-import { doorError } from '../door-error.ts';
-import { checkShownFiles } from '../files/check-shown-files.ts';
-import type { FileStore } from '../files/file-store.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
+import { requestError } from '../../base/request-error.ts';
+import { checkShownFiles } from '../../files/check-shown-files.ts';
+import { discardFailedSession } from '../../files/discard-failed-session.ts';
+import type { FileStore } from '../../files/file-store.ts';
+import type { SessionResources } from '../../files/session-resources.ts';
+import type { SessionSources } from '../../workspaces/sources/session-sources.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { fleetQuery } from '../schemas/fleet.ts';
 import { type OrchestrateBody, orchestrateBody } from '../schemas/orchestrate.ts';
-import { type Crew, type CrewFinder, isUnknownAgent } from './find-crew.ts';
-import type { FleetFeeds } from './fleet-feeds.ts';
+import { addResources } from './add-resources.ts';
+import { type FoundRoster, type RosterFinder, isUnknownAgent } from './find-roster.ts';
+import type { FleetFeeds } from '../feeds/fleet-feeds.ts';
+import { checkMountable } from './session-resources.ts';
 import type { CheckModel } from './sessions.ts';
-import { toClientEvents } from './to-client-events.ts';
-import { toSessionEnvironment } from './to-session-environment.ts';
+import { toClientEvents } from '../convert/to-client-events.ts';
+import { toSessionEnvironment } from '../convert/to-session-environment.ts';
+import { toSessionSource } from '../convert/to-session-source.ts';
+import type { Credential } from '../../keys/credential.ts';
+import { nameOf } from '../../keys/name-of.ts';
 
+/** What an orchestrated request runs on. */
 export interface OrchestrateRoutesOptions {
   readonly store: Store;
   readonly sessions: Sessions;
-  readonly findCrew: CrewFinder;
+  readonly findRoster: RosterFinder;
   readonly files: FileStore;
+  readonly resources: SessionResources;
+  readonly sources: SessionSources;
+  /** Removes what was prepared for a session that was not made. */
+  readonly discard: (sessionId: string) => Promise<void>;
+  readonly ids: Ids;
   readonly clock: Clock;
   readonly feeds: FleetFeeds;
-  /** Throws where a session of the workspace may not have the model, or could not begin with it. */
+  /** Throws if a session of the workspace may not use the model, or could not start with it. */
   readonly checkModel?: CheckModel | undefined;
 }
 
 /** `POST /v1/orchestrate`: one request, run to its end, on one stream. It is a session like any other. */
 export function createOrchestrateRoutes(options: OrchestrateRoutesOptions): readonly AnyRoute[] {
-  const { store, sessions, findCrew, files, clock, feeds } = options;
+  const { store, sessions, findRoster, files, resources, sources, discard, ids, clock, feeds } = options;
 
   return [
     defineRoute({
       name: 'orchestrate',
-      summary: 'Give a task to an agent and watch it and everybody it delegates to, until it is done',
+      summary: 'Give a task to an agent and watch it, and every agent it delegates to, until it is done',
       method: 'post',
       path: '/v1/orchestrate',
       accepts: ['api'],
       query: fleetQuery.omit({ after: true, follow: true, from: true }),
       body: orchestrateBody,
+      startsWork: true,
       gives: 'stream',
-      handle: async ({ credential: { workspaceId, id: keyId }, query, body, headers, openStream }) => {
+      handle: async ({ credential, query, body, headers, openStream }) => {
+        const { workspaceId, id: keyId } = credential;
         const key = toKey(keyId, headers['idempotency-key']);
         const known = key === undefined ? undefined : await findFirst(workspaceId, key, body);
-        const sessionId = known ?? (await begin(workspaceId, body, key));
+        const sessionId = known ?? (await begin(credential, body, key));
         const run = { id: null, before: 0, last: null };
         const all = { ...query, follow: true, from: 'start' as const };
-        // Who repeats the request may have seen some of it.
+        // A client that repeats the request may have received some events.
         return feeds.open({ sessionId, query: all, headers: known === undefined ? {} : headers, openStream, run });
       },
     }),
   ];
 
-  /** Of two requests with one key only the first begins something; the other one watches it. */
-  async function begin(workspaceId: string, body: OrchestrateBody, key: string | undefined): Promise<string> {
+  /** Starts a run, or finds the run that an earlier request with the same key has started. */
+  async function begin(credential: Credential, body: OrchestrateBody, key: string | undefined): Promise<string> {
+    const { workspaceId } = credential;
     const content = typeof body.message === 'string' ? [] : body.message;
     await checkShownFiles(files, workspaceId, [{ content }], 'message');
-    const crew = await findCrew(workspaceId, body);
-    await options.checkModel?.(workspaceId, crew.agent.model.id);
+    const roster = await findRoster(workspaceId, body);
+    await options.checkModel?.(workspaceId, roster.agent.model.id);
+    const sessionId = ids.next('sesn');
+    const make = async () => {
+      const mounted = await addMounted(workspaceId, sessionId, body, roster);
+      const made = { ...toSession(workspaceId, body, roster, key), ...toSessionSource(mounted) };
+      return await sessions.create({ ...made, id: sessionId, createdBy: nameOf(credential) });
+    };
     try {
-      const { id } = await sessions.create(toSession(workspaceId, body, crew, key));
+      // Without resources nothing is prepared that would have to be removed.
+      const { id } =
+        toAsked(body, roster).length === 0
+          ? await make()
+          : await discardFailedSession({ store, sessionId, discard }, make);
       return id;
     } catch (error) {
       const first = isStoreError(error, 'key_taken') ? await findFirst(workspaceId, key!, body) : undefined;
@@ -72,24 +101,32 @@ export function createOrchestrateRoutes(options: OrchestrateRoutesOptions): read
     }
   }
 
-  function toSession(workspaceId: string, body: OrchestrateBody, crew: Crew, key: string | undefined) {
+  async function addMounted(workspaceId: string, sessionId: string, body: OrchestrateBody, roster: FoundRoster) {
+    const asked = toAsked(body, roster);
+    if (asked.length === 0 || isUnknownAgent(roster)) return [];
+    checkMountable(roster.environment.config.type);
+    return await addResources({ resources, sources }, { workspaceId, sessionId }, asked);
+  }
+
+  function toSession(workspaceId: string, body: OrchestrateBody, roster: FoundRoster, key: string | undefined) {
     const content = typeof body.message === 'string' ? [{ type: 'text' as const, text: body.message }] : body.message;
     const { events } = toClientEvents('orchestrate', [{ type: 'user.message', content }]);
-    const refusal = isUnknownAgent(crew)
-      ? { code: 'unknown_agent', reason: crew.problem, message: toExcerpt(textOf(content)) }
+    const refusal = isUnknownAgent(roster)
+      ? { code: 'unknown_agent', reason: roster.problem, message: toExcerpt(textOf(content)) }
       : undefined;
     const { original_query: query } = body;
     return {
       workspaceId,
-      agent: crew.agent,
-      members: crew.members,
-      environment: toSessionEnvironment(crew.environment),
+      agent: roster.agent,
+      members: roster.members,
+      environment: toSessionEnvironment(roster.environment),
       title: toExcerpt(query ?? textOf(content)),
       metadata: { started_by: 'orchestrate', ...(query === undefined ? {} : { original_query: query }) },
       budget: toBudget(body.budget),
       endsAtBudget: true,
-      depthMax: limits.orchestrateDepthMax,
+      depthMax: httpLimits.orchestrateDepthMax,
       hasTextCommands: true,
+      isRecorded: toAsked(body, roster).some(({ type }) => type !== 'file'),
       ...(refusal === undefined ? { events: events.filter((event) => event.type === 'user.message') } : { refusal }),
       ...(key === undefined ? {} : { toKey: ({ id }: SessionRecord) => toRecord(key, body, id) }),
     };
@@ -98,7 +135,7 @@ export function createOrchestrateRoutes(options: OrchestrateRoutesOptions): read
   function toRecord(key: string, body: OrchestrateBody, sessionId: string) {
     return {
       key,
-      expiresAt: clock.now() + limits.idempotencyMs,
+      expiresAt: clock.now() + httpLimits.idempotencyMs,
       result: { session_id: sessionId, body: digest(body) },
     };
   }
@@ -106,19 +143,24 @@ export function createOrchestrateRoutes(options: OrchestrateRoutesOptions): read
   async function findFirst(workspaceId: string, key: string, body: OrchestrateBody): Promise<string | undefined> {
     const record = await store.keys.get(workspaceId, key);
     if (record === undefined) return undefined;
-    // We put it there ourselves.
+    // The cast: this file wrote it.
     const { session_id: sessionId, body: first } = record.result as { session_id: string; body: string };
     if (first === digest(body)) return sessionId;
-    throw doorError('idempotency_key_reused', 'this Idempotency-Key was used for another request');
+    throw requestError('idempotency_key_reused', 'this Idempotency-Key was used for another request');
   }
+}
+
+/** The resources of the request, else those of the environment. */
+function toAsked({ resources }: OrchestrateBody, { environment }: FoundRoster) {
+  return resources ?? environment.resources ?? [];
 }
 
 function toKey(keyId: string, header: string | string[] | undefined): string | undefined {
   if (typeof header !== 'string') return undefined;
-  if (header.length > 0 && header.length <= limits.orchestrateKeyCharsMax)
+  if (header.length > 0 && header.length <= httpLimits.orchestrateKeyCharsMax)
     return `orchestrate ${digest([keyId, header])}`;
-  const problem = `an Idempotency-Key has 1 to ${limits.orchestrateKeyCharsMax} characters`;
-  throw doorError('invalid_request', problem, { advice: 'use a random id' });
+  const problem = `an Idempotency-Key has 1 to ${httpLimits.orchestrateKeyCharsMax} characters`;
+  throw requestError('invalid_request', problem, { advice: 'use a random id' });
 }
 
 function digest(value: object): string {
@@ -130,7 +172,7 @@ function textOf(content: readonly { readonly type: string; readonly text?: strin
 }
 
 function toExcerpt(text: string): string {
-  return text.length <= limits.excerptCharsMax ? text : `${cutText(text, limits.excerptCharsMax)}…`;
+  return text.length <= baseLimits.excerptCharsMax ? text : `${cutText(text, baseLimits.excerptCharsMax)}…`;
 }
 
 function toBudget(budget: OrchestrateBody['budget']): Budget | null {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../../store/limits.ts';
 import { toScript, withServer } from '../../server.suite.ts';
 import { outcomeOf } from './records.suite.ts';
 
@@ -24,7 +24,7 @@ it('[R350] the official client pages through large events in both orders and rec
     expect(await listed('asc')).toEqual(lengths);
     expect(await listed('desc')).toEqual(lengths.toReversed());
     const first = await client.beta.sessions.events.list(id, { order: 'desc', limit: 1_000 });
-    expect(JSON.stringify(first.data).length).toBeLessThan(limits.pageBytesMax);
+    expect(JSON.stringify(first.data).length).toBeLessThan(storeLimits.pageBytesMax);
     expect(first.next_page).not.toBeNull();
   }));
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { limits } from '../../base/limits.ts';
+import { baseLimits } from '../../base/limits.ts';
 import { type FleetServer, ofType, openFleetServer } from './fleet.suite.ts';
 
-/** The character that is cut is a pair of surrogates, one on each side of the limit. */
-const before = 'x'.repeat(limits.excerptCharsMax - 1);
+/** The limit splits a surrogate pair. */
+const before = 'x'.repeat(baseLimits.excerptCharsMax - 1);
 const text = `${before}🙂 and more`;
 const shown = `${before}…`;
 
@@ -22,12 +22,12 @@ it('[R285] the preview of a message, a task and a title ends between characters'
   expect((await fleet.call('GET', `/v1/sessions/${id}`)).json).toMatchObject({ title: shown });
 });
 
-it('[R285] so does that of a request to an agent that does not exist', async () => {
-  const events = await (await fleet.orchestrate({ agent: 'nobody', message: text })).all();
+it('[R285] the preview of a request to an unknown agent ends between characters', async () => {
+  const events = await (await fleet.orchestrate({ agent: 'missing', message: text })).all();
   expect(ofType(events, 'request_received')).toMatchObject([{ message: shown }]);
 });
 
-it('[R285] so does the error of a tool', async () => {
+it('[R285] the error of a tool ends between characters', async () => {
   const call = {
     call: 'delegate',
     input: { tasks: [{ agent: `${'y'.repeat(180)}${'🙂'.repeat(20)}`, message: 'x' }] },
@@ -35,6 +35,6 @@ it('[R285] so does the error of a tool', async () => {
   await fleet.agent('lead', { turns: [[call], [{ say: 'Done.' }]] });
   const events = await (await fleet.orchestrate({ agent: 'lead', message: 'Go' })).all();
   const error = ofType(events, 'tool_call')[0]!.error!;
-  expect(error.length).toBeGreaterThanOrEqual(limits.excerptCharsMax - 1);
+  expect(error.length).toBeGreaterThanOrEqual(baseLimits.excerptCharsMax - 1);
   expect(error).not.toMatch(/\p{Surrogate}/u);
 });

@@ -1,21 +1,23 @@
 import { cutText } from '@fleetloom/protocol/fleet';
 import { z } from 'zod';
-import { limits } from '../../base/limits.ts';
+import { httpLimits } from '../limits.ts';
+import { storeLimits } from '../../store/limits.ts';
 import type { RunRecord } from '../../frames/record-data.ts';
 import type { Sessions } from '../../sessions/index.ts';
-import type { SessionLog } from '../../store/log.ts';
+import type { SessionLog } from '../../log/log.ts';
 import type { SessionRecord } from '../../store/records.ts';
 import type { Schedule } from '../../base/schedule.ts';
 import type { Store } from '../../store/store.ts';
-import { doorError } from '../door-error.ts';
-import { pageQuery, toPageRequest, toWirePage } from '../paging.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
+import { requestError } from '../../base/request-error.ts';
+import { pageQuery, toPageRequest, toWirePage } from '../paging/paging.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { fleetQuery } from '../schemas/fleet.ts';
 import { fleetRequest, fleetRequests } from '../schemas/orchestrate.ts';
 import { createRunFinder, type FoundRun } from './find-run.ts';
-import type { FleetFeeds } from './fleet-feeds.ts';
+import type { FleetFeeds } from '../feeds/fleet-feeds.ts';
 import { dataOf } from './read-session.ts';
 
+/** Where runs are found, watched and cancelled. */
 export interface RequestRoutesOptions {
   readonly store: Store;
   readonly log: SessionLog;
@@ -36,7 +38,9 @@ export function createRequestRoutes(options: RequestRoutesOptions): readonly Any
       method: 'get',
       path: '/v1/requests',
       accepts: ['api'],
-      query: z.strictObject(pageQuery({ max: limits.recordPageItemsMax, normally: limits.recordPageItemsDefault })),
+      query: z.strictObject(
+        pageQuery({ max: storeLimits.recordPageItemsMax, normally: httpLimits.recordPageItemsDefault }),
+      ),
       gives: fleetRequests,
       handle: async ({ credential: { workspaceId }, query }) => {
         const page = await store.sessions.list({ ...toPageRequest(query), order: 'desc', workspaceId });
@@ -49,7 +53,7 @@ export function createRequestRoutes(options: RequestRoutesOptions): readonly Any
     }),
     defineRoute({
       name: 'requests.retrieve',
-      summary: 'Read how a run is going',
+      summary: 'Read the state of a run',
       method: 'get',
       path: '/v1/requests/{request_id}',
       accepts: ['api'],
@@ -62,7 +66,7 @@ export function createRequestRoutes(options: RequestRoutesOptions): readonly Any
     }),
     defineRoute({
       name: 'requests.events',
-      summary: 'Watch a run from any of its events on',
+      summary: 'Watch a run from any of its events',
       method: 'get',
       path: '/v1/requests/{request_id}/events',
       accepts: ['api'],
@@ -96,12 +100,12 @@ export function createRequestRoutes(options: RequestRoutesOptions): readonly Any
       gives: fleetRequest,
       handle: async ({ credential: { workspaceId }, params: { request_id: runId } }) => {
         const found = await runs.find(workspaceId, runId);
-        // One that is over, foreign or unknown: there is nothing to stop, and nothing more to tell.
+        // A run that has ended, is unknown or belongs to another workspace gets the same answer.
         if (found === undefined || found.run.ended_at !== null) throw unknown(runId);
         const interrupt = { type: 'user.interrupt', session_thread_id: null } as const;
         await sessions.send({ workspaceId, sessionId: found.session.id, events: [interrupt] });
-        // An answer from before it has stopped would be worth little.
-        await runs.waitForEnd(found, limits.cancelWaitMs);
+        // The client expects the run to have stopped when it gets the answer.
+        await runs.waitForEnd(found, httpLimits.cancelWaitMs);
         return read((await runs.find(workspaceId, runId)) ?? found);
       },
     }),
@@ -119,9 +123,9 @@ export function createRequestRoutes(options: RequestRoutesOptions): readonly Any
 const sinceSeq = z.string().regex(/^\d{1,15}(?:\.\d{1,9})?$/, 'must be the cursor or the seq of an event');
 
 function unknown(runId: string) {
-  return doorError(
+  return requestError(
     'unknown_id',
-    `there is no run ${cutText(runId, limits.pathIdCharsMax)} that goes on or can be read`,
+    `there is no run ${cutText(runId, httpLimits.pathIdCharsMax)} that is open or can be read`,
   );
 }
 

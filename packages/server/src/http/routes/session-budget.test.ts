@@ -1,6 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
-import type { Engine, EngineEvent } from '../../engines/engine.ts';
+import type { Engine, EngineEvent } from '../../engines/model/engine.ts';
 import { withServer } from '../../server.suite.ts';
 import { outcomeOf } from './records.suite.ts';
 
@@ -12,13 +12,13 @@ const message: Anthropic.Beta.Sessions.BetaManagedAgentsUserMessageEventParams =
 const usd = (amount: string) => ({ type: 'limit' as const, max_list_cost: { amount, currency: 'USD' as const } });
 
 describe('a budget, through the official SDK', () => {
-  it('[H73] what has used it up pauses with budget_reached, refuses messages, and goes on when it is raised', () =>
+  it('[H73] a session that has used it up pauses with budget_reached, refuses messages, and continues when it is raised', () =>
     withServer(
       async ({ client }) => {
         const tools = [{ type: 'agent_toolset_20260401' as const }];
         const { id: agent } = await client.beta.agents.create({ name: 'x', model: MODEL, tools });
         const { id: environment_id } = await client.beta.environments.create({ name: 'x' });
-        // In cents, and each request costs a dollar.
+        // In cents; each model request costs one dollar.
         const session = await client.beta.sessions.create({ agent, environment_id, budget: usd('50') });
         expect(session.budget).toMatchObject(usd('50'));
         const { events } = client.beta.sessions;
@@ -58,7 +58,7 @@ async function untilIdle(client: Anthropic, id: string, opened?: AsyncIterable<u
   return seen;
 }
 
-/** Looks for files, then is done; half a million tokens each time, of which a million cost two dollars. */
+/** Calls glob once and then ends; each request uses 500,000 tokens, and a million cost $2. */
 function createDollarEngine(): Engine {
   return {
     request: async function* ({ messages }): AsyncGenerator<EngineEvent> {

@@ -1,21 +1,24 @@
 import type { ClientEvent as WireClientEvent, SessionEvent } from '@fleetloom/protocol/managed-agents';
 import type { Sent, Sessions } from '../../sessions/index.ts';
-import type { SessionLog } from '../../store/log.ts';
+import type { SessionLog } from '../../log/log.ts';
 import type { Store } from '../../store/store.ts';
 import type { Place } from '../../views/managed-agents/to-event.ts';
-import { type Credential, OPEN_ID } from '../auth/credential.ts';
-import type { CatchUp } from '../catch-up.ts';
-import { doorError } from '../door-error.ts';
-import { checkShownFiles } from '../files/check-shown-files.ts';
-import type { FileStore } from '../files/file-store.ts';
-import { createdRange, wirePage } from '../paging.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
+import type { Credential } from '../../keys/credential.ts';
+import { nameOf } from '../../keys/name-of.ts';
+import type { CatchUp } from '../streams/catch-up.ts';
+import { requestError } from '../../base/request-error.ts';
+import { checkShownFiles } from '../../files/check-shown-files.ts';
+import type { FileStore } from '../../files/file-store.ts';
+import { createdRange, wirePage } from '../paging/paging.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { eventListQuery, eventSendBody, eventStreamQuery, sentEvents, wireEvent } from '../schemas/event.ts';
-import type { EventFeeds } from './event-feeds.ts';
-import { listPage } from './list-page.ts';
-import { dataOf, headOf, readSession } from './read-session.ts';
-import { toClientEvents } from './to-client-events.ts';
+import type { EventFeeds } from '../feeds/event-feeds.ts';
+import { listPage } from '../feeds/list-page.ts';
+import { headOf } from '../feeds/head-of.ts';
+import { dataOf, readSession } from './read-session.ts';
+import { toClientEvents } from '../convert/to-client-events.ts';
 
+/** What events are sent to and read from. */
 export interface EventRoutesOptions {
   readonly store: Store;
   readonly log: SessionLog;
@@ -35,6 +38,7 @@ export function createEventRoutes({ store, sessions, catchUp, feeds, files }: Ev
       path: '/v1/sessions/{session_id}/events',
       accepts: ['api', 'environment', 'session'],
       body: eventSendBody,
+      startsWork: ({ events }) => events.every(({ type }) => WORK.has(type)),
       gives: sentEvents,
       handle: async ({ credential, params, body, memory }) => {
         const { session_id: sessionId } = params;
@@ -44,18 +48,18 @@ export function createEventRoutes({ store, sessions, catchUp, feeds, files }: Ev
         await checkShownFiles(files, credential.workspaceId, read.events);
         const head = await headOf(store, sessionId);
         const toKey = (sent: readonly Sent[]) => memory.toKey({ data: sent.map(toEcho) });
-        // Before it is sent: a fast agent has answered, and others have read it, by the time that this is done.
+        // Before sending: a fast agent may answer, and readers may read the answer, before the send returns.
         await catchUp.sent(sessionId, head);
         const sent = await sessions.send({ workspaceId: credential.workspaceId, sessionId, ...read, toKey });
-        // Who asks next finds that it runs: who only polls would take the rest before it for the end. If it fails it was sent
-        // all the same, and its owner, who hears of it too, tells why.
-        await sessions.take(sessionId).catch(() => {});
+        // A client that polls must find the session running, or it takes the earlier idle state for the end of the turn. If this
+        // fails, the events are stored anyway, and the owner node, which receives them too, reports the error.
+        await sessions.applyInputs(sessionId).catch(() => {});
         return { data: sent.map(toEcho) };
       },
     }),
     defineRoute({
       name: 'sessions.events.list',
-      summary: 'List what happened in a session',
+      summary: 'List the events of a session',
       method: 'get',
       path: '/v1/sessions/{session_id}/events',
       accepts: ['api', 'environment', 'session'],
@@ -80,7 +84,7 @@ export function createEventRoutes({ store, sessions, catchUp, feeds, files }: Ev
     }),
     defineRoute({
       name: 'sessions.events.stream',
-      summary: 'Watch what happens in a session',
+      summary: 'Watch the events of a session',
       method: 'get',
       path: '/v1/sessions/{session_id}/events/stream',
       accepts: ['api', 'environment', 'session'],
@@ -99,22 +103,19 @@ export function createEventRoutes({ store, sessions, catchUp, feeds, files }: Ev
   ];
 }
 
-/** Workers give results. What they are asked to run, and whether they may, somebody else says. */
+/** A request with only these begins a turn. Decisions, interrupts and results belong to work that was let in, and let it end. */
+const WORK: ReadonlySet<string> = new Set(['user.message', 'system.message', 'user.define_outcome']);
+
+/** Workers may only send tool results: they neither start tool calls nor decide approvals. */
 function checkSender({ kind }: Credential, events: readonly { readonly type: string }[]): void {
   const isResult = ({ type }: { readonly type: string }) =>
     type === 'user.tool_result' || type === 'user.custom_tool_result';
   const index = kind === 'api' ? -1 : events.findIndex((event) => !isResult(event));
   if (index === -1) return;
-  throw doorError('key_not_allowed', `events.${index}: ${events[index]!.type} is not for workers`);
+  throw requestError('key_not_allowed', `events.${index}: ${events[index]!.type} is not for workers`);
 }
 
-/** Who answers an ask, for those who read of it. Where there are no keys, nobody has a name. */
-function nameOf(credential: Credential): string {
-  if (credential.kind !== 'api') return credential.kind;
-  return credential.name ?? (credential.id === OPEN_ID ? 'client' : credential.id);
-}
-
-/** An event that was just sent, as its sender sees it. */
+/** The event in the response to its send. */
 function toEcho({ id, event, time, threadId }: Sent): WireClientEvent {
   const isDone = event.type === 'user.custom_tool_result' || event.type === 'user.tool_result';
   const known = {
@@ -127,11 +128,11 @@ function toEcho({ id, event, time, threadId }: Sent): WireClientEvent {
     const { type, tool_use_id, result, deny_message: text } = event;
     return { type, ...known, tool_use_id, result, ...(text === null ? {} : { deny_message: text }) };
   }
-  // The forms are the same; only what a source may be is said more exactly on the wire.
+  // Both types have the same shape; the wire type only lists the possible sources more exactly.
   return { ...withoutSender(event), ...known } as unknown as WireClientEvent;
 }
 
-/** Who gave a result is for the log: official clients are told what they sent. */
+/** The sender of a result is recorded only in the log: official clients receive what they sent. */
 function withoutSender(event: Sent['event']): Sent['event'] {
   if (event.type !== 'user.custom_tool_result') return event;
   const { type, custom_tool_use_id, content, is_error } = event;

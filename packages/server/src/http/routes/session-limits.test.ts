@@ -1,6 +1,8 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../base/limits.ts';
+import { baseLimits } from '../../base/limits.ts';
+import { httpLimits } from '../limits.ts';
+import { sessionLimits } from '../../sessions/core/limits.ts';
 import { type TestServer, toScript, withServer } from '../../server.suite.ts';
 import { outcomeOf } from './records.suite.ts';
 
@@ -9,32 +11,55 @@ const message: Anthropic.Beta.Sessions.BetaManagedAgentsUserMessageEventParams =
   type: 'user.message',
   content: [{ type: 'text', text: 'again' }],
 };
+const tooLarge = '413 request_too_large';
+const said = (text: string) => ({ type: 'user.message', content: [{ type: 'text', text }] });
 const sleeping = toScript([[{ sleep_ms: 60_000 }]]);
 
-describe('limits of sessions at the door', () => {
-  it('[Q20] a title, the initial events and the events of one request have a most, and one more is refused', () =>
+describe('limits of sessions at the server', () => {
+  it('[Q20] a title, initial events and the events of one request have a limit, and one more is refused', () =>
     withServer(async ({ client }) => {
       const base = await baseOf(client);
       const create = (more: object) => outcomeOf(client.beta.sessions.create({ ...base, ...more }));
-      expect(await create({ title: 'x'.repeat(limits.titleCharsMax) })).toBe('ok');
-      expect(await create({ title: 'x'.repeat(limits.titleCharsMax + 1) })).toBe(bad);
-      expect(await create({ initial_events: many(limits.initialEventsMax, message) })).toBe('ok');
-      expect(await create({ initial_events: many(limits.initialEventsMax + 1, message) })).toBe(bad);
+      expect(await create({ title: 'x'.repeat(sessionLimits.titleCharsMax) })).toBe('ok');
+      expect(await create({ title: 'x'.repeat(sessionLimits.titleCharsMax + 1) })).toBe(bad);
+      expect(await create({ initial_events: many(httpLimits.initialEventsMax, message) })).toBe('ok');
+      expect(await create({ initial_events: many(httpLimits.initialEventsMax + 1, message) })).toBe(bad);
       const { id } = await client.beta.sessions.create(base);
       const send = (count: number) => outcomeOf(client.beta.sessions.events.send(id, { events: many(count, message) }));
-      expect(await send(limits.sentEventsMax)).toBe('ok');
-      expect(await send(limits.sentEventsMax + 1)).toBe(bad);
+      expect(await send(httpLimits.sentEventsMax)).toBe('ok');
+      expect(await send(httpLimits.sentEventsMax + 1)).toBe(bad);
       expect(await send(0)).toBe(bad);
     }));
 
-  it('[Q20] a system message has a most of blocks, comes last, alone and after what it goes with', () =>
+  it('[H140] events of one request have at most 30 MiB: more is a 413 that advises to upload a file, and an image of 5 MB fits', () =>
+    withServer(async ({ client }) => {
+      const base = await baseOf(client);
+      const { id } = await client.beta.sessions.create(base);
+      const send = (...events: object[]) =>
+        outcomeOf(client.beta.sessions.events.send(id, { events: events as never }, { maxRetries: 0 }));
+      const data = 'QUJD'.repeat(5_000_000 / 4);
+      const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data } };
+      const shown = { type: 'user.message', content: [image, { type: 'text', text: 'What is this?' }] };
+      expect(await send(shown)).toBe('ok');
+      const room = sessionLimits.contentBytesMax - JSON.stringify([said(''), said('-')]).length;
+      const [first, second] = [said('x'.repeat(Math.floor(room / 2))), said('-'.repeat(Math.ceil(room / 2) + 1))];
+      expect(await send(first, second)).toBe('ok');
+      expect(await send(first, said('-'.repeat(Math.ceil(room / 2) + 2)))).toBe(tooLarge);
+      const alone = { ...base, initial_events: [first, said('-'.repeat(Math.ceil(room / 2) + 2))] };
+      expect(await outcomeOf(client.beta.sessions.create(alone as never, { maxRetries: 0 }))).toBe(tooLarge);
+      await expect(
+        client.beta.sessions.events.send(id, { events: [said('x'.repeat(sessionLimits.contentBytesMax))] as never }),
+      ).rejects.toThrow(/events\[0\] has \d+ bytes, and 31457280 are allowed: upload .* with POST \/v1\/files/);
+    }));
+
+  it('[Q20] a system message has a limited number of blocks, and is the single last event after the one it belongs to', () =>
     withServer(async ({ client }) => {
       const { id } = await client.beta.sessions.create(await baseOf(client));
       const system = (count: number) => ({ type: 'system.message', content: many(count, { type: 'text', text: 'x' }) });
       const send = (...events: object[]) =>
         outcomeOf(client.beta.sessions.events.send(id, { events: events as never }));
-      expect(await send(message, system(limits.systemBlocksMax))).toBe('ok');
-      expect(await send(message, system(limits.systemBlocksMax + 1))).toBe(bad);
+      expect(await send(message, system(httpLimits.systemBlocksMax))).toBe('ok');
+      expect(await send(message, system(httpLimits.systemBlocksMax + 1))).toBe(bad);
       expect(await send(message, system(0))).toBe(bad);
       expect(await send(system(1))).toBe(bad);
       expect(await send(system(1), message)).toBe(bad);
@@ -42,14 +67,14 @@ describe('limits of sessions at the door', () => {
       expect(await send({ type: 'user.interrupt' }, system(1))).toBe(bad);
     }));
 
-  it('[Q20] metadata of a session has a most of pairs, also after an update that adds to them', () =>
+  it('[Q20] metadata of a session has a limited number of pairs, also after an update that adds some', () =>
     withServer(async ({ client }) => {
       const base = await baseOf(client);
       const pairs = (count: number, from = 0) =>
         Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${from + at}`, 'v']));
-      const { id } = await client.beta.sessions.create({ ...base, metadata: pairs(limits.metadataPairsMax) });
+      const { id } = await client.beta.sessions.create({ ...base, metadata: pairs(baseLimits.metadataPairsMax) });
       expect(
-        await outcomeOf(client.beta.sessions.create({ ...base, metadata: pairs(limits.metadataPairsMax + 1) })),
+        await outcomeOf(client.beta.sessions.create({ ...base, metadata: pairs(baseLimits.metadataPairsMax + 1) })),
       ).toBe(bad);
       const update = (metadata: Record<string, string | null>) =>
         outcomeOf(client.beta.sessions.update(id, { metadata }));
@@ -59,7 +84,7 @@ describe('limits of sessions at the door', () => {
 });
 
 describe('updates at the same time', () => {
-  it('[Q30] of several who change different keys of the metadata at once all are heard', () =>
+  it('[Q30] concurrent updates of different metadata keys are all applied', () =>
     withServer(async ({ client }) => {
       const { id } = await client.beta.sessions.create(await baseOf(client));
       const keys = Array.from({ length: 10 }, (_, at) => `k${at}`);
@@ -69,8 +94,8 @@ describe('updates at the same time', () => {
     }));
 });
 
-describe('what sessions do not have', () => {
-  it('[Q21] what would be kept and do nothing is refused, and the answer says which field it is', () =>
+describe('unsupported fields', () => {
+  it('[Q21] a field that would have no effect is refused, and the error names it', () =>
     withServer(async ({ client }) => {
       const base = await baseOf(client);
       const messageOf = async (more: object) => {
@@ -91,7 +116,7 @@ describe('what sessions do not have', () => {
 });
 
 describe('streams', () => {
-  it('[Q22] a stream of what has ended for good ends at once, of a session and of a thread', () =>
+  it('[Q22] a stream of a terminated session or thread ends at once', () =>
     withServer(async ({ client }) => {
       const { id } = await client.beta.sessions.create(await baseOf(client, toScript([[{ say: 'ok' }]])));
       const { data: threads } = await client.beta.sessions.threads.list(id);
@@ -103,7 +128,7 @@ describe('streams', () => {
       expect(seen).toEqual([]);
     }));
 
-  it('[Q22] with the id of the event that was seen last, a stream goes on behind it', () =>
+  it('[Q22] a stream with the id of the last received event continues after it', () =>
     withServer(async ({ client }) => {
       const { id } = await client.beta.sessions.create(await baseOf(client, toScript([[{ say: 'ok' }]])));
       await client.beta.sessions.events.send(id, { events: [message] });
@@ -114,7 +139,7 @@ describe('streams', () => {
       expect(rest.map((event) => event.id)).toEqual(first.slice(seen + 1).map((event) => event.id));
     }));
 
-  it('[Q19] whoever had a stream open when a turn ended has seen it: the next stream shows the next turn', () =>
+  it('[Q19] a client that had a stream open when a turn ended has seen it: its next stream shows the next turn', () =>
     withServer(async ({ client }) => {
       const { id } = await client.beta.sessions.create(await baseOf(client, toScript([[{ say: 'ok' }]])));
       for (let round = 0; round < 3; round += 1) {
@@ -129,7 +154,7 @@ describe('streams', () => {
       }
     }));
 
-  it('[Q19] who has read a session at rest waits for what is next, and a send that is on its way is not lost by it', () =>
+  it('[Q19] a client that has read an idle session waits for the next events, and a send that is under way is not lost', () =>
     withServer(async ({ client }) => {
       const { id } = await client.beta.sessions.create(await baseOf(client, toScript([[{ say: 'ok' }]])));
       await client.beta.sessions.events.send(id, { events: [message] });
@@ -140,7 +165,7 @@ describe('streams', () => {
         'session.status_idle'
       );
       await client.beta.sessions.retrieve(id);
-      // Others may read it at any time.
+      // Another client may read the session at any time.
       const [, sent] = await Promise.all([
         Promise.all(many(5, null).map(() => client.beta.sessions.retrieve(id))),
         client.beta.sessions.events.send(id, { events: [message] }),
@@ -150,8 +175,8 @@ describe('streams', () => {
     }));
 });
 
-describe('the same sent twice', () => {
-  it('[Q23] is two messages, unless the client says that it repeats: then it is answered as the newest was', () =>
+describe('equal events sent twice', () => {
+  it('[Q23] are two messages, unless the client sends a retry count: then it gets the answer of the newest', () =>
     withServer(async ({ client }) => {
       const { id } = await client.beta.sessions.create(await baseOf(client));
       const send = async (retryCount: number) => {
@@ -176,7 +201,7 @@ function many<T>(count: number, item: T): T[] {
 
 type Seen = Anthropic.Beta.Sessions.BetaManagedAgentsSessionEvent;
 
-/** What a stream that is opened now shows, up to the end of a turn. */
+/** The events of a stream that is opened now, up to the end of a turn. */
 async function untilIdle(client: Anthropic, id: string, headers: Record<string, string> = {}): Promise<Seen[]> {
   const seen: Seen[] = [];
   for await (const event of await client.beta.sessions.events.stream(id, {}, { headers })) {

@@ -1,30 +1,40 @@
 import { z } from 'zod';
-import { sessionError } from '../../sessions/session-errors.ts';
+import { sessionError } from '../../sessions/core/session-errors.ts';
 import type { Store } from '../../store/store.ts';
-import { doorError } from '../door-error.ts';
-import type { SessionResources } from '../files/session-resources.ts';
-import { wirePage } from '../paging.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
-import { deletedResource, fileResource, fileResourceParams, resourceListQuery } from '../schemas/file.ts';
+import { requestError } from '../../base/request-error.ts';
+import type { SessionResources } from '../../files/session-resources.ts';
+import type { RepositorySources } from '../../workspaces/repository-sources.ts';
+import { wirePage } from '../paging/paging.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
+import {
+  deletedResource,
+  fileResource,
+  fileResourceParams,
+  repositoryToken,
+  resourceListQuery,
+  sessionResource,
+} from '../schemas/file.ts';
 import { dataOf, readSession } from './read-session.ts';
 
+/** Where sessions and their mounted files are found. */
 export interface ResourceRoutesOptions {
   readonly store: Store;
   readonly resources: SessionResources;
+  readonly repositories: Pick<RepositorySources, 'rotate'>;
 }
 
 /** `/v1/sessions/{session_id}/resources`: files that are mounted for the agents of a session. */
-export function createResourceRoutes({ store, resources }: ResourceRoutesOptions): readonly AnyRoute[] {
+export function createResourceRoutes({ store, resources, repositories }: ResourceRoutesOptions): readonly AnyRoute[] {
   const path = '/v1/sessions/{session_id}/resources' as const;
   return [
     defineRoute({
       name: 'sessions.resources.list',
-      summary: 'List what is mounted for a session',
+      summary: 'List the files mounted in a session',
       method: 'get',
       path,
       accepts: ['api', 'environment', 'session'],
       query: resourceListQuery,
-      gives: wirePage(fileResource),
+      gives: wirePage(sessionResource),
       handle: async ({ credential, params, query }) => {
         const { id } = await readSession(store, credential, params.session_id);
         const all = await resources.list(id);
@@ -38,7 +48,7 @@ export function createResourceRoutes({ store, resources }: ResourceRoutesOptions
     }),
     defineRoute({
       name: 'sessions.resources.add',
-      summary: 'Mount a file for a session',
+      summary: 'Mount a file in a session',
       method: 'post',
       path,
       accepts: ['api'],
@@ -47,11 +57,10 @@ export function createResourceRoutes({ store, resources }: ResourceRoutesOptions
       handle: async ({ credential, params, body }) => {
         const session = await readSession(store, credential, params.session_id);
         checkMountable(dataOf(session).environment_type);
-        if (session.status === 'terminated')
-          throw sessionError('session_terminated', `${session.id} has ended for good`);
+        if (session.status === 'terminated') throw sessionError('session_terminated', `${session.id} is terminated`);
         const at = { workspaceId: credential.workspaceId, sessionId: session.id };
         const [added] = await resources.add(at, [body]);
-        // Deleted meanwhile, it has been tidied up before this was added.
+        // A session deleted in the meantime was cleaned up before this file was added.
         if (!(await store.heads([session.id])).has(session.id)) {
           await resources.forget(session.id);
           return unknown(session.id);
@@ -61,11 +70,11 @@ export function createResourceRoutes({ store, resources }: ResourceRoutesOptions
     }),
     defineRoute({
       name: 'sessions.resources.retrieve',
-      summary: 'Read about what is mounted for a session',
+      summary: 'Read a mounted file of a session',
       method: 'get',
       path: `${path}/{resource_id}`,
       accepts: ['api', 'environment', 'session'],
-      gives: fileResource,
+      gives: sessionResource,
       handle: async ({ credential, params }) => {
         const { id } = await readSession(store, credential, params.session_id);
         const found = (await resources.list(id)).find((each) => each.id === params.resource_id);
@@ -74,23 +83,23 @@ export function createResourceRoutes({ store, resources }: ResourceRoutesOptions
     }),
     defineRoute({
       name: 'sessions.resources.update',
-      summary: 'Give a repository another token; there are no repositories here',
+      summary: 'Replace the token of a repository',
       method: 'post',
       path: `${path}/{resource_id}`,
       accepts: ['api'],
-      body: z.strictObject({ authorization_token: z.string() }),
-      gives: fileResource,
-      handle: async ({ credential, params }) => {
+      body: z.strictObject({ authorization_token: repositoryToken }),
+      gives: sessionResource,
+      handle: async ({ credential, params, body }) => {
         const { id } = await readSession(store, credential, params.session_id);
         const found = (await resources.list(id)).find((each) => each.id === params.resource_id);
         if (found === undefined) return unknown(params.resource_id);
-        const advice = 'delete it and mount another file';
-        throw doorError('invalid_request', 'authorization_token: files have none', { advice });
+        await repositories.rotate(id, found, body.authorization_token);
+        return (await resources.touch(id, found.id)) ?? unknown(found.id);
       },
     }),
     defineRoute({
       name: 'sessions.resources.delete',
-      summary: 'Take away what is mounted for a session',
+      summary: 'Remove a mounted file from a session',
       method: 'delete',
       path: `${path}/{resource_id}`,
       accepts: ['api'],
@@ -104,18 +113,18 @@ export function createResourceRoutes({ store, resources }: ResourceRoutesOptions
   ];
 }
 
-/** Where a worker runs the tools, nothing can be mounted from here. */
+/** Throws if a worker runs the tools: the server cannot mount files there. */
 export function checkMountable(environmentType: 'cloud' | 'self_hosted'): void {
   if (environmentType === 'cloud') return;
   const advice = 'let the worker fetch what it needs';
-  throw doorError('invalid_request', 'resources: are not for self-hosted environments', { advice });
+  throw requestError('invalid_request', 'resources: are not supported in self-hosted environments', { advice });
 }
 
 function unknown(id: string): never {
-  throw doorError('unknown_id', `${id} does not exist`);
+  throw requestError('unknown_id', `${id} does not exist`);
 }
 
 function unknownPage() {
-  const advice = 'use next_page of an earlier answer, or leave it out';
-  return doorError('invalid_request', 'page: is no page of this list', { advice });
+  const advice = 'use next_page of an earlier response, or leave it out';
+  return requestError('invalid_request', 'page: is not a page of this list', { advice });
 }

@@ -1,28 +1,35 @@
-import type { FileResource } from '@fleetloom/protocol/managed-agents';
+import type { MountedResource } from '@fleetloom/protocol/managed-agents';
+import { modelsOf } from '../../agents/models-of.ts';
 import type { Environments } from '../../environments/environments.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Ids } from '../../base/ids.ts';
-import { limits } from '../../base/limits.ts';
+import { baseLimits } from '../../base/limits.ts';
 import { resolveSessionAgent, updateSessionAgent } from '../../agents/session-agent.ts';
+import { nameOf } from '../../keys/name-of.ts';
 import type { Sessions } from '../../sessions/index.ts';
 import type { SessionRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { toSession } from '../../views/managed-agents/to-session.ts';
 import { fromWireBudget } from '../../views/managed-agents/to-usage.ts';
-import type { CatchUp } from '../catch-up.ts';
-import { doorError } from '../door-error.ts';
-import { checkShownFiles } from '../files/check-shown-files.ts';
-import { discardUnmade } from '../files/discard-unmade.ts';
-import type { FileStore } from '../files/file-store.ts';
-import type { SessionResources } from '../files/session-resources.ts';
-import { toPageRequest, toWirePageBothWays, wirePage } from '../paging.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
+import type { CatchUp } from '../streams/catch-up.ts';
+import { requestError } from '../../base/request-error.ts';
+import { checkShownFiles } from '../../files/check-shown-files.ts';
+import { discardFailedSession } from '../../files/discard-failed-session.ts';
+import type { FileStore } from '../../files/file-store.ts';
+import type { SessionResources } from '../../files/session-resources.ts';
+import type { SessionSources } from '../../workspaces/sources/session-sources.ts';
+import { toPageRequest, toWirePageBothWays, wirePage } from '../paging/paging.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { deletedSession, session, sessionCreateBody, sessionListQuery, sessionUpdateBody } from '../schemas/session.ts';
-import { dataOf, headOf, readSession } from './read-session.ts';
+import { headOf } from '../feeds/head-of.ts';
+import { addResources } from './add-resources.ts';
+import { dataOf, readSession } from './read-session.ts';
 import { checkMountable } from './session-resources.ts';
-import { toClientEvents } from './to-client-events.ts';
-import { toSessionEnvironment } from './to-session-environment.ts';
+import { toClientEvents } from '../convert/to-client-events.ts';
+import { toSessionEnvironment } from '../convert/to-session-environment.ts';
+import { toSessionSource } from '../convert/to-session-source.ts';
 
+/** What sessions are created from and stored with. */
 export interface SessionRoutesOptions {
   readonly store: Store;
   readonly sessions: Sessions;
@@ -32,22 +39,40 @@ export interface SessionRoutesOptions {
   readonly ids: Ids;
   readonly files: FileStore;
   readonly resources: SessionResources;
-  /** Removes what was prepared for a session that was not made. */
+  readonly sources: SessionSources;
+  /** Removes the files of a session that was not created in the end. */
   readonly discard: (sessionId: string) => Promise<void>;
-  /** Throws where a session of the workspace may not have the model, or could not begin with it. */
+  /** Throws if a session of the workspace may not use the model, or could not start with it. */
   readonly checkModel?: CheckModel | undefined;
-  /** Throws where a session with the model cannot have an option that its metadata, or a change of it, names. */
+  /** Throws if the metadata, or a change of it, sets an option that sessions with these models cannot have. */
   readonly checkOptions?: CheckOptions | undefined;
 }
 
+/** Rejects a model that a session of the workspace cannot use. */
 export type CheckModel = (workspaceId: string, model: string) => Promise<void>;
-export type CheckOptions = (model: string, metadata: Readonly<Record<string, string | null>>) => Promise<void>;
+/** Rejects program options in metadata that the models of a session and its roster do not support. */
+export type CheckOptions = (
+  models: readonly string[],
+  metadata: Readonly<Record<string, string | null>>,
+) => Promise<void>;
 
 /** `/v1/sessions`. */
 export function createSessionRoutes(options: SessionRoutesOptions): readonly AnyRoute[] {
-  const { store, sessions, environments, clock, catchUp, ids, files, resources, discard, checkModel, checkOptions } =
-    options;
-  const showWith = (record: SessionRecord, mounted: readonly FileResource[]) => ({
+  const {
+    store,
+    sessions,
+    environments,
+    clock,
+    catchUp,
+    ids,
+    files,
+    resources,
+    sources,
+    discard,
+    checkModel,
+    checkOptions,
+  } = options;
+  const showWith = (record: SessionRecord, mounted: readonly MountedResource[]) => ({
     ...toSession(record, clock.now()),
     resources: mounted,
   });
@@ -60,13 +85,15 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
   return [
     defineRoute({
       name: 'sessions.create',
-      summary: 'Create a session; with initial events it begins at once',
+      summary: 'Create a session; with initial events it starts at once',
       method: 'post',
       path: '/v1/sessions',
       accepts: ['api'],
       body: sessionCreateBody,
+      startsWork: true,
       gives: session,
-      handle: async ({ credential: { workspaceId }, body, memory }) => {
+      handle: async ({ credential, body, memory }) => {
+        const { workspaceId } = credential;
         refuseUnsupported(body);
         const { events } = toClientEvents('sessions.create', body.initial_events ?? [], { field: 'initial_events' });
         await checkShownFiles(files, workspaceId, events, 'initial_events');
@@ -74,22 +101,23 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
         await checkModel?.(workspaceId, agent.model.id);
         const environment = await environments.getForSession(workspaceId, body.environment_id);
         checkMetadata(body.metadata ?? {});
-        await checkOptions?.(agent.model.id, body.metadata ?? {});
+        await checkOptions?.(modelsOf(agent), body.metadata ?? {});
         const sessionId = ids.next('sesn');
         const make = async () => {
-          let mounted: readonly FileResource[] = [];
-          if (body.resources !== undefined && body.resources.length > 0) {
+          let mounted: readonly MountedResource[] = [];
+          const asked = body.resources ?? environment.resources ?? [];
+          if (asked.length > 0) {
             checkMountable(environment.config.type);
-            // Before there is a session: with its first event it may begin to read them.
-            mounted = await resources.add({ workspaceId, sessionId }, body.resources);
+            // Mounted before the session exists: its first event may start an agent that reads them.
+            mounted = await addResources({ resources, sources }, { workspaceId, sessionId }, asked);
           }
           let answer: ReturnType<typeof showWith> | undefined;
           const toKey = (made: SessionRecord) => {
-            // As it is made. A fast agent has ended its turn soon, and that is for whoever asks next.
+            // The state at creation: the end of a turn, however fast, belongs to a later response.
             answer = showWith(events.length === 0 ? made : { ...made, status: 'running' }, mounted);
             return memory.toKey(answer);
           };
-          // Before it begins: who has to repeat the request finds that it was made, and no more.
+          // Before it starts: a client that repeats the request must not start it twice.
           if (events.length > 0) await catchUp.sent(sessionId, 0);
           await sessions.create({
             workspaceId,
@@ -99,25 +127,31 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
             title: body.title ?? null,
             metadata: body.metadata ?? {},
             budget: body.budget === undefined ? null : fromWireBudget(body.budget),
-            // Its schema lets nothing else in.
+            // The schema accepts no other type.
             events: events.filter((event) => event.type === 'user.message'),
+            isRecorded: mounted.some(({ type }) => type !== 'file'),
+            ...toSessionSource(mounted),
+            createdBy: nameOf(credential),
             toKey,
           });
+          // With an event it has begun already.
+          const hasRepository = mounted.some(({ type }) => type !== 'file' && type !== 'directory');
+          if (hasRepository && events.length === 0) sessions.prepare(sessionId);
           return answer!;
         };
-        return await discardUnmade({ store, sessionId, discard }, make);
+        return await discardFailedSession({ store, sessionId, discard }, make);
       },
     }),
     defineRoute({
       name: 'sessions.list',
-      summary: 'List sessions, the newest first unless asked otherwise',
+      summary: 'List sessions, the newest first by default',
       method: 'get',
       path: '/v1/sessions',
       accepts: ['api'],
       query: sessionListQuery,
       gives: wirePage(session),
       handle: async ({ credential: { workspaceId }, query }) => {
-        // Neither exists here, so no session has one.
+        // Neither exists on this server, so no session matches.
         const isNone = query.deployment_id !== undefined || query.memory_store_id !== undefined;
         const page = await store.sessions.list({
           ...toPageRequest(query),
@@ -143,7 +177,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
       handle: async ({ credential, params, incoming }) => {
         const head = await headOf(store, params.session_id);
         const record = await readSession(store, credential, params.session_id);
-        // A client that reads only the headers has not seen the session.
+        // HEAD returns no body, so its client has not seen the session.
         if (record.status === 'idle' && incoming.method !== 'HEAD') await catchUp.seen(record.id, head);
         return show(record);
       },
@@ -160,7 +194,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
         const { agent: change, metadata: patch, budget, title } = body;
         if (body.vault_ids !== undefined) throw noVaults();
         const record = await readSession(store, credential, params.session_id);
-        await checkOptions?.(dataOf(record).agent.model.id, patch ?? {});
+        await checkOptions?.(modelsOf(dataOf(record).agent), patch ?? {});
         const updated = await sessions.update({
           workspaceId: credential.workspaceId,
           sessionId: record.id,
@@ -183,7 +217,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
     }),
     defineRoute({
       name: 'sessions.delete',
-      summary: 'Delete a session with everything that happened in it',
+      summary: 'Delete a session with its events and files',
       method: 'delete',
       path: '/v1/sessions/{session_id}',
       accepts: ['api'],
@@ -196,20 +230,20 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
   ];
 }
 
-/** What would be kept and do nothing is refused: who sends it counts on it. */
+/** Refuses fields that would have no effect: a client that sends them relies on them. */
 function refuseUnsupported({ vault_ids: vaults = [] }: { vault_ids?: readonly string[] }): void {
   if (vaults.length > 0) throw noVaults();
 }
 
 function noVaults(): Error {
-  return doorError('invalid_request', 'vault_ids: are not supported', { advice: 'leave vault_ids out' });
+  return requestError('invalid_request', 'vault_ids: are not supported', { advice: 'leave vault_ids out' });
 }
 
 function checkMetadata(metadata: object): void {
   const pairs = Object.keys(metadata).length;
-  if (pairs <= limits.metadataPairsMax) return;
-  const problem = `metadata: has ${pairs} keys, and ${limits.metadataPairsMax} are allowed`;
-  throw doorError('invalid_request', problem, { advice: 'remove keys with null, or keep the rest elsewhere' });
+  if (pairs <= baseLimits.metadataPairsMax) return;
+  const problem = `metadata: has ${pairs} keys, and ${baseLimits.metadataPairsMax} are allowed`;
+  throw requestError('invalid_request', problem, { advice: 'remove keys with null, or keep the rest elsewhere' });
 }
 
 function merge(before: object, patch: Readonly<Record<string, string | null>>): Record<string, string> {

@@ -11,7 +11,7 @@ interface Listed {
   readonly data: readonly { readonly id: string; readonly type: string; readonly processed_at: string | null }[];
 }
 
-it('[Z46] POST …/threads/{id}/messages says something to that thread alone, once for a key, and refuses what cannot be', async () => {
+it('[Z46] POST …/threads/{id}/messages sends a message to that thread alone, once per key, and refuses invalid ones', async () => {
   await fleet.agent('hand', { turns: [[{ say: 'word '.repeat(60), chunks: 60, every_ms: 20 }], [{ say: 'Turned.' }]] });
   await fleet.agent('index', { turns: [[{ say: parallel(['hand', 'Go on']) }], [{ say: 'All: {{last_user}}' }]] });
   const run = await fleet.orchestrate({ message: 'Begin', agent: 'index' });
@@ -33,15 +33,15 @@ it('[Z46] POST …/threads/{id}/messages says something to that thread alone, on
   expect(own.data.filter(({ type }) => type === 'user.message')).toMatchObject([
     { id: first.json.id, content, processed_at: expect.any(String) },
   ]);
-  // It was not said to the coordinator.
+  // The coordinator did not receive it.
   const others = (await fleet.call('GET', `/v1/sessions/${sessionId}/events?types[]=user.message`)).json as Listed;
   expect(others.data).toHaveLength(1);
   expect(others.data[0]!.id).not.toBe(first.json.id);
 
-  const nobody = await fleet.call('POST', `/v1/sessions/${sessionId}/threads/sthr_x/messages`, { content });
-  expect([nobody.status, nobody.json.error.type]).toEqual([404, 'not_found_error']);
+  const unknown = await fleet.call('POST', `/v1/sessions/${sessionId}/threads/sthr_x/messages`, { content });
+  expect([unknown.status, unknown.json.error.type]).toEqual([404, 'not_found_error']);
   expect((await fleet.call('POST', `${path}/messages`, { content: [] })).status).toBe(400);
-  // Whoever was put away cannot be spoken to.
+  // An archived thread refuses messages.
   await vi.waitFor(async () => expect((await fleet.call('POST', `${path}/archive`)).status).toBe(200), 20_000);
   const ended = await fleet.call('POST', `${path}/messages`, { content });
   expect([ended.status, ended.json.error.details.error_code]).toEqual([409, 'thread_ended']);

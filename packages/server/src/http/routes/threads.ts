@@ -3,16 +3,17 @@ import type { Sent, Sessions } from '../../sessions/index.ts';
 import type { ThreadRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { toThread } from '../../views/managed-agents/to-session.ts';
-import type { Credential } from '../auth/credential.ts';
-import { doorError } from '../door-error.ts';
-import { toPageRequest, toWirePage, wirePage } from '../paging.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
+import type { Credential } from '../../keys/credential.ts';
+import { requestError } from '../../base/request-error.ts';
+import { toPageRequest, toWirePage, wirePage } from '../paging/paging.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { eventStreamQuery, threadEventListQuery, threadMessageBody, wireEvent } from '../schemas/event.ts';
 import { thread, threadListQuery } from '../schemas/session.ts';
-import type { EventFeeds } from './event-feeds.ts';
-import { listPage } from './list-page.ts';
+import type { EventFeeds } from '../feeds/event-feeds.ts';
+import { listPage } from '../feeds/list-page.ts';
 import { dataOf, readSession } from './read-session.ts';
 
+/** Where threads are read, and events are sent to. */
 export interface ThreadRoutesOptions {
   readonly store: Store;
   readonly sessions: Sessions;
@@ -63,11 +64,12 @@ export function createThreadRoutes({ store, sessions, clock, feeds }: ThreadRout
     }),
     defineRoute({
       name: 'sessions.threads.messages.send',
-      summary: 'Say something to one thread: it reads it before its next model request, or begins with it',
+      summary: 'Send a message to one thread, which reads it before its next model request or starts a turn with it',
       method: 'post',
       path: '/v1/sessions/{session_id}/threads/{thread_id}/messages',
       accepts: ['api'],
       body: threadMessageBody,
+      startsWork: true,
       gives: wireEvent,
       handle: async ({ credential, params, body, memory }) => {
         const { session, record } = await read(credential, params);
@@ -77,13 +79,13 @@ export function createThreadRoutes({ store, sessions, clock, feeds }: ThreadRout
         const toKey = ([sent]: readonly Sent[]) => memory.toKey(show(sent!));
         const request = { workspaceId: credential.workspaceId, sessionId: session.id, events, toKey };
         const [sent] = await sessions.send(request);
-        await sessions.take(session.id).catch(() => {});
+        await sessions.applyInputs(session.id).catch(() => {});
         return show(sent!);
       },
     }),
     defineRoute({
       name: 'sessions.threads.events.list',
-      summary: 'List what happened in a thread',
+      summary: 'List the events of a thread',
       method: 'get',
       path: '/v1/sessions/{session_id}/threads/{thread_id}/events',
       accepts: ['api', 'environment', 'session'],
@@ -98,7 +100,7 @@ export function createThreadRoutes({ store, sessions, clock, feeds }: ThreadRout
     }),
     defineRoute({
       name: 'sessions.threads.stream',
-      summary: 'Watch what happens in a thread',
+      summary: 'Watch the events of a thread',
       method: 'get',
       path: '/v1/sessions/{session_id}/threads/{thread_id}/stream',
       accepts: ['api', 'environment', 'session'],
@@ -116,7 +118,7 @@ export function createThreadRoutes({ store, sessions, clock, feeds }: ThreadRout
   async function read(credential: Credential, params: { readonly session_id: string; readonly thread_id: string }) {
     const session = await readSession(store, credential, params.session_id);
     const record = await store.threads.get(session.id, params.thread_id);
-    if (record === undefined) throw doorError('unknown_id', `${params.thread_id} does not exist`);
+    if (record === undefined) throw requestError('unknown_id', `${params.thread_id} does not exist`);
     const place = { primaryId: dataOf(session).primary_thread_id, threadId: record.id };
     return { session, record, place };
   }

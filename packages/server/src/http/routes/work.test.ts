@@ -2,7 +2,9 @@ import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
 import type { ManualClock } from '../../base/clock.ts';
 import { createIds } from '../../base/ids.ts';
-import { limits } from '../../base/limits.ts';
+import { baseLimits } from '../../base/limits.ts';
+import { environmentLimits } from '../../environments/limits.ts';
+import { httpLimits } from '../limits.ts';
 import { createEnvironments } from '../../environments/environments.ts';
 import { toNewWork } from '../../environments/work-data.ts';
 import { createWorkQueue } from '../../environments/work-queue.ts';
@@ -11,27 +13,27 @@ import type { Schedule } from '../../base/schedule.ts';
 import { createManualSchedule } from '../../base/manual-schedule.suite.ts';
 import type { Store } from '../../store/store.ts';
 import { type Change, commitOne } from '../../store/write.ts';
-import { anyOf } from '../auth/credential.ts';
-import { createSessionTokens } from '../auth/session-tokens.ts';
-import { knownSecrets, type TestDoor, withDoor } from '../door.suite.ts';
+import { anyOf } from '../../keys/credential.ts';
+import { createSessionTokens } from '../../keys/session-tokens.ts';
+import { knownSecrets, type TestHttpServer, withHttpServer } from '../server/http-server.suite.ts';
 import { createEnvironmentRoutes } from './environments.ts';
 import { outcomeOf } from './records.suite.ts';
 import { createWorkRoutes } from './work.ts';
 
-interface WorkDoor extends TestDoor {
+interface WorkServer extends TestHttpServer {
   readonly environment: string;
   readonly work: Anthropic['beta']['environments']['work'];
   readonly tick: (ms: number) => void;
-  /** A session that waits for a worker. */
+  /** Queues a session that waits for a worker. */
   readonly queue: (sessionId: string, change?: Partial<NewWork>) => Promise<void>;
   readonly clientOf: (secret: string) => Anthropic;
-  /** How long each of those that wait wanted to. */
+  /** The delays of all waiting polls. */
   readonly waits: readonly number[];
 }
 
 describe('polling', () => {
-  it('[W4] a poll of an empty queue gives null, and one of a queue gives the oldest item with its secret', () =>
-    withWork(async ({ environment, work, queue, door, clock, tick }) => {
+  it('[W4] a poll of an empty queue returns null, and otherwise the oldest item with its secret', () =>
+    withWork(async ({ environment, work, queue, server, clock, tick }) => {
       expect(await work.poll(environment, {})).toBeNull();
       await queue('sesn_2', { createdAt: clock.now() + 1 });
       await queue('sesn_1');
@@ -54,36 +56,36 @@ describe('polling', () => {
       const { sessions_token: token, ...rest } = JSON.parse(Buffer.from(secret!, 'base64url').toString());
       expect(rest).toEqual({});
       expect(secret).toMatch(/^[\w-]+$/);
-      const holder = new Anthropic({ baseURL: door.url, authToken: token, maxRetries: 0 });
+      const holder = new Anthropic({ baseURL: server.url, authToken: token, maxRetries: 0 });
       const read = () => holder.beta.environments.work.retrieve('work_1', at(environment));
       expect(await read()).toMatchObject({ secret: null });
-      tick(limits.sessionTokenMs - 1);
+      tick(httpLimits.sessionTokenMs - 1);
       expect(await outcomeOf(read())).toBe('ok');
       tick(1);
       expect(await outcomeOf(read())).toBe('401 authentication_error');
     }));
 
-  it('[W4] a poll waits for work as long as it says, and not at all if it says nothing', () =>
+  it('[W4] a poll waits for work for block_ms, and does not wait without it', () =>
     withWork(async ({ environment, work, queue, tick, waits }) => {
-      const early = work.poll(environment, { block_ms: limits.workBlockMsMax });
-      await until(() => waits.includes(limits.workBlockMsMax));
+      const early = work.poll(environment, { block_ms: httpLimits.workBlockMsMax });
+      await until(() => waits.includes(httpLimits.workBlockMsMax));
       await queue('sesn_1');
       expect((await early)?.data.id).toBe('sesn_1');
       let isOver = false;
       const late = work.poll(environment, { block_ms: 500 }).then((item) => ((isOver = true), item));
       await until(() => waits.includes(500));
       tick(499);
-      // Another answer comes and goes meanwhile.
+      // Another request is answered in the meantime.
       await work.stats(environment);
       expect(isOver).toBe(false);
       tick(1);
       expect(await late).toBeNull();
-      for (const block_ms of [0, limits.workBlockMsMax + 1]) {
+      for (const block_ms of [0, httpLimits.workBlockMsMax + 1]) {
         expect(await outcomeOf(work.poll(environment, { block_ms }))).toBe('400 invalid_request_error');
       }
     }));
 
-  it('[W4] whoever goes away while it waits takes nothing with it', () =>
+  it('[W4] a worker that disconnects while it waits takes no item', () =>
     withWork(async ({ environment, work, queue, waits, requests }) => {
       const gone = new AbortController();
       const poll = work.poll(environment, { block_ms: 999 }, { signal: gone.signal });
@@ -95,16 +97,16 @@ describe('polling', () => {
       expect((await work.poll(environment, {}))?.id).toBe('work_1');
     }));
 
-  it('[W5] an item that nobody acknowledges comes back after reclaim_older_than_ms, 5 s unless it says otherwise', () =>
+  it('[W5] an item that is not acknowledged is queued again after reclaim_older_than_ms, by default 5 s', () =>
     withWork(async ({ environment, work, queue, tick }) => {
       await queue('sesn_1');
       await work.poll(environment, {});
-      tick(limits.workReclaimMs - 1);
+      tick(httpLimits.workReclaimMs - 1);
       expect(await work.poll(environment, {})).toBeNull();
       expect((await work.poll(environment, { reclaim_older_than_ms: 100 }))?.id).toBe('work_1');
-      tick(limits.workReclaimMs);
+      tick(httpLimits.workReclaimMs);
       expect((await work.poll(environment, {}))?.id).toBe('work_1');
-      const late = work.poll(environment, { reclaim_older_than_ms: limits.workReclaimMsMax + 1 });
+      const late = work.poll(environment, { reclaim_older_than_ms: httpLimits.workReclaimMsMax + 1 });
       expect(await outcomeOf(late)).toBe('400 invalid_request_error');
     }));
 
@@ -121,7 +123,7 @@ describe('polling', () => {
       expect(await outcomeOf(work.ack('work_9', at(environment)))).toBe('404 not_found_error');
     }));
 
-  it('[W6] an environment that runs its tools itself has no queue, and one that is gone says so', () =>
+  it('[W6] a cloud environment has no queue, and a deleted environment is a 404', () =>
     withWork(async ({ work, clientOf }) => {
       const cloud = await clientOf('ours').beta.environments.create({ name: 'cloud' });
       expect(await outcomeOf(work.poll(cloud.id, {}))).toBe('400 invalid_request_error');
@@ -129,7 +131,7 @@ describe('polling', () => {
       expect(await outcomeOf(work.poll('env_none', {}))).toBe('404 not_found_error');
     }));
 
-  it('[W6] the stats count what waits, what was handed out and who polled in the last 30 s', () =>
+  it('[W6] the stats count waiting items, items handed out and workers that polled in the last 30 s', () =>
     withWork(async ({ environment, work, queue, clock, tick }) => {
       const first = clock.now();
       await queue('sesn_1');
@@ -145,12 +147,12 @@ describe('polling', () => {
         workers_polling: 0,
       });
       await work.poll(environment, { 'Anthropic-Worker-ID': 'a' });
-      tick(limits.workerSeenMs - 1);
-      await work.poll(environment, { 'Anthropic-Worker-ID': 'b', reclaim_older_than_ms: limits.workReclaimMsMax });
+      tick(environmentLimits.workerSeenMs - 1);
+      await work.poll(environment, { 'Anthropic-Worker-ID': 'b', reclaim_older_than_ms: httpLimits.workReclaimMsMax });
       expect(await work.stats(environment)).toMatchObject({ depth: 0, pending: 2, workers_polling: 2 });
       tick(1);
       expect(await work.stats(environment)).toMatchObject({ workers_polling: 1 });
-      const tooLong = 'x'.repeat(limits.workerIdCharsMax);
+      const tooLong = 'x'.repeat(httpLimits.workerIdCharsMax);
       await work.poll(environment, { 'Anthropic-Worker-ID': `${tooLong}y` });
       await work.poll(environment, { 'Anthropic-Worker-ID': `${tooLong}z` });
       expect(await work.stats(environment)).toMatchObject({ workers_polling: 2 });
@@ -158,7 +160,7 @@ describe('polling', () => {
 });
 
 describe('holding', () => {
-  it('[W7] a heartbeat has to know the one before it, or is told with a 412 how things are', () =>
+  it('[W7] a heartbeat must name the previous one, otherwise it gets a 412 with the current state', () =>
     withWork(async ({ environment, work, queue, clock, tick }) => {
       await queue('sesn_1');
       const beat = (expected_last_heartbeat?: string, desired_ttl_seconds?: number) =>
@@ -177,7 +179,7 @@ describe('holding', () => {
         last_heartbeat: started,
         lease_extended: true,
         state: 'active',
-        ttl_seconds: limits.workLeaseMs / 1_000,
+        ttl_seconds: environmentLimits.workLeaseMs / 1_000,
       });
       const refused: unknown = await beat('NO_HEARTBEAT').catch((error: unknown) => error);
       expect(refused).toBeInstanceOf(APIError);
@@ -191,30 +193,30 @@ describe('holding', () => {
               last_heartbeat: started,
               lease_extended: false,
               state: 'active',
-              ttl_seconds: limits.workLeaseMs / 1_000,
+              ttl_seconds: environmentLimits.workLeaseMs / 1_000,
             },
           },
         },
       });
-      // In the same millisecond, and still another one.
+      // A different heartbeat although in the same millisecond.
       const second = await beat(first.last_heartbeat, 10);
       expect(second).toMatchObject({ ttl_seconds: 10, lease_extended: true });
       expect(second.last_heartbeat).not.toBe(first.last_heartbeat);
       tick(5_000);
       expect(await beat()).toMatchObject({ ttl_seconds: 10, last_heartbeat: new Date(clock.now()).toISOString() });
       expect(await work.retrieve('work_1', at(environment))).toMatchObject({ state: 'active', started_at: started });
-      for (const ttl of [0, limits.workLeaseMsMax / 1_000 + 1]) {
+      for (const ttl of [0, httpLimits.workLeaseMsMax / 1_000 + 1]) {
         expect(await outcomeOf(beat(undefined, ttl))).toBe('400 invalid_request_error');
       }
     }));
 
-  it('[W7] the item of a worker that is not heard of goes to another one, and the first is told', () =>
+  it('[W7] the item of a silent worker goes to another one, and the first worker gets a 412', () =>
     withWork(async ({ environment, work, queue, tick }) => {
       await queue('sesn_1');
       await work.poll(environment, {});
       await work.ack('work_1', at(environment));
       const { last_heartbeat: last } = await work.heartbeat('work_1', at(environment));
-      tick(limits.workLeaseMs - 1);
+      tick(environmentLimits.workLeaseMs - 1);
       expect(await work.poll(environment, {})).toBeNull();
       tick(1);
       expect(await work.stats(environment)).toMatchObject({ depth: 1 });
@@ -229,7 +231,7 @@ describe('holding', () => {
       expect(await outcomeOf(work.heartbeat('work_1', beat))).toBe('412 invalid_request_error');
     }));
 
-  it('[W7] a heartbeat that the client repeats is applied once, and two that differ are both', () =>
+  it('[W7] a heartbeat that the client repeats is applied once, and two different ones are both applied', () =>
     withWork(async ({ environment, queue, work, send }) => {
       await queue('sesn_1');
       await work.poll(environment, {});
@@ -246,7 +248,7 @@ describe('holding', () => {
       expect(second.last_heartbeat).not.toBe(first.last_heartbeat);
     }));
 
-  it('[W8] a worker that is asked to stop learns of it with its next heartbeat, and one that stops is stopped once', () =>
+  it('[W8] a worker receives the request to stop with its next heartbeat, and a worker that stops is stopped once', () =>
     withWork(async ({ environment, work, queue, tick, clientOf }) => {
       await queue('sesn_1');
       await work.poll(environment, {});
@@ -264,7 +266,7 @@ describe('holding', () => {
       expect(await worker.stop('work_1', at(environment))).toMatchObject({ state: 'stopped' });
       expect(await outcomeOf(worker.stop('work_1', at(environment)))).toBe('409 conflict_error');
       expect(await work.heartbeat('work_1', stale)).toMatchObject({ state: 'stopped', lease_extended: false });
-      // Nobody is there to be asked.
+      // No worker has this item.
       await queue('sesn_2');
       expect(await work.stop('work_2', at(environment))).toMatchObject({ state: 'stopped' });
       await queue('sesn_3');
@@ -272,33 +274,33 @@ describe('holding', () => {
       await work.ack('work_3', at(environment));
       await work.heartbeat('work_3', at(environment));
       await work.stop('work_3', at(environment));
-      tick(limits.workLeaseMs);
+      tick(environmentLimits.workLeaseMs);
       expect(await work.retrieve('work_3', at(environment))).toMatchObject({ state: 'stopped' });
       expect(await outcomeOf(work.stop('work_3', { ...at(environment), force: true }))).toBe('409 conflict_error');
     }));
 
-  it('[W9] a session that its worker leaves unfinished is queued again, but not forever', () =>
+  it('[W9] a session that its worker leaves unfinished is queued again, a limited number of times', () =>
     withWork(async ({ environment, work, queue, store }) => {
       await queue('sesn_1');
       const enqueue = { id: 'sevt_1', threadId: null, time: 0, data: {} };
       const input: Change = { type: 'enqueue_input', input: enqueue };
       await commitOne(store, { type: 'submit', sessionId: 'sesn_1', changes: [input] });
       const ids: string[] = [];
-      for (let count = 0; count <= limits.workRetriesMax; count++) {
+      for (let count = 0; count <= environmentLimits.workRetriesMax; count++) {
         const item = (await work.poll(environment, {}))!;
         ids.push(item.id);
         await work.ack(item.id, at(environment));
         await work.stop(item.id, { ...at(environment), force: true });
       }
-      expect(new Set(ids).size).toBe(limits.workRetriesMax + 1);
+      expect(new Set(ids).size).toBe(environmentLimits.workRetriesMax + 1);
       expect(await work.poll(environment, {})).toBeNull();
-      // Whoever takes one off the queue without having it taken up does not want it.
+      // A worker that stops an item without acknowledging it refuses the item.
       await queue('sesn_2');
       await work.stop('work_2', { ...at(environment), force: true });
       expect(await work.stats(environment)).toMatchObject({ depth: 0, pending: 0 });
     }));
 
-  it('[W6] items are listed in pages, and their metadata is changed key by key', () =>
+  it('[W6] items are listed in pages, and their metadata is merged by key', () =>
     withWork(async ({ environment, work, queue, tick, clientOf }) => {
       for (const id of ['1', '2', '3']) {
         await queue(`sesn_${id}`);
@@ -313,9 +315,9 @@ describe('holding', () => {
       expect(await put({ host: 'b', zone: null })).toEqual({ host: 'b' });
       const many = (count: number) =>
         Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, '']));
-      expect(await outcomeOf(put(many(limits.metadataPairsMax)))).toBe('400 invalid_request_error');
-      expect(Object.keys(await put({ host: null, ...many(limits.metadataPairsMax) }))).toHaveLength(
-        limits.metadataPairsMax,
+      expect(await outcomeOf(put(many(baseLimits.metadataPairsMax)))).toBe('400 invalid_request_error');
+      expect(Object.keys(await put({ host: null, ...many(baseLimits.metadataPairsMax) }))).toHaveLength(
+        baseLimits.metadataPairsMax,
       );
       const other = await clientOf('ours').beta.environments.create({ name: 'b', config: { type: 'self_hosted' } });
       expect(await outcomeOf(work.retrieve('work_1', at(other.id)))).toBe('404 not_found_error');
@@ -326,8 +328,8 @@ function at(environment: string) {
   return { environment_id: environment };
 }
 
-/** A door with a self-hosted environment, whose sessions a test puts into the store itself. */
-async function withWork(run: (test: WorkDoor) => Promise<void>): Promise<void> {
+/** A server with a self-hosted environment, for which tests write sessions directly to the store. */
+async function withWork(run: (test: WorkServer) => Promise<void>): Promise<void> {
   let tick: (ms: number) => void = () => {};
   const environments: string[] = [];
   const waits: number[] = [];
@@ -335,7 +337,7 @@ async function withWork(run: (test: WorkDoor) => Promise<void>): Promise<void> {
     const manual = createManualSchedule(clock);
     tick = manual.advance;
     const schedule: Schedule = (run, delayMs) => {
-      // A poll that does not wait has a timer too, which is due at once.
+      // A poll that does not wait also has a timer, which is due at once.
       if (delayMs > 0) waits.push(delayMs);
       return manual.schedule(run, delayMs);
     };
@@ -355,8 +357,8 @@ async function withWork(run: (test: WorkDoor) => Promise<void>): Promise<void> {
     ];
     return { access: anyOf(known, tokens), routes };
   };
-  await withDoor(toRoutes, async (test) => {
-    const clientOf = (secret: string) => new Anthropic({ baseURL: test.door.url, apiKey: secret, maxRetries: 0 });
+  await withHttpServer(toRoutes, async (test) => {
+    const clientOf = (secret: string) => new Anthropic({ baseURL: test.server.url, apiKey: secret, maxRetries: 0 });
     const created = await clientOf('ours').beta.environments.create({ name: 'a', config: { type: 'self_hosted' } });
     environments.push(created.id);
     const queue = async (sessionId: string, change: Partial<NewWork> = {}) => {
@@ -365,7 +367,7 @@ async function withWork(run: (test: WorkDoor) => Promise<void>): Promise<void> {
       const base = { workspaceId: 'wrkspc_1', id: sessionId, ...agent, createdAt: time, data: {} };
       const session: NewSession = { ...base, status: 'idle' };
       const id = sessionId.replace('sesn', 'work');
-      const work = { ...toNewWork(id, time, { ttlMs: limits.workLeaseMs }), ...change };
+      const work = { ...toNewWork(id, time, { ttlMs: environmentLimits.workLeaseMs }), ...change };
       const changes: Change[] = [{ type: 'enqueue_work', work }];
       await commitOne(test.store, { type: 'create', session, frames: [], changes });
     };

@@ -1,12 +1,12 @@
 import { cutText } from '@fleetloom/protocol/fleet';
 import type { WorkSecret } from '@fleetloom/protocol/managed-agents';
-import { limits } from '../../base/limits.ts';
+import { httpLimits } from '../limits.ts';
 import type { WorkAt, WorkQueue } from '../../environments/work-queue.ts';
-import type { Credential } from '../auth/credential.ts';
-import type { SessionTokens } from '../auth/session-tokens.ts';
-import { doorError } from '../door-error.ts';
-import { toPageRequest, toWirePage, wirePage } from '../paging.ts';
-import { type AnyRoute, defineRoute } from '../route.ts';
+import type { Credential } from '../../keys/credential.ts';
+import type { SessionTokens } from '../../keys/session-tokens.ts';
+import { requestError } from '../../base/request-error.ts';
+import { toPageRequest, toWirePage, wirePage } from '../paging/paging.ts';
+import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import {
   work,
   workHeartbeat,
@@ -18,18 +18,19 @@ import {
   workUpdateBody,
 } from '../schemas/work.ts';
 
+/** The queue of work, and the tokens for its workers. */
 export interface WorkRoutesOptions {
   readonly queue: WorkQueue;
   readonly tokens: SessionTokens;
 }
 
-/** `/v1/environments/{environment_id}/work`: where workers of self-hosted environments find what to do. */
+/** `/v1/environments/{environment_id}/work`: the queue that workers of self-hosted environments poll. */
 export function createWorkRoutes({ queue, tokens }: WorkRoutesOptions): readonly AnyRoute[] {
   const workPath = '/v1/environments/{environment_id}/work/{work_id}' as const;
   return [
     defineRoute({
       name: 'work.poll',
-      summary: 'Ask for an item of work; null if there is none',
+      summary: 'Poll for an item of work; null if there is none',
       method: 'get',
       path: '/v1/environments/{environment_id}/work/poll',
       accepts: ['api', 'environment'],
@@ -47,14 +48,14 @@ export function createWorkRoutes({ queue, tokens }: WorkRoutesOptions): readonly
           signal,
         });
         if (item === null) return null;
-        const ttlMs = limits.sessionTokenMs;
+        const ttlMs = httpLimits.sessionTokenMs;
         const token = tokens.issue({ workspaceId, environmentId, sessionId: item.data.id, keyId, ttlMs });
         return { ...item, secret: toSecret({ sessions_token: token }) };
       },
     }),
     defineRoute({
       name: 'work.stats',
-      summary: 'How much waits, and for how many workers',
+      summary: 'Read how many items wait and how many workers poll',
       method: 'get',
       path: '/v1/environments/{environment_id}/work/stats',
       accepts: ['api', 'environment'],
@@ -94,7 +95,7 @@ export function createWorkRoutes({ queue, tokens }: WorkRoutesOptions): readonly
     }),
     defineRoute({
       name: 'work.ack',
-      summary: 'Take up an item of work that a poll has given',
+      summary: 'Acknowledge an item of work that a poll returned',
       method: 'post',
       path: `${workPath}/ack`,
       accepts: ['api', 'environment', 'session'],
@@ -103,7 +104,7 @@ export function createWorkRoutes({ queue, tokens }: WorkRoutesOptions): readonly
     }),
     defineRoute({
       name: 'work.heartbeat',
-      summary: 'Keep an item of work',
+      summary: 'Extend the lease of an item of work',
       method: 'post',
       path: `${workPath}/heartbeat`,
       accepts: ['api', 'environment', 'session'],
@@ -116,26 +117,26 @@ export function createWorkRoutes({ queue, tokens }: WorkRoutesOptions): readonly
           expected: expected === NO_HEARTBEAT ? null : expected,
         });
         if (outcome.isHeld) return outcome.heartbeat;
-        const problem = `the last heartbeat of ${params.work_id} is another one`;
-        throw doorError('heartbeat_precondition_failed', problem, { details: { current_state: outcome.current } });
+        const problem = `the last heartbeat of ${params.work_id} has another time`;
+        throw requestError('heartbeat_precondition_failed', problem, { details: { current_state: outcome.current } });
       },
     }),
     defineRoute({
       name: 'work.stop',
-      summary: 'Give an item of work back, or ask its worker to',
+      summary: 'Stop an item of work, or ask its worker to stop',
       method: 'post',
       path: `${workPath}/stop`,
       accepts: ['api', 'environment', 'session'],
       body: workStopBody,
       gives: work,
       handle: ({ credential, params, body }) =>
-        // A worker that says so has finished; only somebody else can ask it to.
+        // A worker that reports this has finished; only another client can request it.
         queue.stop(toAt(credential, params), { isForced: body.force === true || credential.kind !== 'api' }),
     }),
   ];
 }
 
-/** What a worker sends for the first one. */
+/** What a worker sends with its first heartbeat. */
 const NO_HEARTBEAT = 'NO_HEARTBEAT';
 
 function toAt(credential: Credential, params: { environment_id: string; work_id: string }): WorkAt {
@@ -153,5 +154,5 @@ function toSecret(secret: WorkSecret): string {
 
 function toWorkerId(header: string | string[] | undefined): string | undefined {
   const name = Array.isArray(header) ? header[0] : header;
-  return name === undefined || name === '' ? undefined : cutText(name, limits.workerIdCharsMax);
+  return name === undefined || name === '' ? undefined : cutText(name, httpLimits.workerIdCharsMax);
 }

@@ -1,24 +1,27 @@
 import { z } from 'zod';
-import { limits } from '../../base/limits.ts';
-import { createdFromTo, pageQuery } from '../paging.ts';
+import { agentLimits } from '../../agents/limits.ts';
+import { httpLimits } from '../limits.ts';
+import { storeLimits } from '../../store/limits.ts';
+import { createdFromTo, pageQuery } from '../paging/paging.ts';
 import { description, metadata, metadataPatch, moment, name } from './common.ts';
 import { model, modelParams } from './model.ts';
 import { multiagent, multiagentParams } from './multiagent.ts';
 import { mcpServer, tool, toolParams } from './tool.ts';
 
-const system = z.string().max(limits.systemCharsMax).nullable();
-const toolsParams = z.array(toolParams).max(limits.agentToolsMax);
-const servers = z.array(mcpServer).max(limits.mcpServersMax);
+const system = z.string().max(httpLimits.systemCharsMax).nullable();
+const toolsParams = z.array(toolParams).max(agentLimits.agentToolsMax);
+const servers = z.array(mcpServer).max(agentLimits.mcpServersMax);
 const skillType = z.enum(['anthropic', 'custom']);
 const skillsParams = z
   .array(z.strictObject({ type: skillType, skill_id: name, version: name.nullable().exactOptional() }))
-  .max(limits.agentSkillsMax);
+  .max(httpLimits.agentSkillsMax);
 const serviceAccount = z.strictObject({ type: z.literal('service_account') });
 const identityParams = z
   .discriminatedUnion('type', [serviceAccount, z.strictObject({ type: z.literal('aws_role'), role_arn: name })])
   .nullable();
 const version = z.int().min(1);
 
+/** The body of `POST /v1/agents`. */
 export const agentCreateBody = z.strictObject({
   name,
   model: modelParams,
@@ -32,6 +35,7 @@ export const agentCreateBody = z.strictObject({
   execution_identity: identityParams.exactOptional(),
 });
 
+/** The body of `POST /v1/agents/{agent_id}`: fields that are left out stay unchanged. */
 export const agentUpdateBody = z.strictObject({
   name: name.exactOptional(),
   model: modelParams.exactOptional(),
@@ -46,7 +50,7 @@ export const agentUpdateBody = z.strictObject({
   version: version.exactOptional(),
 });
 
-/** What a session may replace of its agent. */
+/** The fields of an agent that a session may override. */
 export const agentOverrides = {
   model: modelParams.exactOptional(),
   system: system.exactOptional(),
@@ -55,23 +59,26 @@ export const agentOverrides = {
   skills: skillsParams.nullable().exactOptional(),
 };
 
-/** What an update of a session may replace of its agent. */
+/** The fields of its agent that an update of a session may change. */
 export const sessionAgentUpdate = z.strictObject({
   tools: toolsParams.exactOptional(),
   mcp_servers: servers.exactOptional(),
 });
 
-const pages = pageQuery({ max: limits.recordPageItemsMax, normally: limits.recordPageItemsDefault });
+const pages = pageQuery({ max: storeLimits.recordPageItemsMax, normally: httpLimits.recordPageItemsDefault });
 
+/** The query of `GET /v1/agents/{agent_id}`. */
 export const agentRetrieveQuery = z.strictObject({ version: version.exactOptional() });
+/** The query of `GET /v1/agents`. */
 export const agentListQuery = z.strictObject({
   ...pages,
   ...createdFromTo,
   include_archived: z.boolean().default(false),
 });
+/** The query of `GET /v1/agents/{agent_id}/versions`. */
 export const agentVersionListQuery = z.strictObject(pages);
 
-/** What a thread runs: an agent without its roster and its dates. */
+/** The agent of a thread: without its roster and dates. */
 export const agentSnapshot = z.strictObject({
   type: z.literal('agent'),
   id: z.string(),
@@ -86,6 +93,7 @@ export const agentSnapshot = z.strictObject({
   execution_identity: serviceAccount,
 });
 
+/** An agent in responses. */
 export const agent = z
   .strictObject({
     ...agentSnapshot.shape,

@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { limits } from '../../base/limits.ts';
+import { baseLimits } from '../../base/limits.ts';
 
-// What people and tools say. The same forms go out again; only the server may send `redacted`.
+// Content of messages and tool results, the same in requests and responses; only the server may send `redacted`.
 
+/** A block of text. */
 export const textBlock = z.strictObject({ type: z.literal('text'), text: z.string() });
 
-const mediaType = z.string().min(1).max(limits.nameCharsMax);
+const mediaType = z.string().min(1).max(baseLimits.nameCharsMax);
 const base64 = z.strictObject({ type: z.literal('base64'), data: z.string(), media_type: mediaType });
 const url = z.strictObject({ type: z.literal('url'), url: z.url() });
 const file = z.strictObject({ type: z.literal('file'), file_id: z.string().min(1) });
@@ -29,5 +30,7 @@ const searchResultBlock = z.strictObject({
   citations: z.strictObject({ enabled: z.boolean() }),
 });
 
+/** A block of a user message. */
 export const messageBlock = z.discriminatedUnion('type', [textBlock, imageBlock, documentBlock]);
+/** A block of a tool result. */
 export const resultBlock = z.discriminatedUnion('type', [textBlock, imageBlock, documentBlock, searchResultBlock]);

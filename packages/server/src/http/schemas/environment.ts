@@ -1,9 +1,13 @@
 import { z } from 'zod';
-import { limits } from '../../base/limits.ts';
-import { pageQuery } from '../paging.ts';
+import { baseLimits } from '../../base/limits.ts';
+import { fileLimits } from '../../files/limits.ts';
+import { httpLimits } from '../limits.ts';
+import { storeLimits } from '../../store/limits.ts';
+import { pageQuery } from '../paging/paging.ts';
+import { sessionResourceParams } from './file.ts';
 import { description, metadata, metadataPatch, moment, name } from './common.ts';
 
-const entries = z.array(z.string().min(1).max(limits.nameCharsMax)).max(limits.environmentEntriesMax);
+const entries = z.array(z.string().min(1).max(baseLimits.nameCharsMax)).max(httpLimits.environmentEntriesMax);
 const entriesParams = entries.nullable().exactOptional();
 const flagParams = z.boolean().nullable().exactOptional();
 const unrestricted = z.strictObject({ type: z.literal('unrestricted') });
@@ -39,26 +43,33 @@ const configParams = z.discriminatedUnion('type', [
   }),
   selfHosted,
 ]);
+/** Checked by the route: an environment has no tokens, and what the operator does not allow is refused. */
+const resourcesParams = z.array(sessionResourceParams).max(fileLimits.sessionResourcesMax).nullable().exactOptional();
 const scopeParams = z.enum(['organization', 'account']).nullable().exactOptional();
 
+/** The body of `POST /v1/environments`. */
 export const environmentCreateBody = z.strictObject({
   name,
   config: configParams.nullable().exactOptional(),
   description: description.exactOptional(),
   metadata: metadata.exactOptional(),
   scope: scopeParams,
+  resources: resourcesParams,
 });
 
+/** The body of `POST /v1/environments/{environment_id}`. */
 export const environmentUpdateBody = z.strictObject({
   name: name.nullable().exactOptional(),
   config: configParams.nullable().exactOptional(),
   description: description.exactOptional(),
   metadata: metadataPatch.exactOptional(),
   scope: scopeParams,
+  resources: resourcesParams,
 });
 
+/** The query of `GET /v1/environments`. */
 export const environmentListQuery = z.strictObject({
-  ...pageQuery({ max: limits.recordPageItemsMax, normally: limits.recordPageItemsDefault }),
+  ...pageQuery({ max: storeLimits.recordPageItemsMax, normally: httpLimits.recordPageItemsDefault }),
   include_archived: z.boolean().default(false),
 });
 
@@ -87,6 +98,7 @@ const config = z.discriminatedUnion('type', [
   selfHosted,
 ]);
 
+/** An environment in responses. */
 export const environment = z
   .strictObject({
     type: z.literal('environment'),
@@ -99,7 +111,9 @@ export const environment = z
     created_at: moment,
     updated_at: moment,
     archived_at: moment.nullable(),
+    resources: z.array(sessionResourceParams).exactOptional(),
   })
   .meta({ id: 'Environment' });
 
+/** The response to a deletion. */
 export const deletedEnvironment = z.strictObject({ type: z.literal('environment_deleted'), id: z.string() });

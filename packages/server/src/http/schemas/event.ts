@@ -1,18 +1,20 @@
 import { deltaTypes, eventTypes } from '@fleetloom/protocol/managed-agents';
 import { z } from 'zod';
-import { limits } from '../../base/limits.ts';
-import { createdBetween, pageQuery } from '../paging.ts';
+import { httpLimits } from '../limits.ts';
+import { storeLimits } from '../../store/limits.ts';
+import { createdBetween, pageQuery } from '../paging/paging.ts';
 import { json } from './common.ts';
 import { messageBlock, resultBlock, textBlock } from './content.ts';
 
-const eventId = z.string().min(1).max(limits.pathIdCharsMax);
-/** Older clients name the thread; the empty text is the same as none. */
-const ofThread = { session_thread_id: z.string().max(limits.pathIdCharsMax).nullable().exactOptional() };
+const eventId = z.string().min(1).max(httpLimits.pathIdCharsMax);
+/** Older clients name the thread; an empty string counts as absent. */
+const ofThread = { session_thread_id: z.string().max(httpLimits.pathIdCharsMax).nullable().exactOptional() };
 const resultFields = {
   content: z.array(resultBlock).exactOptional(),
   is_error: z.boolean().nullable().exactOptional(),
 };
 
+/** A message to the coordinator. */
 export const userMessageParams = z.strictObject({
   type: z.literal('user.message'),
   content: z.array(messageBlock).min(1),
@@ -22,6 +24,7 @@ const rubric = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('text'), content: z.string() }),
   z.strictObject({ type: z.literal('file'), file_id: z.string() }),
 ]);
+/** Accepted by the schema so that the refusal can name the unsupported type. */
 export const defineOutcomeParams = z.strictObject({
   type: z.literal('user.define_outcome'),
   description: z.string(),
@@ -29,6 +32,7 @@ export const defineOutcomeParams = z.strictObject({
   max_iterations: z.int().nullable().exactOptional(),
 });
 
+/** An event that a client may send. */
 export const clientEventParams = z.discriminatedUnion('type', [
   userMessageParams,
   z.strictObject({ type: z.literal('user.interrupt'), ...ofThread }),
@@ -38,7 +42,7 @@ export const clientEventParams = z.discriminatedUnion('type', [
       tool_use_id: eventId,
       result: z.enum(['allow', 'deny']),
       deny_message: z.string().nullable().exactOptional(),
-      rule: z.string().min(1).max(limits.ruleCharsMax).nullable().exactOptional(),
+      rule: z.string().min(1).max(httpLimits.ruleCharsMax).nullable().exactOptional(),
       updated_input: z.record(z.string(), json).nullable().exactOptional(),
       interrupt: z.boolean().nullable().exactOptional(),
       ...ofThread,
@@ -65,33 +69,38 @@ export const clientEventParams = z.discriminatedUnion('type', [
   defineOutcomeParams,
   z.strictObject({
     type: z.literal('system.message'),
-    content: z.array(textBlock).min(1).max(limits.systemBlocksMax),
+    content: z.array(textBlock).min(1).max(httpLimits.systemBlocksMax),
   }),
 ]);
 
-/** To one thread: words. Files and pictures go to the coordinator, which hands them out. */
+/** A message to one thread: text only. Files and images are sent to the coordinator, which passes them on. */
 export const threadMessageBody = z.strictObject({ content: z.array(textBlock).min(1) });
 
+/** The body of `POST …/events`. */
 export const eventSendBody = z.strictObject({
-  events: z.array(clientEventParams).min(1).max(limits.sentEventsMax),
+  events: z.array(clientEventParams).min(1).max(httpLimits.sentEventsMax),
 });
 
-const pages = pageQuery({ max: limits.pageItemsMax, normally: limits.pageItemsMax });
+const pages = pageQuery({ max: storeLimits.pageItemsMax, normally: storeLimits.pageItemsMax });
 
+/** The query of `GET …/events`. */
 export const eventListQuery = z.strictObject({
   ...pages,
   ...createdBetween,
   order: z.enum(['asc', 'desc']).default('asc'),
   types: z.array(z.enum(eventTypes)).exactOptional(),
 });
+/** The query of `GET …/threads/{thread_id}/events`. */
 export const threadEventListQuery = z.strictObject(pages);
 
+/** The query of `GET …/events/stream`. */
 export const eventStreamQuery = z.strictObject({
-  event_deltas: z.array(z.enum(deltaTypes)).max(limits.queryValuesMax).default([]),
+  event_deltas: z.array(z.enum(deltaTypes)).max(httpLimits.queryValuesMax).default([]),
 });
 
-/** An event as it goes out. Its fields depend on its type; the wire contract in the protocol package has them all. */
+/** An event in responses. Its fields depend on its type; the protocol package defines them. */
 export const wireEvent = z
   .looseObject({ type: z.string(), id: z.string(), processed_at: z.string().nullable() })
   .meta({ id: 'SessionEvent' });
+/** The response to sent events. */
 export const sentEvents = z.strictObject({ data: z.array(wireEvent) });

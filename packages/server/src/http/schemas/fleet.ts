@@ -1,16 +1,18 @@
 import { z } from 'zod';
 
-/** How a fleet stream is watched; the same on every endpoint that gives one. */
+/** The query of every endpoint that returns a fleet stream. */
 export const fleetQuery = z.strictObject({
-  /** Where the reader is: the last id that it was given. `Last-Event-ID` says the same, and goes first. */
+  /** The last id that the reader received. `Last-Event-ID` means the same and wins. */
   after: z.string().min(1).exactOptional(),
-  /** False: the stream ends at the present. */
+  /** False: the stream ends after the events so far. */
   follow: z.boolean().default(true),
-  /** `live` leaves out what has happened before. */
+  /** `live` skips earlier events. */
   from: z.enum(['start', 'live']).default('start'),
-  /** How the text of an agent arrives while it may yet delegate. */
+  /** How text is delivered while the agent may still delegate. */
   gate: z.enum(['strict', 'live', 'off']).default('strict'),
-  include: z.array(z.enum(['thinking'])).default([]),
+  /** `sessions`: rows of the list of sessions that change, on the stream of all sessions. */
+  include: z.array(z.enum(['thinking', 'sessions'])).default([]),
 });
 
+/** The parsed query, with defaults. */
 export type FleetQuery = z.output<typeof fleetQuery>;

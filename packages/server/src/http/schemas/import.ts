@@ -1,9 +1,11 @@
 import { z } from 'zod';
-import { limits } from '../../base/limits.ts';
+import { baseLimits } from '../../base/limits.ts';
+import { httpLimits } from '../limits.ts';
+import { sessionLimits } from '../../sessions/core/limits.ts';
 import { json } from './common.ts';
 import { messageBlock, resultBlock } from './content.ts';
 
-const name = z.string().min(1).max(limits.importNameCharsMax);
+const name = z.string().min(1).max(httpLimits.importNameCharsMax);
 const text = z.string().nullable();
 const count = z.int().min(0);
 
@@ -28,7 +30,7 @@ const assistantBlock = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('other'), raw: z.record(z.string(), json) }),
 ]);
 
-/** What an agent did elsewhere. `line` counts in the agent's own file. */
+/** One step of an imported agent. `line` is its line in the agent's own file. */
 const step = z.strictObject({
   key: name,
   line: z.int().min(1),
@@ -40,7 +42,7 @@ const step = z.strictObject({
     z.strictObject({
       type: z.literal('thread_opened'),
       parent_key: name,
-      agent_name: z.string().min(1).max(limits.nameCharsMax),
+      agent_name: z.string().min(1).max(baseLimits.nameCharsMax),
       description: text,
       prompt: text,
       call_id: text,
@@ -71,28 +73,31 @@ const step = z.strictObject({
   ]),
 });
 
+/** The body of `POST /v1/imports`. */
 export const importBody = z.strictObject({
-  /** Whose files they are. */
-  program: z.literal('claude-code'),
-  /** How the program names the conversation. It is one session, however often it is sent. */
+  /** The program that wrote the files. */
+  program: z.enum(['claude-code', 'codex']),
+  /** The program's id of the conversation; all requests with it extend one session. */
   conversation: name,
-  title: z.string().max(limits.titleCharsMax).nullable(),
-  /** Where it worked, and on which version of the program. */
-  directory: z.string().max(limits.metadataValueCharsMax).nullable(),
+  title: z.string().max(sessionLimits.titleCharsMax).nullable(),
+  /** The working directory, and below the version of the program. */
+  directory: z.string().max(httpLimits.metadataValueCharsMax).nullable(),
   version: name.nullable(),
-  steps: z.array(step).max(limits.importStepsMax),
-  /** Nothing follows for now: what is still open ends. */
+  steps: z.array(step).max(httpLimits.importStepsMax),
+  /** No more steps follow for now: open turns end. */
   is_end: z.boolean(),
 });
 
+/** The parsed body. */
 export type ImportBody = z.output<typeof importBody>;
 
+/** The response to an import. */
 export const imported = z
   .strictObject({
     session_id: z.string(),
-    /** The last line of each agent's file that is part of the session. */
+    /** The last imported line of each agent's file. */
     lines: z.record(z.string(), z.int()),
-    /** Steps that were new. */
+    /** The number of new steps. */
     taken: z.int(),
   })
   .meta({ id: 'Imported' });

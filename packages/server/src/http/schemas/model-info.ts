@@ -1,9 +1,11 @@
 import { z } from 'zod';
-import { limits } from '../../base/limits.ts';
+import { httpLimits } from '../limits.ts';
+import { storeLimits } from '../../store/limits.ts';
 import { moment } from './common.ts';
 
 const lifecycle = z.enum(['active', 'deprecated', 'retired']);
 
+/** A model in responses. */
 export const modelInfo = z
   .strictObject({
     type: z.literal('model'),
@@ -21,7 +23,7 @@ export const modelInfo = z
   })
   .meta({ id: 'Model' });
 
-/** By the ids of its first and last item. */
+/** The schema of a page that is continued by the ids of its first and last item. */
 export function idPage<Item extends z.ZodType>(item: Item) {
   return z.object({
     data: z.array(item),
@@ -31,8 +33,9 @@ export function idPage<Item extends z.ZodType>(item: Item) {
   });
 }
 
+/** The query of `GET /v1/models`. */
 export const modelListQuery = z.strictObject({
-  limit: z.int().min(1).max(limits.pageItemsMax).default(limits.recordPageItemsDefault),
+  limit: z.int().min(1).max(storeLimits.pageItemsMax).default(httpLimits.recordPageItemsDefault),
   after_id: z.string().exactOptional(),
   before_id: z.string().exactOptional(),
   lifecycle: z.array(lifecycle).exactOptional(),

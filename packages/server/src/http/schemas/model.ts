@@ -11,7 +11,7 @@ const effort = z.discriminatedUnion('type', [
 ]);
 const speed = z.enum(['standard', 'fast']);
 
-/** Any text is a model: which ones there are, the engines know. */
+/** The model of an agent in requests. Any id is accepted here; the engines check which models exist. */
 export const modelParams = z.union([
   name,
   z.strictObject({
@@ -25,4 +25,5 @@ export const modelParams = z.union([
   }),
 ]);
 
+/** The model of an agent in responses. */
 export const model = z.strictObject({ id: z.string(), effort, speed, inference_geo: z.string().exactOptional() });

@@ -1,14 +1,18 @@
 import { z } from 'zod';
-import { limits } from '../../base/limits.ts';
+import { agentLimits } from '../../agents/limits.ts';
+import { httpLimits } from '../limits.ts';
 import { disabled, name } from './common.ts';
 
-const agentId = z.string().min(1).max(limits.pathIdCharsMax);
+const agentId = z.string().min(1).max(httpLimits.pathIdCharsMax);
+/** Where the threads of an entry work. */
+const isolationParam = z.enum(['worktree', 'shared']).exactOptional();
 const referenceParams = z.strictObject({
   type: z.literal('agent'),
   id: agentId,
   version: z.int().min(1).exactOptional(),
+  isolation: isolationParam,
 });
-const self = z.strictObject({ type: z.literal('self') });
+const self = z.strictObject({ type: z.literal('self'), isolation: isolationParam });
 const advisor = z.strictObject({ type: z.literal('advisor'), model: name });
 
 const predefined = z.union([agentId, z.discriminatedUnion('type', [referenceParams, self])]);
@@ -16,7 +20,7 @@ const subagentsParams = z.discriminatedUnion('type', [
   disabled,
   z.strictObject({
     type: z.literal('enabled'),
-    predefined_agents: z.array(predefined).max(limits.rosterMembersMax).nullable().exactOptional(),
+    predefined_agents: z.array(predefined).max(agentLimits.rosterMembersMax).nullable().exactOptional(),
     inline_agents: z
       .discriminatedUnion('type', [disabled, z.strictObject({ type: z.literal('enabled') })])
       .nullable()
@@ -24,13 +28,14 @@ const subagentsParams = z.discriminatedUnion('type', [
   }),
 ]);
 
+/** The roster of a coordinator in requests. */
 export const multiagentParams = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('coordinator'),
     agents: z
       .array(z.union([agentId, z.discriminatedUnion('type', [referenceParams, self, advisor])]))
       .min(1)
-      .max(limits.rosterMembersMax),
+      .max(agentLimits.rosterMembersMax),
   }),
   z.strictObject({
     type: z.literal('multiagent_20261001'),
@@ -43,12 +48,15 @@ export const multiagentParams = z.discriminatedUnion('type', [
   }),
 ]);
 
-const reference = z.strictObject({ type: z.literal('agent'), id: z.string(), version: z.int() });
+/** An entry whose threads have worktrees of their own says so. */
+export const rosterIsolation = { isolation: z.literal('worktree').exactOptional() };
 
-/** With members as agents show them: by reference. */
+const reference = z.strictObject({ type: z.literal('agent'), id: z.string(), version: z.int(), ...rosterIsolation });
+
+/** A roster in responses about agents: members by reference. */
 export const multiagent = multiagentOf(reference);
 
-/** With members as sessions show them: spelled out. */
+/** A roster with members of another schema, such as the whole agents in responses about sessions. */
 export function multiagentOf<Member extends z.ZodType>(member: Member) {
   return z.discriminatedUnion('type', [
     z.strictObject({ type: z.literal('coordinator'), agents: z.array(member) }),

@@ -1,16 +1,22 @@
 import { z } from 'zod';
-import { limits } from '../../base/limits.ts';
+import { baseLimits } from '../../base/limits.ts';
+import { fileLimits } from '../../files/limits.ts';
+import { httpLimits } from '../limits.ts';
 import { agentCreateBody } from './agent.ts';
 import { messageBlock } from './content.ts';
+import { sessionResourceParams } from './file.ts';
 
+/** The body of `POST /v1/orchestrate`. */
 export const orchestrateBody = z.strictObject({
   message: z.union([z.string().min(1), z.array(messageBlock).min(1)]),
-  /** By id or name. */
-  agent: z.string().min(1).max(limits.nameCharsMax).exactOptional(),
-  /** An agent for this one request. Whom it may delegate to are the agents of the workspace. */
+  /** The id or name of an agent. */
+  agent: z.string().min(1).max(baseLimits.nameCharsMax).exactOptional(),
+  /** An agent for this request only. It may delegate to all agents of the workspace. */
   agent_def: agentCreateBody.omit({ multiagent: true, metadata: true }).exactOptional(),
-  /** What the user had asked, if the message is something else. It is kept with the session; the agent is not told. */
-  original_query: z.string().max(limits.metadataValueCharsMax).exactOptional(),
+  /** The user's own question, if the message differs from it. Stored with the session, not sent to the agent. */
+  original_query: z.string().max(httpLimits.metadataValueCharsMax).exactOptional(),
+  /** What the workspace has: files, or a directory of the machine of the server. */
+  resources: z.array(sessionResourceParams).max(fileLimits.sessionResourcesMax).exactOptional(),
   budget: z
     .strictObject({
       cost_usd: z.number().positive().exactOptional(),
@@ -21,8 +27,10 @@ export const orchestrateBody = z.strictObject({
     .exactOptional(),
 });
 
+/** The parsed body. */
 export type OrchestrateBody = z.output<typeof orchestrateBody>;
 
+/** A run in responses. */
 export const fleetRequest = z
   .strictObject({
     request_id: z.string(),
@@ -36,4 +44,5 @@ export const fleetRequest = z
   })
   .meta({ id: 'FleetRequest' });
 
+/** A page of runs. */
 export const fleetRequests = z.strictObject({ data: z.array(fleetRequest), next_page: z.string().nullable() });

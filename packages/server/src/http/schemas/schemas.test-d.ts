@@ -5,6 +5,7 @@ import type {
   DeletedEnvironment,
   Environment,
   EnvironmentCreateParams,
+  EnvironmentResourcesParams,
   EnvironmentUpdateParams,
 } from '@fleetloom/protocol/managed-agents';
 import { expectTypeOf } from 'vitest';
@@ -12,8 +13,8 @@ import type { z } from 'zod';
 import type { agent, agentCreateBody, agentUpdateBody } from './agent.ts';
 import type { deletedEnvironment, environment, environmentCreateBody, environmentUpdateBody } from './environment.ts';
 
-// The schemas at the door and the wire contract say the same: whatever the contract allows passes, and whatever passes is
-// in the contract. Only `readonly` differs, which schemas do not say.
+// The schemas of the server accept exactly the types of the protocol package. Only `readonly` differs, which schemas cannot
+// express.
 
 type Mutable<Value> = Value extends object ? { -readonly [Key in keyof Value]: Mutable<Value[Key]> } : Value;
 
@@ -31,8 +32,12 @@ expectTypeOf<Mutable<EnvironmentUpdateParams>>().toExtend<z.input<typeof environ
 expectTypeOf<z.output<typeof environment>>().toExtend<Environment>();
 expectTypeOf<Mutable<Environment>>().toExtend<z.input<typeof environment>>();
 expectTypeOf<z.output<typeof deletedEnvironment>>().toEqualTypeOf<Mutable<DeletedEnvironment>>();
-// No key more on either side: `toExtend` alone would overlook one that is optional.
+// Neither side has an extra key: `toExtend` alone would accept an optional one.
 expectTypeOf<keyof z.input<typeof agentCreateBody>>().toEqualTypeOf<keyof AgentCreateParams>();
 expectTypeOf<keyof z.input<typeof agentUpdateBody>>().toEqualTypeOf<keyof AgentUpdateParams>();
-expectTypeOf<keyof z.input<typeof environmentCreateBody>>().toEqualTypeOf<keyof EnvironmentCreateParams>();
-expectTypeOf<keyof z.input<typeof environmentUpdateBody>>().toEqualTypeOf<keyof EnvironmentUpdateParams>();
+expectTypeOf<keyof z.input<typeof environmentCreateBody>>().toEqualTypeOf<
+  keyof (EnvironmentCreateParams & EnvironmentResourcesParams)
+>();
+expectTypeOf<keyof z.input<typeof environmentUpdateBody>>().toEqualTypeOf<
+  keyof (EnvironmentUpdateParams & EnvironmentResourcesParams)
+>();

@@ -1,16 +1,20 @@
 import type { Status } from '@fleetloom/protocol/managed-agents';
 import { z } from 'zod';
-import { limits } from '../../base/limits.ts';
-import { createdBetween, pageQuery } from '../paging.ts';
+import { fileLimits } from '../../files/limits.ts';
+import { httpLimits } from '../limits.ts';
+import { sessionLimits } from '../../sessions/core/limits.ts';
+import { storeLimits } from '../../store/limits.ts';
+import { createdBetween, pageQuery } from '../paging/paging.ts';
 import { agentOverrides, agentSnapshot, sessionAgentUpdate } from './agent.ts';
 import { metadata, metadataPatch, moment } from './common.ts';
 import { defineOutcomeParams, userMessageParams } from './event.ts';
-import { fileResource, fileResourceParams } from './file.ts';
-import { multiagentOf } from './multiagent.ts';
+import { sessionResource, sessionResourceParams } from './file.ts';
+import { multiagentOf, rosterIsolation } from './multiagent.ts';
 
-const id = z.string().min(1).max(limits.pathIdCharsMax);
+const rosterMember = z.strictObject({ ...agentSnapshot.shape, ...rosterIsolation });
+const id = z.string().min(1).max(httpLimits.pathIdCharsMax);
 const version = z.int().min(1);
-const amount = z.string().regex(/^(0|[1-9]\d{0,12})$/, 'is a whole number of cents as text, such as "2500"');
+const amount = z.string().regex(/^(0|[1-9]\d{0,12})$/, 'must be a whole number of cents as a string, such as "2500"');
 const budget = z.strictObject({
   type: z.literal('limit'),
   max_list_cost: z.strictObject({ amount, currency: z.literal('USD') }),
@@ -29,8 +33,9 @@ const agentParams = z.union([
   ]),
 ]);
 
-const title = z.string().max(limits.titleCharsMax).nullable();
+const title = z.string().max(sessionLimits.titleCharsMax).nullable();
 
+/** The body of `POST /v1/sessions`. */
 export const sessionCreateBody = z.strictObject({
   agent: agentParams,
   environment_id: id,
@@ -38,13 +43,14 @@ export const sessionCreateBody = z.strictObject({
   metadata: metadata.exactOptional(),
   initial_events: z
     .array(z.discriminatedUnion('type', [userMessageParams, defineOutcomeParams]))
-    .max(limits.initialEventsMax)
+    .max(httpLimits.initialEventsMax)
     .exactOptional(),
-  resources: z.array(fileResourceParams).max(limits.sessionResourcesMax).exactOptional(),
+  resources: z.array(sessionResourceParams).max(fileLimits.sessionResourcesMax).exactOptional(),
   vault_ids: z.array(id).exactOptional(),
   budget: budget.exactOptional(),
 });
 
+/** The body of `POST /v1/sessions/{session_id}`. */
 export const sessionUpdateBody = z.strictObject({
   title: title.exactOptional(),
   metadata: metadataPatch.nullable().exactOptional(),
@@ -53,9 +59,10 @@ export const sessionUpdateBody = z.strictObject({
   vault_ids: z.array(id).exactOptional(),
 });
 
+/** The body of `POST …/fork`. */
 export const sessionForkBody = z.strictObject({
-  /** The last event that both have, by its cursor. */
-  at: z.string().max(limits.pathIdCharsMax).exactOptional(),
+  /** The cursor of the last event that both sessions share. */
+  at: z.string().max(httpLimits.pathIdCharsMax).exactOptional(),
   title: title.exactOptional(),
   agent: agentParams.exactOptional(),
 });
@@ -63,8 +70,9 @@ export const sessionForkBody = z.strictObject({
 const statuses = ['rescheduling', 'running', 'idle', 'terminated'] as const satisfies readonly Status[];
 const status = z.enum(statuses);
 
+/** The query of `GET /v1/sessions`. */
 export const sessionListQuery = z.strictObject({
-  ...pageQuery({ max: limits.recordPageItemsMax, normally: limits.recordPageItemsDefault }),
+  ...pageQuery({ max: storeLimits.recordPageItemsMax, normally: httpLimits.recordPageItemsDefault }),
   ...createdBetween,
   order: z.enum(['asc', 'desc']).default('desc'),
   agent_id: id.exactOptional(),
@@ -75,8 +83,9 @@ export const sessionListQuery = z.strictObject({
   memory_store_id: id.exactOptional(),
 });
 
+/** The query of `GET …/threads`. */
 export const threadListQuery = z.strictObject({
-  ...pageQuery({ max: limits.pageItemsMax, normally: limits.pageItemsMax }),
+  ...pageQuery({ max: storeLimits.pageItemsMax, normally: storeLimits.pageItemsMax }),
   statuses: z.array(status).exactOptional(),
 });
 
@@ -90,16 +99,17 @@ const usage = z.strictObject({
   server_tool_use: z.strictObject({ web_fetch_requests: z.int(), web_search_requests: z.int() }).exactOptional(),
 });
 
+/** A session in responses. */
 export const session = z
   .strictObject({
     type: z.literal('session'),
     id: z.string(),
-    agent: z.strictObject({ ...agentSnapshot.shape, multiagent: multiagentOf(agentSnapshot).nullable() }),
+    agent: z.strictObject({ ...agentSnapshot.shape, multiagent: multiagentOf(rosterMember).nullable() }),
     environment_id: z.string(),
     title: z.string().nullable(),
     status,
     metadata,
-    resources: z.array(fileResource),
+    resources: z.array(sessionResource),
     vault_ids: z.array(z.string()),
     outcome_evaluations: z.array(z.looseObject({ type: z.string() })),
     budget: budget.nullable(),
@@ -112,10 +122,12 @@ export const session = z
   })
   .meta({ id: 'Session' });
 
+/** The response to a deletion. */
 export const deletedSession = z
   .strictObject({ type: z.literal('session_deleted'), id: z.string() })
   .meta({ id: 'DeletedSession' });
 
+/** A thread in responses. */
 export const thread = z
   .strictObject({
     type: z.literal('session_thread'),

@@ -1,5 +1,14 @@
+import {
+  type BuiltInToolConfig,
+  type BuiltInToolConfigParams,
+  type BuiltInToolName,
+  builtInToolNames,
+  builtInTools,
+} from '@fleetloom/protocol/managed-agents';
 import { z } from 'zod';
-import { limits } from '../../base/limits.ts';
+import { agentLimits } from '../../agents/limits.ts';
+import { baseLimits } from '../../base/limits.ts';
+import { toolLimits } from '../../tools/limits.ts';
 import { name } from './common.ts';
 
 const policy = z.discriminatedUnion('type', [
@@ -14,19 +23,19 @@ const usageParams = {
 };
 const usage = { enabled: z.boolean(), permission_policy: policy };
 
-// --- what `web_fetch` and `web_search` have more ---
+// --- options of the web tools ---
 
-const domain = z.string().min(1).max(limits.nameCharsMax);
+const domain = z.string().min(1).max(baseLimits.nameCharsMax);
 const domains = {
-  allowed_domains: z.array(domain).min(1).max(limits.toolDomainsMax).exactOptional(),
-  blocked_domains: z.array(domain).min(1).max(limits.toolDomainsMax).exactOptional(),
+  allowed_domains: z.array(domain).min(1).max(toolLimits.toolDomainsMax).exactOptional(),
+  blocked_domains: z.array(domain).min(1).max(toolLimits.toolDomainsMax).exactOptional(),
 };
 
 const all = z.strictObject({ type: z.literal('all') });
 const none = z.strictObject({ type: z.literal('none') });
 const references = z
-  .array(z.strictObject({ type: z.literal('tool_reference'), name: z.string().min(1).max(limits.nameCharsMax) }))
-  .max(limits.agentToolsMax);
+  .array(z.strictObject({ type: z.literal('tool_reference'), name: z.string().min(1).max(baseLimits.nameCharsMax) }))
+  .max(agentLimits.agentToolsMax);
 const allOrNone = z.discriminatedUnion('type', [all, none]);
 const toolFilter = z.discriminatedUnion('type', [
   all,
@@ -46,7 +55,7 @@ const urlSources = z.strictObject({
   server_tool_results: toolFilter.nullable(),
 });
 const maxContentTokens = z.int().min(1).nullable().exactOptional();
-const place = z.string().max(limits.nameCharsMax).nullable().exactOptional();
+const place = z.string().max(baseLimits.nameCharsMax).nullable().exactOptional();
 const userLocation = z
   .strictObject({ type: z.literal('approximate'), city: place, country: place, region: place, timezone: place })
   .nullable()
@@ -54,45 +63,34 @@ const userLocation = z
 
 // --- toolsets ---
 
-function plain<const Name extends string>(tool: Name) {
-  return z.strictObject({ name: z.literal(tool), type: z.literal(tool).exactOptional(), ...usageParams });
+/** The schemas of all built-in tools in one union, whose type is that of the protocol. */
+function unionOf<Config>(toSchema: (name: BuiltInToolName) => z.ZodObject): z.ZodType<Config, Config> {
+  const [first, ...others] = builtInToolNames.map((name) => toSchema(name).extend(optionsOf(name)));
+  // There is at least one built-in tool, and schemas that are made from a list have lost their own types.
+  return z.discriminatedUnion('name', [first!, ...others]) as unknown as z.ZodType<Config, Config>;
 }
 
-function plainAnswer<const Name extends string>(tool: Name) {
-  return z.strictObject({ name: z.literal(tool), type: z.literal(tool), ...usage });
+function optionsOf(name: BuiltInToolName): z.core.$ZodLooseShape {
+  const { isWebTool, hasUrlSources, hasUserLocation } = builtInTools[name];
+  return {
+    ...(isWebTool ? domains : {}),
+    ...(hasUrlSources ? { max_content_tokens: maxContentTokens } : {}),
+    ...(hasUserLocation ? { user_location: userLocation } : {}),
+  };
 }
 
-const builtInParams = z.discriminatedUnion('name', [
-  plain('bash'),
-  plain('read'),
-  plain('write'),
-  plain('edit'),
-  plain('glob'),
-  plain('grep'),
-  plain('web_fetch').extend({
-    ...domains,
-    url_sources: urlSourcesParams.nullable().exactOptional(),
-    max_content_tokens: maxContentTokens,
-  }),
-  plain('web_search').extend({ ...domains, user_location: userLocation }),
-]);
+const builtInParams = unionOf<BuiltInToolConfigParams>((tool) => {
+  const schema = z.strictObject({ name: z.literal(tool), type: z.literal(tool).exactOptional(), ...usageParams });
+  if (!builtInTools[tool].hasUrlSources) return schema;
+  return schema.extend({ url_sources: urlSourcesParams.nullable().exactOptional() });
+});
 
-const builtIn = z.discriminatedUnion('name', [
-  plainAnswer('bash'),
-  plainAnswer('read'),
-  plainAnswer('write'),
-  plainAnswer('edit'),
-  plainAnswer('glob'),
-  plainAnswer('grep'),
-  plainAnswer('web_fetch').extend({
-    ...domains,
-    url_sources: urlSources.nullable(),
-    max_content_tokens: maxContentTokens,
-  }),
-  plainAnswer('web_search').extend({ ...domains, user_location: userLocation }),
-]);
+const builtIn = unionOf<BuiltInToolConfig>((tool) => {
+  const schema = z.strictObject({ name: z.literal(tool), type: z.literal(tool), ...usage });
+  return builtInTools[tool].hasUrlSources ? schema.extend({ url_sources: urlSources.nullable() }) : schema;
+});
 
-/** Its form of name the service checks, which also knows which names are taken. */
+/** A tool of the client. The service checks its name, because that must also be unique. */
 const custom = z.strictObject({
   type: z.literal('custom'),
   name: z.string(),
@@ -104,11 +102,12 @@ const custom = z.strictObject({
   }),
 });
 
+/** A tool or toolset of an agent in requests. */
 export const toolParams = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('agent_toolset_20260401'),
     default_config: z.strictObject(usageParams).nullable().exactOptional(),
-    configs: z.array(builtInParams).max(limits.agentToolsMax).exactOptional(),
+    configs: z.array(builtInParams).max(agentLimits.agentToolsMax).exactOptional(),
   }),
   z.strictObject({
     type: z.literal('mcp_toolset'),
@@ -116,12 +115,13 @@ export const toolParams = z.discriminatedUnion('type', [
     default_config: z.strictObject(usageParams).nullable().exactOptional(),
     configs: z
       .array(z.strictObject({ name, ...usageParams }))
-      .max(limits.agentToolsMax)
+      .max(agentLimits.agentToolsMax)
       .exactOptional(),
   }),
   custom,
 ]);
 
+/** A tool or toolset of an agent in responses. */
 export const tool = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('agent_toolset_20260401'),
@@ -137,6 +137,7 @@ export const tool = z.discriminatedUnion('type', [
   custom,
 ]);
 
+/** An MCP server of an agent. */
 export const mcpServer = z.strictObject({
   type: z.literal('url'),
   name,

@@ -1,10 +1,16 @@
 import type {
   DeletedFile,
   DeletedSessionResource,
+  DirectoryResource,
+  DirectoryResourceParams,
   FileMetadata,
   FilePage,
   FileResource,
   FileResourceParams,
+  GithubRepositoryResource,
+  GithubRepositoryResourceParams,
+  GitRepositoryResource,
+  GitRepositoryResourceParams,
   ModelInfo,
   Work,
   WorkHeartbeat,
@@ -13,11 +19,24 @@ import type {
 } from '@fleetloom/protocol/managed-agents';
 import { expectTypeOf } from 'vitest';
 import type { z } from 'zod';
-import type { deletedFile, deletedResource, fileMetadata, filePage, fileResource, fileResourceParams } from './file.ts';
+import type {
+  deletedFile,
+  deletedResource,
+  directoryResource,
+  directoryResourceParams,
+  fileMetadata,
+  filePage,
+  fileResource,
+  fileResourceParams,
+  githubRepositoryResource,
+  githubRepositoryResourceParams,
+  gitRepositoryResource,
+  gitRepositoryResourceParams,
+} from './file.ts';
 import type { modelInfo } from './model-info.ts';
 import type { work, workHeartbeat, workQueueStats, workUpdateBody } from './work.ts';
 
-// What goes out and comes in is what the wire contract says. Only `readonly` differs, which schemas do not say.
+// The schemas match the types of the protocol package. Only `readonly` differs, which schemas cannot express.
 
 type Mutable<Value> = Value extends object ? { -readonly [Key in keyof Value]: Mutable<Value[Key]> } : Value;
 
@@ -31,5 +50,13 @@ expectTypeOf<keyof z.output<typeof filePage>>().toEqualTypeOf<keyof FilePage>();
 expectTypeOf<z.output<typeof deletedFile>>().toEqualTypeOf<Mutable<DeletedFile>>();
 expectTypeOf<z.output<typeof fileResource>>().toEqualTypeOf<Mutable<FileResource>>();
 expectTypeOf<z.output<typeof fileResourceParams>>().toEqualTypeOf<Mutable<FileResourceParams>>();
+expectTypeOf<z.output<typeof directoryResource>>().toEqualTypeOf<Mutable<DirectoryResource>>();
+expectTypeOf<z.output<typeof directoryResourceParams>>().toEqualTypeOf<Mutable<DirectoryResourceParams>>();
+expectTypeOf<z.output<typeof githubRepositoryResource>>().toEqualTypeOf<Mutable<GithubRepositoryResource>>();
+expectTypeOf<z.output<typeof githubRepositoryResourceParams>>().toEqualTypeOf<
+  Mutable<GithubRepositoryResourceParams>
+>();
+expectTypeOf<z.output<typeof gitRepositoryResource>>().toEqualTypeOf<Mutable<GitRepositoryResource>>();
+expectTypeOf<z.output<typeof gitRepositoryResourceParams>>().toEqualTypeOf<Mutable<GitRepositoryResourceParams>>();
 expectTypeOf<z.output<typeof deletedResource>>().toEqualTypeOf<Mutable<DeletedSessionResource>>();
 expectTypeOf<z.output<typeof modelInfo>>().toEqualTypeOf<Mutable<ModelInfo>>();

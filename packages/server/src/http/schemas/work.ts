@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { limits } from '../../base/limits.ts';
-import { pageQuery } from '../paging.ts';
+import { httpLimits } from '../limits.ts';
+import { storeLimits } from '../../store/limits.ts';
+import { pageQuery } from '../paging/paging.ts';
 import { metadata, metadataPatch, moment } from './common.ts';
 
 const state = z.enum(['queued', 'starting', 'active', 'stopping', 'stopped']);
 
+/** An item of work in responses. */
 export const work = z
   .strictObject({
     type: z.literal('work'),
@@ -23,6 +25,7 @@ export const work = z
   })
   .meta({ id: 'Work' });
 
+/** The response to a heartbeat. */
 export const workHeartbeat = z
   .strictObject({
     type: z.literal('work_heartbeat'),
@@ -33,6 +36,7 @@ export const workHeartbeat = z
   })
   .meta({ id: 'WorkHeartbeat' });
 
+/** The sizes of a queue in responses. */
 export const workQueueStats = z
   .strictObject({
     type: z.literal('work_queue_stats'),
@@ -43,22 +47,27 @@ export const workQueueStats = z
   })
   .meta({ id: 'WorkQueueStats' });
 
+/** The query of a poll. */
 export const workPollQuery = z.strictObject({
-  block_ms: z.int().min(1).max(limits.workBlockMsMax).exactOptional(),
-  reclaim_older_than_ms: z.int().min(0).max(limits.workReclaimMsMax).default(limits.workReclaimMs),
+  block_ms: z.int().min(1).max(httpLimits.workBlockMsMax).exactOptional(),
+  reclaim_older_than_ms: z.int().min(0).max(httpLimits.workReclaimMsMax).default(httpLimits.workReclaimMs),
 });
 
+/** The query of a heartbeat, which names the previous one. */
 export const workHeartbeatQuery = z.strictObject({
   desired_ttl_seconds: z
     .int()
     .min(1)
-    .max(limits.workLeaseMsMax / 1_000)
+    .max(httpLimits.workLeaseMsMax / 1_000)
     .exactOptional(),
   expected_last_heartbeat: z.string().exactOptional(),
 });
 
+/** The body that stops an item. */
 export const workStopBody = z.strictObject({ force: z.boolean().nullable().exactOptional() });
+/** The body that changes metadata of an item. */
 export const workUpdateBody = z.strictObject({ metadata: metadataPatch });
+/** The query of a list of items. */
 export const workListQuery = z.strictObject(
-  pageQuery({ max: limits.recordPageItemsMax, normally: limits.recordPageItemsDefault }),
+  pageQuery({ max: storeLimits.recordPageItemsMax, normally: httpLimits.recordPageItemsDefault }),
 );

@@ -1,7 +1,7 @@
 import type { SessionAgent } from '@fleetloom/protocol/managed-agents';
 import { expect, it, vi } from 'vitest';
 import { createManualClock } from '../../base/clock.ts';
-import { limits } from '../../base/limits.ts';
+import { sessionLimits } from '../core/limits.ts';
 import { createManualSchedule } from '../../base/manual-schedule.suite.ts';
 import {
   agent,
@@ -25,7 +25,7 @@ import {
   says,
   turnBegins,
   turnEnds,
-} from './test-program.suite.ts';
+} from '../runtime/program/test-program.suite.ts';
 
 const model = { id: 'claude-code/default', effort: { type: 'high' }, speed: 'standard' } as const;
 const main: SessionAgent = { ...agent('main', [snapshot('worker')]), model };
@@ -37,18 +37,18 @@ const limited = {
   allow_package_managers: false,
 };
 
-it('[J20] what a program does is written as what any other engine does, and what is said to it waits for its turn', async () => {
+it('[J20] events of a program are written like those of any other engine, and messages to it wait for its turn', async () => {
   const programs = createTestPrograms();
   const fleet = await openFleet({ programs });
   const id = await fleet.begin(main, 'Go.');
   const program = await programs.wait();
   expect(program.options).toMatchObject({ sessionId: id, resume: null });
-  program.tell({ type: 'opened', key: 'main', conversation: 'c1', version: '1' }, turnBegins, begins(), says('Hello.'));
+  program.emit({ type: 'opened', key: 'main', conversation: 'c1', version: '1' }, turnBegins, begins(), says('Hello.'));
   await fleet.until(id, ({ type }) => type === 'agent.message');
   await fleet.send(id, message('More.'));
-  program.tell(calls('t1', 'allow'), ends(), gives('t1'), begins(), says('Done.'), ends(), turnEnds);
+  program.emit(calls('t1', 'allow'), ends(), gives('t1'), begins(), says('Done.'), ends(), turnEnds);
   await vi.waitFor(() => expect(program.heard).toEqual(['say Go.', 'say More.']), 20_000);
-  program.tell(turnBegins, turnEnds);
+  program.emit(turnBegins, turnEnds);
   await fleet.rest(id);
   expect(await fleet.story(id)).toEqual([
     'session created',
@@ -81,19 +81,19 @@ it('[J20] what a program does is written as what any other engine does, and what
   ]);
 });
 
-it('[J21] whoever waits for a sub-agent that asks waits with it, so that a session whose agents all ask rests', async () => {
+it('[J21] a call that waits for a sub-agent with a pending approval waits for it too, so that a session whose agents all wait is idle', async () => {
   const programs = createTestPrograms();
   const fleet = await openFleet({ programs });
   const id = await fleet.begin(main, 'Go.');
   const program = await programs.wait();
-  program.tell(turnBegins, begins(), callsAgent('a1'), opens('k1', 'a1'), callsAgent('a2'), opens('k2', 'a2'), ends());
-  program.tell(begins('k1'), calls('b1', 'ask', 'k1'), ends('k1'), begins('k2'), calls('b2', 'ask', 'k2'), ends('k2'));
+  program.emit(turnBegins, begins(), callsAgent('a1'), opens('k1', 'a1'), callsAgent('a2'), opens('k2', 'a2'), ends());
+  program.emit(begins('k1'), calls('b1', 'ask', 'k1'), ends('k1'), begins('k2'), calls('b2', 'ask', 'k2'), ends('k2'));
   const { seq } = await fleet.rest(id);
   const asks = await fleet.asks(id);
   expect(asks).toHaveLength(2);
   await fleet.send(id, confirm(asks[0]!), confirm(asks[1]!, 'deny', 'No.'));
   await vi.waitFor(() => expect(program.heard.slice(1)).toEqual(['allow b1', 'deny b2']), 20_000);
-  program.tell(
+  program.emit(
     gives('b1', 'k1'),
     gives('b2', 'k2'),
     begins('k1'),
@@ -102,7 +102,7 @@ it('[J21] whoever waits for a sub-agent that asks waits with it, so that a sessi
     leaves('k1'),
     gives('a1'),
   );
-  program.tell(leaves('k2', 'failed'), gives('a2'), turnEnds);
+  program.emit(leaves('k2', 'failed'), gives('a2'), turnEnds);
   await fleet.rest(id, seq);
   expect((await fleet.story(id, seq)).filter((line) => / (?:thread_)?status_| turn/.test(line))).toEqual([
     'session status_running',
@@ -119,12 +119,12 @@ it('[J21] whoever waits for a sub-agent that asks waits with it, so that a sessi
   ]);
 });
 
-it("[J22] an interrupt is the program's to carry out: the turn ends when it says so, and nothing it says later begins another", async () => {
+it('[J22] the program runs an interrupt: the turn ends when the program reports it, and later events begin no other turn', async () => {
   const programs = createTestPrograms();
   const fleet = await openFleet({ programs });
   const id = await fleet.begin(main, 'Go.');
   const program = await programs.wait();
-  program.tell(
+  program.emit(
     turnBegins,
     begins(),
     callsAgent('a1'),
@@ -137,7 +137,7 @@ it("[J22] an interrupt is the program's to carry out: the turn ends when it says
   const { seq } = await fleet.rest(id);
   await fleet.send(id, interruption());
   await vi.waitFor(() => expect(program.heard.slice(1)).toEqual(['stop k1', 'interrupt']), 20_000);
-  program.tell(leaves('k1', 'stopped'), {
+  program.emit(leaves('k1', 'stopped'), {
     type: 'turn_ended',
     key: 'main',
     outcome: { type: 'stopped' },
@@ -145,12 +145,12 @@ it("[J22] an interrupt is the program's to carry out: the turn ends when it says
   });
   await fleet.rest(id, seq);
   // The program would like to say something about it.
-  program.tell({ type: 'turn_expected', key: 'main' }, turnBegins, begins());
+  program.emit({ type: 'turn_expected', key: 'main' }, turnBegins, begins());
   await vi.waitFor(() => expect(program.heard).toEqual(['say Go.', 'stop k1', 'interrupt', 'interrupt']), 20_000);
-  program.tell(says('Oh.'), ends(), turnEnds);
+  program.emit(says('Oh.'), ends(), turnEnds);
   await fleet.send(id, message('And now?'));
   await vi.waitFor(() => expect(program.heard.at(-1)).toBe('say And now?'), 20_000);
-  program.tell(turnBegins, begins(), says('Now.'), ends(), turnEnds);
+  program.emit(turnBegins, begins(), says('Now.'), ends(), turnEnds);
   await fleet.until(id, ({ type, payload }) => type === 'turn.ended' && payload.ok);
   expect((await fleet.payloads(id, 'agent.message')).map(({ content }) => content[0]!.text)).toEqual(['Now.']);
   expect((await fleet.payloads(id, 'turn.ended')).map(({ stop_reason: end }) => end)).toEqual([
@@ -165,18 +165,18 @@ it('[J248] messages that are sent while the program begins and ends turns on its
   const fleet = await openFleet({ programs });
   const id = await fleet.begin(main, 'Go.');
   const program = await programs.wait();
-  program.tell(turnBegins, begins(), says('Done.'), ends(), turnEnds);
+  program.emit(turnBegins, begins(), says('Done.'), ends(), turnEnds);
   await fleet.rest(id);
   const sent = Array.from({ length: 20 }, (_, at) => `Message ${at}.`);
   for (const text of sent) {
     const sending = fleet.send(id, message(text));
     // Queued reports of sub-agents, each in an empty turn.
-    program.tell(turnBegins, turnEnds);
+    program.emit(turnBegins, turnEnds);
     await new Promise((resolve) => setImmediate(resolve));
-    program.tell(turnBegins, turnEnds);
+    program.emit(turnBegins, turnEnds);
     await sending;
     await vi.waitFor(() => expect(program.heard.at(-1)).toBe(`say ${text}`), 20_000);
-    program.tell(turnBegins, begins(), says(`To ${text}`), ends(), turnEnds);
+    program.emit(turnBegins, begins(), says(`To ${text}`), ends(), turnEnds);
     await fleet.until(id, ({ type, payload }) => type === 'agent.message' && payload.content[0]!.text === `To ${text}`);
   }
   expect(program.heard).toEqual(['say Go.', ...sent.map((text) => `say ${text}`)]);
@@ -189,17 +189,60 @@ it('[J23] a program that does not stop in time is ended, and its turns with it',
   const fleet = await openFleet({ programs, clock, schedule });
   const id = await fleet.begin(main, 'Go.');
   const program = await programs.wait();
-  program.tell(turnBegins, begins(), calls('b1', 'allow'), ends());
+  program.emit(turnBegins, begins(), calls('b1', 'allow'), ends());
   await fleet.until(id, ({ type }) => type === 'tool.started');
   await fleet.send(id, interruption());
   await vi.waitFor(() => expect(program.heard.at(-1)).toBe('interrupt'), 20_000);
-  advance(limits.programStopMs - 1);
+  advance(sessionLimits.programStopMs - 1);
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(program.heard.at(-1)).toBe('interrupt');
   advance(1);
   await fleet.rest(id);
-  expect(program.heard.at(-1)).toBe('close');
+  expect(program.heard.at(-1)).toBe('close overdue');
   expect((await fleet.payloads(id, 'turn.ended')).map(({ stop_reason: end }) => end)).toEqual(['cancelled']);
+});
+
+it('[J407] an interrupt of another thread does not extend the time that an interrupted program has to stop a thread', async () => {
+  const clock = createManualClock(Date.UTC(2026, 0, 1));
+  const { schedule, advance } = createManualSchedule(clock);
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs, clock, schedule });
+  const id = await fleet.begin(main, 'Go.');
+  const program = await programs.wait();
+  program.emit(turnBegins, begins(), callsAgent('a1'), opens('k1', 'a1'), callsAgent('a2'), opens('k2', 'a2'));
+  await vi.waitFor(async () => expect(await fleet.payloads(id, 'session.thread_created')).toHaveLength(2), 20_000);
+  const [first, second] = (await fleet.payloads(id, 'session.thread_created')).map((made) => made.session_thread_id);
+  await fleet.send(id, interruption(first));
+  await vi.waitFor(() => expect(program.heard.at(-1)).toBe('stop k1'), 20_000);
+  advance(sessionLimits.programStopMs - 1);
+  await fleet.send(id, interruption(second));
+  await vi.waitFor(() => expect(program.heard.at(-1)).toBe('stop k2'), 20_000);
+  advance(1);
+  await fleet.rest(id);
+  expect(program.heard.at(-1)).toBe('close overdue');
+});
+
+it('[J406] a program that is ended before its first turn, because it did not start in time, leaves the conversation as it was', async () => {
+  const clock = createManualClock(Date.UTC(2026, 0, 1));
+  const { schedule, advance } = createManualSchedule(clock);
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs, clock, schedule });
+  const id = await fleet.begin(main, 'Go.');
+  const first = await programs.wait();
+  first.emit({ type: 'opened', key: 'main', conversation: 'c1', version: null }, turnBegins, turnEnds);
+  const { seq } = await fleet.rest(id);
+  first.exit('it was ended by SIGKILL');
+  await fleet.send(id, message('And now?'));
+  const slow = await programs.wait(1);
+  expect(slow.options.resume).toBe('c1');
+  await vi.waitFor(() => expect(slow.heard).toEqual(['say And now?']), 20_000);
+  await fleet.send(id, interruption());
+  await vi.waitFor(() => expect(slow.heard.at(-1)).toBe('interrupt'), 20_000);
+  advance(sessionLimits.programStopMs);
+  await fleet.rest(id, seq);
+  expect(slow.heard.at(-1)).toBe('close overdue');
+  await fleet.send(id, message('Again.'));
+  expect((await programs.wait(2)).options.resume).toBe('c1');
 });
 
 it('[J24] a program that is gone ends every turn with its reason, and the next message begins where it was', async () => {
@@ -207,14 +250,14 @@ it('[J24] a program that is gone ends every turn with its reason, and the next m
   const fleet = await openFleet({ programs });
   const id = await fleet.begin(main, 'Go.');
   const program = await programs.wait();
-  program.tell(
+  program.emit(
     { type: 'opened', key: 'main', conversation: 'c1', version: null },
     turnBegins,
     begins(),
     callsAgent('a1'),
     opens('k1', 'a1'),
   );
-  program.tell(begins('k1'), calls('b1', 'ask', 'k1'));
+  program.emit(begins('k1'), calls('b1', 'ask', 'k1'));
   await fleet.until(id, ({ type, payload }) => type === 'agent.tool_use' && payload.evaluated_permission === 'ask');
   program.exit('it was ended by SIGSEGV');
   const { seq } = await fleet.rest(id);
@@ -226,17 +269,17 @@ it('[J24] a program that is gone ends every turn with its reason, and the next m
   const next = await programs.wait(1);
   expect(next.options.resume).toBe('c1');
   // What an earlier process had begun is the same thread.
-  next.tell(turnBegins, begins(), callsAgent('a2'), opens('k1', 'a2'), ends(), leaves('k1'), gives('a2'), turnEnds);
+  next.emit(turnBegins, begins(), callsAgent('a2'), opens('k1', 'a2'), ends(), leaves('k1'), gives('a2'), turnEnds);
   await fleet.rest(id, seq);
   expect(await fleet.payloads(id, 'session.thread_created')).toHaveLength(1);
 });
 
-it('[J25] a crash of the server ends what was open with an error, asks included, and runs nothing again', async () => {
+it('[J25] a crash of the server ends open work with an error, approvals included, and runs nothing again', async () => {
   const first = createTestPrograms();
   const fleet = await openFleet({ programs: first, isChecked: false });
   const id = await fleet.begin(main, 'Go.');
   const program = await first.wait();
-  program.tell(
+  program.emit(
     { type: 'opened', key: 'main', conversation: 'c1', version: null },
     turnBegins,
     begins(),
@@ -253,7 +296,7 @@ it('[J25] a crash of the server ends what was open with an error, asks included,
   const next = await second.wait();
   expect(next.options.resume).toBe('c1');
   expect(next.heard).toEqual(['say And now?']);
-  next.tell(turnBegins, turnEnds);
+  next.emit(turnBegins, turnEnds);
   await restarted.until(id, ({ type, payload }) => type === 'turn.ended' && payload.ok);
   expect((await restarted.payloads(id, 'session.error'))[0]).toMatchObject({ retry: 'exhausted' });
   expect((await restarted.payloads(id, 'agent.tool_result'))[0]).toMatchObject({
@@ -262,16 +305,16 @@ it('[J25] a crash of the server ends what was open with an error, asks included,
   });
 });
 
-it('[J26] a turn is not over while something that was said is not taken up, and a sub-agent in the background keeps nobody from resting', async () => {
+it('[J26] a turn is not over while a message is pending, and a sub-agent in the background does not keep the main thread from being idle', async () => {
   const programs = createTestPrograms();
   const fleet = await openFleet({ programs });
   const id = await fleet.begin(main, 'Go.');
   const program = await programs.wait();
-  program.tell(turnBegins, { type: 'turn_ended', key: 'main', outcome: { type: 'done' }, isMoreToCome: true });
-  program.tell(turnBegins, begins(), callsAgent('a1'), opens('k1', 'a1'), ends(), gives('a1'), turnEnds);
+  program.emit(turnBegins, { type: 'turn_ended', key: 'main', outcome: { type: 'done' }, isMoreToCome: true });
+  program.emit(turnBegins, begins(), callsAgent('a1'), opens('k1', 'a1'), ends(), gives('a1'), turnEnds);
   await fleet.until(id, ({ type }) => type === 'turn.ended');
   expect((await fleet.state(id)).status).toBe('running');
-  program.tell(
+  program.emit(
     leaves('k1'),
     { type: 'turn_expected', key: 'main' },
     turnBegins,
@@ -285,25 +328,25 @@ it('[J26] a turn is not over while something that was said is not taken up, and 
   expect((await fleet.payloads(id, 'turn.ended')).map(({ ok }) => ok)).toEqual([true, true, true]);
 });
 
-it('[J27] blocks that grow are deltas under the id that they will have, and what they turn out to be is told as a whole', async () => {
+it('[J27] streamed blocks are deltas under the id of their event, which has the whole block', async () => {
   const programs = createTestPrograms();
   const fleet = await openFleet({ programs });
   const id = await fleet.begin(main, 'Go.');
   const program = await programs.wait();
   const grows = (block: string, text: string) => ({ type: 'block_delta' as const, key: 'main', block, text });
-  program.tell(
+  program.emit(
     turnBegins,
     begins(),
     { type: 'block_started', key: 'main', block: 'b', kind: 'text' },
     grows('b', 'One '),
   );
-  program.tell(grows('b', 'two'), {
+  program.emit(grows('b', 'two'), {
     type: 'block_ended',
     key: 'main',
     block: 'b',
     content: { type: 'text', text: 'One two three.' },
   });
-  program.tell(ends(), turnEnds);
+  program.emit(ends(), turnEnds);
   await fleet.rest(id);
   const frames = await fleet.frames(id);
   const deltas = frames.flatMap((frame) => (frame.type === 'delta.text' ? [frame.payload] : []));
@@ -321,10 +364,10 @@ it('[J260] three blocks of one answer that are open at the same time have three 
   const grows = (block: string, text: string) => ({ type: 'block_delta', key: 'main', block, text }) as const;
   const whole = (block: string, text: string) =>
     ({ type: 'block_ended', key: 'main', block, content: { type: 'text', text } }) as const;
-  program.tell(turnBegins, begins(), starts('a'), grows('a', 'A1 '), starts('b'), grows('b', 'B1 '), whole('a', 'A1 '));
+  program.emit(turnBegins, begins(), starts('a'), grows('a', 'A1 '), starts('b'), grows('b', 'B1 '), whole('a', 'A1 '));
   // The first has ended, the second is still open when the third begins.
-  program.tell(starts('c'), grows('c', 'C1 '), grows('b', 'B2 '), whole('b', 'B1 B2 '), whole('c', 'C1 '));
-  program.tell(ends(), turnEnds);
+  program.emit(starts('c'), grows('c', 'C1 '), grows('b', 'B2 '), whole('b', 'B1 B2 '), whole('c', 'C1 '));
+  program.emit(ends(), turnEnds);
   await fleet.rest(id);
   const grown = new Map<string, string>();
   for (const { type, payload } of await fleet.frames(id)) {
@@ -335,18 +378,18 @@ it('[J260] three blocks of one answer that are open at the same time have three 
   expect([...grown.values()]).toEqual(['A1 ', 'B1 B2 ', 'C1 ']);
 });
 
-it('[J28] a budget that is used up stops the program, and what is said then does not even reach it', async () => {
+it('[J28] an exhausted budget stops the program, and later messages do not reach it', async () => {
   const programs = createTestPrograms();
   const fleet = await openFleet({ programs });
   const budget = { cost_nano_usd: null, tokens: 20, requests: null, wall_ms: null };
   const id = await fleet.begin(main, 'Go.', { budget });
   const program = await programs.wait();
-  program.tell(turnBegins);
+  program.emit(turnBegins);
   await fleet.until(id, ({ type }) => type === 'user.message');
   await new Promise((resolve) => setTimeout(resolve, 20));
-  program.tell(begins(), calls('b1', 'allow'), ends(), gives('b1'), begins(), calls('b2', 'allow'), ends());
+  program.emit(begins(), calls('b1', 'allow'), ends(), gives('b1'), begins(), calls('b2', 'allow'), ends());
   await vi.waitFor(() => expect(program.heard).toEqual(['say Go.', 'interrupt']), 20_000);
-  program.tell({ type: 'turn_ended', key: 'main', outcome: { type: 'stopped' }, isMoreToCome: false });
+  program.emit({ type: 'turn_ended', key: 'main', outcome: { type: 'stopped' }, isMoreToCome: false });
   const { seq } = await fleet.rest(id);
   expect((await fleet.payloads(id, 'turn.ended'))[0]).toMatchObject({
     stop_reason: 'limit',
@@ -363,7 +406,7 @@ it('[J29] a definition that was changed holds from the next message on, in the s
   const fleet = await openFleet({ programs });
   const id = await fleet.begin(main, 'Go.');
   const program = await programs.wait();
-  program.tell({ type: 'opened', key: 'main', conversation: 'c1', version: null }, turnBegins, turnEnds);
+  program.emit({ type: 'opened', key: 'main', conversation: 'c1', version: null }, turnBegins, turnEnds);
   const { seq } = await fleet.rest(id);
   const tools = [{ type: 'custom', name: 'look', description: 'Looks', input_schema: { type: 'object' } }] as const;
   await fleet.sessions.update({ workspaceId, sessionId: id, agent: (before) => ({ ...before, tools }) });
@@ -371,7 +414,7 @@ it('[J29] a definition that was changed holds from the next message on, in the s
   await fleet.send(id, message('And now?'));
   const next = await programs.wait(1);
   expect(next.options).toMatchObject({ resume: 'c1', agent: { tools } });
-  next.tell(turnBegins, turnEnds);
+  next.emit(turnBegins, turnEnds);
   await fleet.rest(id, seq + 1);
 });
 
@@ -380,7 +423,7 @@ it('[J29] a message that comes before the program with the old definition has le
   const fleet = await openFleet({ programs });
   const id = await fleet.begin(main, 'Go.');
   const program = await programs.wait();
-  program.tell({ type: 'opened', key: 'main', conversation: 'c1', version: null }, turnBegins, turnEnds);
+  program.emit({ type: 'opened', key: 'main', conversation: 'c1', version: null }, turnBegins, turnEnds);
   const { seq } = await fleet.rest(id);
   await fleet.sessions.update({ workspaceId, sessionId: id, agent: (before) => ({ ...before, system: 'Changed.' }) });
   expect(program.heard.at(-1)).toBe('close');
@@ -389,14 +432,14 @@ it('[J29] a message that comes before the program with the old definition has le
   program.exit('it ended with exit code 0');
   const next = await programs.wait(1);
   await vi.waitFor(() => expect(next.heard).toEqual(['say And now?']), 20_000);
-  next.tell(turnBegins, begins(), says('Here.'), ends(), turnEnds);
+  next.emit(turnBegins, begins(), says('Here.'), ends(), turnEnds);
   await fleet.rest(id, seq + 1);
   expect(await fleet.payloads(id, 'session.error')).toEqual([]);
   expect((await fleet.payloads(id, 'turn.ended')).map(({ ok }) => ok)).toEqual([true, true]);
   next.exit('it ended with exit code 0');
 });
 
-it('[J30] an environment that wants its tools elsewhere starts no program, and the turn says why', async () => {
+it('[J30] an environment with self-hosted tools starts no program, and the turn has the reason', async () => {
   const programs = createTestPrograms();
   const fleet = await openFleet({ programs });
   const id = await fleet.begin(main, 'Go.', { environment: { id: 'env_1', type: 'self_hosted' } });
@@ -407,23 +450,23 @@ it('[J30] an environment that wants its tools elsewhere starts no program, and t
   });
 });
 
-it('[J30] what the environment lets its tools reach is told to the program', async () => {
+it('[J30] the program gets the network rules of the environment', async () => {
   const programs = createTestPrograms();
   const fleet = await openFleet({ programs });
   await fleet.begin(main, 'Go.', { environment: { id: 'env_1', type: 'cloud', networking: limited } });
   expect((await programs.wait()).options.networking).toEqual(limited);
 });
 
-it('[J187] an ask that the program withdraws is closed by itself, the others stay, and an answer comes too late', async () => {
+it('[J187] an approval that the program withdraws is closed, the others stay, and a decision comes too late', async () => {
   const programs = createTestPrograms();
   const fleet = await openFleet({ programs });
   const id = await fleet.begin(main, 'Go.');
   const program = await programs.wait();
-  program.tell(turnBegins, begins(), calls('b1', 'ask'), calls('b2', 'ask'), ends());
+  program.emit(turnBegins, begins(), calls('b1', 'ask'), calls('b2', 'ask'), ends());
   const { seq } = await fleet.rest(id);
   const uses = await fleet.payloads(id, 'agent.tool_use');
   const [first, second] = uses.map((use) => use.id);
-  program.tell({ type: 'ask_withdrawn', key: 'main', callId: 'b1' });
+  program.emit({ type: 'ask_withdrawn', key: 'main', callId: 'b1' });
   await fleet.rest(id, seq);
   expect((await fleet.payloads(id, 'agent.tool_result'))[0]).toMatchObject({
     tool_use_id: first,
@@ -435,16 +478,16 @@ it('[J187] an ask that the program withdraws is closed by itself, the others sta
   await expect(fleet.send(id, confirm(first!))).rejects.toThrow(/was withdrawn because the call was interrupted/);
   await fleet.send(id, confirm(second!));
   await vi.waitFor(() => expect(program.heard).toEqual(['say Go.', 'allow b2']), 20_000);
-  program.tell(gives('b2'), turnEnds);
+  program.emit(gives('b2'), turnEnds);
   await fleet.until(id, ({ type }) => type === 'run.ended');
 });
 
-it('[J173] what the metadata says of model and permissions is told to the program at any time, and to the next one', async () => {
+it('[J173] changes of model and permission mode in the metadata are sent to the program at any time, and to the next one', async () => {
   const programs = createTestPrograms();
   const fleet = await openFleet({ programs });
   const id = await fleet.begin(main, 'Go.');
   const program = await programs.wait();
-  program.tell({ type: 'opened', key: 'main', conversation: 'c1', version: null }, turnBegins, begins());
+  program.emit({ type: 'opened', key: 'main', conversation: 'c1', version: null }, turnBegins, begins());
   const steer = (metadata: Record<string, string>) => fleet.sessions.update({ workspaceId, sessionId: id, metadata });
   await steer({ 'claude_code.model': 'opus', other: 'x' });
   await steer({ 'claude_code.model': 'opus', 'claude_code.permission_mode': 'plan', other: 'y' });
@@ -456,6 +499,6 @@ it('[J173] what the metadata says of model and permissions is told to the progra
   await vi.waitFor(() => expect(next.heard).toEqual(['model opus', 'mode plan', 'say And now?']), 20_000);
   await steer({});
   expect(next.heard.slice(3)).toEqual(['model null', 'mode default']);
-  next.tell(turnBegins, turnEnds);
+  next.emit(turnBegins, turnEnds);
   await fleet.rest(id, seq + 1);
 });

@@ -1,6 +1,6 @@
 import type { SessionAgent } from '@fleetloom/protocol/managed-agents';
 import { expect, it, vi } from 'vitest';
-import type { ProgramEvent } from '../../engines/program.ts';
+import type { ProgramEvent } from '../../engines/program/program.ts';
 import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import { agent, confirm, crash, message, openFleet, snapshot, workspaceId } from '../suite/fleet.suite.ts';
 import {
@@ -14,7 +14,7 @@ import {
   turnBegins,
   turnEnds,
   works,
-} from './test-program.suite.ts';
+} from '../runtime/program/test-program.suite.ts';
 
 const model = { id: 'claude-code/default', effort: { type: 'high' }, speed: 'standard' } as const;
 const main: SessionAgent = { ...agent('main', [snapshot('worker')]), model };
@@ -34,7 +34,7 @@ it.each([
     const first = createTestPrograms();
     const fleet = await openFleet({ programs: first, isChecked: false });
     const id = await fleet.begin(main, 'Go.');
-    (await first.wait()).tell(opened, turnBegins, begins(), ...events);
+    (await first.wait()).emit(opened, turnBegins, begins(), ...events);
     await fleet.rest(id);
     const asks = await fleet.asks(id);
     expect(asks).toHaveLength(count);
@@ -67,7 +67,7 @@ it.each([
     await restarted.send(id, message('Continue.'));
     const next = await second.wait();
     expect(next.options.resume).toBe('c1');
-    next.tell(turnBegins, begins(), says('Here.'), ends(), turnEnds);
+    next.emit(turnBegins, begins(), says('Here.'), ends(), turnEnds);
     await restarted.until(id, ({ type, payload }) => type === 'turn.ended' && payload.ok);
     expect(await restarted.payloads(id, 'user.tool_confirmation')).toEqual([]);
   },
@@ -82,7 +82,7 @@ it('[R335] the same holds after a server that was stopped in an orderly way', as
   });
   const id = await fleet.begin(main, 'Go.');
   const programs = fleet.options.programs as ReturnType<typeof createTestPrograms>;
-  (await programs.wait()).tell(opened, turnBegins, begins(), ...ofMain);
+  (await programs.wait()).emit(opened, turnBegins, begins(), ...ofMain);
   await fleet.rest(id);
   const [ask] = await fleet.asks(id);
   await fleet.close();
@@ -95,7 +95,7 @@ it('[R336] after a crash, background work of an idle session is logged as lost, 
   const first = createTestPrograms();
   const fleet = await openFleet({ programs: first, isChecked: false });
   const id = await fleet.begin(main, 'Go.');
-  (await first.wait()).tell(opened, turnBegins, begins(), works('b1'), ends(), turnEnds);
+  (await first.wait()).emit(opened, turnBegins, begins(), works('b1'), ends(), turnEnds);
   await fleet.rest(id);
   const restarted = await crash(fleet, ({ type }) => type === 'session.status_idle', { isChecked: true });
   await restarted.until(id, ({ type }) => type === 'session.error');

@@ -1,7 +1,7 @@
 import type { SessionAgent } from '@fleetloom/protocol/managed-agents';
 import { expect, it, vi } from 'vitest';
 import { agent, message, openFleet, workspaceId } from '../suite/fleet.suite.ts';
-import { createTestPrograms, turnBegins, turnEnds } from './test-program.suite.ts';
+import { createTestPrograms, turnBegins, turnEnds } from '../runtime/program/test-program.suite.ts';
 
 const model = { id: 'claude-code/default', effort: { type: 'high' }, speed: 'standard' } as const;
 const main: SessionAgent = { ...agent('main'), model };
@@ -13,11 +13,11 @@ it('[J307] depth and settings are changed while the session is idle, and hold fr
   const program = await programs.wait();
   expect(program.options).toMatchObject({ depthMax: 1, settings: 'none' });
   const change = (metadata: Record<string, string>) => fleet.sessions.update({ workspaceId, sessionId: id, metadata });
-  program.tell({ type: 'opened', key: 'main', conversation: 'c1', version: null }, turnBegins);
+  program.emit({ type: 'opened', key: 'main', conversation: 'c1', version: null }, turnBegins);
   await fleet.until(id, ({ type }) => type === 'program.opened');
   await expect(change({ 'claude_code.depth': '2' })).rejects.toMatchObject({ code: 'session_running' });
   await expect(change({ 'claude_code.settings': 'project' })).rejects.toMatchObject({ code: 'session_running' });
-  program.tell(turnEnds);
+  program.emit(turnEnds);
   const { seq } = await fleet.rest(id);
   await change({ other: 'x' });
   expect(program.heard).toEqual(['say Go.']);
@@ -26,6 +26,6 @@ it('[J307] depth and settings are changed while the session is idle, and hold fr
   await fleet.send(id, message('And now?'));
   const next = await programs.wait(1);
   expect(next.options).toMatchObject({ resume: 'c1', depthMax: 2, settings: 'project' });
-  next.tell(turnBegins, turnEnds);
+  next.emit(turnBegins, turnEnds);
   await fleet.rest(id, seq + 1);
 });

@@ -1,6 +1,6 @@
 import type { Message } from '../../base/content.ts';
 
-/** What an endpoint would refuse in what a model is told: sentences, none if all is well. */
+/** Problems of a history that an endpoint would reject; empty if it is valid. */
 export function findHistoryProblems(messages: readonly Message[]): string[] {
   const problems: string[] = [];
   let open = new Set<string>();

@@ -4,8 +4,8 @@ import { LogTools } from './check-tools.suite.ts';
 import { LogTurns } from './check-turns.suite.ts';
 
 /**
- * What is wrong with a log, at whatever point it ends: sentences, none if all is well. It follows the log with its own
- * little books and knows nothing of the state machine that wrote it.
+ * The problems of a log, at whatever point it ends; empty if it is valid. The checker keeps its own state and does not use the
+ * state machine that wrote the log.
  */
 export function findLogProblems(frames: readonly SessionFrame[]): string[] {
   const problems: string[] = [];
@@ -20,7 +20,7 @@ export function findLogProblems(frames: readonly SessionFrame[]): string[] {
     if (frame.seq !== index + 1) complain(`has the place ${index + 1}`);
     if ((index === 0) !== (frame.type === 'session.created')) complain('is not where it belongs');
     if (frame.time < time) complain(`is ${time - frame.time} ms before the one before it`);
-    // A session that had ended can still be put away.
+    // A session that had ended can still be archived.
     const isPutAway = frame.type === 'session.status_terminated' && frame.payload.is_archived;
     const isLateAnswer = 'not_applied' in frame.payload && frame.payload.not_applied === 'session_ended';
     if (isOver && !isPutAway && !isLateAnswer) complain('comes after the end of the session');
@@ -36,16 +36,17 @@ export function findLogProblems(frames: readonly SessionFrame[]): string[] {
   return problems;
 }
 
+/** Records a problem of a log. */
 export type Complain = (problem: string) => void;
 
-/** Each message is told to the agent once, and announced at most once before. */
+/** Each message is delivered to the agent once, and announced at most once before. */
 function takeMessage(
   messages: Map<string, 'waiting' | 'over'>,
   { id, is_processed: isProcessed }: FramePayloads['user.message'] | FramePayloads['system.message'],
   complain: Complain,
 ): void {
   const before = messages.get(id);
-  if (before === 'over') complain(`${id} was told or dropped before`);
+  if (before === 'over') complain(`${id} was delivered or dropped before`);
   if (before === 'waiting' && !isProcessed) complain(`${id} waits twice`);
   messages.set(id, isProcessed ? 'over' : 'waiting');
 }

@@ -8,7 +8,7 @@ interface Grown {
   isDone: boolean;
 }
 
-/** Follows model requests, and the text that grows in them, through a log. */
+/** Checks the model requests of a log and the deltas in them. */
 export class LogRequests {
   /** The open request of each thread. */
   readonly #open = new Map<string, string>();
@@ -73,7 +73,7 @@ export class LogRequests {
     grown.isDone = true;
   }
 
-  /** Of an answer that ended well, everything that grew is there. Only what stayed empty says nothing. */
+  /** A complete model response has every block that was streamed, except empty ones. */
   #checkGrown(startId: string | undefined, complain: Complain): void {
     for (const [id, grown] of this.#grown) {
       if (grown.startId === startId && !grown.isDone && grown.text !== '') complain(`${id} grew and never came`);

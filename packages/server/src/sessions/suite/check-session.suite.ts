@@ -2,20 +2,22 @@ import { isDeepStrictEqual } from 'node:util';
 import { type SessionFrame, toSessionFrame } from '../../frames/frames.ts';
 import type { ApprovalRecord, ThreadRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
-import { resultAskId } from '../ask-id.ts';
-import { beginState } from '../begin-state.ts';
-import { evolve } from '../evolve.ts';
-import { toSessionData, toThreadData } from '../record-data.ts';
-import { noUsage, openCallsOf, type SessionState } from '../state.ts';
-import { addUsage } from '../usage.ts';
+import { resultApprovalId } from '../core/state/approval-id.ts';
+import { beginState } from '../core/state/begin-state.ts';
+import { evolve } from '../core/state/evolve.ts';
+import { toSessionData, toThreadData } from '../core/state/record-data.ts';
+import { toSummary } from '../core/state/to-summary.ts';
+import { noUsage, openCallsOf, type SessionState } from '../core/state/state.ts';
+import { addUsage } from '../core/state/usage.ts';
 import { findLogProblems } from './check-log.suite.ts';
 
+/** A session to be checked. */
 export interface CheckedSession {
   readonly workspaceId: string;
   readonly sessionId: string;
 }
 
-/** What is wrong with a session as the store has it at this moment. Nothing may be written while it looks. */
+/** The problems of a session as the store has it. Nothing may be written during the check. */
 export async function findSessionProblems(store: Store, checked: CheckedSession): Promise<string[]> {
   const frames = await readFrames(store, checked.sessionId);
   const state = fold(checked.sessionId, frames);
@@ -27,8 +29,8 @@ export async function findSessionProblems(store: Store, checked: CheckedSession)
   ];
 }
 
-/** What is wrong with a session that nothing happens in any more. Answers and budgets may be waited for, nothing else. */
-export async function findUnrest(store: Store, checked: CheckedSession): Promise<string[]> {
+/** The problems of an idle session: it may wait for decisions, tool results and budgets, and for nothing else. */
+export async function findUnsettled(store: Store, checked: CheckedSession): Promise<string[]> {
   const frames = await readFrames(store, checked.sessionId);
   const state = fold(checked.sessionId, frames);
   const problems: string[] = [];
@@ -49,11 +51,13 @@ export async function findUnrest(store: Store, checked: CheckedSession): Promise
   return problems;
 }
 
+/** All frames of a session. */
 export async function readFrames(store: Pick<Store, 'read'>, sessionId: string): Promise<SessionFrame[]> {
   const entries = await store.read({ sessionId, after: 0, entriesMax: Infinity, bytesMax: Infinity });
   return entries.flatMap((entry) => (entry.kind === 'frame' ? [toSessionFrame(entry.value)] : []));
 }
 
+/** The state after these frames. */
 export function fold(sessionId: string, frames: readonly SessionFrame[]): SessionState {
   const [first, ...rest] = frames;
   const state = beginState(sessionId, first!);
@@ -66,7 +70,7 @@ function findThreadUnrest(
 ): string[] {
   const { id, status, turn, stop, inbox } = thread;
   if (status === 'running' || status === 'rescheduling') return [`${id} is still ${status}`];
-  // A quiet letter came before an interrupt, and waits for the next turn.
+  // A quiet message came before an interrupt, and waits for the next turn.
   const isWoken = inbox.some((waiting) => waiting.type !== 'letter' || !waiting.isQuiet);
   if (turn === null) return isWoken && status !== 'terminated' ? [`${id} has not read its letters`] : [];
   const { type } = stop.reason;
@@ -84,12 +88,12 @@ function findUsageProblems(frames: readonly SessionFrame[], state: SessionState)
   return problems;
 }
 
-/** Records are what the log says, at every moment. */
+/** The records match the log at every moment. */
 async function findRecordProblems(store: Store, checked: CheckedSession, state: SessionState): Promise<string[]> {
   const { workspaceId, sessionId } = checked;
   const record = await store.sessions.get(workspaceId, sessionId);
   const { items: threads } = await store.threads.list({ sessionId, limit: 1_000 });
-  const problems: string[] = [];
+  const problems: string[] = await findSummaryProblems(store, checked, state);
   const data = plain(toSessionData(state));
   if (record?.status !== state.status) problems.push(`the record is ${record?.status}, the log ${state.status}`);
   if ((record?.archivedAt !== null) !== state.isArchived)
@@ -101,6 +105,27 @@ async function findRecordProblems(store: Store, checked: CheckedSession, state: 
     problems.push(`${threads.length} threads are listed of ${state.threads.size}`);
   for (const thread of threads) problems.push(...findThreadProblems(thread, state));
   return problems;
+}
+
+/** Every commit writes the summary that follows from its frames. Only deltas, which are not in the state, may be newer. */
+async function findSummaryProblems(store: Store, checked: CheckedSession, state: SessionState): Promise<string[]> {
+  const [kept] = await store.summaries.getAll(checked.workspaceId, [checked.sessionId]);
+  const { search: _, ...summary } = toSummary(state);
+  const isNewer = kept !== undefined && kept.activityAt >= summary.activityAt;
+  if (!isNewer) return [`the summary is of ${kept?.activityAt}, the log of ${summary.activityAt}`];
+  const { activityAt, createdAt, stallsAt, data, sessionId: __, ...rest } = kept;
+  const expected = {
+    ...summary,
+    ...plain(summary.data),
+    data: undefined,
+    activityAt,
+    createdAt,
+    stallsAt,
+    stalls: null,
+  };
+  const found = { ...rest, ...data, data: undefined, activityAt, createdAt, stallsAt, stalls: null };
+  if (isDeepStrictEqual(found, expected)) return [];
+  return [`the summary is ${JSON.stringify(found)}, the log says ${JSON.stringify(expected)}`];
 }
 
 function findThreadProblems(record: ThreadRecord, state: SessionState): string[] {
@@ -118,7 +143,7 @@ function findThreadProblems(record: ThreadRecord, state: SessionState): string[]
   return problems;
 }
 
-/** Each call that waits for somebody outside can be answered, and each ask that is open belongs to such a call. */
+/** Each call that waits for a client has an open approval, and each open approval belongs to such a call. */
 async function findAskProblems(store: Store, checked: CheckedSession, state: SessionState): Promise<string[]> {
   const { items: asks } = await store.approvals.list({ ...checked, limit: 1_000 });
   const known = new Map(asks.map((ask) => [ask.id, ask]));
@@ -127,12 +152,12 @@ async function findAskProblems(store: Store, checked: CheckedSession, state: Ses
   const problems: string[] = [];
   for (const [id, threadId] of expected) {
     const ask = known.get(id);
-    if (ask === undefined) problems.push(`nobody can answer ${id}`);
+    if (ask === undefined) problems.push(`no approval record for ${id}`);
     else if (ask.threadId !== threadId) problems.push(`the ask ${id} is of another thread`);
     else if (ask.resolution !== null && !isAnswerOnItsWay(ask)) problems.push(`${id} still waits and was answered`);
   }
   for (const ask of asks) {
-    if (ask.resolution === null && !expected.has(ask.id)) problems.push(`${ask.id} can be answered and nobody waits`);
+    if (ask.resolution === null && !expected.has(ask.id)) problems.push(`${ask.id} is open and no call waits for it`);
   }
   return problems;
 
@@ -146,13 +171,13 @@ function toExpectedAsks(state: SessionState): { id: string; threadId: string }[]
     openCallsOf(thread).flatMap(({ id, kind, progress }) => {
       const isConfirmed = progress.type === 'asking' || (progress.type === 'proposed' && kind !== 'custom');
       if (isConfirmed) return [{ id, threadId: thread.id }];
-      if (progress.type === 'proposed') return [{ id: resultAskId(id), threadId: thread.id }];
-      return progress.type === 'outside' ? [{ id: resultAskId(id), threadId: thread.id }] : [];
+      if (progress.type === 'proposed') return [{ id: resultApprovalId(id), threadId: thread.id }];
+      return progress.type === 'outside' ? [{ id: resultApprovalId(id), threadId: thread.id }] : [];
     }),
   );
 }
 
-/** As the store gives it back. */
+/** As the store returns it. */
 function plain<Value extends object>(value: Value): Record<string, unknown> & Value {
   return JSON.parse(JSON.stringify(value)) as Record<string, unknown> & Value;
 }

@@ -4,7 +4,7 @@ import type { Complain } from './check-log.suite.ts';
 interface KnownCall {
   readonly threadId: string;
   readonly runsAt: string;
-  /** Those of the session itself are answered without being started. */
+  /** Delegation calls have a result without being started. */
   readonly isOwn: boolean;
   permission: 'allow' | 'ask' | 'deny';
   /** The program may refuse it on its own. */
@@ -14,12 +14,12 @@ interface KnownCall {
   hasResult: boolean;
 }
 
-/** Follows calls of tools through a log: allowed, started, answered, each once and in this order. */
+/** Checks the tool calls of a log: allowed, started, finished, each once and in this order. */
 export class LogTools {
   readonly #calls = new Map<string, KnownCall>();
 
   take({ type, payload, threadId }: SessionFrame, complain: Complain): void {
-    // An answer that came too late changes nothing.
+    // A late decision changes nothing.
     if ('not_applied' in payload && payload.not_applied !== undefined) return;
     switch (type) {
       case 'agent.tool_use':
@@ -57,7 +57,7 @@ export class LogTools {
       }
       case 'user.tool_confirmation': {
         const call = this.#find(payload.tool_use_id, threadId, complain);
-        if (call !== undefined && call.permission !== 'ask') complain('nobody asks for it');
+        if (call !== undefined && call.permission !== 'ask') complain('it was decided without an approval');
         if (call !== undefined) call.permission = payload.result;
         return;
       }
@@ -101,7 +101,7 @@ export class LogTools {
 
   #find(id: string, threadId: string | null, complain: Complain): KnownCall | undefined {
     const call = this.#calls.get(id);
-    if (call === undefined) complain(`nobody knows the call ${id}`);
+    if (call === undefined) complain(`unknown call ${id}`);
     else if (call.threadId !== threadId) complain(`${id} is a call of ${call.threadId}`);
     if (call?.hasResult === true) complain(`${id} has a result already`);
     return call;

@@ -1,4 +1,5 @@
-import { limits } from '../../base/limits.ts';
+import { sessionLimits } from '../core/limits.ts';
+import { toolLimits } from '../../tools/limits.ts';
 import type { SessionFrame } from '../../frames/frames.ts';
 import type { Complain } from './check-log.suite.ts';
 
@@ -8,14 +9,14 @@ interface KnownThread {
   status: 'idle' | 'running' | 'rescheduled' | 'terminated';
   /** Its open turn. */
   stream: string | null;
-  /** Since when its turn is to stop. */
+  /** When its turn was interrupted. */
   stoppingAt: number | null;
 }
 
-/** Follows runs, turns and statuses through a log. */
+/** Checks the runs, turns and statuses of a log. */
 export class LogTurns {
   readonly #threads = new Map<string, KnownThread>();
-  /** Every turn that was started, by run and number, and whose it is. */
+  /** The thread of every turn that was started, by run and number. */
   readonly #started = new Map<string, string>();
   readonly #runs = new Set<string>();
   #run: { readonly id: string; streams: number } | null = null;
@@ -28,7 +29,7 @@ export class LogTurns {
     this.#before = frame;
     if (type === 'session.created') this.#add(payload.primary_thread_id, null, 0);
     const thread = threadId === null ? undefined : this.#threads.get(threadId);
-    if (threadId !== null && thread === undefined) return complain(`nobody knows the thread ${threadId}`);
+    if (threadId !== null && thread === undefined) return complain(`unknown thread ${threadId}`);
     if (type === 'run.started') this.#startRun(turn!.run, complain);
     if (type === 'turn.started') this.#startTurn(thread!, frame, complain);
     this.#checkPlace(frame, thread, complain);
@@ -45,10 +46,10 @@ export class LogTurns {
     if (type.startsWith('session.status_')) this.#isRunning = type === 'session.status_running';
   }
 
-  /** What has to stand right before a frame, and what must not. */
+  /** Checks the frame right before another one. */
   #checkBefore({ type, payload, threadId }: SessionFrame, complain: Complain): void {
     const before = this.#before;
-    // Whoever sees that a session rests may turn away: only somebody from outside sets it going again.
+    // A reader may stop when the session is idle: only an event from outside makes it run again.
     if (before?.type === 'session.status_idle' && WORK.test(type)) complain('follows right after session.status_idle');
     const isCounted = before?.type === 'session.usage';
     if (isCounted !== (type === 'session.status_idle')) complain('session.usage and session.status_idle are apart');
@@ -56,9 +57,9 @@ export class LogTurns {
       const { to_session_thread_id: to } = before.payload;
       const isReceived = type === 'agent.thread_message_received' && threadId === to;
       if (!isReceived && this.#threads.get(to)?.status !== 'terminated')
-        complain(`nobody received the letter to ${to}`);
+        complain(`no thread received the message to ${to}`);
     } else if (type === 'agent.thread_message_received') {
-      complain(`nobody sent the letter of ${payload.from_session_thread_id}`);
+      complain(`no thread sent the message of ${payload.from_session_thread_id}`);
     }
   }
 
@@ -101,17 +102,17 @@ export class LogTurns {
     thread.stoppingAt = null;
   }
 
-  /** Frames of a turn stand between its start and its end. */
+  /** Frames of a turn are between its start and its end. */
   #checkPlace(
     { type, payload, threadId, turn }: SessionFrame,
     thread: KnownThread | undefined,
     complain: Complain,
   ): void {
-    // What had ended by itself can still be put away.
+    // A thread that ended on its own can still be archived.
     const isPutAway = type === 'session.thread_status_terminated' && payload.is_archived;
     const isLateAnswer = 'not_applied' in payload && payload.not_applied !== undefined;
     const isAllowed = type === 'user.interrupt' || isPutAway || isLateAnswer;
-    if (thread?.status === 'terminated' && !isAllowed) complain('its thread has ended for good');
+    if (thread?.status === 'terminated' && !isAllowed) complain('its thread is terminated');
     if (type === 'run.started' || type === 'run.ended') return;
     const key = turn === null ? null : toKey(turn.run, turn.streamId);
     if (key !== null && this.#started.get(key) !== threadId) return complain('is in a turn of another thread');
@@ -143,8 +144,8 @@ export class LogTurns {
   }
 }
 
-/** A tool is waited for; and should its owner die meanwhile, another one has to find the session. */
-const STOP_MS_MAX = limits.toolStopMsMax + limits.leaseMs + 2 * limits.hostTickMs;
+/** How long a turn may take to stop: the wait for a tool, and for the next owner if the owner dies. */
+const STOP_MS_MAX = toolLimits.toolStopMsMax + sessionLimits.leaseMs + 2 * sessionLimits.hostTickMs;
 
 const WORK =
   /^(?:delta\.|span\.|tool\.|session\.error|agent\.(?:message|thinking|block|tool_use|mcp_tool_use|custom_tool_use))/;

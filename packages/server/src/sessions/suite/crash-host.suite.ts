@@ -6,24 +6,26 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { RandomText } from '../../../../../bench/random-text.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createIds } from '../../base/ids.ts';
-import { createScriptedEngine } from '../../engines/scripted/engine.ts';
-import { createLog } from '../../store/log.ts';
+import { createScriptedEngine } from '../../engines/model/scripted/engine.ts';
+import { createLog } from '../../log/log.ts';
 import type { ApprovalRecord, SessionRecord } from '../../store/records.ts';
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import { type ToolContext, textResult } from '../../tools/tool.ts';
 import type { OfferedTool, Toolbox } from '../../tools/toolbox.ts';
-import type { ClientEvent } from '../client-event.ts';
-import { createSessions } from '../sessions.ts';
-import { toScript, toWildAgent } from './crash-script.suite.ts';
+import type { ClientEvent } from '../core/client-event.ts';
+import { createSessions } from '../api/sessions.ts';
+import { toScript, toRandomAgent } from './crash-script.suite.ts';
 
 // A server in a process of its own, to be killed. crash.test.ts bundles and starts it:
 //   <database> <file for the traces of tools> <seed> live|settle
 //
 // It says on stdout what a reader of each session has seen, one frame per line: session, seq, digest. `live` works until
-// it is killed; `settle` goes on with what it finds, answers whoever asks, and ends when everything rests.
+// it is killed; `settle` continues what it finds, decides pending approvals, and ends when every session is idle.
 
 const [path = '', traces = '', seed = '0', mode = 'live'] = process.argv.slice(2);
 const workspaceId = 'wrkspc_1';
+/** Why an answer is refused that an earlier one has made unnecessary. */
+const ANSWERED = new Set(['already_answered', 'approval_withdrawn']);
 const random = new RandomText(Number(seed));
 const store = await openSqliteStore({ path });
 const log = createLog({ store });
@@ -48,14 +50,14 @@ const sessions = createSessions({
 });
 
 const heads = await store.heads((await listSessions()).map(({ id }) => id));
-// The one that settles looks at everything again: it must be what others have seen.
+// `settle` reads everything again: it must match what earlier readers received.
 for (const [id, head] of heads) follow(id, mode === 'settle' ? 0 : head);
 say('ready');
 await sessions.start();
 if (mode === 'settle') await settle();
 else for (;;) await live();
 
-/** What people do to sessions, as fast as it makes sense. */
+/** Sends random events of clients. */
 async function live(): Promise<void> {
   const all = await listSessions();
   const open = all.filter(({ status }) => status !== 'terminated');
@@ -72,7 +74,7 @@ async function begin(): Promise<void> {
   const text = toScript(random, () => `${seed}-${tokens++}`);
   const { id } = await sessions.create({
     workspaceId,
-    agent: toWildAgent(),
+    agent: toRandomAgent(),
     environment: { id: 'env_1', type: 'cloud' },
     depthMax: 2,
     events: [{ type: 'user.message', content: [{ type: 'text', text }] }],
@@ -86,7 +88,7 @@ async function interrupt(sessionId: string): Promise<void> {
   await send(sessionId, [{ type: 'user.interrupt', session_thread_id: threadId }]);
 }
 
-/** Until nothing runs and nobody asks. */
+/** Until nothing runs and no approval is pending. */
 async function settle(): Promise<void> {
   for (let round = 0; round < 1_000; round++) {
     await wait(10);
@@ -97,7 +99,7 @@ async function settle(): Promise<void> {
     if (asks.length + waiting.length + busy.length === 0) return await end();
     await answer(asks);
   }
-  throw new Error('ten seconds were not enough to come to rest');
+  throw new Error('the sessions were not idle within 10 s');
 }
 
 async function end(): Promise<void> {
@@ -106,7 +108,7 @@ async function end(): Promise<void> {
   await store.close();
 }
 
-/** Each of them on its own: an ask that nobody can answer must not hide behind another. */
+/** Each of them on its own: an approval that cannot be decided must not hide behind another. */
 async function answer(asks: readonly ApprovalRecord[]): Promise<void> {
   for (const ask of asks) {
     await send(ask.sessionId, [toAnswer(ask)]).catch(async (error: unknown) => {
@@ -116,8 +118,6 @@ async function answer(asks: readonly ApprovalRecord[]): Promise<void> {
     });
   }
 }
-
-const ANSWERED = new Set(['already_answered', 'approval_withdrawn']);
 
 function toAnswer({ data }: ApprovalRecord): ClientEvent {
   const id = toolUseIdOf(data);
@@ -140,7 +140,7 @@ async function listAsks(sessionId: string): Promise<readonly ApprovalRecord[]> {
   return (await store.approvals.list({ workspaceId, sessionId, isPending: true, limit: 1_000 })).items;
 }
 
-/** A reader beside the session: what it is given, it says. */
+/** A reader of a session that prints what it receives. */
 function follow(sessionId: string, after: number): void {
   if (followed.has(sessionId)) return;
   followed.add(sessionId);

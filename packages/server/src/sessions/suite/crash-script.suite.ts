@@ -2,7 +2,7 @@ import type { AgentSnapshot, SessionAgent } from '@fleetloom/protocol/managed-ag
 import type { RandomText } from '../../../../../bench/random-text.ts';
 
 /** A coordinator with two members. */
-export function toWildAgent(): SessionAgent {
+export function toRandomAgent(): SessionAgent {
   return { ...toMember('lead'), multiagent: { type: 'coordinator', agents: [toMember('left'), toMember('right')] } };
 }
 
@@ -19,7 +19,7 @@ export function toScript(random: RandomText, nextToken: () => string, depth = 0)
 function toSteps(random: RandomText, nextToken: () => string, depth: number): object[] {
   const steps: object[] = [];
   if (random.below(8) === 0) steps.push({ fail: { status: 529, retry_after_s: 0.01 } });
-  // Rare, because nobody says how long to wait after it, and the first wait takes half a second.
+  // Rare, because it has no retry-after, and the first wait takes half a second.
   if (random.below(40) === 0) steps.push({ cut: { times: 1 } });
   if (random.below(2) === 0) steps.push({ think: random.prose(30), chunks: 3, every_ms: 1 });
   steps.push({ say: random.prose(120), chunks: 10, every_ms: 1 });

@@ -30,7 +30,7 @@ export async function writeUntil(to: Store, writes: readonly Write[], isLast: (f
     const [outcome] = await to.commit([write.type === 'append' ? { ...write, fence } : write]);
     if (!outcome!.ok) throw outcome!.error;
     if (write.type === 'create') {
-      // Too short to matter: who starts next finds nobody.
+      // Too short to matter: the next process finds no owner.
       const lease = await to.leases.acquire({ sessionId, owner: 'killed', ttlMs: 0 });
       if (!lease.ok) throw new Error('a session that is new has no owner');
       fence = lease.fence;

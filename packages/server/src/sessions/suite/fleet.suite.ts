@@ -5,26 +5,27 @@ import type { AgentSnapshot, SessionAgent } from '@fleetloom/protocol/managed-ag
 import { expect, onTestFinished } from 'vitest';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { createIds } from '../../base/ids.ts';
-import type { Engine } from '../../engines/engine.ts';
-import type { ProgramEngine } from '../../engines/program.ts';
-import { createScriptedEngine } from '../../engines/scripted/engine.ts';
-import { createLog } from '../../store/log.ts';
+import type { Engine } from '../../engines/model/engine.ts';
+import type { ProgramEngine } from '../../engines/program/program.ts';
+import { createScriptedEngine } from '../../engines/model/scripted/engine.ts';
+import { createLog } from '../../log/log.ts';
 import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import type { Schedule } from '../../base/schedule.ts';
 import type { Store } from '../../store/store.ts';
 import { type OfferedTool, type Toolbox, type ToolProblem } from '../../tools/toolbox.ts';
 import type { ToolContext, ToolResult } from '../../tools/tool.ts';
-import type { ClientEvent } from '../client-event.ts';
+import type { ClientEvent } from '../core/client-event.ts';
 import { type FramePayloads, type FrameType, type SessionFrame, toSessionFrame } from '../../frames/frames.ts';
-import type { SessionParts } from '../open-session.ts';
-import { OPEN_PROGRAM } from '../program/open-programs.ts';
-import { readState } from '../read-state.ts';
-import type { CreateSession } from '../create-session.ts';
-import { createSessions, type Sessions } from '../sessions.ts';
+import type { SessionParts } from '../runtime/open-session.ts';
+import { OPEN_PROGRAM } from '../runtime/program/open-programs.ts';
+import { readState } from '../runtime/read-state.ts';
+import type { CreateSession } from '../api/create-session.ts';
+import { createSessions, type Sessions } from '../api/sessions.ts';
 import { findSessionProblems, readFrames } from './check-session.suite.ts';
 import { recordWrites, writeUntil } from './crash.suite.ts';
-import { toStory } from './story.suite.ts';
+import { toLogLines } from './to-log-lines.suite.ts';
 
+/** A tool whose behaviour a test defines. */
 export type TestTool = {
   readonly run?: (input: unknown, signal: AbortSignal, context: ToolContext) => Promise<ToolResult> | ToolResult;
 } & (
@@ -39,7 +40,10 @@ export type TestTool = {
   | { readonly kind: 'custom' }
 );
 
+/** Options of a test fleet. */
 export interface FleetOptions {
+  /** Records the files of sessions that are created as recorded. */
+  readonly openRecorder?: SessionParts['openRecorder'];
   readonly store?: Store;
   readonly tools?: Readonly<Record<string, TestTool>>;
   readonly problems?: readonly ToolProblem[];
@@ -54,20 +58,21 @@ export interface FleetOptions {
   readonly shared?: SessionParts['shared'];
   readonly ownerWaitMs?: number;
   readonly isHeapShort?: () => boolean;
+  readonly openBytesMax?: number;
   readonly onThreadEnd?: (threadId: string) => void;
   /** Instead of the tools above. */
   readonly openToolbox?: () => Toolbox;
-  /** Called before a toolbox says what it has. */
+  /** Called before a toolbox offers its tools. */
   readonly onOffer?: () => void;
   /** Called before a tool gets its directory. */
   readonly onWorkspace?: () => Promise<void>;
-  /** False: the test takes something out of the log, or breaks it. */
+  /** False: the test removes frames from the log, or breaks it. */
   readonly isChecked?: boolean;
 }
 
 /**
- * Sessions with the scripted model and tools that a test chooses, for as long as the test runs. When it is over, what
- * stands in the store has to be whole.
+ * Sessions with the scripted model and the tools of a test, for as long as the test runs. At its end the store has to be
+ * consistent.
  */
 export async function openFleet(options: FleetOptions = {}) {
   const { clock = systemClock, random = () => 0, costNanoUsd = 7, owner = 'test' } = options;
@@ -80,13 +85,14 @@ export async function openFleet(options: FleetOptions = {}) {
     store,
     log,
     engine: options.engine ?? createScriptedEngine({ sleep: quickly }),
-    programs: options.programs,
+    programOf: toProgramOf(options.programs),
     models: { costNanoUsd: () => costNanoUsd, windowTokens: () => options.windowTokens ?? 1_000_000 },
     openToolbox: options.openToolbox ?? (() => createTestToolbox(options)),
     openWorkspace: async () => {
       await options.onWorkspace?.();
       return workspace;
     },
+    openRecorder: options.openRecorder,
     clock,
     ids,
     random,
@@ -94,6 +100,7 @@ export async function openFleet(options: FleetOptions = {}) {
     shared: options.shared,
     ownerWaitMs: options.ownerWaitMs,
     isHeapShort: options.isHeapShort,
+    openBytesMax: options.openBytesMax,
     onProblem: (_, error) => problems.push(error),
     ...(options.schedule === undefined ? {} : { schedule: options.schedule }),
   });
@@ -111,6 +118,7 @@ export async function openFleet(options: FleetOptions = {}) {
   return { ...createWatch(store, log), ...createSteps(sessions), store, log, sessions, problems, options, close };
 }
 
+/** Sessions on a store with scripted engines, for tests. */
 export type Fleet = Awaited<ReturnType<typeof openFleet>>;
 
 async function checkSessions(store: Store): Promise<void> {
@@ -121,7 +129,7 @@ async function checkSessions(store: Store): Promise<void> {
   }
 }
 
-/** Another process finds what the first one would have left behind, had it been killed behind a frame. */
+/** A second process on a store as the first one would have left it, had it been killed after a frame. */
 export async function crash(
   { store: { writes, documents }, options }: Fleet,
   isLast: (frame: SessionFrame) => boolean,
@@ -146,12 +154,12 @@ async function quickly(ms: number, signal?: AbortSignal): Promise<void> {
 
 const hangMs = 60_000;
 
-/** A step of a script that lasts until somebody stops it. */
+/** A step of a script that lasts until it is stopped. */
 export const hang = { sleep_ms: hangMs };
 
 function createSteps(sessions: Sessions) {
   return {
-    /** A session that is given its task at once. */
+    /** Creates a session with its first task. */
     begin: async (agent: SessionAgent, text: string | object, more: Partial<CreateSession> = {}) => {
       const { id } = await sessions.create({
         workspaceId,
@@ -170,7 +178,7 @@ function createWatch(store: Store, log: ReturnType<typeof createLog>) {
   const frames = (sessionId: string) => readFrames(store, sessionId);
   const watch = {
     frames,
-    /** The types of everything that happened, without what grows. */
+    /** The types of all frames, without deltas. */
     types: async (sessionId: string, threadId?: string) =>
       (await frames(sessionId))
         .filter((frame) => !frame.type.startsWith('delta.') && (threadId === undefined || frame.threadId === threadId))
@@ -180,15 +188,15 @@ function createWatch(store: Store, log: ReturnType<typeof createLog>) {
       (await frames(sessionId))
         .filter((frame) => frame.type === type)
         .map(({ payload }) => payload as FramePayloads[Type]),
-    /** Line by line what happened behind a cursor. */
+    /** The frames after a cursor in short form, one line each. */
     story: async (sessionId: string, after = 0) => {
       const all = await frames(sessionId);
-      const skipped = toStory(all.filter(({ seq }) => seq <= after)).length;
-      return toStory(all).slice(skipped);
+      const skipped = toLogLines(all.filter(({ seq }) => seq <= after)).length;
+      return toLogLines(all).slice(skipped);
     },
     head: async (sessionId: string) => (await store.heads([sessionId])).get(sessionId)!,
     state: async (sessionId: string) => (await readState(store, sessionId))!,
-    /** Reads from a cursor on until a frame is the one that was waited for, and gives it back. */
+    /** Reads from a cursor until a frame matches, and returns that frame. */
     until: async (sessionId: string, isIt: (frame: SessionFrame) => boolean, after = 0): Promise<SessionFrame> => {
       for await (const entries of log.tail({ sessionId, after })) {
         for (const entry of entries) {
@@ -199,14 +207,14 @@ function createWatch(store: Store, log: ReturnType<typeof createLog>) {
       }
       throw new Error('the log ended before it came');
     },
-    /** Until the session rests, behind a cursor. */
+    /** Waits until the session is idle, after a cursor. */
     rest: (sessionId: string, after = 0) =>
       watch.until(
         sessionId,
         ({ type }) => type === 'session.status_idle' || type === 'session.status_terminated',
         after,
       ),
-    /** The ids of what the session waits for, when it rests. */
+    /** The ids that the idle session waits for. */
     asks: async (sessionId: string) => {
       const { reason } = (await watch.state(sessionId)).stop;
       return reason.type === 'requires_action' ? reason.event_ids : [];
@@ -236,13 +244,15 @@ function toOffered(name: string, tool: TestTool): OfferedTool {
   return { ...about, kind: 'builtin', permission, isEnabled, isSandboxed, run };
 }
 
+/** The workspace of all test sessions. */
 export const workspaceId = 'wrkspc_1';
 
+/** A tool result with one text. */
 export function result(text: string, isError = false): ToolResult {
   return { content: [{ type: 'text', text }], isError };
 }
 
-/** What users say. An object is a script for the model. */
+/** A message of a user. An object is a script for the model. */
 export function message(what: string | object): Extract<ClientEvent, { type: 'user.message' }> {
   const text = typeof what === 'string' ? what : script(what);
   return { type: 'user.message', content: [{ type: 'text', text }] };
@@ -253,11 +263,12 @@ export function script(what: object): string {
   return `<script>${JSON.stringify(what).replaceAll('<', String.raw`\u003c`)}</script>`;
 }
 
-/** One answer that says something. */
+/** A model response with one text. */
 export function says(text: string): string {
   return script({ turns: [[{ say: text }]] });
 }
 
+/** An agent of a roster. */
 export function snapshot(name: string, more: Partial<AgentSnapshot> = {}): AgentSnapshot {
   return {
     type: 'agent',
@@ -275,42 +286,47 @@ export function snapshot(name: string, more: Partial<AgentSnapshot> = {}): Agent
   };
 }
 
+/** The agent of a session. */
 export function agent(name: string, members: readonly AgentSnapshot[] = []): SessionAgent {
   const multiagent = members.length === 0 ? null : { type: 'coordinator' as const, agents: members };
   return { ...snapshot(name), multiagent };
 }
 
-/** A session that works on its own. */
+/** An agent without a roster. */
 export const solo = agent('solo');
 
-/** A coordinator with one member, of which there may be several copies. */
+/** A coordinator with one agent in its roster, which may run in several threads. */
 export const lead = agent('lead', [snapshot('worker')]);
 
+/** A decision about a tool call. */
 export function confirm(toolUseId: string, result: 'allow' | 'deny' = 'allow', denyMessage: string | null = null) {
   return { type: 'user.tool_confirmation' as const, tool_use_id: toolUseId, result, deny_message: denyMessage };
 }
 
+/** The result of a custom tool. */
 export function customResult(toolUseId: string, text: string, isError = false) {
   const { content } = result(text);
   return { type: 'user.custom_tool_result' as const, custom_tool_use_id: toolUseId, content, is_error: isError };
 }
 
+/** The result of a tool that a worker ran. */
 export function workerResult(toolUseId: string, text: string, isError = false) {
   const { content } = result(text);
   return { type: 'user.tool_result' as const, tool_use_id: toolUseId, content, is_error: isError };
 }
 
+/** An interrupt of one thread, or of all. */
 export function interruption(threadId: string | null = null, isSubtree = false) {
   return { type: 'user.interrupt' as const, session_thread_id: threadId, is_subtree: isSubtree };
 }
 
-/** A step that delegates, and waits for all answers. What each is told may be a script. */
+/** A step that delegates, and waits for all reports. Each task may be a script. */
 export function delegates(...messages: (string | object)[]) {
   const tasks = messages.map((what) => ({ agent: 'worker', message: typeof what === 'string' ? what : script(what) }));
   return { call: 'delegate', input: { tasks } };
 }
 
-/** A step that gives a task away, and goes on. */
+/** A step that sends a task to an agent, and continues. */
 export function sends(what: string | object, more: object = {}) {
   return {
     call: 'send_to_agent',
@@ -318,11 +334,16 @@ export function sends(what: string | object, more: object = {}) {
   };
 }
 
-/** Something that a test opens when it wants to. */
+/** A promise that a test resolves. */
 export function createGate() {
   let open!: () => void;
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
   return { open, opened };
+}
+
+/** One engine for the models of all programs. */
+export function toProgramOf(engine: ProgramEngine | undefined): SessionParts['programOf'] {
+  return engine === undefined ? undefined : () => engine;
 }

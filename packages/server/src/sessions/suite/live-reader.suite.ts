@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Entry } from '../../store/frame.ts';
-import type { SessionLog, Tail } from '../../store/log.ts';
+import type { SessionLog, Tail } from '../../log/log.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Reads a session as it happens, and goes on where it was when the log it read from has ended. */
+/** Reads a session live, and resumes at its cursor when the log it read from has ended. */
 export class LiveReader {
   readonly #sessionId: string;
   readonly #after: number;
@@ -22,7 +22,7 @@ export class LiveReader {
     this.#reading = this.#read(this.#tail);
   }
 
-  /** A process that is dead does not even end its readers, so nobody waits for that. */
+  /** A dead process does not end its readers, so this does not wait for them. */
   async detach(): Promise<void> {
     void this.#tail?.return().catch(() => {});
     await Promise.race([this.#reading, new Promise((resolve) => setImmediate(resolve))]);

@@ -1,12 +1,13 @@
 import type { AssistantBlock } from '../../base/content.ts';
-import type { Engine, EngineEvent, ModelRequest, Stop } from '../../engines/engine.ts';
+import type { Engine, EngineEvent, ModelRequest, Stop } from '../../engines/model/engine.ts';
 
+/** A model response of the plain engine. */
 export interface PlainAnswer {
   readonly content?: readonly AssistantBlock[];
   readonly reason?: Stop['reason'];
 }
 
-/** An engine without a script, for what no script can say: many answers in no time, failures of any kind, misbehaviour. */
+/** An engine without a script, for behaviour that scripts cannot express: any failure, misbehaviour, many fast responses. */
 export function createPlainEngine(
   answer: (request: ModelRequest, signal: AbortSignal) => PlainAnswer | AsyncIterable<EngineEvent>,
 ): Engine {
@@ -30,6 +31,7 @@ async function* toEvents({ content = [], reason = 'end_turn' }: PlainAnswer): As
   yield { type: 'finished', content, stop, usage: someUsage, model: 'plain' };
 }
 
+/** Usage of a small request. */
 export const someUsage = {
   inputTokens: 10,
   outputTokens: 5,

@@ -7,6 +7,7 @@ import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import type { Store } from '../../store/store.ts';
 
+/** Opens a store for one test. */
 export type OpenStore = (clock?: Clock) => Promise<Store>;
 
 /** The same tests on each kind of store. It lives as long as the test. */
@@ -17,6 +18,7 @@ export function onEachStore(run: (openStore: OpenStore) => void): void {
   ])('on %s', (_, openStore) => run(openStore));
 }
 
+/** Opens a memory store. */
 export const openMemory: OpenStore = async (clock = systemClock) => createMemoryStore({ clock });
 
 const openSqlite: OpenStore = async (clock = systemClock) => {

@@ -1,20 +1,20 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Schedule } from '../../base/schedule.ts';
 
-/** Time that passes only when a test lets it, with everything that waits for it. */
+/** A clock and timers that a test advances. */
 export interface VirtualTime {
   readonly clock: Clock;
   readonly schedule: Schedule;
   /** Rejects when the signal comes. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Lets everything run that waits for nothing but its turn. No time passes. */
+  /** Runs everything that waits only for the event loop. No time passes. */
   readonly breathe: (rounds?: number) => Promise<void>;
-  /** The next timer goes off, and what follows from it. Says how long that took. */
+  /** Fires the next timer and runs what follows. Returns the time that passed. */
   readonly step: () => Promise<number>;
 }
 
 /**
- * The same order of events in every run: promises and immediates have one, and timers go off one by one. So a seed tells
+ * The same order of events in every run: promises and immediates have one, and timers go off one by one. So a seed determines
  * everything that happens, and a wait of minutes takes no time.
  */
 export function createVirtualTime(startMs = Date.UTC(2026, 0, 1)): VirtualTime {

@@ -64,6 +64,7 @@ function createSession(state: State, session: NewSession, undo: Undo): void {
 
 function deleteSession(state: State, sessionId: string, undo: Undo): void {
   state.sessions.delete(sessionId, undo);
+  state.summaries.delete(sessionId, undo);
   state.logs.delete(sessionId, undo);
   for (const work of state.works.values()) if (work.sessionId === sessionId) state.works.delete(work.id, undo);
   for (const table of [state.threads, state.inputs, state.approvals]) {
@@ -87,6 +88,11 @@ function runChange(
       checkVersion(sessionId, change.ifRevision, session.revision);
       const { patch, updatedAt } = change;
       keep(state.sessions, sessionId, { ...session, ...patch, updatedAt, revision: session.revision + 1 }, undo);
+      return;
+    }
+    case 'put_summary': {
+      const { createdAt } = state.summaries.get(sessionId) ?? change.summary;
+      keep(state.summaries, sessionId, { ...change.summary, createdAt, sessionId, workspaceId }, undo);
       return;
     }
     case 'create_thread': {
@@ -151,6 +157,11 @@ function runChange(
       const id = `${workspaceId} ${key.key}`;
       checkKeyFree(key.key, !replaces && (state.keys.get(id)?.expiresAt ?? -Infinity) > clock.now());
       keep(state.keys, id, { ...key, workspaceId }, undo);
+      return;
+    }
+    case 'expect_document': {
+      const place = `${change.kind} ${change.id}`;
+      checkVersion(place, change.revision, state.documents.get(place)?.revision ?? 0);
       return;
     }
   }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import { checkVersion } from '../guards.ts';
+import type { DocumentRecord } from '../records.ts';
 import type { BlobParts, BlobSize } from '../blobs.ts';
 import type { Store } from '../store.ts';
 import { pageOf } from './lists.ts';
@@ -19,8 +20,19 @@ export function createDocuments({ documents }: State, clock: Clock): Store['docu
       const mine = documents.values().filter((document) => document.kind === kind);
       return pageOf(`documents of ${kind}`, mine, request, ({ id }) => ({ time: 0, id }));
     },
+    listOfWorkspace: async ({ kind, workspaceId, limit, above, below, order }) =>
+      ofWorkspace(kind, workspaceId)
+        .filter(({ id }) => (above === undefined || id > above) && (below === undefined || id < below))
+        .sort((a, b) => (a.id < b.id === (order === 'asc') ? -1 : 1))
+        .slice(0, limit),
+    countOfWorkspace: async ({ kind, workspaceId, max }) => Math.min(max, ofWorkspace(kind, workspaceId).length),
     delete: async (kind, id) => documents.delete(`${kind} ${id}`),
   };
+
+  function ofWorkspace(kind: string, workspaceId: string): DocumentRecord[] {
+    const all = [...documents.values()];
+    return all.filter((document) => document.kind === kind && document.data['workspaceId'] === workspaceId);
+  }
 }
 
 export function createBlobParts(): BlobParts {

@@ -35,6 +35,11 @@ export function createLeases(state: State, clock: Clock): Leases {
       return log?.owner != null && log.expiresAt > clock.now() ? log.owner : undefined;
     },
 
+    findWithInputs: async (owner) => {
+      const withInput = new Set(state.inputs.values().map(({ sessionId }) => sessionId));
+      return [...withInput].filter((sessionId) => state.logs.get(sessionId)?.owner === owner);
+    },
+
     findOrphans: async (limit) => {
       const withInput = new Set(state.inputs.values().map(({ sessionId }) => sessionId));
       const orphans = state.sessions.values().filter(({ id, status }) => {

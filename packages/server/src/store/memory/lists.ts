@@ -17,10 +17,12 @@ export function pageOf<Item extends object>(
   return toPage(list, request, cutPage(behind.slice(0, limit), request.limit, bytesOf), positionOf);
 }
 
-function bytesOf(item: object): number {
+/** What a list counts of a record. */
+export function bytesOf(item: object): number {
   return 'data' in item ? Buffer.byteLength(JSON.stringify(item.data)) : 0;
 }
 
+/** The position of a record in a list that is sorted by creation. */
 export function byCreation({ createdAt, id }: { createdAt: number; id: string }): Position {
   return { time: createdAt, id };
 }

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { createBlobs } from '../blobs.ts';
-import { pruneEntries, selectEntries } from '../entries.ts';
+import { bytesOf, pruneEntries, selectEntries } from '../entries.ts';
+import type { Entry } from '../frame.ts';
 import { found } from '../guards.ts';
 import type { NewCheckpoint, Signal, Store } from '../store.ts';
 import { storeError } from '../store-errors.ts';
@@ -12,6 +13,7 @@ import { createRecords } from './records.ts';
 import { createRuns } from './runs.ts';
 import { selectEvents } from './select-events.ts';
 import { State } from './state.ts';
+import { createSummaries } from './summaries.ts';
 
 /** A store that forgets. It is for tests, and it is the simple one that the others are compared with. */
 export function createMemoryStore({ clock = systemClock }: { clock?: Clock } = {}): Store {
@@ -32,11 +34,18 @@ export function createMemoryStore({ clock = systemClock }: { clock?: Clock } = {
     },
 
     runs: createRuns(state),
+    summaries: createSummaries(state),
     checkpoints: createCheckpoints(state),
 
     read: async ({ sessionId, skipsDeltas = false, ...request }) => {
       const log = found(state.logs.get(sessionId), sessionId);
       return skipsDeltas ? selectEvents(sessionId, log, request) : selectEntries(log.entries, request);
+    },
+
+    logBytes: async (sessionId, after) => {
+      const entries = state.logs.get(sessionId)?.entries ?? [];
+      const isCounted = (entry: Entry) => entry.kind === 'frame' && !entry.isDelta && entry.seq > after;
+      return entries.reduce((sum, entry) => sum + (isCounted(entry) ? bytesOf(entry) : 0), 0);
     },
 
     heads: async (sessionIds) => {

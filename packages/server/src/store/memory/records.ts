@@ -1,9 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
+import { storeLimits } from '../limits.ts';
 import { checkNew, checkNotArchived, checkVersion, found } from '../guards.ts';
 import { type Page, positionOfApproval } from '../page.ts';
-import type { AgentRecord, KeyRecord } from '../records.ts';
-import type { ListRequest, Store } from '../store.ts';
-import { byCreation, pageOf } from './lists.ts';
+import type { AgentRecord, KeyRecord, SessionRecord } from '../records.ts';
+import type { ListRequest, SessionListRequest, Store } from '../store.ts';
+import { byCreation, bytesOf, pageOf } from './lists.ts';
 import { keep, type State } from './state.ts';
 import { createWorks } from './works.ts';
 
@@ -18,15 +19,11 @@ export function createRecords(state: State, clock: Clock): Records {
     environments: createEnvironments(state),
     sessions: {
       get: async (workspaceId, id) => inWorkspace(state.sessions.get(id), workspaceId),
-      list: async (request) => {
-        const { agentId, agentVersion, statuses, updatedFrom = 0 } = request;
-        const sessions = state.sessions.values().filter((session) => {
-          const isAgent = agentId === undefined || session.agentId === agentId;
-          const isVersion = agentVersion === undefined || session.agentVersion === agentVersion;
-          const isNew = session.updatedAt >= updatedFrom;
-          return isNew && isAgent && isVersion && (statuses?.includes(session.status) ?? true);
-        });
-        return listOf('sessions', sessions, request);
+      findWorkspace: async (id) => state.sessions.get(id)?.workspaceId,
+      list: async (request) => listOf('sessions', findSessions(state, request), request),
+      listChanged: async (request) => {
+        const page = listOf('sessions', findSessions(state, request).map(withoutData), request);
+        return { ...page, items: page.items.map(({ id, createdAt }) => ({ id, createdAt })) };
       },
     },
     threads: {
@@ -41,7 +38,18 @@ export function createRecords(state: State, clock: Clock): Records {
     inputs: {
       peek: async (sessionId, limit) => {
         const inputs = state.inputs.values().filter((input) => input.sessionId === sessionId);
-        return inputs.sort((a, b) => a.position - b.position).slice(0, limit);
+        const first = inputs.sort((a, b) => a.position - b.position).slice(0, limit);
+        let bytes = 0;
+        const end = first.findIndex(({ data }) => (bytes += bytesOf({ data })) >= storeLimits.inputsTakenBytesMax);
+        return end === -1 ? first : first.slice(0, end + 1);
+      },
+      lastPosition: async (sessionId) => {
+        const positions = [...state.inputs.values()].filter((input) => input.sessionId === sessionId);
+        return positions.reduce<number | undefined>((last, { position }) => Math.max(last ?? 0, position), undefined);
+      },
+      bytes: async (sessionId) => {
+        const own = [...state.inputs.values()].filter((input) => input.sessionId === sessionId);
+        return own.reduce((sum, { data }) => sum + bytesOf({ data }), 0);
       },
     },
     approvals: {
@@ -146,6 +154,20 @@ interface Listed {
   id: string;
   createdAt: number;
   archivedAt: number | null;
+}
+
+function findSessions(state: State, request: SessionListRequest): SessionRecord[] {
+  const { agentId, agentVersion, statuses, updatedFrom = 0 } = request;
+  return state.sessions.values().filter((session) => {
+    const isAgent = agentId === undefined || session.agentId === agentId;
+    const isVersion = agentVersion === undefined || session.agentVersion === agentVersion;
+    const isNew = session.updatedAt >= updatedFrom;
+    return isNew && isAgent && isVersion && (statuses?.includes(session.status) ?? true);
+  });
+}
+
+function withoutData(session: SessionRecord): SessionRecord {
+  return { ...session, data: {} };
 }
 
 function listOf<Item extends Listed>(list: string, all: readonly Item[], request: ListRequest): Page<Item> {

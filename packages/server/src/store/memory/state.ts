@@ -11,6 +11,7 @@ import type {
   WorkRecord,
 } from '../records.ts';
 import type { NewCheckpoint, RunPlace } from '../store.ts';
+import type { SessionSummary, SummaryRecord } from '../summaries.ts';
 import { Table, type Undo } from '../table.ts';
 
 /** All that the memory store keeps. */
@@ -18,6 +19,7 @@ export class State {
   readonly agents = new Table<AgentRecord[]>();
   readonly environments = new Table<EnvironmentRecord>();
   readonly sessions = new Table<SessionRecord>();
+  readonly summaries = new Table<KeptSummary>();
   readonly threads = new Table<ThreadRecord>();
   readonly inputs = new Table<InputRecord>();
   readonly approvals = new Table<ApprovalRecord>();
@@ -28,10 +30,13 @@ export class State {
   lastPosition = 0;
 }
 
+/** A summary with what queries look at. */
+export type KeptSummary = SummaryRecord & Pick<SessionSummary, 'search'> & { readonly workspaceId: string };
+
 /** The log of a session and who owns it. */
 export interface MemoryLog {
   readonly entries: Entry[];
-  /** The numbers of those that are no deltas. */
+  /** The seqs of frames that are not deltas. */
   readonly eventSeqs: number[];
   readonly runs: readonly RunPlace[];
   readonly checkpoints: readonly NewCheckpoint[];

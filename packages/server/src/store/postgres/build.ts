@@ -6,7 +6,7 @@ import {
   PostgresQueryCompiler,
   type Compilable,
 } from 'kysely';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import type { Schema } from '../sql/schema.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
@@ -14,6 +14,7 @@ import type { Database } from './database.ts';
 /** Builds queries and runs none. */
 export type Build = Kysely<Schema>;
 
+/** Builds SQL for the tables of a schema; nothing is executed. */
 export function createBuild(schema: string): Build {
   const dialect = {
     createAdapter: () => new PostgresAdapter(),
@@ -32,18 +33,23 @@ export async function allRows<Row>(on: Connection | Database, query: Compilable<
 }
 
 /** As many of the rows as a page has room for, and one or two behind them: what is not shown should not be sent here. */
-export async function pageRows<Row>(on: Database, query: Compilable<Row>): Promise<Row[]> {
+export async function pageRows<Row>(
+  on: Database,
+  query: Compilable<Row>,
+  bytesMax: number = storeLimits.pageBytesMax,
+): Promise<Row[]> {
   const { sql, parameters } = query.compile();
   const { rows } = await on.read<Row>(
     `SELECT * FROM (
       SELECT found.*, sum(octet_length(data::text)) OVER (ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING) AS bytes_before
       FROM (${sql}) AS found
-    ) AS page WHERE bytes_before IS NULL OR bytes_before <= ${limits.pageBytesMax}`,
+    ) AS page WHERE bytes_before IS NULL OR bytes_before <= ${bytesMax}`,
     parameters,
   );
   return rows;
 }
 
+/** The first row of a query, if there is one. */
 export async function firstRow<Row>(on: Connection | Database, query: Compilable<Row>): Promise<Row | undefined> {
   return (await allRows(on, query))[0];
 }

@@ -1,4 +1,4 @@
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import type { Signal } from '../store.ts';
 import type { Database } from './database.ts';
 
@@ -7,7 +7,7 @@ const MARGIN_MS = 60_000;
 
 /** The signals that were missed since then, and more of them than that: they are hints. Deletions leave no trace. */
 export async function catchUp(database: Database, since: number): Promise<Signal[]> {
-  const values = [limits.databaseCatchUpMax];
+  const values = [storeLimits.databaseCatchUpMax];
   const [frames, inputs, works] = await Promise.all([
     database.read<{ sessionId: string; head: number }>(FRAMES, [...values, since - MARGIN_MS]),
     database.read<{ sessionId: string }>(INPUTS, values),

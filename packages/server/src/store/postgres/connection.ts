@@ -7,6 +7,7 @@ export interface Result<Row> {
   readonly count: number;
 }
 
+/** SQL with its parameters. */
 export interface Statement {
   readonly sql: string;
   readonly values?: readonly unknown[];
@@ -25,19 +26,27 @@ export interface Ending {
   destroy(): void;
 }
 
+interface ConnectionOptions {
+  readonly ending?: Ending;
+  /** Called with each failure, so that it can be counted. */
+  readonly onFailure?: (failure: DatabaseFailure) => void;
+}
+
 /** One connection. What it fails with is a `DatabaseFailure`. */
 export class Connection {
   readonly #client: Client;
   readonly #toText: (sql: string) => string;
   readonly #ending: Ending | undefined;
+  readonly #onFailure: ((failure: DatabaseFailure) => void) | undefined;
   #isLost = false;
   #isInTransaction = false;
 
-  /** With `ending` it is one's own: then it notices also when it breaks while nobody uses it. */
-  constructor(client: Client, toText: (sql: string) => string, ending?: Ending) {
+  /** With `ending` the connection is not pooled: a break is noticed also while it is idle. */
+  constructor(client: Client, toText: (sql: string) => string, { ending, onFailure }: ConnectionOptions = {}) {
     this.#client = client;
     this.#toText = toText;
     this.#ending = ending;
+    this.#onFailure = onFailure;
     if (ending === undefined) return;
     const lose = () => {
       this.#isLost = true;
@@ -58,7 +67,7 @@ export class Connection {
   async query<Row>(sql: string, values: readonly unknown[] = []): Promise<Result<Row>> {
     try {
       const { rows, rowCount } = await this.#send(sql, values);
-      // Who writes the text knows its columns.
+      // The cast: the SQL determines the columns.
       return { rows: rows as Row[], count: rowCount ?? 0 };
     } catch (error) {
       throw this.#note(error);
@@ -112,7 +121,7 @@ export class Connection {
     this.#client.on('end', onEnd);
   }
 
-  /** Only for a connection of one's own. Who does not answer is not waited for. */
+  /** Only for a dedicated connection. Does not wait for an answer of the server. */
   async end(): Promise<void> {
     this.#isLost = true;
     const timer = setTimeout(() => this.drop(), END_WAIT_MS);
@@ -120,7 +129,7 @@ export class Connection {
     clearTimeout(timer);
   }
 
-  /** Ends it without a word. */
+  /** Destroys the connection. */
   drop(): void {
     this.#isLost = true;
     this.#ending?.destroy();
@@ -145,6 +154,7 @@ export class Connection {
   #note(error: unknown): DatabaseFailure {
     const failure = toFailure(error);
     if (failure.isLost) this.#isLost = true;
+    if (failure !== error) this.#onFailure?.(failure);
     return failure;
   }
 }

@@ -1,4 +1,4 @@
-/** What the database, or the way to it, has failed with. Outside of this folder nobody sees it. */
+/** A failure of the database or of the connection to it. It does not leave this folder. */
 export class DatabaseFailure extends Error {
   override readonly name = 'DatabaseFailure';
   /** Five characters, as the SQL standard has them. */
@@ -15,13 +15,13 @@ export class DatabaseFailure extends Error {
     this.isUnreachable = kind === 'unreachable';
   }
 
-  /** Others came first: the same again may work. Somebody else has just made a row that was not there counts as well. */
+  /** A concurrent transaction came first: a retry may work. A row that another process has just inserted counts as well. */
   get isConflict(): boolean {
     return !this.isLost && !this.isUnreachable && CONFLICTS.has(this.code ?? '');
   }
 }
 
-/** Serialisation failure, deadlock, a unique key that was taken meanwhile, a parent that was deleted meanwhile. */
+/** Serialisation failure, deadlock, a unique key that was taken, or a parent that was deleted, in the meantime. */
 const CONFLICTS = new Set(['40001', '40P01', '23505', '23503']);
 
 /** Of a query. The server refuses it and goes on, or the connection has ended. */

@@ -1,12 +1,14 @@
 import type * as Pg from 'pg';
 import type { Clock } from '../../base/clock.ts';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import { storeError } from '../store-errors.ts';
 import { Connection, type Result } from './connection.ts';
+import { ConnectionWaits } from './connection-waits.ts';
 import { DatabaseFailure, toUnreachable } from './database-failure.ts';
 import { pause, retry } from './retry.ts';
 import { parserOf } from './values.ts';
 
+/** Where the database is, and how many connections are used. */
 export interface DatabaseOptions {
   readonly url: string;
   /** Where signals are listened for. Behind a pooler that hands out transactions it has to lead past it. */
@@ -29,6 +31,7 @@ export interface DatabaseOptions {
 export class Database {
   readonly schema: string;
   readonly patienceMs: number;
+  readonly connections: ConnectionWaits;
   readonly #driver: typeof Pg;
   readonly #options: DatabaseOptions;
   readonly #pool: Pg.Pool;
@@ -39,16 +42,18 @@ export class Database {
     this.#driver = driver;
     this.#options = options;
     this.schema = options.schema;
-    this.patienceMs = options.patienceMs ?? limits.databasePatienceMs;
+    this.patienceMs = options.patienceMs ?? storeLimits.databasePatienceMs;
+    const max = options.connectionsMax ?? storeLimits.databaseConnectionsMax;
     this.#pool = new driver.Pool({
       ...this.#settings(options.url),
-      max: options.connectionsMax ?? limits.databaseConnectionsMax,
+      max,
       allowExitOnIdle: true,
     });
-    // Of an idle connection that breaks nobody has to hear: the next query gets another one.
+    this.connections = new ConnectionWaits(this.#pool, max);
+    // An idle connection that breaks is not reported: the next query gets another one.
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => {
-      // Without a listener it would end the process; whoever uses the connection gets the error from its query.
+      // Without a listener it would end the process; the user of the connection gets the error from its query.
       client.on('error', () => {});
       client.query(SETTINGS).catch(() => {});
     });
@@ -73,12 +78,12 @@ export class Database {
     return this.#closing !== undefined;
   }
 
-  /** What only reads: it is repeated when the connection breaks, so that nobody hears of a database that restarts. */
+  /** What only reads: it is repeated when the connection breaks, so that a restart of the database is not visible to callers. */
   read<Row>(sql: string, values: readonly unknown[] = []): Promise<Result<Row>> {
     return this.#patiently(true, (connection) => connection.query<Row>(sql, values));
   }
 
-  /** One statement that writes. If the connection breaks meanwhile nobody knows what became of it. */
+  /** One statement that writes. If the connection breaks in the meantime the outcome is unknown. */
   write<Row>(sql: string, values: readonly unknown[] = []): Promise<Result<Row>> {
     return this.#patiently(false, (connection) => connection.query<Row>(sql, values));
   }
@@ -88,21 +93,21 @@ export class Database {
     return this.#patiently(false, (connection) => connection.transaction(run));
   }
 
-  /** A connection of one's own, and not one of those that all share. Who takes it ends it. */
+  /** A dedicated connection outside the pool. The caller ends it. */
   async connect(purpose: 'commit' | 'listen'): Promise<Connection> {
     this.#check();
     const { url, listenUrl = url } = this.#options;
     const client = new this.#driver.Client(this.#settings(purpose === 'listen' ? listenUrl : url));
     const connection = new Connection(client, this.#toText, {
-      end: () => client.end(),
-      destroy: () => streamOf(client).destroy(),
+      onFailure: (failure) => this.#note(failure),
+      ending: { end: () => client.end(), destroy: () => streamOf(client).destroy() },
     });
     try {
       await client.connect();
       await connection.query(SETTINGS);
     } catch (error) {
       await connection.end();
-      throw toUnreachable(error);
+      throw this.#note(toUnreachable(error));
     }
     if (!this.isClosed) return connection;
     await connection.end();
@@ -127,9 +132,9 @@ export class Database {
         return await this.#withPooled(run);
       } catch (error) {
         const isConflict = error instanceof DatabaseFailure && error.isConflict;
-        if (!isConflict || conflicts > limits.databaseConflictsMax) throw error;
+        if (!isConflict || conflicts > storeLimits.databaseConflictsMax) throw error;
       }
-      await pause(limits.databaseRetryMs);
+      await pause(storeLimits.databaseRetryMs);
     }
   }
 
@@ -137,12 +142,12 @@ export class Database {
     this.#check();
     let client: Pg.PoolClient;
     try {
-      client = await this.#pool.connect();
+      client = await this.connections.waitFor(() => this.#pool.connect());
     } catch (error) {
       if (this.isClosed) throw closed();
-      throw toUnreachable(error);
+      throw this.#note(toUnreachable(error));
     }
-    const connection = new Connection(client, this.#toText);
+    const connection = new Connection(client, this.#toText, { onFailure: (failure) => this.#note(failure) });
     try {
       return await run(connection);
     } finally {
@@ -164,15 +169,20 @@ export class Database {
     return text;
   };
 
+  #note(failure: DatabaseFailure): DatabaseFailure {
+    this.connections.noteFailure(failure);
+    return failure;
+  }
+
   #settings(url: string): Pg.ClientConfig {
     return {
       connectionString: url,
       application_name: 'fleetloom',
-      connectionTimeoutMillis: limits.databaseConnectMs,
+      connectionTimeoutMillis: storeLimits.databaseConnectMs,
       // The server ends what takes too long. This is for one that does not answer at all any more.
-      query_timeout: limits.databaseStatementMs + limits.databaseConnectMs,
+      query_timeout: storeLimits.databaseStatementMs + storeLimits.databaseConnectMs,
       keepAlive: true,
-      keepAliveInitialDelayMillis: limits.databaseListenCheckMs,
+      keepAliveInitialDelayMillis: storeLimits.databaseListenCheckMs,
       // Queries are sent without waiting for the answers to those before them. Older drivers wait; nothing else differs.
       pipeline: true,
       types: { getTypeParser: parserOf },
@@ -186,16 +196,16 @@ export class Database {
 
 const SCHEMA_NAME = /^[a-z_][a-z0-9_]{0,47}$/;
 
-/** Texts are few: one per query and combination of filters. The bound is for what nobody thought of. */
+/** Texts are few: one per query and combination of filters. The bound is for unforeseen callers. */
 const TEXTS_MAX = 500;
 
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::int8';
 
 /** Not part of the connection's parameters, which poolers refuse. */
-const SETTINGS = `SET statement_timeout = ${limits.databaseStatementMs}; SET lock_timeout = ${limits.databaseLockMs};
-  SET idle_in_transaction_session_timeout = ${limits.databaseIdleMs}`;
+const SETTINGS = `SET statement_timeout = ${storeLimits.databaseStatementMs}; SET lock_timeout = ${storeLimits.databaseLockMs};
+  SET idle_in_transaction_session_timeout = ${storeLimits.databaseIdleMs}`;
 
-/** Only when it is needed: who uses the file of SQLite does not have it. */
+/** Imported on first use: users of SQLite do not have the package. */
 async function loadDriver(load: () => Promise<unknown>): Promise<typeof Pg> {
   try {
     const loaded = (await load()) as typeof Pg & { readonly default?: typeof Pg };

@@ -32,6 +32,11 @@ export function createLeases(database: Database, node: string): Leases {
       return rows[0] === undefined || rows[0].isFree ? undefined : rows[0].owner;
     },
 
+    findWithInputs: async (owner) => {
+      const { rows } = await database.read<{ session_id: string }>(WITH_INPUTS, [owner]);
+      return rows.map(({ session_id: id }) => id);
+    },
+
     findOrphans: async (limit) => {
       const { rows } = await database.read<{ session_id: string }>(ORPHANS, [limit, node]);
       return rows.map(({ session_id: id }) => id);
@@ -42,7 +47,7 @@ export function createLeases(database: Database, node: string): Leases {
 type Taken = Omit<Extract<Acquired, { ok: true }>, 'ok'>;
 type Holder = Omit<Extract<Acquired, { ok: false }>, 'ok'> & { readonly isFree: boolean };
 
-// Who has to wait for the row sees it as it is then, so of two only one finds it free.
+// A statement that waits for the row then sees its new state, so only one of two finds it free.
 const ACQUIRE = `
   UPDATE ~logs SET fence = fence + 1, owner = $2, expires_at = @now + $3
   WHERE session_id = $1 AND (owner IS NULL OR owner = $2 OR expires_at <= @now)
@@ -58,10 +63,14 @@ const RENEW = `
   )
   UPDATE ~logs l SET expires_at = @now + $4 FROM mine WHERE l.session_key = mine.session_key RETURNING l.session_id`;
 const RELEASE = 'UPDATE ~logs SET owner = NULL, fence = fence + 1 WHERE session_id = $1 AND fence = $2';
-// In another order for each process, so that those of a dead one are not all wanted by everybody at once.
+// From the inputs, which are few, and not from the sessions of an owner, which may be thousands.
+const WITH_INPUTS = `
+  SELECT l.session_id FROM (SELECT DISTINCT session_key FROM ~inputs) i
+  JOIN ~logs l ON l.session_key = i.session_key WHERE l.owner = $1`;
+// In another order for each process, so that processes do not all try to take the same sessions of a dead one.
 const ORPHANS = `
   SELECT l.session_id FROM ~logs l
   WHERE l.session_key IN (
-    SELECT key FROM ~sessions WHERE status IN ('running', 'rescheduling') UNION SELECT session_key FROM ~inputs
+    SELECT session_key FROM ~busy UNION SELECT session_key FROM ~inputs
   ) AND (l.owner IS NULL OR l.expires_at <= @now)
   ORDER BY hashtext(l.session_id || $2) LIMIT $1`;

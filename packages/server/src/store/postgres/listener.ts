@@ -1,16 +1,17 @@
 import { inBackground, reportAsWarning } from '../../base/in-background.ts';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import { type Cancel, type Schedule, systemSchedule } from '../../base/schedule.ts';
 import type { Signal } from '../store.ts';
 import { catchUp } from './catch-up.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
-import { decodePayload } from './payload.ts';
+import { storeError } from '../store-errors.ts';
+import { decodePayload, encodePayload } from './payload.ts';
 import { pause } from './retry.ts';
 
 export interface ListenerOptions {
   readonly database: Database;
-  /** Who says the same name is this process itself, which knows. */
+  /** Signals with this name are from this process, and are ignored. */
   readonly node: string;
   readonly onSignals: (signals: readonly Signal[]) => void;
   readonly schedule?: Schedule;
@@ -18,8 +19,8 @@ export interface ListenerOptions {
 }
 
 /**
- * Hears what other processes have committed, on one connection. When that breaks another one is made, and whoever waits is
- * told what may have happened meanwhile.
+ * Receives what other processes have committed, on one connection. When that breaks another one is opened, and subscribers
+ * receive what may have happened in the meantime.
  */
 export class Listener {
   readonly #options: Required<ListenerOptions>;
@@ -27,14 +28,16 @@ export class Listener {
   #running: Promise<void> | undefined;
   #cancelCheck: Cancel = () => {};
   #isClosed = false;
+  /** Called when a notification of this process has come back. */
+  #onOwn: () => void = () => {};
   /** By the clock of the database: up to here nothing was missed. */
   #heardUntil = 0;
 
   constructor(options: ListenerOptions) {
-    this.#options = { schedule: systemSchedule, checkMs: limits.databaseListenCheckMs, ...options };
+    this.#options = { schedule: systemSchedule, checkMs: storeLimits.databaseListenCheckMs, ...options };
   }
 
-  /** Hears everything from when it resolves on. */
+  /** Resolves when it listens; signals from then on are delivered. */
   async start(): Promise<void> {
     try {
       await this.#connect();
@@ -44,6 +47,27 @@ export class Listener {
       throw error;
     }
     this.#check();
+  }
+
+  /** Notifies itself and rejects if nothing arrives: behind a pooler in transaction mode LISTEN succeeds without effect. */
+  async checkArrival(): Promise<void> {
+    const { database, node, schedule } = this.#options;
+    const probe = { hasArrived: false };
+    for (let attempt = 1; attempt <= storeLimits.databaseProbesMax && !probe.hasArrived; attempt++) {
+      const arrived = new Promise<void>((resolve) => {
+        const cancel = schedule(resolve, storeLimits.databaseProbeMs);
+        this.#onOwn = () => {
+          probe.hasArrived = true;
+          cancel();
+          resolve();
+        };
+      });
+      // Through the pool, not on the listening connection, where a pooler would also pass the notification on.
+      await database.read('SELECT pg_notify($1, $2)', [database.schema, encodePayload(node, [])]);
+      await arrived;
+    }
+    this.#onOwn = () => {};
+    if (!probe.hasArrived) throw storeError('no_signals', 'the database accepts LISTEN, but no notification arrives');
   }
 
   async close(): Promise<void> {
@@ -66,9 +90,10 @@ export class Listener {
 
   #hear(text: string): void {
     const { node, signals } = decodePayload(text);
+    if (node === this.#options.node) this.#onOwn();
     if (this.#isClosed || node === this.#options.node) return;
     // If the database cannot be asked, a new connection looks again as soon as it can.
-    if (signals === 'look') void this.#look().catch(() => this.#connection?.drop());
+    if (signals === 'look') inBackground(this.#look(), () => this.#connection?.drop());
     else this.#options.onSignals(signals);
   }
 
@@ -78,24 +103,24 @@ export class Listener {
   }
 
   async #reconnect(): Promise<void> {
-    for (let delayMs: number = limits.databaseRetryMs; !this.#isClosed; ) {
+    for (let delayMs: number = storeLimits.databaseRetryMs; !this.#isClosed; ) {
       try {
         await this.#connect();
         // After the new one listens, so that nothing is between them.
         await this.#look();
         break;
       } catch {
-        // The database is away. Who asks it for something hears of it; signals come again when it does.
+        // The database is unavailable. Queries report that; signals resume with the next connection.
         await this.#connection?.end();
         this.#connection = undefined;
       }
       await pause(delayMs);
-      delayMs = Math.min(2 * delayMs, limits.databaseRetryMsMax);
+      delayMs = Math.min(2 * delayMs, storeLimits.databaseRetryMsMax);
     }
     this.#running = undefined;
   }
 
-  /** Tells what may have been missed. */
+  /** Signals the sessions that may have been missed. */
   async #look(): Promise<void> {
     const { database, onSignals } = this.#options;
     const since = this.#heardUntil;
@@ -105,7 +130,7 @@ export class Listener {
     if (signals.length > 0 && !this.#isClosed) onSignals(signals);
   }
 
-  /** A connection can be dead without anybody saying so. Whoever asks finds out. */
+  /** A connection can be dead without an error. A query finds out. */
   #check(): void {
     this.#cancelCheck = this.#options.schedule(() => {
       inBackground(
@@ -118,12 +143,12 @@ export class Listener {
   async #ask(): Promise<void> {
     const connection = this.#connection;
     if (connection === undefined) return;
-    const cancel = this.#options.schedule(() => connection.drop(), limits.databaseConnectMs);
+    const cancel = this.#options.schedule(() => connection.drop(), storeLimits.databaseConnectMs);
     try {
       const { rows } = await connection.query<{ now: number }>('SELECT @now AS now');
       this.#heardUntil = rows[0]!.now;
     } catch {
-      // It is gone, and whoever is told when it ends makes another one.
+      // The connection is gone; the handler of its end opens another one.
       connection.drop();
     } finally {
       cancel();

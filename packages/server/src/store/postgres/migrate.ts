@@ -10,7 +10,7 @@ import { STEPS } from './steps.ts';
 export async function migrate(database: Database, steps: readonly string[] = STEPS): Promise<void> {
   if ((await findVersion(database)) === steps.length) return;
   await database.transaction(async (connection) => {
-    // The first of many may take long, and the others wait for it. Nobody else may hold this lock.
+    // The first of many may take long, and the others wait for it. No other code takes this lock.
     await connection.query('SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0');
     await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [lockOf(database.schema)]);
     await createSchema(connection, database.schema);
@@ -33,7 +33,7 @@ async function findVersion(database: Database): Promise<number> {
   return row?.version ?? 0;
 }
 
-/** Who may use a schema that somebody else has made for it need not be allowed to make one. */
+/** A user of an existing schema need not be allowed to create one. */
 async function createSchema(connection: Connection, schema: string): Promise<void> {
   const there = await connection.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
   if (there.count === 0) await connection.query(`CREATE SCHEMA ${schema}`);
@@ -46,6 +46,7 @@ function checkVersion({ schema }: Database, current: number, steps: readonly str
   throw storeError('store_too_new', `the schema ${schema} was written by a newer version of Fleetloom (${forms})`);
 }
 
+/** SQL that lets one node at a time migrate the schema. */
 export function lockOf(schema: string): string {
   return `fleetloom ${schema}`;
 }

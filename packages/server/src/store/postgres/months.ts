@@ -24,7 +24,7 @@ export class Months {
     return month * KEYS_PER_MONTH;
   }
 
-  /** Removes the tables of months in which no session is left. Not of the last two: clocks differ, and somebody may begin. */
+  /** Removes the tables of months in which no session is left. Not of the last two: clocks differ, and a session may be created. */
   async dropEmpty(time: number): Promise<string[]> {
     const { rows } = await this.#database.read<{ name: string }>(TABLES, [this.#database.schema]);
     const old = rows.filter(({ name }) => toMonth(name) < monthOf(time) - 1);
@@ -33,7 +33,7 @@ export class Months {
     return dropped;
   }
 
-  /** Made apart and then attached: so nobody who reads or appends has to wait. */
+  /** Created separately and then attached, so that readers and writers do not wait. */
   async #create(month: number): Promise<void> {
     const [from, to] = rangeOf(month);
     const name = nameOf(month);
@@ -54,7 +54,7 @@ export class Months {
         rangeOf(month),
       );
       if (left.count > 0) return false;
-      // For an instant nobody reads or appends. If somebody takes long this comes again later.
+      // For an instant no process reads or appends. If a transaction takes long this is retried later.
       await connection.query(`SET LOCAL lock_timeout = ${DROP_WAIT_MS}`);
       await connection.query(`DROP TABLE ~${name}`);
       return true;

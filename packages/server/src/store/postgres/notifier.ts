@@ -1,4 +1,4 @@
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import type { Signal } from '../store.ts';
 import type { Connection } from './connection.ts';
 import type { Database } from './database.ts';
@@ -6,8 +6,8 @@ import { encodePayload } from './payload.ts';
 import { pause } from './retry.ts';
 
 /**
- * Tells the other processes what was committed, behind the commit and beside it: a notification takes a lock of the whole
- * database, which no commit should wait for. One is under way at a time, and what happens meanwhile is in the next.
+ * Notifies the other processes of what was committed, behind the commit and beside it: a notification takes a lock of the whole
+ * database, which no commit should wait for. One is under way at a time, and later signals are in the next.
  */
 export class Notifier {
   readonly #database: Database;
@@ -32,7 +32,7 @@ export class Notifier {
     if (this.#waiting.size > 0) this.#running ??= this.#run();
   }
 
-  /** Says what there is to say, if somebody hears it. */
+  /** Sends the pending signals, if any process listens. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#running;
@@ -40,19 +40,19 @@ export class Notifier {
   }
 
   async #run(): Promise<void> {
-    let delayMs: number = limits.databaseRetryMs;
+    let delayMs: number = storeLimits.databaseRetryMs;
     while (this.#waiting.size > 0) {
       const waiting = this.#waiting;
       this.#waiting = new Map();
       try {
         await this.#send([...waiting.values()]);
-        delayMs = limits.databaseRetryMs;
+        delayMs = storeLimits.databaseRetryMs;
       } catch {
-        // Who listens looks by itself now and then, and does so at once when its own connection comes back.
+        // Listeners poll on their own, and at once when their connection comes back.
         if (this.#isClosing) break;
         this.#waiting = new Map([...waiting, ...this.#waiting]);
         await pause(delayMs);
-        delayMs = Math.min(2 * delayMs, limits.databaseRetryMsMax);
+        delayMs = Math.min(2 * delayMs, storeLimits.databaseRetryMsMax);
       }
     }
     this.#running = undefined;
@@ -67,5 +67,5 @@ export class Notifier {
   }
 }
 
-/** A notification is a transaction of its own, which would wait for the disk, and nobody misses it after a crash. */
+/** A notification is a transaction of its own, which would wait for the disk, and it is not needed after a crash. */
 const NOTIFY = "SELECT pg_notify($1, $2), set_config('synchronous_commit', 'off', true)";

@@ -1,17 +1,18 @@
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import type { Signal } from '../store.ts';
 
-// What one process tells the others: who it is and what has happened, or only that so much has happened that each has to
+// A notification of one process to the others: its name and its signals, or only that there were so many that each has to
 // look for itself.
 
+/** The signals of a node; `look`: there were too many for one notification. */
 export type Payload = { readonly node: string; readonly signals: readonly Signal[] | 'look' };
 
 export function encodePayload(node: string, signals: readonly Signal[]): string {
   const text = JSON.stringify([node, ...signals.map(toEntry)]);
-  return Buffer.byteLength(text) <= limits.databaseSignalBytesMax ? text : JSON.stringify([node, 'look']);
+  return Buffer.byteLength(text) <= storeLimits.databaseSignalBytesMax ? text : JSON.stringify([node, 'look']);
 }
 
-/** What is no payload of ours says nothing, but then something may have happened. */
+/** A foreign payload has no meaning, but then something may have happened. */
 export function decodePayload(text: string): Payload {
   const parsed = parse(text);
   if (!Array.isArray(parsed) || typeof parsed[0] !== 'string') return { node: '', signals: 'look' };
@@ -37,7 +38,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Somebody else uses our channel; see above.
+    // Another program uses our channel; see above.
     return undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { ownPostgres, testDatabase } from '../../../../../test/support/postgres.ts';
 import { createManualClock } from '../../base/clock.ts';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import { createManualSchedule } from '../../base/manual-schedule.suite.ts';
 import type { Signal, Store } from '../store.ts';
 import { append, codeOf, enqueue, owned, readAll, show, start } from '../suite/samples.suite.ts';
@@ -37,7 +37,7 @@ async function killBackends(): Promise<number> {
   return (await database.write(sql, [place.schema])).count;
 }
 
-it('[P7] whatever connections are killed during commits, what was acknowledged is there once, and nothing else', async () => {
+it('[P7] when connections are killed during commits, acknowledged writes exist once, and no others', async () => {
   const store = await open();
   const ids = Array.from({ length: 4 }, (_, index) => `sesn_p7_${index}`);
   const fences = await Promise.all(ids.map((id) => owned(steady, id)));
@@ -77,7 +77,7 @@ const kinds = [
   { kind: 'records too', changes: [enqueue('sevt_1')], request: 'COMMIT', answer: 'COMMIT' },
 ];
 
-it.each(kinds)('[P8] a commit ($kind) whose answer is lost is reported as what it has become', async (given) => {
+it.each(kinds)('[P8] a commit ($kind) whose answer is lost is reported with its real outcome', async (given) => {
   const sessionId = `sesn_p8 ${given.kind}`;
   const fence = await owned(steady, sessionId);
   const stale = `${sessionId} stale`;
@@ -97,7 +97,7 @@ it.each(kinds)('[P8] a commit ($kind) whose answer is lost is reported as what i
   expect(await commitOne(shaky, append(sessionId, fence, ['f']))).toEqual({ firstSeq: 4, lastSeq: 4 });
 });
 
-it('[P8] nothing comes of a commit that the database reads after its sender has given it up', async () => {
+it('[P8] a commit that the database reads after its sender has given up has no effect', async () => {
   const fence = await owned(steady, 'sesn_late');
   const arrive = proxy.delay('append_frames');
   expect(await commitOne(shaky, append('sesn_late', fence, ['a']))).toEqual({ firstSeq: 1, lastSeq: 1 });
@@ -105,18 +105,18 @@ it('[P8] nothing comes of a commit that the database reads after its sender has 
   expect(show(await readAll(steady, 'sesn_late'))).toEqual(['1 a']);
 });
 
-it('[P8] a commit that goes on while its sender asks for it is waited for, and done once', async () => {
+it('[P8] a commit that is still running when its sender asks for its outcome is waited for, and applied once', async () => {
   const fence = await owned(steady, 'sesn_going_on');
   const arrive = proxy.delay('COMMIT');
   const committed = commitOne(shaky, append('sesn_going_on', fence, ['a'], [enqueue('sevt_1')]));
-  await until(async () => (await waitsFor('~commits ')) > 0, 'somebody asks');
+  await until(async () => (await waitsFor('~commits ')) > 0, 'a process asks');
   await arrive();
   expect(await committed).toEqual({ firstSeq: 1, lastSeq: 1 });
   expect(show(await readAll(steady, 'sesn_going_on'))).toEqual(['1 a']);
   expect(await steady.inputs.peek('sesn_going_on', 9)).toHaveLength(1);
 });
 
-it('[P9] who listens hears of everything again after the connection has broken, also of what came meanwhile', async () => {
+it('[P9] a listener receives a wake-up after its connection has broken, also for changes in the meantime', async () => {
   const own = await openProxy(place.url);
   onTestFinished(() => own.close());
   const store = await open({ listenUrl: own.url });
@@ -139,7 +139,7 @@ it('[P9] who listens hears of everything again after the connection has broken, 
   await hears(heard, frame(2));
 });
 
-it('[P9] a connection that is dead without a word is noticed when it is asked, and replaced', async () => {
+it('[P9] a connection that is dead without notice is detected by a query, and replaced', async () => {
   const own = await openProxy(place.url);
   onTestFinished(() => own.close());
   const { schedule, advance } = createManualSchedule(createManualClock());
@@ -149,14 +149,35 @@ it('[P9] a connection that is dead without a word is noticed when it is asked, a
   own.freeze();
   const fence = await owned(steady, 'sesn_dead');
   await commitOne(steady, append('sesn_dead', fence, ['a']));
-  advance(limits.databaseListenCheckMs);
-  advance(limits.databaseConnectMs - 1);
+  advance(storeLimits.databaseListenCheckMs);
+  advance(storeLimits.databaseConnectMs - 1);
   expect(heard).toEqual([]);
   advance(1);
-  await until(() => heard.some(({ sessionId }) => sessionId === 'sesn_dead'), 'what came meanwhile');
+  await until(() => heard.some(({ sessionId }) => sessionId === 'sesn_dead'), 'a change in the meantime');
 });
 
-it('[P10] a database that restarts, or crashes, is waited for: commits and reads go on where they were', async () => {
+it('[P112] a database whose notifications do not arrive is rejected at start with the option to use, and accepted with a direct address for them', async () => {
+  const pooler = await openProxy(place.url, { dropsNotifications: true });
+  onTestFinished(() => pooler.close());
+  const choice = { ...place, url: pooler.url, checksSignals: true };
+  const startedAt = performance.now();
+  await expect(openPostgresStore(choice)).rejects.toMatchObject({
+    code: 'no_signals',
+    message: expect.stringContaining('--database-listen or FLEETLOOM_DATABASE_LISTEN'),
+  });
+  const waitedMs = performance.now() - startedAt;
+  expect(waitedMs).toBeGreaterThan(0.9 * storeLimits.databaseProbesMax * storeLimits.databaseProbeMs);
+  // Programs that only write keys do not need notifications.
+  await (await openPostgresStore({ ...choice, checksSignals: false })).close();
+  const store = await openPostgresStore({ ...choice, listenUrl: place.url });
+  const heard: Signal[] = [];
+  store.subscribe((signals) => heard.push(...signals));
+  await commitOne(steady, append('sesn_p112', await owned(steady, 'sesn_p112'), ['a']));
+  await until(() => heard.some(({ sessionId }) => sessionId === 'sesn_p112'), 'a signal past the pooler');
+  await store.close();
+});
+
+it('[P10] commits and reads wait for a database that restarts or crashes, and then continue', async () => {
   const postgres = await ownPostgres();
   const store = await openPostgresStore({ url: postgres.url });
   const fence = await owned(store, 'sesn_p10');
@@ -195,7 +216,7 @@ it('[P10] a database that restarts, or crashes, is waited for: commits and reads
   await hasty.close();
 });
 
-it('[P10] a store that is closed while nobody knows what became of a commit says so', async () => {
+it('[P10] a store that is closed while the outcome of a commit is unknown reports that', async () => {
   const own = await openProxy(place.url);
   const store = await openPostgresStore({ ...place, url: own.url });
   const fence = await owned(steady, 'sesn_closed');
@@ -224,12 +245,12 @@ async function waitsFor(text: string): Promise<number> {
   return (await database.read(sql, [text.replace('~', `${place.schema}.`)])).count;
 }
 
-it('[P76] who is told to look while the database cannot be asked looks when it can', async () => {
+it('[P76] a process that is signalled to poll while the database is unreachable polls once it is reachable', async () => {
   const way = await openProxy(place.url);
   onTestFinished(() => way.close());
   const fence = await owned(steady, 'sesn_p76');
   await commitOne(steady, append('sesn_p76', fence, ['a']));
-  // It is told by a way that holds, and asks by one that is cut.
+  // The signal arrives on a working connection, and the poll uses one that is cut.
   const store = await open({ url: way.url, listenUrl: place.url, patienceMs: 50 });
   const heard: Signal[] = [];
   store.subscribe((signals) => heard.push(...signals));
@@ -242,7 +263,7 @@ it('[P76] who is told to look while the database cannot be asked looks when it c
   const before = await listening();
   // Too much has happened for one signal.
   await database.write("SELECT pg_notify($1, 'look')", [place.schema]);
-  await until(async () => (await listening()).some((pid) => !before.includes(pid)), 'it listens anew');
+  await until(async () => (await listening()).some((pid) => !before.includes(pid)), 'it listens again');
   expect(heard.filter(({ sessionId }) => sessionId === 'sesn_p76')).toEqual([]);
   way.open();
   await until(() => heard.some(({ sessionId }) => sessionId === 'sesn_p76'), 'it has looked');

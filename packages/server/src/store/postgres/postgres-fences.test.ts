@@ -36,7 +36,7 @@ async function rowsOf(sessionId: string, of = database): Promise<string[]> {
   return (await of.read<{ row: string }>(sql, [sessionId])).rows.map(({ row }) => row);
 }
 
-/** Whoever had it before has lost it: its lease is over at once. */
+/** The previous owner has lost the session: its lease ends at once. */
 async function take(store: Store, sessionId: string, owner: string): Promise<number> {
   const acquired = await store.leases.acquire({ sessionId, owner, ttlMs: 0 });
   if (!acquired.ok) throw new Error(`${acquired.owner} has it`);
@@ -58,7 +58,7 @@ it('[P70] each row of a log has the fence with which it was written, before and 
   expect([old, fresh]).toEqual([1, 2]);
   expect(await rowsOf(id)).toEqual(['1-1 0', '2-3 1', '4-4 1', '5-5 2', '6-6 2']);
 
-  await new Segments(database).tidy(id);
+  await new Segments(database).mergeRows(id);
   expect(await rowsOf(id)).toEqual(['1-1 0', '2-4 1', '5-6 2']);
   await commitOne(two, append(id, fresh, ['f']));
   // Behind a row that is put together already, and over the border between two owners.
@@ -78,7 +78,7 @@ async function appendAsBefore(of: Database, sessionId: string, fence: number, gi
   await of.write(sql, [sessionId, fence, data]);
 }
 
-it('[P71] a database in the form before goes on while its nodes are replaced, and its old rows have the fence 0', async () => {
+it('[P71] a database of the previous version works while its nodes are replaced, and its old rows have the fence 0', async () => {
   const before = { url: place.url, schema: `${place.schema}_p71` };
   const own = await Database.open(before);
   await migrate(own, STEPS.slice(0, 1));
@@ -93,7 +93,7 @@ it('[P71] a database in the form before goes on while its nodes are replaced, an
   await appendAsBefore(own, 'sesn_p71', old, sampleFrame('c'));
   const fresh = await take(newNode, 'sesn_p71', 'new');
   await commitOne(newNode, append('sesn_p71', fresh, ['d']));
-  await new Segments(own).tidy('sesn_p71');
+  await new Segments(own).mergeRows('sesn_p71');
   expect(await rowsOf('sesn_p71', own)).toEqual(['1-2 0', '3-3 1', '4-4 2']);
   expect(show(await readAll(newNode, 'sesn_p71'))).toEqual(['1 a', '2 b', '3 c', '4 d']);
   await Promise.all([oldNode.close(), newNode.close()]);

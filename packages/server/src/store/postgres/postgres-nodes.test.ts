@@ -1,7 +1,7 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest';
 import { testDatabase } from '../../../../../test/support/postgres.ts';
-import { limits } from '../../base/limits.ts';
-import { createLog } from '../log.ts';
+import { storeLimits } from '../limits.ts';
+import { createLog } from '../../log/log.ts';
 import type { Signal, Store } from '../store.ts';
 import { compareHistories } from '../suite/histories.suite.ts';
 import {
@@ -19,6 +19,7 @@ import {
 import { commitOne, type Write } from '../write.ts';
 import { Database } from './database.ts';
 import { migrate } from './migrate.ts';
+import { STEPS } from './steps.ts';
 import { openPostgresStore } from './postgres-store.ts';
 import { until } from './suite/until.suite.ts';
 
@@ -47,7 +48,7 @@ function listen(store: Store): Signal[] {
   return heard;
 }
 
-it('[P1] PostgreSQL and memory give the same answers to the same random history', async () => {
+it('[P1] PostgreSQL and memory return the same results for the same random history', async () => {
   const { url } = place;
   const schema = `${place.schema}_p1`;
   await (await openPostgresStore({ url, schema })).close();
@@ -63,7 +64,7 @@ it('[P1] PostgreSQL and memory give the same answers to the same random history'
 
 it('[P2] any number of processes make the tables at once, each step runs once, and a newer form is refused', async () => {
   const versions = await database.read('SELECT version FROM ~migrations');
-  expect(versions.rows).toEqual([{ version: 1 }, { version: 2 }, { version: 3 }]);
+  expect(versions.rows).toEqual(STEPS.map((_, index) => ({ version: index + 1 })));
   const schema = `${place.schema}_p2`;
   const own = await Database.open({ url: place.url, schema });
   const steps = ['CREATE TABLE ~a (x int8)', 'INSERT INTO ~a VALUES (1)', 'INSERT INTO ~a VALUES (2)'];
@@ -77,7 +78,7 @@ it('[P2] any number of processes make the tables at once, each step runs once, a
   await own.close();
 });
 
-it('[P3] what one process commits the others hear of, and itself at once and only once', async () => {
+it('[P3] a commit is signalled to other processes, and to its own at once and only once', async () => {
   const [here, there] = [listen(one), listen(two)];
   const fence = await owned(one, 'sesn_p3');
   await commitOne(one, append('sesn_p3', fence, ['a', 'b']));
@@ -94,7 +95,7 @@ it('[P3] what one process commits the others hear of, and itself at once and onl
 
 it('[P3] when more has happened than a signal has room for, the others look for themselves', async () => {
   const there = listen(two);
-  const count = Math.ceil(limits.databaseSignalBytesMax / 20);
+  const count = Math.ceil(storeLimits.databaseSignalBytesMax / 20);
   const ids = Array.from({ length: count }, (_, index) => `sesn_many_${index}`);
   const writes = ids.map(
     (id): Write => ({ type: 'create', session: newSession(id), frames: frames('a'), changes: [] }),
@@ -152,7 +153,7 @@ it('[P4] processes that write to the same sessions in any order never stop each 
   }
 });
 
-it('[P5] of processes that want the same session, key, document, work or ask at the same moment one gets it', async () => {
+it('[P5] of processes that acquire the same session, key, document, work item or approval at the same moment one succeeds', async () => {
   const each = <Answer>(run: (store: Store, index: number) => Promise<Answer>) => Promise.all(opened.map(run));
   const creates = await each((store) => codeOf(commitOne(store, create('sesn_p5'))));
   expect(creates.toSorted()).toEqual(['already_exists', 'already_exists', 'already_exists', 'ok']);
@@ -192,7 +193,7 @@ it('[P5] of processes that want the same session, key, document, work or ask at 
   expect(claims.filter((claimed) => claimed !== undefined).map(({ id }) => id)).toEqual(['work_p5']);
 });
 
-it('[P5] who is a moment later finds what the first one has made, and nobody waits for work that another one takes', async () => {
+it('[P5] a later process finds what the first one has created, and no process waits for work that another one takes', async () => {
   const [held, gate] = [createGate(), createGate()];
   onTestFinished(gate.open);
   await commitOne(one, create('sesn_busy'));

@@ -10,7 +10,7 @@ await (await openPostgresStore(place)).close();
 const database = await Database.open(place);
 afterAll(() => database.close());
 
-// Tables are emptied rather than made anew, which takes a tenth of the time.
+// Tables are emptied rather than created again, which takes a tenth of the time.
 storeSuite('postgres', async ({ clock }) => {
   await database.write(tables.map((table) => `DELETE FROM ~${table}`).join(';'));
   return openPostgresStore({ ...place, clock });

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import { type Cancel, type Schedule, systemSchedule } from '../../base/schedule.ts';
 import { createBlobs } from '../blobs.ts';
 import type { Signal, Store } from '../store.ts';
 import { storeError } from '../store-errors.ts';
-import { createAgents } from './agents.ts';
+import { createAgents } from './records/agents.ts';
 import { createBlobParts } from './blob-parts.ts';
 import { createBuild } from './build.ts';
 import { createCheckpoints } from './checkpoints.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { DatabaseFailure } from './database-failure.ts';
-import { createDocuments } from './documents.ts';
-import { createEnvironments } from './environments.ts';
-import { createKeys } from './keys.ts';
+import { createDocuments } from './records/documents.ts';
+import { createEnvironments } from './records/environments.ts';
+import { createKeys } from './records/keys.ts';
 import { createLeases } from './leases.ts';
 import { Listener } from './listener.ts';
 import { migrate } from './migrate.ts';
@@ -20,16 +20,19 @@ import { Months } from './months.ts';
 import { Notifier } from './notifier.ts';
 import { createRuns } from './runs.ts';
 import { Segments } from './segments.ts';
-import { createSessions } from './sessions.ts';
+import { createSessions } from './records/sessions.ts';
+import { createSummaries } from './records/summaries.ts';
 import { sweep } from './sweep.ts';
-import { Tidier } from './tidier.ts';
-import { createWorks } from './works.ts';
+import { RowMerger } from './row-merger.ts';
+import { createWorks } from './records/works.ts';
 import { Writer } from './writer.ts';
 
 export interface PostgresOptions extends Omit<DatabaseOptions, 'schema'> {
   /** All tables are in it; `fleetloom` if it is not given. */
   readonly schema?: string;
   readonly schedule?: Schedule;
+  /** Whether to fail if notifications of the database do not arrive here. */
+  readonly checksSignals?: boolean;
 }
 
 /**
@@ -42,7 +45,7 @@ export async function openPostgresStore({ schema = 'fleetloom', ...options }: Po
   const database = await Database.open({ schema, ...options });
   try {
     await migrate(database);
-    return await createPostgresStore(database, options.schedule);
+    return await createPostgresStore(database, options);
   } catch (error) {
     await database.close();
     throw toStoreError(error);
@@ -50,18 +53,27 @@ export async function openPostgresStore({ schema = 'fleetloom', ...options }: Po
 }
 
 /** On a database that is open already, and becomes the store's. */
-export async function createPostgresStore(database: Database, schedule: Schedule = systemSchedule): Promise<Store> {
+export async function createPostgresStore(
+  database: Database,
+  { schedule = systemSchedule, checksSignals = false }: Pick<PostgresOptions, 'schedule' | 'checksSignals'> = {},
+): Promise<Store> {
   const node = randomUUID();
   const build = createBuild(database.schema);
   const segments = new Segments(database);
   const months = new Months(database);
-  const tidier = new Tidier(segments);
-  const writer = new Writer({ database, months, node, onScattered: (sessionIds) => tidier.note(sessionIds) });
+  const rowMerger = new RowMerger(segments);
+  const writer = new Writer({ database, months, node, onScattered: (sessionIds) => rowMerger.note(sessionIds) });
   const notifier = new Notifier(database, node);
   const listeners = new Set<(signals: readonly Signal[]) => void>();
   const emit = (signals: readonly Signal[]) => listeners.forEach((listener) => listener(signals));
   const listener = new Listener({ database, node, onSignals: emit, schedule });
   await listener.start();
+  if (checksSignals) {
+    await listener.checkArrival().catch(async (error: unknown) => {
+      await listener.close();
+      throw error;
+    });
+  }
   let cancelSweep: Cancel = () => {};
   let sweeping: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
@@ -76,13 +88,14 @@ export async function createPostgresStore(database: Database, schedule: Schedule
     leases: createLeases(database, node),
     documents: createDocuments(database, build),
     runs: createRuns(database, segments),
+    summaries: createSummaries(database, build),
     checkpoints: createCheckpoints(database),
     now: async () => (await database.read<{ now: number }>('SELECT @now AS now')).rows[0]!.now,
 
     commit: async (writes) => {
       const { outcomes, signals } = await writer.commit(writes);
       if (signals.length > 0) {
-        // Who is here need not wait until the news has been there and back.
+        // Subscribers in this process do not wait for the round trip of the notification.
         queueMicrotask(() => emit(signals));
         notifier.push(signals);
       }
@@ -90,6 +103,7 @@ export async function createPostgresStore(database: Database, schedule: Schedule
     },
 
     read: (request) => segments.read(request),
+    logBytes: (sessionId, after) => segments.logBytes(sessionId, after),
     heads: (sessionIds) => segments.heads(sessionIds),
     prune: (sessionId, ranges) => segments.prune(sessionId, ranges),
     subscribe: (onSignals) => {
@@ -99,13 +113,14 @@ export async function createPostgresStore(database: Database, schedule: Schedule
   };
   const isClosed = () => closing !== undefined;
   const blobs = createBlobs(explainFailures(createBlobParts(database), isClosed));
-  return { ...explainFailures(store, isClosed), blobs, close: () => (closing ??= close()) };
+  const { connections } = database;
+  return { ...explainFailures(store, isClosed), blobs, connections, close: () => (closing ??= close()) };
 
   async function close(): Promise<void> {
     listeners.clear();
     cancelSweep();
     await writer.close();
-    await Promise.all([notifier.close(), listener.close(), tidier.close(), sweeping]);
+    await Promise.all([notifier.close(), listener.close(), rowMerger.close(), sweeping]);
     await database.close();
   }
 
@@ -113,12 +128,12 @@ export async function createPostgresStore(database: Database, schedule: Schedule
     cancelSweep = schedule(() => {
       // What is not removed now is removed later; if the database is away others say so.
       sweeping = sweep(database, months).catch(() => {});
-      if (!isClosed()) sweepLater(limits.databaseSweepMs);
+      if (!isClosed()) sweepLater(storeLimits.databaseSweepMs);
     }, delayMs);
   }
 }
 
-/** Every function of the store, and of its parts, refuses when it is closed. Outside of this folder nobody knows our errors. */
+/** Every function of the store, and of its parts, refuses when it is closed. Our errors do not leave this folder. */
 function explainFailures<Part extends object>(part: Part, isClosed: () => boolean): Part {
   const explained = Object.entries(part).map(([name, value]: [string, unknown]) => {
     if (typeof value === 'object' && value !== null) return [name, explainFailures(value, isClosed)];

@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import { testDatabase } from '../../../../../test/support/postgres.ts';
 import { createManualClock } from '../../base/clock.ts';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import { createManualSchedule } from '../../base/manual-schedule.suite.ts';
 import {
   append,
@@ -48,9 +48,10 @@ it('[P11] a commit is one row for each session, and a log that has become many s
   const rows = () => count('~segments WHERE session_key = $1', [key]);
   await store.commit([append('sesn_p11', fence, ['1', '2']), append('sesn_p11', fence, ['3'])]);
   expect(await rows()).toBe(1);
-  for (let n = 2; n < limits.segmentTailRowsMax; n++) await commitOne(store, append('sesn_p11', fence, [`${n + 2}`]));
-  expect(await rows()).toBe(limits.segmentTailRowsMax - 1);
-  const last = limits.segmentTailRowsMax + 2;
+  for (let n = 2; n < storeLimits.segmentTailRowsMax; n++)
+    await commitOne(store, append('sesn_p11', fence, [`${n + 2}`]));
+  expect(await rows()).toBe(storeLimits.segmentTailRowsMax - 1);
+  const last = storeLimits.segmentTailRowsMax + 2;
   await commitOne(store, append('sesn_p11', fence, [`${last}`]));
   await until(async () => (await rows()) === 1, 'the rows are put together');
   const expected = Array.from({ length: last }, (_, index) => `${index + 1} ${index + 1}`);
@@ -62,11 +63,11 @@ it('[P11] a commit is one row for each session, and a log that has become many s
 it('[P11] rows are put together up to the size of a segment, and one frame may be larger', async () => {
   const fence = await owned(store, 'sesn_large');
   const key = await keyOf('sesn_large');
-  const half = 'x'.repeat(limits.segmentBytesMax / 2 - 1_000);
+  const half = 'x'.repeat(storeLimits.segmentBytesMax / 2 - 1_000);
   for (const text of ['a', half, half, 'b', `${half}${half}${half}`, 'c']) {
     await commitOne(store, append('sesn_large', fence, [text]));
   }
-  await new Segments(database).tidy('sesn_large');
+  await new Segments(database).mergeRows('sesn_large');
   const sql = 'SELECT last_seq - first_seq + 1 AS n FROM ~segments WHERE session_key = $1 ORDER BY first_seq';
   expect((await database.read(sql, [key])).rows).toEqual([{ n: 4 }, { n: 1 }, { n: 1 }]);
   expect(show(await readAll(store, 'sesn_large')).map((line) => line.length)).toHaveLength(6);
@@ -116,16 +117,16 @@ const PARTITIONS = `
   SELECT c.relname::text AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
   WHERE i.inhparent = ($1 || '.segments')::regclass`;
 
-it('[P13] what dead processes have left is removed, and who finds its own row gone goes on', async () => {
+it('[P13] rows of dead processes are removed, and a process whose row is gone continues', async () => {
   const parts = createBlobParts(database);
   const [half, fresh] = [await parts.begin(), await parts.begin()];
   await parts.add(half, 0, Buffer.from('half'));
-  const age = `touched_at = touched_at - ${limits.databaseAbandonedMs + 1}`;
+  const age = `touched_at = touched_at - ${storeLimits.databaseAbandonedMs + 1}`;
   await database.write(`UPDATE ~blobs SET ${age} WHERE key = ${half}`);
   await store.keys.putIfAbsent({ workspaceId: 'w', key: 'gone', expiresAt: 1, result: {} });
   await store.keys.putIfAbsent({ workspaceId: 'w', key: 'there', expiresAt: Date.now() + 60_000, result: {} });
   const fence = await owned(store, 'sesn_p13');
-  await database.write(`UPDATE ~commits SET used_at = used_at - ${limits.databaseAbandonedMs + 1}`);
+  await database.write(`UPDATE ~commits SET used_at = used_at - ${storeLimits.databaseAbandonedMs + 1}`);
   await sweep(database, new Months(database));
   expect(await count('~blobs')).toBe(1);
   expect(await count('~idempotency_keys')).toBe(1);
@@ -150,24 +151,24 @@ it('[P13] it is removed when a store is opened, and then each hour', async () =>
   advance(0);
   await until(async () => (await left()) === 0, 'the first time');
   await put('second');
-  advance(limits.databaseSweepMs - 1);
+  advance(storeLimits.databaseSweepMs - 1);
   expect(await left()).toBe(1);
   advance(1);
   await until(async () => (await left()) === 0, 'the next time');
   await swept.close();
 });
 
-it('[P4] a transaction is repeated because others came first, but not for ever', async () => {
+it('[P4] a transaction is retried on conflicts, a limited number of times', async () => {
   let runs = 0;
   const conflict = database.transaction(async (connection) => {
     runs++;
     await connection.query("DO $$ BEGIN RAISE EXCEPTION 'deadlock' USING ERRCODE = '40P01'; END $$");
   });
   await expect(conflict).rejects.toThrow('deadlock');
-  expect(runs).toBe(limits.databaseConflictsMax + 1);
+  expect(runs).toBe(storeLimits.databaseConflictsMax + 1);
 });
 
-it('[P14] ids with zeros, keys in their order, bytes and large numbers come back as they were', async () => {
+it('[P14] ids with zeros, the order of keys, bytes and large numbers are returned unchanged', async () => {
   const id = 'agent_\u0000\u{10fffe}ü';
   const data = {
     z: 1,
@@ -187,10 +188,10 @@ it('[P14] ids with zeros, keys in their order, bytes and large numbers come back
   const [entry] = await store.read({ sessionId: 'sesn_\u0000', after: 0, entriesMax: 1, bytesMax: 1 });
   expect(entry?.kind === 'frame' && Buffer.from(entry.bytes)).toEqual(frame.bytes);
   // A number that JavaScript cannot hold is an error, and never another number.
-  await expect(database.read('SELECT 9007199254740993 AS n')).rejects.toThrow('which is no number that fits');
+  await expect(database.read('SELECT 9007199254740993 AS n')).rejects.toThrow('which is not a safe integer');
 });
 
-it('[P15] a process has no more connections than its limit and three, and none waits for ever', async () => {
+it('[P15] a process has no more connections than its limit and three, and none waits without a limit', async () => {
   const url = new URL(place.url);
   url.searchParams.set('application_name', `${place.schema}_p15`);
   const many = await openPostgresStore({ ...place, url: url.href });
@@ -198,19 +199,19 @@ it('[P15] a process has no more connections than its limit and three, and none w
   await commitOne(many, { type: 'create', session: newSession('sesn_p15'), frames: frames('a'), changes: [] });
   await Promise.all(Array.from({ length: 200 }, (_, index) => many.sessions.get('w1', `sesn_${index}`)));
   const connections = () => count('pg_stat_activity WHERE application_name = $1', [`${place.schema}_p15`]);
-  await until(async () => (await connections()) === limits.databaseConnectionsMax + 3, 'all are open');
+  await until(async () => (await connections()) === storeLimits.databaseConnectionsMax + 3, 'all are open');
   await many.close();
   await until(async () => (await connections()) === 0, 'all are closed');
   const sql = `SELECT name, setting::int8 AS ms FROM pg_settings
     WHERE name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout') ORDER BY name`;
   expect((await database.read<{ ms: number }>(sql)).rows.map(({ ms }) => ms)).toEqual([
-    limits.databaseIdleMs,
-    limits.databaseLockMs,
-    limits.databaseStatementMs,
+    storeLimits.databaseIdleMs,
+    storeLimits.databaseLockMs,
+    storeLimits.databaseStatementMs,
   ]);
 });
 
-it('[P3] a signal is within the size that the database takes, and what is none of ours is a reason to look', () => {
+it('[P3] a signal fits into a notification of the database, and a foreign notification causes a poll', () => {
   const signal = (index: number) => ({ type: 'frames' as const, sessionId: `sesn_${index}`, head: index });
   const few = [
     signal(1),
@@ -223,7 +224,7 @@ it('[P3] a signal is within the size that the database takes, and what is none o
       'me',
       Array.from({ length: size }, (_, index) => signal(index)),
     );
-    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limits.databaseSignalBytesMax);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(storeLimits.databaseSignalBytesMax);
     const { signals } = decodePayload(text);
     expect(signals === 'look' ? size > 300 : signals.length === size).toBe(true);
   }
@@ -232,7 +233,7 @@ it('[P3] a signal is within the size that the database takes, and what is none o
   }
 });
 
-it('[P16] what cannot be opened is said by its place and without its password, and a missing driver with what to do', async () => {
+it('[P16] a database that cannot be opened is named without its password, and a missing driver with what to do', async () => {
   const wrong = new URL(place.url);
   wrong.password = 'a-secret';
   const refused = await openPostgresStore({ url: wrong.href }).catch(String);

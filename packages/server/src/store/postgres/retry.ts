@@ -1,4 +1,4 @@
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 
 /** Tries again while it makes sense, with growing pauses. What fails last is what it fails with. */
 export async function retry<Answer>(
@@ -7,7 +7,11 @@ export async function retry<Answer>(
   patienceMs: number,
 ): Promise<Answer> {
   const until = performance.now() + patienceMs;
-  for (let delayMs: number = limits.databaseRetryMs; ; delayMs = Math.min(2 * delayMs, limits.databaseRetryMsMax)) {
+  for (
+    let delayMs: number = storeLimits.databaseRetryMs;
+    ;
+    delayMs = Math.min(2 * delayMs, storeLimits.databaseRetryMsMax)
+  ) {
     try {
       return await run();
     } catch (error) {

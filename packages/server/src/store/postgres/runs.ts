@@ -1,4 +1,4 @@
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import { foldStoredRuns, positionOfRun, runListOf, toRunListId } from '../fold-runs.ts';
 import { found } from '../guards.ts';
@@ -44,7 +44,7 @@ export function createRuns(database: Database, segments: Segments): Runs {
 
   /** Indexes the whole log, including frames written in the meantime. */
   async function fill(sessionId: string): Promise<void> {
-    const { logBatchEntriesMax: entriesMax, logBatchBytesMax: bytesMax } = limits;
+    const { logBatchEntriesMax: entriesMax, logBatchBytesMax: bytesMax } = storeLimits;
     const runs: RunPlace[] = [];
     let cursor = 0;
     for (let isOver = false; !isOver; await yieldToEventLoop()) {

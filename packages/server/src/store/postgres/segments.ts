@@ -1,4 +1,4 @@
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import {
   bytesOf,
@@ -30,6 +30,12 @@ export class Segments {
     const { rows } = await this.#database.read<{ session_id: string; head: number }>(HEADS, [sessionIds]);
     const heads = new Map(rows.map(({ session_id: id, head }) => [id, head]));
     return new Map(sessionIds.flatMap((id) => (heads.has(id) ? [[id, heads.get(id)!]] : [])));
+  }
+
+  /** The size of the rows with events that end behind a frame. */
+  async logBytes(sessionId: string, after: number): Promise<number> {
+    const { rows } = await this.#database.read<{ bytes: number }>(LOG_BYTES, [sessionId, after]);
+    return rows[0]?.bytes ?? 0;
   }
 
   async read(request: ReadRequest): Promise<Entry[]> {
@@ -96,7 +102,7 @@ export class Segments {
   }
 
   /** Puts the small rows together that appends have left, but never those of one owner with those of another. */
-  async tidy(sessionId: string): Promise<void> {
+  async mergeRows(sessionId: string): Promise<void> {
     await this.#database.transaction(async (connection) => {
       const { session_key: key, tail_seq: from, head } = await lock(connection, sessionId);
       const { rows } = await connection.query<SizeRow>(SIZES, [key, from]);
@@ -120,7 +126,7 @@ interface LogRow {
   readonly head: number;
 }
 
-/** Whoever changes rows of a log holds its row in `logs`, as those do who append. */
+/** A change of rows of a log locks its row in `logs`, as an append does. */
 async function lock(connection: Connection, sessionId: string): Promise<LogRow> {
   const sql = 'SELECT session_key, tail_seq, head FROM ~logs WHERE session_id = $1 FOR UPDATE';
   const { rows } = await connection.query<LogRow>(sql, [sessionId]);
@@ -141,7 +147,7 @@ function toJoined(rows: readonly SizeRow[]) {
   for (const { first_seq: seq, fence, has_events, bytes } of rows) {
     const group = groups.at(-1);
     const isAlike = group?.fence === fence && group.has_events === has_events;
-    if (group === undefined || !isAlike || group.bytes + bytes > limits.segmentBytesMax) {
+    if (group === undefined || !isAlike || group.bytes + bytes > storeLimits.segmentBytesMax) {
       groups.push({ first: seq, last: seq, fence, has_events, bytes, rows: 1 });
     } else Object.assign(group, { last: seq, bytes: group.bytes + bytes, rows: group.rows + 1 });
   }
@@ -154,7 +160,7 @@ async function pruneSome(
   { key, sessionId, from, lastSeq }: { key: number; sessionId: string; from: number; lastSeq: number },
   ranges: readonly SeqRange[],
 ): Promise<number | undefined> {
-  const { rows } = await connection.query<PrunedRow>(SOME, [key, from, lastSeq, limits.storeSliceBytesMax]);
+  const { rows } = await connection.query<PrunedRow>(SOME, [key, from, lastSeq, storeLimits.storeSliceBytesMax]);
   const [first, last] = [rows[0], rows.at(-1)];
   if (first === undefined || last === undefined) return undefined;
   await connection.queries([
@@ -219,6 +225,10 @@ const READ_EVENTS = `
     '$3',
   )}) AS g ON true
   ORDER BY g.first_seq`;
+const LOG_BYTES = `
+  SELECT coalesce(sum(octet_length(data)), 0)::int8 AS bytes FROM ~segments
+  WHERE session_key = (SELECT session_key FROM ~logs WHERE session_id = $1)
+    AND first_seq >= ${startOf('(SELECT session_key FROM ~logs WHERE session_id = $1)')} AND last_seq > $2 AND has_events`;
 const SOME = counted(
   `SELECT * FROM ~segments WHERE session_key = $1 AND first_seq <= $3 AND first_seq >= ${startOf('$1')}`,
   '$4',

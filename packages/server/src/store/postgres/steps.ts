@@ -43,7 +43,7 @@ export const STEPS: readonly string[] = [
     touched_at int8 NOT NULL DEFAULT 0
   ) WITH (fillfactor = 40);
 
-  -- No reference to the sessions, which would be looked up with each append: who deletes a session deletes its rows too.
+  -- No reference to the sessions, which would be looked up with each append: deleting a session also deletes its rows.
   CREATE TABLE ~segments (
     session_key int8 NOT NULL, first_seq int8 NOT NULL, last_seq int8 NOT NULL, data bytea NOT NULL,
     PRIMARY KEY (session_key, first_seq)
@@ -111,10 +111,10 @@ export const STEPS: readonly string[] = [
   -- Files are mostly packed already.
   ALTER TABLE ~blob_parts ALTER COLUMN data SET STORAGE EXTERNAL;
 
-  -- Appends frames to any number of sessions, in the order that is given: everybody gives them sorted, so nobody waits in a
-  -- circle. A session whose fence is another one is left as it is, and the answer says which it has. With a node it is a
-  -- whole commit: it goes through only on the token before it, and keeps the heads in case its answer is lost.
-  -- It is a function because its plans are kept, whoever is connected through whatever pooler.
+  -- Appends frames to any number of sessions in the given order. All callers sort them, so that locks cannot deadlock. A
+  -- session with another fence is not changed, and the result has its fence. With a node the call is a whole commit: it
+  -- succeeds only on the previous token, and stores the heads in case the answer is lost.
+  -- A function, because its plans are cached on every connection, also behind a pooler.
   CREATE FUNCTION ~append_frames(
     given_ids text[], given_fences int8[], given_counts int8[],
     part_of int4[], part_first int8[], part_last int8[], part_at int4[], part_bytes int4[], given_data bytea,
@@ -161,8 +161,8 @@ export const STEPS: readonly string[] = [
   END $$;
   `,
   `
-  -- Who wrote each row of a log: the number of the lease. It is 0 for what is written when a session is made, which nobody owns
-  -- yet, and for what was written before this column was there. Rows of different numbers are never put together.
+  -- The fence of the lease with which each row of a log was written. It is 0 for rows written when a session is created, before
+  -- it has an owner, and for rows older than this column. Rows with different fences are never merged.
   ALTER TABLE ~segments ADD COLUMN fence int8 NOT NULL DEFAULT 0;
 
   -- As before, with the fence of the writer in each row: the one it was let in with, and not what the session has.
@@ -212,7 +212,7 @@ export const STEPS: readonly string[] = [
   END $$;
   `,
   `
-  -- Whether there is more in a row than deltas; of those from before nobody knows.
+  -- Whether a row contains more than deltas; true for rows older than this column.
   ALTER TABLE ~segments ADD COLUMN has_events bool NOT NULL DEFAULT true;
 
   -- Where each run lies in its log. Of sessions that are older than this table the newest run is known, and not its place: 0.
@@ -342,5 +342,55 @@ export const STEPS: readonly string[] = [
       RAISE EXCEPTION 'the token is another one' USING ERRCODE = 'FL001';
     END IF;
   END $$;
+  `,
+  `
+  -- Only for these kinds: other documents may have text that the operator ->> refuses.
+  ALTER TABLE ~documents ADD COLUMN workspace_id text COLLATE "C"
+    GENERATED ALWAYS AS (CASE WHEN kind IN ('file', 'login') THEN data ->> 'workspaceId' END) STORED;
+  CREATE INDEX documents_by_workspace ON ~documents (kind, workspace_id, id) WHERE workspace_id IS NOT NULL;
+  `,
+  `
+  -- One row for each session, by which lists filter, sort and count. Sessions that are older get theirs in the background.
+  CREATE TABLE ~summaries (
+    session_key int8 PRIMARY KEY REFERENCES ~sessions ON DELETE CASCADE, session_id text COLLATE "C" NOT NULL,
+    workspace_id text COLLATE "C" NOT NULL, state text COLLATE "C" NOT NULL, stalls_at int8,
+    agent_name text COLLATE "C" NOT NULL, model text COLLATE "C" NOT NULL, created_at int8 NOT NULL,
+    activity_at int8 NOT NULL, cost int8, tokens int8 NOT NULL, active_ms int8 NOT NULL,
+    search text COLLATE "C" NOT NULL, data json NOT NULL
+  );
+  CREATE UNIQUE INDEX summaries_by_id ON ~summaries (workspace_id, session_id);
+  CREATE INDEX summaries_by_activity ON ~summaries (workspace_id, activity_at, session_id);
+  CREATE INDEX summaries_by_creation ON ~summaries (workspace_id, created_at, session_id);
+  `,
+  `
+  -- PostgreSQL adds an entry to every index of a row when one of the indexed values changes, also one in the condition of an
+  -- index. Each turn changes the status and the time of its session. So the hour of the change is indexed instead of the time,
+  -- running sessions are in a table of their own, and new versions of a row have room in its page.
+  ALTER TABLE ~sessions SET (fillfactor = 70);
+  ALTER TABLE ~threads SET (fillfactor = 70);
+  ALTER TABLE ~sessions ADD COLUMN updated_hour int8 NOT NULL GENERATED ALWAYS AS (updated_at / 3600000) STORED;
+  CREATE INDEX sessions_by_update_hour ON ~sessions (workspace_id, updated_hour);
+  DROP INDEX ~sessions_by_update;
+
+  CREATE TABLE ~busy (session_key int8 PRIMARY KEY);
+  INSERT INTO ~busy SELECT key FROM ~sessions WHERE status IN ('running', 'rescheduling');
+  -- A trigger, so that nodes of the version before keep the table, too.
+  CREATE FUNCTION ~note_busy() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    IF TG_OP = 'DELETE' THEN
+      DELETE FROM ~busy WHERE session_key = OLD.key;
+    ELSIF NEW.status IN ('running', 'rescheduling') THEN
+      INSERT INTO ~busy VALUES (NEW.key) ON CONFLICT DO NOTHING;
+    ELSE
+      DELETE FROM ~busy WHERE session_key = NEW.key;
+    END IF;
+    RETURN NULL;
+  END $$;
+  CREATE TRIGGER busy_when_made AFTER INSERT ON ~sessions FOR EACH ROW
+    WHEN (NEW.status IN ('running', 'rescheduling')) EXECUTE FUNCTION ~note_busy();
+  CREATE TRIGGER busy_when_changed AFTER UPDATE OF status ON ~sessions FOR EACH ROW
+    WHEN (NEW.status <> OLD.status) EXECUTE FUNCTION ~note_busy();
+  CREATE TRIGGER busy_when_deleted AFTER DELETE ON ~sessions FOR EACH ROW EXECUTE FUNCTION ~note_busy();
+  DROP INDEX ~sessions_busy;
   `,
 ];

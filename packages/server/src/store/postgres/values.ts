@@ -2,16 +2,17 @@ import { DatabaseFailure } from './database-failure.ts';
 
 // What goes into a query and what comes out of it.
 
-/** Text cannot have a zero here, and ids from outside may. It is kept as the last character there is, which nobody uses. */
+/** Text cannot have a zero here, and ids from outside may. It is kept as the last character there is, which is not used otherwise. */
 const ZERO = '\u0000';
 const ZERO_MARK = '\u{10ffff}';
 
+/** Converts a value to the form that the driver expects. */
 export function toValue(value: unknown): unknown {
   if (typeof value === 'string') return value.includes(ZERO) ? value.replaceAll(ZERO, ZERO_MARK) : value;
   return Array.isArray(value) ? value.map(toValue) : value;
 }
 
-/** By the number of the type. JSON stays text: who reads the record parses it, and its keys keep their order. */
+/** By the number of the type. JSON stays text: the reader of the record parses it, and keys keep their order. */
 export function parserOf(type: number): (text: string) => unknown {
   return parsers[type] ?? ((text) => text);
 }
@@ -36,5 +37,5 @@ const parsers: Record<number, (text: string) => unknown> = {
 function toInteger(text: string): number {
   const value = Number(text);
   if (Number.isSafeInteger(value)) return value;
-  throw new DatabaseFailure(new RangeError(`the database says ${text}, which is no number that fits`), 'refused');
+  throw new DatabaseFailure(new RangeError(`the database returned ${text}, which is not a safe integer`), 'refused');
 }

@@ -1,6 +1,6 @@
 import { ignoringFailure } from '../../base/in-background.ts';
 import { randomUUID } from 'node:crypto';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import { runWrites } from '../run-writes.ts';
 import type { Signal } from '../store.ts';
 import { storeError } from '../store-errors.ts';
@@ -15,6 +15,7 @@ import { DatabaseFailure } from './database-failure.ts';
 import type { Months } from './months.ts';
 import { pause } from './retry.ts';
 
+/** The outcomes of a commit that took effect. */
 export interface Committed {
   readonly outcomes: readonly Outcome[];
   readonly signals: readonly Signal[];
@@ -55,7 +56,7 @@ export class Writer {
     return committed;
   }
 
-  /** Waits for what is being committed. While the database is away that would be for ever, so then it fails. */
+  /** Waits for what is being committed. While the database is unavailable that would not end, so then it fails. */
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#last;
@@ -82,18 +83,22 @@ export class Writer {
         const isAway = error.isLost || error.isUnreachable;
         // What the server has refused, or never got, is not in doubt.
         doubt = isAway && attempt.isSent ? attempt : undefined;
-        if (!isAway && (!error.isConflict || ++conflicts > limits.databaseConflictsMax)) throw error;
+        if (!isAway && (!error.isConflict || ++conflicts > storeLimits.databaseConflictsMax)) throw error;
       }
-      await pause(limits.databaseRetryMs);
+      await pause(storeLimits.databaseRetryMs);
     }
   }
 
   /**
-   * A connection; none if what is in doubt turns out to be done. Whoever waits for something that may have been done waits
+   * A connection; none if what is in doubt turns out to be done. A caller whose commit may have been applied waits
    * until that is known, and not only as long as the patience lasts.
    */
   async #reach(doubt: Attempt | undefined, until: number): Promise<Connection | undefined> {
-    for (let delayMs: number = limits.databaseRetryMs; ; delayMs = Math.min(2 * delayMs, limits.databaseRetryMsMax)) {
+    for (
+      let delayMs: number = storeLimits.databaseRetryMs;
+      ;
+      delayMs = Math.min(2 * delayMs, storeLimits.databaseRetryMsMax)
+    ) {
       try {
         const connection = await this.#connect(doubt);
         return doubt?.isDone === true ? undefined : connection;
@@ -201,7 +206,7 @@ export class Writer {
     }
   }
 
-  /** The row of this process is not as it was left, because nobody had used it for long. A new connection makes it anew. */
+  /** The row of this process is not as it was left, because it was unused for long. A new connection creates it again. */
   #loseToken(connection: Connection): DatabaseFailure {
     ignoringFailure(connection.end());
     return new DatabaseFailure(new Error('the row of this process is gone'), 'lost');
@@ -232,7 +237,7 @@ interface CommitRow {
 }
 
 function findScattered(appends: readonly { sessionId: string }[], rows: readonly AppendedRow[]): string[] {
-  const isScattered = (index: number) => (rows[index]?.tail_rows ?? 0) >= limits.segmentTailRowsMax;
+  const isScattered = (index: number) => (rows[index]?.tail_rows ?? 0) >= storeLimits.segmentTailRowsMax;
   return appends.filter((_, index) => isScattered(index)).map(({ sessionId }) => sessionId);
 }
 

@@ -11,12 +11,14 @@ export function seekBehind(time: string, id: string | RawBuilder<string>, { afte
   return order === 'asc' ? sql<SqlBool>`${pair} > ${bound}` : sql<SqlBool>`${pair} < ${bound}`;
 }
 
+/** The condition that a record was created in the range. */
 export function createdBetween(time: string, { createdFrom, createdTo }: PageRequest): Expression<SqlBool> {
   const from = createdFrom === undefined ? sql`1 = 1` : sql`${sql.ref(time)} >= ${createdFrom}`;
   const to = createdTo === undefined ? sql`1 = 1` : sql`${sql.ref(time)} <= ${createdTo}`;
   return sql<SqlBool>`${from} AND ${to}`;
 }
 
+/** The position of a record in a list that is sorted by creation. */
 export function byCreation({ createdAt, id }: { createdAt: number; id: string }): Position {
   return { time: createdAt, id };
 }

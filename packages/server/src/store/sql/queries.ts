@@ -1,10 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import { type PageRequest, type Seek, toSeek } from '../page.ts';
-import type { ListRequest, SessionListRequest, Store } from '../store.ts';
+import type { ChangedSessionsRequest, ListRequest, SessionListRequest, Store, WorkspaceDocuments } from '../store.ts';
 import { createdBetween, seekBehind } from './lists.ts';
 import type { Schema } from './schema.ts';
 
-// What is read of records, for both databases. Each gives a query; who knows the database runs it.
+// Queries of records for both databases. Each returns a query, which the store executes.
 
 type Build = Kysely<Schema>;
 
@@ -23,6 +23,7 @@ export function listAgents(build: Build, request: ListRequest) {
   return timed.orderBy('a.created_at', seek.order).orderBy('a.id', seek.order).limit(seek.limit);
 }
 
+/** All versions of an agent. */
 export function listVersions(build: Build, id: string, { after, order, limit }: Seek) {
   let query = agentVersions(build).where('a.id', '=', id);
   if (after !== undefined) query = query.where('v.version', order === 'asc' ? '>' : '<', after.time);
@@ -43,12 +44,40 @@ export function listEnvironments(build: Build, request: ListRequest) {
   return wanted.orderBy('created_at', seek.order).orderBy('id', seek.order).limit(seek.limit);
 }
 
+export function findWorkspace(build: Build, sessionId: string) {
+  return build.selectFrom('sessions').select('workspace_id').where('id', '=', sessionId);
+}
+
 export function findSession(build: Build, workspaceId: string, id: string) {
   const mine = build.selectFrom('sessions').selectAll().where('id', '=', id);
   return mine.where('workspace_id', '=', workspaceId);
 }
 
-export function listSessions(build: Build, request: SessionListRequest) {
+/** With the hour of `updatedFrom` for a store whose index has only the hours: see the steps of PostgreSQL. */
+type IndexedSessionList = SessionListRequest & { readonly updatedHourFrom?: number };
+
+export function listSessions(build: Build, request: IndexedSessionList) {
+  const { order, limit } = toSeek('sessions', request);
+  if (request.updatedFrom === undefined)
+    return sessionsOf(build, request).selectAll().orderBy('created_at', order).orderBy('id', order).limit(limit);
+  // If they are many, only their keys are sorted, and not their data.
+  const keys = changedSessions(build, request).select('key');
+  const found = build.selectFrom('sessions').selectAll().where('key', 'in', keys);
+  return found.orderBy('created_at', order).orderBy('id', order);
+}
+
+/** The ids of sessions that changed, without their data. */
+export function listChangedSessions(build: Build, request: IndexedSessionList & ChangedSessionsRequest) {
+  return changedSessions(build, request).select(['id', 'created_at', sql<string>`''`.as('data')]);
+}
+
+/** Few sessions changed lately, and the index by update finds them: the plus keeps SQLite from using the index by creation. */
+function changedSessions(build: Build, request: IndexedSessionList) {
+  const { order, limit } = toSeek('sessions', request);
+  return sessionsOf(build, request).orderBy(sql<number>`+created_at`, order).orderBy('id', order).limit(limit);
+}
+
+function sessionsOf(build: Build, request: IndexedSessionList) {
   const { workspaceId, includeArchived = false, agentId, agentVersion, statuses, updatedFrom } = request;
   const seek = toSeek('sessions', request);
   let query = build.selectFrom('sessions').where('workspace_id', '=', workspaceId);
@@ -57,15 +86,8 @@ export function listSessions(build: Build, request: SessionListRequest) {
   if (agentVersion !== undefined) query = query.where('agent_version', '=', agentVersion);
   if (statuses !== undefined) query = query.where('status', 'in', statuses);
   if (updatedFrom !== undefined) query = query.where('updated_at', '>=', updatedFrom);
-  const wanted = query.where(createdBetween('created_at', request)).where(seekBehind('created_at', 'id', seek));
-  const { order, limit } = seek;
-  if (updatedFrom === undefined)
-    return wanted.selectAll().orderBy('created_at', order).orderBy('id', order).limit(limit);
-  // Few sessions changed lately, and the index by update finds them: the plus keeps SQLite from using the index by creation. If
-  // they are many, only their keys are sorted, and not their data.
-  const keys = wanted.select('key').orderBy(sql<number>`+created_at`, order).orderBy('id', order).limit(limit);
-  const found = build.selectFrom('sessions').selectAll().where('key', 'in', keys);
-  return found.orderBy('created_at', order).orderBy('id', order);
+  if (request.updatedHourFrom !== undefined) query = query.where(sql`updated_hour`, '>=', request.updatedHourFrom);
+  return query.where(createdBetween('created_at', request)).where(seekBehind('created_at', 'id', seek));
 }
 
 export function findThread(build: Build, sessionId: string, id: string) {
@@ -82,9 +104,24 @@ export function listThreads(build: Build, request: Parameters<Store['threads']['
   return wanted.orderBy('t.created_at', seek.order).orderBy('t.id', seek.order).limit(seek.limit);
 }
 
+/** The oldest pending inputs of a session. */
 export function peekInputs(build: Build, sessionId: string, limit: number) {
   const joined = build.selectFrom('sessions as s').innerJoin('inputs as i', 'i.session_key', 's.key');
   return joined.selectAll('i').where('s.id', '=', sessionId).orderBy('i.position').limit(limit);
+}
+
+/** The newest pending input of a session. */
+export function lastInput(build: Build, sessionId: string) {
+  const joined = build.selectFrom('sessions as s').innerJoin('inputs as i', 'i.session_key', 's.key');
+  return joined.select('i.position').where('s.id', '=', sessionId).orderBy('i.position', 'desc').limit(1);
+}
+
+/** The size of all pending inputs of a session. SQLite knows the size of a text without reading it, unless it is cast. */
+export function sumInputs(build: Build, sessionId: string, { isJson }: { readonly isJson: boolean }) {
+  const joined = build.selectFrom('sessions as s').innerJoin('inputs as i', 'i.session_key', 's.key');
+  const data = isJson ? sql`CAST(i.data AS text)` : sql`i.data`;
+  const bytes = sql<number>`coalesce(sum(octet_length(${data})), 0)`.as('bytes');
+  return joined.select(bytes).where('s.id', '=', sessionId);
 }
 
 export function findApproval(build: Build, sessionId: string, id: string) {
@@ -127,6 +164,23 @@ export function listDocuments(build: Build, list: string, request: PageRequest &
   let query = build.selectFrom('documents').selectAll().where('kind', '=', request.kind);
   if (after !== undefined) query = query.where('id', order === 'asc' ? '>' : '<', after.id);
   return query.orderBy('id', order).limit(limit);
+}
+
+export function listDocumentsOfWorkspace(build: Build, request: WorkspaceDocuments) {
+  const { kind, workspaceId, limit, above, below, order = 'desc' } = request;
+  let query = documentsOfWorkspace(build, kind, workspaceId).selectAll();
+  if (above !== undefined) query = query.where('id', '>', above);
+  if (below !== undefined) query = query.where('id', '<', below);
+  return query.orderBy('id', order).limit(limit);
+}
+
+export function countDocumentsOfWorkspace(build: Build, kind: string, workspaceId: string, max: number) {
+  const some = documentsOfWorkspace(build, kind, workspaceId).select('id').limit(max).as('some');
+  return build.selectFrom(some).select(({ fn }) => fn.countAll<number | string>().as('count'));
+}
+
+function documentsOfWorkspace(build: Build, kind: string, workspaceId: string) {
+  return build.selectFrom('documents').where('kind', '=', kind).where('workspace_id', '=', workspaceId);
 }
 
 /** Two sessions may have asks with the same id, a fork and its origin for one. Positions must differ all the same. */

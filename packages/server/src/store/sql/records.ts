@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely';
-import type { JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json/json.ts';
 import type {
   AgentRecord,
   ApprovalRecord,
@@ -59,6 +59,11 @@ export function toSession(row: Row<'sessions'>): SessionRecord {
   };
 }
 
+/** Where a session stands in its list. */
+export function toSessionId(row: Pick<Row<'sessions'>, 'id' | 'created_at'>): Pick<SessionRecord, 'id' | 'createdAt'> {
+  return { id: row.id, createdAt: row.created_at };
+}
+
 export function toThread(sessionId: string, row: Row<'threads'>): ThreadRecord {
   return {
     sessionId,
@@ -105,7 +110,7 @@ export function toWork(row: Row<'works'>): WorkRecord {
   };
 }
 
-export function toDocument(row: Row<'documents'>): DocumentRecord {
+export function toDocument(row: Omit<Row<'documents'>, 'workspace_id'>): DocumentRecord {
   const { kind, id, revision } = row;
   return { kind, id, revision, data: parseData(row.data), updatedAt: row.updated_at };
 }

@@ -1,20 +1,30 @@
-import type { Generated } from 'kysely';
+import type { Generated, GeneratedAlways } from 'kysely';
+import type { StoredSessionState } from '@fleetloom/protocol/fleet';
 import type { Status, WorkState } from '../records.ts';
 
 /**
  * The tables that queries are built for, of both databases. What is on the hot path, or differs, has SQL of its own.
- * `data` is JSON text: nobody in the database looks into it, and the order of its keys is kept.
+ * `data` is JSON text: the database does not read it, and the order of its keys is kept.
  */
 export interface Schema {
   agents: AgentRow;
   agent_versions: { agent_id: string; version: number; updated_at: number; data: string };
   environments: EnvironmentRow;
   sessions: SessionRow;
+  summaries: SummaryRow;
   threads: ThreadRow;
   inputs: InputRow;
   approvals: ApprovalRow;
   works: WorkRow;
-  documents: { kind: string; id: string; revision: number; updated_at: number; data: string };
+  documents: {
+    kind: string;
+    id: string;
+    revision: number;
+    updated_at: number;
+    data: string;
+    /** Derived from `data` by the database. */
+    workspace_id: GeneratedAlways<string | null>;
+  };
   idempotency_keys: { workspace_id: string; key: string; expires_at: number; result: string };
 }
 
@@ -50,6 +60,24 @@ export interface SessionRow {
   created_at: number;
   updated_at: number;
   archived_at: number | null;
+  data: string;
+}
+
+export interface SummaryRow {
+  session_key: number;
+  session_id: string;
+  workspace_id: string;
+  state: StoredSessionState;
+  stalls_at: number | null;
+  agent_name: string;
+  model: string;
+  created_at: number;
+  activity_at: number;
+  /** In billionths of a US dollar. */
+  cost: number | null;
+  tokens: number;
+  active_ms: number;
+  search: string;
   data: string;
 }
 

@@ -2,10 +2,11 @@ import type { BlobParts } from '../blobs.ts';
 import type { Database } from './database.ts';
 
 export function createBlobParts(database: Database): BlobParts {
-  // The file is ours alone, so whoever was writing these is dead.
+  // The file is ours alone, so the process that was writing these is dead.
   database.prepare('DELETE FROM blobs WHERE id IS NULL').run();
   return {
-    begin: async () => database.prepare<{ key: number }>(BEGIN).get()!.key,
+    // In a transaction: the driver ignores that the commit of a statement with RETURNING failed, as on a full disk.
+    begin: async () => database.transaction(() => database.prepare<{ key: number }>(BEGIN).get()!.key),
     add: async (key, index, bytes) => void database.prepare(ADD).run(key, index, bytes),
     finish: async (key, id, { parts, bytes }) =>
       database.transaction(() => {

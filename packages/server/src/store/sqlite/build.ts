@@ -12,11 +12,6 @@ export const build = new Kysely<Schema>({
   },
 });
 
-export function allRows<Row>(database: Database, query: Compilable<Row>): Row[] {
-  const { sql, parameters } = query.compile();
-  return database.prepare<Row>(sql).all(...parameters);
-}
-
 /** Reads each row when it is asked for. To be used up or left before anything else is done. */
 export function eachRow<Row>(database: Database, query: Compilable<Row>): IterableIterator<Row> {
   const { sql, parameters } = query.compile();

@@ -2,9 +2,10 @@ import type { Clock } from '../../base/clock.ts';
 import { checkInputs, checkKeyFree, checkNew, checkUnresolved, checkVersion, found } from '../guards.ts';
 import type { Change, SessionPatch } from '../write.ts';
 import type { Database } from './database.ts';
-import { putKey } from './keys.ts';
+import { putKey } from './records/keys.ts';
+import { SUMMARY_NAMES, SUMMARY_REPLACED, toSummaryValues } from '../sql/summaries.ts';
 import { build, firstRow, runQuery } from './build.ts';
-import { enqueueWork } from './works.ts';
+import { enqueueWork } from './records/works.ts';
 
 interface At {
   readonly key: number;
@@ -18,6 +19,8 @@ export function createChanges(database: Database, clock: Clock) {
     switch (change.type) {
       case 'update_session':
         return updateSession(at, change);
+      case 'put_summary':
+        return putSummary(at, change);
       case 'create_thread':
         return createThread(at, change);
       case 'update_thread':
@@ -36,6 +39,11 @@ export function createChanges(database: Database, clock: Clock) {
         return enqueueWork(database, at, change.work);
       case 'put_key':
         return checkKeyFree(change.key.key, !putKey(database, clock, { ...change.key, workspaceId: at.workspaceId }));
+      case 'expect_document': {
+        const { kind, id, revision } = change;
+        const row = database.prepare<{ revision: number }>(DOCUMENT_REVISION).get(kind, id);
+        return checkVersion(`${kind} ${id}`, revision, row?.revision ?? 0);
+      }
     }
   };
 
@@ -43,6 +51,11 @@ export function createChanges(database: Database, clock: Clock) {
     const { revision } = found(database.prepare<{ revision: number }>(REVISION).get(key), sessionId);
     checkVersion(sessionId, ifRevision, revision);
     database.prepare(UPDATE_SESSION).run(...toColumns(patch), updatedAt, key);
+  }
+
+  function putSummary({ key, sessionId, workspaceId }: At, { summary }: Of<'put_summary'>): void {
+    const values = toSummaryValues(summary, JSON.stringify(summary.data));
+    database.prepare(PUT_SUMMARY).run(key, sessionId, workspaceId, ...values);
   }
 
   function createThread({ key }: At, { thread }: Of<'create_thread'>): void {
@@ -116,15 +129,20 @@ export function createChanges(database: Database, clock: Clock) {
 type Of<Type extends Change['type']> = Extract<Change, { type: Type }>;
 
 // These run with every answer of every agent, many in one write when a coordinator opens its children: building the
-// query anew each time costs more than running it.
+// query again each time costs more than running it.
 
 const REVISION = 'SELECT revision FROM sessions WHERE key = ?';
+const DOCUMENT_REVISION = 'SELECT revision FROM documents WHERE kind = ? AND id = ?';
 
 /** What is not given stays: a patch cannot set anything to null. */
 const PATCH =
   'status = coalesce(?, status), archived_at = coalesce(?, archived_at), data = coalesce(?, data), updated_at = ?';
 const UPDATE_SESSION = `UPDATE sessions SET ${PATCH}, revision = revision + 1 WHERE key = ?`;
 const UPDATE_THREAD = `UPDATE threads SET ${PATCH} WHERE session_key = ? AND id = ?`;
+const PUT_SUMMARY = `
+  INSERT INTO summaries (session_key, session_id, workspace_id, ${SUMMARY_NAMES.join(', ')})
+  VALUES (?, ?, ?, ${SUMMARY_NAMES.map(() => '?').join(', ')})
+  ON CONFLICT (session_key) DO UPDATE SET ${SUMMARY_REPLACED}`;
 const INSERT_THREAD = `
   INSERT INTO threads (session_key, id, parent_thread_id, status, created_at, updated_at, data)
   VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;

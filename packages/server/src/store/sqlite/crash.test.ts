@@ -48,7 +48,7 @@ async function work(sessionId, size) {
 beforeAll(async () => {
   await buildProgram(
     codeFolder,
-    ['sqlite/sqlite-store.ts', 'log.ts'].map((file) => join(import.meta.dirname, '..', file)),
+    ['store/sqlite/sqlite-store.ts', 'log/log.ts'].map((file) => join(import.meta.dirname, '..', '..', file)),
   );
   writeFileSync(join(codeFolder, 'writer.mjs'), writer);
 });

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from '@photostructure/sqlite';
 import { FleetloomError } from '../../base/errors.ts';
-import { makePrivateFile } from '../../base/private-files.ts';
+import { makePrivateFile } from '../../base/files/private-files.ts';
 import { storeError } from '../store-errors.ts';
 import { PageScrubber } from './page-scrubber.ts';
 import { WalSync } from './wal-sync.ts';
@@ -9,7 +9,7 @@ import { WalSync } from './wal-sync.ts';
  * The only file that knows the driver: Node's own from 22 on, and the package with the same interface before.
  *
  * Every statement holds on to this object, and this object to the driver's handle. That is not tidiness: the package
- * frees a database that nobody references, and the next use of one of its statements is a segmentation fault.
+ * frees an unreferenced database, and the next use of one of its statements is a segmentation fault.
  */
 export class Database {
   readonly path: string;
@@ -28,7 +28,7 @@ export class Database {
     this.#wal = wal;
   }
 
-  /** Opens the file, or makes it, and keeps everybody else out of it. */
+  /** Opens or creates the file, and locks it against other processes. */
   static async open(path: string, sync?: (file: number) => Promise<void>): Promise<Database> {
     const { DatabaseSync } = await loadDriver();
     // The files beside it get its mode.
@@ -66,7 +66,7 @@ export class Database {
   }
 
   /**
-   * Until all that was written is on the disk; undefined if it is. Nothing may be told to anybody before, neither that it
+   * Until all that was written is on the disk; undefined if it is. Nothing may be reported before, neither that it
    * was written nor what was read: it could be gone when the power is.
    */
   settle(): Promise<void> | undefined {
@@ -78,7 +78,7 @@ export class Database {
   prepare<Row = unknown>(sql: string): Statement<Row> {
     this.check();
     const known = this.#statements.get(sql);
-    // Who writes the text knows its columns.
+    // The cast: the SQL determines the columns.
     if (known !== undefined) return known as Statement<Row>;
     if (this.#statements.size >= STATEMENTS_MAX) this.#statements.clear();
     const statement = this.#toStatement<Row>(sql);
@@ -109,7 +109,7 @@ export class Database {
       this.#handle.exec('RELEASE part');
       return result;
     } catch (error) {
-      this.#handle.exec('ROLLBACK TO part; RELEASE part');
+      this.#rollBack('ROLLBACK TO part; RELEASE part');
       throw error;
     }
   }
@@ -152,19 +152,21 @@ export class Database {
     this.#wal?.check();
   }
 
-  #rollBack(): void {
+  #rollBack(sql = 'ROLLBACK'): void {
     try {
-      this.#handle.exec('ROLLBACK');
+      this.#handle.exec(sql);
     } catch {
-      // A full disk ends the transaction by itself; then there is none to roll back, and the first error says why.
+      // A full disk ends the transaction, with its savepoints: then there is nothing to roll back, and the first error is the cause.
     }
   }
 }
 
+/** Whether SQLite threw the error. */
 export function isDatabaseError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR';
 }
 
+/** A prepared statement. */
 export interface Statement<Row = unknown> {
   get(...values: readonly unknown[]): Row | undefined;
   all(...values: readonly unknown[]): Row[];
@@ -177,7 +179,7 @@ export interface Statement<Row = unknown> {
 type Handle = InstanceType<typeof DatabaseSync>;
 type Value = Parameters<ReturnType<Handle['prepare']>['run']>[number];
 
-/** Texts are few: one per query and combination of filters. The bound is for what nobody thought of. */
+/** Texts are few: one per query and combination of filters. The bound is for unforeseen callers. */
 const STATEMENTS_MAX = 500;
 
 const MEMORY = ':memory:';
@@ -197,7 +199,7 @@ const PRAGMAS = [
 
 const EMPTY_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)';
 
-/** Where the log is written ahead, its sync behind each commit is ours, so that nobody waits for the disk meanwhile. */
+/** Where the log is written ahead, its sync behind each commit is ours, so that other work does not wait for the disk. */
 function openWal(path: string, handle: Handle, sync?: (file: number) => Promise<void>): WalSync | undefined {
   const { journal_mode: mode } = handle.prepare('PRAGMA journal_mode').get() as { readonly journal_mode: string };
   if (mode !== 'wal') return undefined;

@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 
 /**
  * Files that were written before deleted rows were overwritten have such rows in their unused parts. They are rewritten
- * once, which takes some seconds for each gigabyte and, meanwhile, as much room again. Where there is none, the next start
+ * once, which takes some seconds and as much free space again for each gigabyte. Where there is none, the next start
  * tries again.
  */
 export function eraseEarlier(

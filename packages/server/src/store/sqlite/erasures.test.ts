@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it, vi } from 'vitest';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import type { Store } from '../store.ts';
 import { append, create, enqueue, owned, readAll, show } from '../suite/samples.suite.ts';
 import { commitOne } from '../write.ts';
@@ -91,10 +91,10 @@ it('[T41] a long session is deleted in slices: the delete is answered at once an
     await commitOne(store, append('sesn_2', other, ['goes on']));
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
-  // A machine that does something else meanwhile makes some of them longer, but not most.
+  // On a busy machine some steps take longer, but not most.
   expect(slices.toSorted((a, b) => a - b)[Math.floor(slices.length / 2)]).toBeLessThan(50);
   expect(seen.size).toBeGreaterThan(20);
-  expect(60_000_000 / seen.size).toBeLessThan(4 * limits.eraseBytesMax);
+  expect(60_000_000 / seen.size).toBeLessThan(4 * storeLimits.eraseBytesMax);
   await store.close();
   expect(countIn(folder)).toBe(0);
 }, 30_000);
@@ -124,7 +124,7 @@ it('[T41] a deletion that a crash has cut is finished by the next start', async 
   await again.close();
 }, 30_000);
 
-it('[T42] a file that an older version wrote is rewritten once, and has nothing of what was deleted then', async () => {
+it('[T42] a file of an older version is rewritten once, and contains nothing that was deleted before', async () => {
   const folder = newFolder();
   const path = join(folder, 'a.db');
   const old = await openSqliteStore({ path });
@@ -148,7 +148,7 @@ it('[T42] a file that an older version wrote is rewritten once, and has nothing 
   after.close();
 });
 
-it('[T42] a file that cannot be rewritten is opened all the same, and the problem is reported', async () => {
+it('[T42] a file that cannot be rewritten is opened anyway, and the problem is reported', async () => {
   const path = join(newFolder(), 'a.db');
   await (await openSqliteStore({ path })).close();
   const database = await Database.open(path);

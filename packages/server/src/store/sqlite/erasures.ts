@@ -1,4 +1,4 @@
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import { type Cancel, type Schedule, systemSchedule } from '../../base/schedule.ts';
 import { isStoreError } from '../store-errors.ts';
 import type { Database } from './database.ts';
@@ -59,7 +59,7 @@ export class Erasures {
   #retryLater(problem: unknown): void {
     if (this.#isClosing || isStoreError(problem, 'closed')) return;
     this.#onProblem(problem);
-    this.#cancelRetry = this.#schedule(() => this.wake(), limits.eraseRetryMs);
+    this.#cancelRetry = this.#schedule(() => this.wake(), storeLimits.eraseRetryMs);
   }
 
   /** Erases what waits, without pauses. Afterwards nothing of a deleted session is in the file. */
@@ -71,9 +71,9 @@ export class Erasures {
 
   async #run(): Promise<void> {
     for (let keys = this.#pending(); keys.length > 0; keys = this.#pending()) {
-      for (const key of keys) while (this.#eraseSlice(key)) await this.#pause(limits.erasePauseMs);
+      for (const key of keys) while (this.#eraseSlice(key)) await this.#pause(storeLimits.erasePauseMs);
       // Deletes of the same moment share the rest.
-      await this.#pause(limits.eraseDelayMs);
+      await this.#pause(storeLimits.eraseDelayMs);
       await this.#scrub();
       this.#database.transaction(() => keys.forEach((key) => this.#database.prepare(END).run(key)));
     }
@@ -92,8 +92,8 @@ export class Erasures {
     return this.#database.transaction(() => {
       let [rows, bytes] = [0, 0];
       for (const { find, remove } of TABLES) {
-        for (const row of this.#database.prepare<Row>(find).all(key, limits.eraseRowsMax)) {
-          if (rows >= limits.eraseRowsMax || bytes >= limits.eraseBytesMax) return true;
+        for (const row of this.#database.prepare<Row>(find).all(key, storeLimits.eraseRowsMax)) {
+          if (rows >= storeLimits.eraseRowsMax || bytes >= storeLimits.eraseBytesMax) return true;
           this.#database.prepare(remove).run(row.id);
           rows++;
           bytes += row.bytes;
@@ -103,12 +103,12 @@ export class Erasures {
     });
   }
 
-  /** Each step is done before anybody else can write, because between two steps pages may change. */
+  /** Each step is atomic, because between two steps other writes may change pages. */
   async #scrub(): Promise<void> {
     const { scrubber } = this.#database;
     if (scrubber === undefined) return;
     for (let [done, isOver] = [0, false]; !isOver; ) {
-      const until = performance.now() + limits.eraseStepMs;
+      const until = performance.now() + storeLimits.eraseStepMs;
       this.#database.emptyLog();
       do {
         const before = done;
@@ -116,7 +116,7 @@ export class Erasures {
         isOver = done < before + PAGES_AT_ONCE;
       } while (!isOver && (this.#isClosing || performance.now() < until));
       this.#database.forgetPages();
-      if (!isOver) await this.#pause(limits.erasePauseMs);
+      if (!isOver) await this.#pause(storeLimits.erasePauseMs);
     }
     await scrubber.sync();
   }
@@ -147,6 +147,7 @@ const BEGIN = [
   'DELETE FROM owners WHERE session_key = ?',
   'DELETE FROM works WHERE session_key = ?',
   'DELETE FROM runs WHERE session_key = ?',
+  'DELETE FROM summaries WHERE session_key = ?',
   'DELETE FROM unindexed WHERE session_key = ?',
 ];
 const PENDING = `SELECT key FROM sessions WHERE workspace_id = '' LIMIT 100`;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import { encodeFrame } from '../frame.ts';
 import { append, create, owned, readAll, sampleFrame, show, start } from '../suite/samples.suite.ts';
 import { commitOne } from '../write.ts';
@@ -18,8 +18,9 @@ const frame = (type: string, text = '') => encodeFrame(sampleFrame(text, { type,
 /** Makes the file what it was before there were indexes. */
 async function makeOld(path: string): Promise<void> {
   const database = await Database.open(path);
-  const indexes = ['runs', 'event_segments', 'unindexed', 'checkpoints', 'prunes'];
+  const indexes = ['summaries', 'runs', 'event_segments', 'unindexed', 'checkpoints', 'prunes'];
   for (const table of indexes) database.exec(`DROP TABLE ${table}`);
+  database.exec('DROP INDEX documents_by_workspace; ALTER TABLE documents DROP COLUMN workspace_id');
   database.exec('DROP INDEX approvals_pending; DELETE FROM migrations WHERE version >= 5');
   database.close();
 }
@@ -48,7 +49,7 @@ it('[T57] a file from before the indexes existed is migrated: open runs are list
   await makeOld(path);
 
   const store = await openSqliteStore({ path });
-  // Before anybody has looked, reading without deltas has to read them, and gives the same.
+  // Before the row was classified, a read without deltas loads them, and returns the same.
   const request = { sessionId: 'sesn_1', after: 0, entriesMax: 99, bytesMax: 99_999, skipsDeltas: true };
   const events = (await store.read(request)).map(({ seq, lastSeq }) => [seq, lastSeq]);
   expect(events).toEqual([
@@ -110,7 +111,7 @@ it('[T56] a long log is removed in several transactions, continued by the next p
   const deleting = store.commit([{ type: 'delete', sessionId: 'sesn_1', fence }]).catch(() => {});
   const count = (from: Database, table: string) =>
     from.prepare<{ n: number }>(`SELECT count(*) AS n FROM ${table}`).get()!.n;
-  expect(count(database, 'segments') * limits.segmentBytesMax).toBeGreaterThan(limits.storeSliceBytesMax);
+  expect(count(database, 'segments') * storeLimits.segmentBytesMax).toBeGreaterThan(storeLimits.storeSliceBytesMax);
   // As if the process had died here.
   database.close();
   await deleting;
@@ -177,7 +178,7 @@ it('[T58] a session created with a long log is written in several transactions a
   const refused = await store.commit([write('sesn_1', 'b'), write('sesn_2', 'a')]);
   expect(refused.map((outcome) => !outcome.ok && outcome.error.code)).toEqual(['already_exists', 'key_taken']);
   expect((await store.heads(['sesn_2'])).size).toBe(0);
-  // A process that dies while it writes leaves nothing that anybody sees.
+  // A process that is killed while it writes leaves nothing visible.
   const dying = store.commit([write('sesn_3', 'c')]).catch(() => {});
   database.close();
   await dying;

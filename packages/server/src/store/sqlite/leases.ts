@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import { found } from '../guards.ts';
 import type { Leases } from '../store.ts';
@@ -7,7 +7,7 @@ import type { Database } from './database.ts';
 import type { Segments } from './segments.ts';
 
 export function createLeases(database: Database, segments: Segments, clock: Clock): Leases {
-  // The file is ours alone, so whoever held a lease is dead. Nobody has to wait for it to expire.
+  // The file is ours alone, so every earlier holder of a lease is dead. Its leases need not expire first.
   database.prepare('UPDATE owners SET owner = NULL').run();
   return {
     acquire: async ({ sessionId, owner, ttlMs }) =>
@@ -24,11 +24,11 @@ export function createLeases(database: Database, segments: Segments, clock: Cloc
     renew: async ({ owner, ttlMs, leases }) => {
       const lost: string[] = [];
       // Some at a time: a transaction holds the event loop, and there may be thousands.
-      for (let at = 0; at < leases.length; at += limits.storeSliceRowsMax) {
+      for (let at = 0; at < leases.length; at += storeLimits.storeSliceRowsMax) {
         database.transaction(() => {
           const expiresAt = clock.now() + ttlMs;
           const renew = database.prepare(RENEW);
-          for (const { sessionId, fence } of leases.slice(at, at + limits.storeSliceRowsMax)) {
+          for (const { sessionId, fence } of leases.slice(at, at + storeLimits.storeSliceRowsMax)) {
             if (renew.run(expiresAt, owner, fence, sessionId) === 0) lost.push(sessionId);
           }
         });
@@ -46,6 +46,11 @@ export function createLeases(database: Database, segments: Segments, clock: Cloc
       return place?.owner != null && place.expiresAt > clock.now() ? place.owner : undefined;
     },
 
+    findWithInputs: async (owner) => {
+      const rows = database.prepare<{ id: string }>(WITH_INPUTS).all(owner);
+      return rows.map(({ id }) => id);
+    },
+
     findOrphans: async (limit) => {
       const rows = database.prepare<{ id: string }>(ORPHANS).all(clock.now(), limit);
       return rows.map(({ id }) => id);
@@ -57,6 +62,10 @@ const ACQUIRE = 'UPDATE owners SET fence = ?, owner = ?, expires_at = ? WHERE se
 const MINE = 'fence = ? AND session_key = (SELECT key FROM sessions WHERE id = ?)';
 const RENEW = `UPDATE owners SET expires_at = ? WHERE owner = ? AND ${MINE}`;
 const RELEASE = `UPDATE owners SET owner = NULL, fence = fence + 1 WHERE ${MINE}`;
+const WITH_INPUTS = `
+  SELECT s.id FROM (SELECT DISTINCT session_key FROM inputs) i
+  JOIN owners o ON o.session_key = i.session_key JOIN sessions s ON s.key = i.session_key
+  WHERE o.owner = ?`;
 const ORPHANS = `
   SELECT s.id FROM sessions s JOIN owners o ON o.session_key = s.key
   WHERE s.key IN (

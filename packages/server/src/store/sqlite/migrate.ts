@@ -112,7 +112,7 @@ const STEPS = [
     PRIMARY KEY (kind, id)
   ) STRICT;
 
-  -- Without an id while it is written. AUTOINCREMENT: who reads a blob that was deleted never gets the parts of another.
+  -- Without an id while it is written. AUTOINCREMENT: a reader of a deleted blob never gets the parts of another.
   CREATE TABLE blobs (
     key INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT UNIQUE, parts INTEGER NOT NULL, bytes INTEGER NOT NULL
   ) STRICT;
@@ -162,5 +162,26 @@ const STEPS = [
   CREATE TABLE prunes (
     session_key INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE, epoch INTEGER NOT NULL
   ) STRICT;
+  `,
+  `
+  ALTER TABLE documents ADD COLUMN workspace_id TEXT
+    GENERATED ALWAYS AS (CASE WHEN kind IN ('file', 'login') THEN json_extract(data, '$.workspaceId') END) VIRTUAL;
+  CREATE INDEX documents_by_workspace ON documents (kind, workspace_id, id) WHERE workspace_id IS NOT NULL;
+  `,
+  `
+  -- One row for each session, by which lists filter, sort and count. Sessions that are older get theirs in the background.
+  CREATE TABLE summaries (
+    session_key INTEGER PRIMARY KEY REFERENCES sessions ON DELETE CASCADE, session_id TEXT NOT NULL,
+    workspace_id TEXT NOT NULL, state TEXT NOT NULL, stalls_at INTEGER, agent_name TEXT NOT NULL, model TEXT NOT NULL,
+    created_at INTEGER NOT NULL, activity_at INTEGER NOT NULL, cost INTEGER, tokens INTEGER NOT NULL,
+    active_ms INTEGER NOT NULL, search TEXT NOT NULL, data TEXT NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX summaries_by_id ON summaries (workspace_id, session_id);
+  CREATE INDEX summaries_by_activity ON summaries (workspace_id, activity_at, session_id);
+  CREATE INDEX summaries_by_creation ON summaries (workspace_id, created_at, session_id);
+  -- Has everything that counts need, so that they read no row.
+  CREATE INDEX summaries_by_state ON summaries (
+    workspace_id, state, agent_name, model, stalls_at, created_at, activity_at, cost, session_id
+  );
   `,
 ];

@@ -55,7 +55,7 @@ export class PageScrubber {
 
 const HEADER_BYTES = 100;
 
-/** Whether the first byte of a page tells what it is: not in files of 128 GiB and more, nor in those that vacuum themselves. */
+/** Whether the first byte of a page identifies it: not in files of 128 GiB and more, nor in those that vacuum themselves. */
 function isPlain(header: Buffer): boolean {
   return header.readUInt32BE(28) < 2 ** 25 && header.readUInt32BE(52) === 0;
 }

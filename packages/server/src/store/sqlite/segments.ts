@@ -1,4 +1,4 @@
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import {
   bytesOf,
   decodeSegment,
@@ -52,7 +52,7 @@ export class Segments {
    */
   append(place: AppendPlace, frames: readonly EncodedFrame[]): void {
     const bytes = frames.reduce((sum, frame) => sum + bytesOf(frame), 0);
-    const isSmall = place.segmentBytes + bytes <= limits.segmentGrowBytesMax;
+    const isSmall = place.segmentBytes + bytes <= storeLimits.segmentGrowBytesMax;
     if (place.segmentId !== null && isSmall && hasEvents(frames) === this.#hasEvents(place.segmentId)) {
       const lastSeq = place.head + frames.length;
       this.#database.prepare(GROW).run(encodeSegment(frames), lastSeq, place.segmentId);
@@ -72,7 +72,7 @@ export class Segments {
     const known = this.#kinds.get(segmentId);
     if (known !== undefined) return known;
     const events = this.#database.prepare(HAS_EVENTS).get(segmentId) !== undefined;
-    if (this.#kinds.size >= limits.segmentKindsMax) this.#kinds.clear();
+    if (this.#kinds.size >= storeLimits.segmentKindsMax) this.#kinds.clear();
     this.#kinds.set(segmentId, events);
     return events;
   }
@@ -101,6 +101,14 @@ export class Segments {
     }
     const joined = skipsDeltas ? hideDeltas(entries) : pruneEntries(entries, []);
     return selectEntries(joined, { after, entriesMax, bytesMax });
+  }
+
+  /** The size of the segments with events that end behind a frame. */
+  logBytes(sessionId: string, after: number): number {
+    const key = this.place(sessionId)?.key;
+    if (key === undefined) return 0;
+    const statement = this.isIndexed(key) ? EVENT_BYTES : ALL_BYTES;
+    return this.#database.prepare<{ bytes: number }>(statement).get(key, after)?.bytes ?? 0;
   }
 
   /** Reads only segments with events. The frames between them become ranges. */
@@ -138,7 +146,7 @@ export class Segments {
     let bytes = 0;
     let row = this.#database.prepare<SegmentRow>(FIND).get(key, from);
     while (row !== undefined && row.firstSeq <= lastSeq) {
-      if (bytes >= limits.storeSliceBytesMax) break;
+      if (bytes >= storeLimits.storeSliceBytesMax) break;
       bytes += row.data.length;
       const entries = pruneEntries(decodeSegment(sessionId, row.firstSeq, row.data), ranges);
       group = this.#join(key, group, { id: row.id, firstSeq: row.firstSeq, entries, bytes: sumBytes(entries) });
@@ -147,7 +155,7 @@ export class Segments {
     if (group !== undefined) this.#replace(key, group);
     if (row === undefined || row.firstSeq > lastSeq) return undefined;
     // A group that is nearly full would not be joined with another segment.
-    return group !== undefined && group.bytes < limits.segmentBytesMax / 2 && group.firstSeq > from
+    return group !== undefined && group.bytes < storeLimits.segmentBytesMax / 2 && group.firstSeq > from
       ? group.firstSeq
       : row.firstSeq;
   }
@@ -155,7 +163,7 @@ export class Segments {
   /** Adds the next segment to the group, or writes the group and begins the next one. */
   #join(key: number, group: Group | undefined, next: Group): Group {
     if (group === undefined) return next;
-    if (group.bytes + next.bytes > limits.segmentBytesMax) {
+    if (group.bytes + next.bytes > storeLimits.segmentBytesMax) {
       this.#replace(key, group);
       return next;
     }
@@ -184,7 +192,7 @@ export class Segments {
     // Frames may have been added to the segment that contains the frame.
     const containing = key === undefined ? undefined : this.#database.prepare<SegmentRow>(FIND).get(key, after + 1);
     let row = (containing?.lastSeq ?? 0) > after ? containing : undefined;
-    while (row !== undefined && bytes < limits.storeSliceBytesMax) {
+    while (row !== undefined && bytes < storeLimits.storeSliceBytesMax) {
       const { firstSeq, lastSeq, data } = row;
       segments.push({ firstSeq, lastSeq, entries: decodeSegment(sessionId, firstSeq, data) });
       bytes += data.length;
@@ -249,3 +257,9 @@ const EVENTS = `
   JOIN segments g ON g.session_key = e.session_key AND g.first_seq = e.first_seq WHERE e.session_key = ?`;
 const FIND_EVENTS = `${EVENTS} AND e.first_seq <= ? ORDER BY e.first_seq DESC LIMIT 1`;
 const NEXT_EVENTS = `${EVENTS} AND e.first_seq > ? ORDER BY e.first_seq LIMIT 1`;
+const BYTES = 'SELECT coalesce(sum(length(g.data)), 0) AS bytes';
+const EVENT_BYTES = `
+  ${BYTES} FROM event_segments e JOIN segments g ON g.session_key = e.session_key AND g.first_seq = e.first_seq
+  WHERE e.session_key = ?1 AND g.last_seq > ?2
+    AND e.first_seq >= coalesce((SELECT max(first_seq) FROM segments WHERE session_key = ?1 AND first_seq <= ?2), 0)`;
+const ALL_BYTES = `${BYTES} FROM segments g WHERE g.session_key = ?1 AND g.last_seq > ?2`;

@@ -5,12 +5,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { createManualClock } from '../../base/clock.ts';
 import { FleetloomError } from '../../base/errors.ts';
-import { limits } from '../../base/limits.ts';
+import { encodeFrame } from '../frame.ts';
+import { storeLimits } from '../limits.ts';
 import { compareHistories } from '../suite/histories.suite.ts';
-import { append, codeOf, create, enqueue, owned, readAll, show, start } from '../suite/samples.suite.ts';
+import {
+  append,
+  codeOf,
+  create,
+  enqueue,
+  newSession,
+  owned,
+  readAll,
+  sampleFrame,
+  show,
+  start,
+} from '../suite/samples.suite.ts';
 import { commitOne, type Write } from '../write.ts';
 import { createBlobParts } from './blob-parts.ts';
 import { Database, type Statement } from './database.ts';
@@ -22,7 +34,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 let count = 0;
 const newPath = () => join(folder, `${count++}.db`);
 
-it('[T21] a file that is opened again has everything, and nobody waits for the leases of the dead', async () => {
+it('[T21] a file that is opened again has everything, and leases of dead processes do not delay it', async () => {
   const path = newPath();
   const clock = createManualClock(start);
   const first = await openSqliteStore({ path, clock });
@@ -38,7 +50,7 @@ it('[T21] a file that is opened again has everything, and nobody waits for the l
   await second.close();
 });
 
-it('[T30] what a process that died had written of a blob is gone when the file is opened again', async () => {
+it('[T30] the partial blob of a killed process is removed when the file is opened again', async () => {
   const database = await Database.open(newPath());
   const parts = createBlobParts((createSqliteStore(database), database));
   await parts.add(await parts.begin(), 0, Buffer.from('half'));
@@ -53,7 +65,72 @@ it('[T30] what a process that died had written of a blob is gone when the file i
   database.close();
 });
 
-it('[T22] a second process, or a second store, is told which file is taken and what to do', async () => {
+it('[X30] a write for which there is no space inside a savepoint fails with the error of SQLite, and nothing of its commit is kept', async () => {
+  const database = await Database.open(newPath());
+  const store = createSqliteStore(database);
+  const fence = await owned(store, 'sesn_1');
+  limitPages(database, 20);
+  const large = enqueue('sevt_1');
+  const message = { ...large, input: { ...large.input, data: { say: 'x'.repeat(8_000_000) } } };
+  const failing = commitOne(store, append('sesn_1', fence, ['lost'], [message]));
+  await expect(failing).rejects.toMatchObject({ code: 'store_failed', cause: { errcode: SQLITE_FULL } });
+  // A session with a long log, as a fork has.
+  const frames = Array.from({ length: 60 }, () => encodeFrame(sampleFrame('x'.repeat(100_000))));
+  const fork = { ...create('sesn_2'), frames } as Write;
+  await expect(commitOne(store, fork)).rejects.toMatchObject({ cause: { errcode: SQLITE_FULL } });
+  await expect(store.blobs.write('b', toChunks(8_000_000))).rejects.toMatchObject({ cause: { errcode: SQLITE_FULL } });
+  expect(show(await readAll(store, 'sesn_1'))).toEqual([]);
+  limitPages(database, 1_000_000);
+  await commitOne(store, append('sesn_1', fence, ['kept'], [message]));
+  await commitOne(store, { ...fork, session: newSession('sesn_3') } as Write);
+  expect(show(await readAll(store, 'sesn_1'))).toEqual(['1 kept']);
+  await store.close();
+});
+
+it('[X30] the staged log of a fork that a full disk ended is removed with the next one', async () => {
+  const database = await Database.open(newPath());
+  const store = createSqliteStore(database);
+  const frames = Array.from({ length: 60 }, () => encodeFrame(sampleFrame('x'.repeat(100_000))));
+  const staged = () => database.prepare(`SELECT count(*) AS n FROM sessions WHERE workspace_id = ' '`).get();
+  limitPages(database, 600);
+  await expect(commitOne(store, { ...create('sesn_1'), frames } as Write)).rejects.toThrow('full');
+  limitPages(database, 1_000_000);
+  await commitOne(store, { ...create('sesn_2'), frames } as Write);
+  expect(staged()).toEqual({ n: 0 });
+  await store.close();
+});
+
+it('[X31] closing a store whose disk is full reports it, does not fail, and loses nothing', async () => {
+  const path = newPath();
+  const database = await Database.open(path);
+  const problems: unknown[] = [];
+  const store = createSqliteStore(database, undefined, (problem) => problems.push(problem));
+  await commitOne(store, create('sesn_1'));
+  const close = database.close.bind(database);
+  vi.spyOn(database, 'close').mockImplementation(() => {
+    close();
+    throw Object.assign(new Error('database or disk is full'), { code: 'ERR_SQLITE_ERROR', errcode: SQLITE_FULL });
+  });
+  await store.close();
+  expect(problems.map(String)).toEqual([expect.stringContaining('the disk is full, so the database was closed')]);
+  const again = await openSqliteStore({ path });
+  expect(await again.sessions.get('w1', 'sesn_1')).toBeDefined();
+  await again.close();
+});
+
+const SQLITE_FULL = 13;
+
+/** As on a disk with room for so many more pages of 4 KiB. */
+function limitPages(database: Database, more: number): void {
+  const { page_count: pages } = database.prepare<{ page_count: number }>('PRAGMA page_count').get()!;
+  database.exec(`PRAGMA max_page_count = ${pages + more}`);
+}
+
+async function* toChunks(bytes: number): AsyncGenerator<Uint8Array> {
+  yield Buffer.alloc(bytes);
+}
+
+it('[T22] a second process, or a second store, gets an error with the file that is in use and what to do', async () => {
   const path = newPath();
   const store = await openSqliteStore({ path });
   await expect(openSqliteStore({ path })).rejects.toThrow(
@@ -68,7 +145,7 @@ it('[T22] a second process, or a second store, is told which file is taken and w
   await (await openSqliteStore({ path })).close();
 });
 
-it('[T22] what is no database, or cannot be opened, is said by its name', async () => {
+it('[T22] the error for a file that is not a database, or cannot be opened, names the file', async () => {
   const path = newPath();
   writeFileSync(path, 'this is a letter to my aunt, and not a database'.repeat(100));
   await expect(openSqliteStore({ path })).rejects.toThrow(`${path} cannot be opened as a database (file is not a`);
@@ -105,21 +182,21 @@ it('[T24] small appends share rows up to the limit, large ones are cut at theirs
   const empty = (append('x', 1, ['']) as Extract<Write, { type: 'append' }>).frames[0]!.bytes.length + 1;
   const textOf = (bytes: number) => 'x'.repeat(bytes - empty);
   await commitOne(store, append('sesn_1', fence, [textOf(1_000)]));
-  await commitOne(store, append('sesn_1', fence, [textOf(limits.segmentGrowBytesMax - 1_000)]));
-  expect(rows()).toEqual([[limits.segmentGrowBytesMax, 2]]);
+  await commitOne(store, append('sesn_1', fence, [textOf(storeLimits.segmentGrowBytesMax - 1_000)]));
+  expect(rows()).toEqual([[storeLimits.segmentGrowBytesMax, 2]]);
   await commitOne(store, append('sesn_1', fence, ['']));
   expect(rows()).toEqual([
-    [limits.segmentGrowBytesMax, 2],
+    [storeLimits.segmentGrowBytesMax, 2],
     [empty, 1],
   ]);
-  const half = textOf(limits.segmentBytesMax / 2);
+  const half = textOf(storeLimits.segmentBytesMax / 2);
   await commitOne(store, append('sesn_1', fence, [half, half, '', `${half}${half}${half}`, '']));
   expect(
     rows()
       .slice(2)
       .map(([, n]) => n),
   ).toEqual([2, 1, 1, 1]);
-  expect(rows()[2]).toEqual([limits.segmentBytesMax, 2]);
+  expect(rows()[2]).toEqual([storeLimits.segmentBytesMax, 2]);
   await store.close();
 });
 
@@ -136,7 +213,7 @@ it('[T24] two thousand deltas committed one by one are a few dozen rows', async 
   await store.close();
 });
 
-it('[T26] on a full disk a commit writes nothing and says so, and the next one that fits goes through', async () => {
+it('[T26] on a full disk a commit writes nothing and fails, and the next one that fits succeeds', async () => {
   const database = await Database.open(newPath());
   const store = createSqliteStore(database);
   const fence = await owned(store, 'sesn_1');
@@ -164,7 +241,7 @@ it('[T27] a statement keeps its database alive, which the driver does not', asyn
   expect(statement.get()).toEqual({ one: 1 });
 });
 
-it('[T20] memory and SQLite give the same answers to the same random history', () =>
+it('[T20] memory and SQLite return the same results for the same random history', () =>
   compareHistories((clock) => openSqliteStore({ path: ':memory:', clock }), 150));
 
 /** In a function of its own, so that nothing on the stack refers to the database any more. */

@@ -1,28 +1,30 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { FleetloomError } from '../../base/errors.ts';
+import { isStorageFull } from '../../base/resource-error.ts';
 import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import { found } from '../guards.ts';
 import type { Signal, Store } from '../store.ts';
 import type { Write } from '../write.ts';
 import { storeError } from '../store-errors.ts';
 import { createBlobs } from '../blobs.ts';
-import { createAgents } from './agents.ts';
+import { createAgents } from './records/agents.ts';
 import { createBlobParts } from './blob-parts.ts';
 import { createCheckpoints, dropCheckpoints } from './checkpoints.ts';
 import { createCommit } from './commit.ts';
 import { Database, isDatabaseError } from './database.ts';
-import { createDocuments } from './documents.ts';
-import { createEnvironments } from './environments.ts';
+import { createDocuments } from './records/documents.ts';
+import { createEnvironments } from './records/environments.ts';
 import { eraseEarlier } from './erase-earlier.ts';
 import { Erasures } from './erasures.ts';
-import { createKeys } from './keys.ts';
+import { createKeys } from './records/keys.ts';
 import { createLeases } from './leases.ts';
 import { migrate } from './migrate.ts';
 import { RunIndex } from './run-index.ts';
 import { Segments } from './segments.ts';
-import { createSessions } from './sessions.ts';
+import { createSessions } from './records/sessions.ts';
+import { createSummaries } from './records/summaries.ts';
 import { isLong, StagedSessions } from './staged-sessions.ts';
-import { createWorks } from './works.ts';
+import { createWorks } from './records/works.ts';
 
 /**
  * The default store: one file, in one process.
@@ -74,6 +76,7 @@ export function createSqliteStore(
     leases: createLeases(database, segments, clock),
     documents: createDocuments(database, clock),
     runs: { findAt: runs.findAt, findSince: runs.findSince, get: runs.get, list: runs.list },
+    summaries: createSummaries(database),
     checkpoints: createCheckpoints(database, segments),
     now: async () => {
       database.check();
@@ -83,7 +86,7 @@ export function createSqliteStore(
     commit: async (writes) => {
       // Other commits must not await anything before they are written: `explain` relies on it.
       const { outcomes, signals } = writes.some(isLong) ? await commitLong(writes) : commit(writes);
-      // Whoever is woken before would find it missing, and go and look for it.
+      // A reader that is woken earlier would find it missing, and poll for it.
       await database.settle();
       if (signals.length > 0) queueMicrotask(() => listeners.forEach((listener) => listener(signals)));
       if (signals.some(({ type }) => type === 'deleted')) erasures.wake();
@@ -91,6 +94,8 @@ export function createSqliteStore(
     },
 
     read: async (request) => segments.read(request),
+
+    logBytes: async (sessionId, after) => segments.logBytes(sessionId, after),
 
     heads: async (sessionIds) => {
       const heads = new Map<string, number>();
@@ -149,10 +154,28 @@ export function createSqliteStore(
     try {
       await database.settle();
       await erasures.finish();
+    } catch (error) {
+      reportIfFull(error);
     } finally {
       erasures.stop();
-      database.close();
+      closeDatabase();
     }
+  }
+
+  function closeDatabase(): void {
+    try {
+      database.close();
+    } catch (error) {
+      reportIfFull(error);
+    }
+  }
+
+  /** On a full disk a close loses nothing: what was committed is in the log on the disk, and the next start continues. */
+  function reportIfFull(error: unknown): void {
+    if (!isStorageFull(error)) throw error;
+    onProblem(
+      storeError('store_failed', 'the disk is full, so the database was closed without its final steps', error),
+    );
   }
 }
 
@@ -163,8 +186,8 @@ function isEmpty(database: Database): boolean {
 type Settle = () => Promise<void> | undefined;
 
 /**
- * What is not a refusal is a failure of the disk or the database. Outside of this folder nobody knows its errors. Nor does
- * anybody hear of what is not on the disk yet, also if somebody else has written it.
+ * What is not a refusal is a failure of the disk or the database. Its errors do not leave this folder. Nor is
+ * a write reported that is not on the disk yet, also if another caller wrote it.
  */
 function explainFailures<Part extends object>(part: Part, settle: Settle): Part {
   const explained = Object.entries(part).map(([name, value]: [string, unknown]) => {

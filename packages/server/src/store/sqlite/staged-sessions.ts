@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import { bytesOf } from '../entries.ts';
 import type { EncodedFrame } from '../frame.ts';
 import type { Write } from '../write.ts';
-import type { Database } from './database.ts';
+import { isStoreError } from '../store-errors.ts';
+import { type Database, isDatabaseError } from './database.ts';
 import type { Segments } from './segments.ts';
 
 export type CreateWrite = Extract<Write, { type: 'create' }>;
@@ -17,6 +18,8 @@ export type CreateWrite = Extract<Write, { type: 'create' }>;
 export class StagedSessions {
   readonly #database: Database;
   readonly #segments: Segments;
+  /** The keys of staged logs that are to be removed. */
+  readonly #unused = new Set<number>();
 
   constructor(database: Database, segments: Segments) {
     this.#database = database;
@@ -27,18 +30,47 @@ export class StagedSessions {
 
   /** Stages the logs that are too long for one transaction, and returns their keys. */
   async stageAll(writes: readonly Write[]): Promise<ReadonlyMap<Write, number>> {
+    this.#dropUnused();
     const staged = new Map<Write, number>();
-    for (const write of writes) if (isLong(write)) staged.set(write, await this.#stage(write.frames));
+    try {
+      for (const write of writes) {
+        if (!isLong(write)) continue;
+        const key = this.#begin();
+        staged.set(write, key);
+        await this.#stage(key, write.frames);
+      }
+    } catch (error) {
+      for (const key of staged.values()) this.drop(key);
+      throw error;
+    }
     return staged;
   }
 
   /** Has the staged log of a refused write removed. A session that has its id by now is kept. */
   drop(key: number): void {
-    this.#database.prepare(`UPDATE sessions SET workspace_id = '' WHERE key = ? AND workspace_id = ' '`).run(key);
+    this.#unused.add(key);
+    this.#dropUnused();
   }
 
-  async #stage(frames: readonly EncodedFrame[]): Promise<number> {
-    const { key } = this.#database.prepare<{ key: number }>(STAGE).get(`staged ${randomUUID()}`)!;
+  /** What ended the write, such as a full disk, may end this too. It is repeated with the next long log; a start does it as well. */
+  #dropUnused(): void {
+    try {
+      for (const key of this.#unused) {
+        this.#database.prepare(`UPDATE sessions SET workspace_id = '' WHERE key = ? AND workspace_id = ' '`).run(key);
+        this.#unused.delete(key);
+      }
+    } catch (error) {
+      if (!isDatabaseError(error) && !isStoreError(error, 'closed')) throw error;
+    }
+  }
+
+  /** In a transaction: the driver ignores that the commit of a statement with RETURNING failed, as on a full disk. */
+  #begin(): number {
+    const stage = this.#database.prepare<{ key: number }>(STAGE);
+    return this.#database.transaction(() => stage.get(`staged ${randomUUID()}`)!.key);
+  }
+
+  async #stage(key: number, frames: readonly EncodedFrame[]): Promise<void> {
     const place = { key, segmentId: null, segmentBytes: 0 } as const;
     let head = 0;
     for (const slice of toSlices(frames)) {
@@ -47,14 +79,14 @@ export class StagedSessions {
       head += slice.length;
       await yieldToEventLoop();
     }
-    return key;
   }
 }
 
+/** Whether a new session has so many frames that it is written in several transactions. */
 export function isLong(write: Write): write is CreateWrite {
   if (write.type !== 'create') return false;
   let bytes = 0;
-  return write.frames.some((frame) => (bytes += bytesOf(frame)) > limits.logCommitBytesMax);
+  return write.frames.some((frame) => (bytes += bytesOf(frame)) > storeLimits.logCommitBytesMax);
 }
 
 /** Slices of frames for one transaction each. */
@@ -62,7 +94,7 @@ function* toSlices(frames: readonly EncodedFrame[]): Generator<readonly EncodedF
   let [start, bytes] = [0, 0];
   for (const [index, frame] of frames.entries()) {
     bytes += bytesOf(frame);
-    if (bytes < limits.storeSliceBytesMax) continue;
+    if (bytes < storeLimits.storeSliceBytesMax) continue;
     yield frames.slice(start, index + 1);
     [start, bytes] = [index + 1, 0];
   }

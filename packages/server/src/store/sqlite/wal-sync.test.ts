@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const newPath = () => join(folder, `${count++}.db`);
 
-/** A store on a disk that answers when it is told to. */
+/** A store on a disk whose syncs the test completes. */
 async function openHeld() {
   const waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void }[] = [];
   let isHeld = false;
@@ -53,7 +53,7 @@ async function isDone(promise: Promise<unknown>): Promise<boolean> {
   return done;
 }
 
-it('[V101] nobody hears of a commit before it is on the disk: neither who wrote it nor who reads, nor by a signal', async () => {
+it('[V101] a commit is not visible before it is on the disk: neither to its writer nor to readers, nor by a signal', async () => {
   const { store, hold, release } = await openHeld();
   const fence = await owned(store, 'sesn_1');
   const signals: unknown[] = [];
@@ -73,7 +73,7 @@ it('[V101] nobody hears of a commit before it is on the disk: neither who wrote 
   await store.close();
 });
 
-it('[V101] one sync is for all commits before it, and reading what is on the disk needs none', async () => {
+it('[V101] one sync covers all commits before it, and reading synced data needs none', async () => {
   const { store, hold, release, syncs } = await openHeld();
   const fence = await owned(store, 'sesn_1');
   const before = syncs();
@@ -92,7 +92,7 @@ it('[V101] one sync is for all commits before it, and reading what is on the dis
   await store.close();
 });
 
-it('[V101] after a sync that failed nothing is written or read any more, and the next start finds what is there', async () => {
+it('[V101] after a failed sync every read and write is refused, and the next start finds the stored data', async () => {
   const { store, hold, fail, path } = await openHeld();
   const fence = await owned(store, 'sesn_1');
   hold();
@@ -109,7 +109,7 @@ it('[V101] after a sync that failed nothing is written or read any more, and the
   await again.close();
 });
 
-it('[V101] what was acknowledged stands in the file, as it is while the process runs', async () => {
+it('[V101] acknowledged writes are in the file while the process runs', async () => {
   const path = newPath();
   const store = await openSqliteStore({ path });
   const fence = await owned(store, 'sesn_1');

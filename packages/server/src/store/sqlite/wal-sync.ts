@@ -34,7 +34,7 @@ export class WalSync {
     return this.#synced < this.#written ? this.#reach(this.#written) : undefined;
   }
 
-  /** What a sync failed for is lost for good: nobody knows what is on the disk, and asking again would not tell. */
+  /** What a sync failed for is lost for good: what is on the disk is unknown, and another sync would not show it. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }

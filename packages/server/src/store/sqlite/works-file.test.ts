@@ -14,14 +14,14 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const queue = { workspaceId: 'w1', environmentId: 'env_1' };
 const work: SubmitChange = { type: 'enqueue_work', work: { id: 'work_1', createdAt: start, data: {} } };
 
-it('[W3] a file from before there was a queue gets one when it is opened, and keeps what it had', async () => {
+it('[W3] a file without a work queue gets one when it is opened, and keeps its data', async () => {
   const path = join(folder, 'old.db');
   const first = await openSqliteStore({ path });
   await commitOne(first, create('sesn_1'));
   await first.close();
   const database = await Database.open(path);
   const later = ['works', 'documents', 'blob_parts', 'blobs'];
-  const indexes = ['runs', 'event_segments', 'unindexed', 'checkpoints', 'prunes'];
+  const indexes = ['summaries', 'runs', 'event_segments', 'unindexed', 'checkpoints', 'prunes'];
   for (const table of [...later, ...indexes]) database.exec(`DROP TABLE ${table}`);
   database.exec('DROP INDEX approvals_pending; DELETE FROM migrations WHERE version >= 2');
   database.close();
@@ -32,7 +32,7 @@ it('[W3] a file from before there was a queue gets one when it is opened, and ke
   await second.close();
 });
 
-it('[W3] a file that is opened again has every item as it was, and the leases of workers go on', async () => {
+it('[W3] a reopened file has every item unchanged, and the leases of workers stay valid', async () => {
   const path = join(folder, 'again.db');
   const clock = createManualClock(start);
   const first = await openSqliteStore({ path, clock });

@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import type { Store } from '../store.ts';
-import { type CreateStore, codeOf, start, withStore } from './samples.suite.ts';
+import { commitOne, type Write } from '../write.ts';
+import { type CreateStore, codeOf, create, enqueue, start, withStore } from './samples.suite.ts';
 
 export function documentsSuite(createStore: CreateStore): void {
-  it('[T29] a document is changed on what it is, and of those who make it at once one does', () =>
+  it('[T29] a document is changed at a known revision, and of concurrent creations one succeeds', () =>
     withStore(createStore, async ({ store, clock }) => {
       const { documents } = store;
       const place = { kind: 'key', id: 'a' };
@@ -28,6 +29,28 @@ export function documentsSuite(createStore: CreateStore): void {
       expect(await documents.put({ ...place, data: {} })).toMatchObject({ revision: 1 });
     }));
 
+  it('[H190] a submit that expects a revision of a document is refused at any other, and leaves nothing', () =>
+    withStore(createStore, async ({ store }) => {
+      await commitOne(store, create('sesn_1'));
+      const { revision } = await store.documents.put({ kind: 'rules', id: 'w', data: {} });
+      const submit = (n: number, id: string, expected: number): Write => {
+        const document = { type: 'expect_document' as const, kind: 'rules', id, revision: expected };
+        return { type: 'submit', sessionId: 'sesn_1', changes: [document, enqueue(`sevt_${n}`)] };
+      };
+      const outcomes = await store.commit([
+        submit(1, 'w', 1),
+        submit(2, 'w', 2),
+        submit(3, 'none', 1),
+        submit(4, 'w', 1),
+      ]);
+      expect([revision, outcomes.map(({ ok }) => ok)]).toEqual([1, [true, false, false, true]]);
+      await store.documents.put({ kind: 'rules', id: 'w', data: {} });
+      expect(await codeOf(commitOne(store, submit(5, 'w', 1)))).toBe('version_conflict');
+      await store.documents.delete('rules', 'w');
+      expect(await codeOf(commitOne(store, submit(6, 'w', 2)))).toBe('version_conflict');
+      expect((await store.inputs.peek('sesn_1', 9)).map(({ id }) => id)).toEqual(['sevt_1', 'sevt_4']);
+    }));
+
   it('[T29] documents are listed by their kind, in pages that lead on', () =>
     withStore(createStore, async ({ store: { documents } }) => {
       for (const id of ['b', 'a', 'B', 'c']) await documents.put({ kind: 'file', id, data: { id } });
@@ -47,7 +70,7 @@ export function documentsSuite(createStore: CreateStore): void {
       expect((await documents.list({ kind: 'none', limit: 3 })).items).toEqual([]);
     }));
 
-  it('[P74] documents are found by many ids at once, each once, and those that are not there are left out', () =>
+  it('[P74] documents are found by many ids at once, each once, and missing ones are left out', () =>
     withStore(createStore, async ({ store: { documents } }) => {
       for (const id of ['a', 'b ü', 'c']) await documents.put({ kind: 'file', id, data: { id } });
       await documents.put({ kind: 'other', id: 'd', data: {} });
@@ -57,7 +80,32 @@ export function documentsSuite(createStore: CreateStore): void {
       expect(await documents.getAll('file', [])).toEqual([]);
     }));
 
-  it('[T29] the store says what time it is', () =>
+  it('[H163] the documents of a workspace are listed between two ids in either order, and counted up to a number', () =>
+    withStore(createStore, async ({ store: { documents } }) => {
+      for (const id of ['b', 'a', 'B', 'c', 'd']) {
+        await documents.put({ kind: 'file', id, data: { workspaceId: id === 'c' ? 'w2' : 'w1' } });
+      }
+      await documents.put({ kind: 'login', id: 'x', data: { workspaceId: 'w1' } });
+      await documents.put({ kind: 'file', id: 'e', data: { id: 'none' } });
+      const of = { kind: 'file', workspaceId: 'w1', limit: 10 } as const;
+      const idsOf = async (bounds: object) =>
+        (await documents.listOfWorkspace({ ...of, ...bounds })).map(({ id }) => id).join('');
+      expect([await idsOf({}), await idsOf({ limit: 2 }), await idsOf({ order: 'asc' })]).toEqual([
+        'dbaB',
+        'db',
+        'Babd',
+      ]);
+      expect([await idsOf({ below: 'd' }), await idsOf({ below: 'c', above: 'B' })]).toEqual(['baB', 'ba']);
+      expect(await idsOf({ order: 'asc', above: 'a', limit: 1 })).toBe('b');
+      expect(await documents.listOfWorkspace({ ...of, limit: 1 })).toEqual([await documents.get('file', 'd')]);
+      const counts = [3, 4, 5].map((max) => documents.countOfWorkspace({ kind: 'file', workspaceId: 'w1', max }));
+      expect(await Promise.all(counts)).toEqual([3, 4, 4]);
+      await documents.put({ kind: 'file', id: 'd', data: { workspaceId: 'w2' } });
+      await documents.delete('file', 'b');
+      expect([await idsOf({}), await idsOf({ workspaceId: 'w2' })]).toEqual(['aB', 'dc']);
+    }));
+
+  it('[T29] the store has a clock', () =>
     withStore(createStore, async ({ store, clock }) => {
       clock.advance(7);
       expect(await store.now()).toBe(start + 7);
@@ -65,14 +113,14 @@ export function documentsSuite(createStore: CreateStore): void {
       expect(await codeOf(store.now())).toBe('closed');
     }));
 
-  it('[T30] a blob comes back byte for byte, in parts of one size, and is replaced as a whole', () =>
+  it('[T30] a blob is returned byte for byte, in parts of one size, and is replaced as a whole', () =>
     withStore(createStore, async ({ store }) => {
-      const bytes = Buffer.alloc(2 * limits.blobPartBytes + 1, 'abc\0ü\n');
-      const pieces = [bytes.subarray(0, 3), bytes.subarray(3, 3), bytes.subarray(3, limits.blobPartBytes + 9)];
-      pieces.push(bytes.subarray(limits.blobPartBytes + 9));
+      const bytes = Buffer.alloc(2 * storeLimits.blobPartBytes + 1, 'abc\0ü\n');
+      const pieces = [bytes.subarray(0, 3), bytes.subarray(3, 3), bytes.subarray(3, storeLimits.blobPartBytes + 9)];
+      pieces.push(bytes.subarray(storeLimits.blobPartBytes + 9));
       expect(await store.blobs.write('a', iterate(pieces))).toEqual({ bytes: bytes.length });
       const parts = await read(store, 'a');
-      expect(parts.map(({ length }) => length)).toEqual([limits.blobPartBytes, limits.blobPartBytes, 1]);
+      expect(parts.map(({ length }) => length)).toEqual([storeLimits.blobPartBytes, storeLimits.blobPartBytes, 1]);
       expect(Buffer.concat(parts).equals(bytes)).toBe(true);
       expect(await store.blobs.write('empty', iterate([]))).toEqual({ bytes: 0 });
       expect(await read(store, 'empty')).toEqual([]);
@@ -80,11 +128,11 @@ export function documentsSuite(createStore: CreateStore): void {
       expect(Buffer.concat(await read(store, 'a')).toString()).toBe('other');
     }));
 
-  it('[T30] one that is not whole nobody sees, one that fails leaves what was there, one that is deleted is gone', () =>
+  it('[T30] an incomplete blob is not visible, a failed write leaves the previous blob, a deleted blob is gone', () =>
     withStore(createStore, async ({ store }) => {
       let go = () => {};
       const gate = new Promise<void>((resolve) => (go = resolve));
-      const large = Buffer.alloc(limits.blobPartBytes, 'x');
+      const large = Buffer.alloc(storeLimits.blobPartBytes, 'x');
       const writing = store.blobs.write(
         'a',
         iterate([large, large], () => gate),

@@ -27,6 +27,19 @@ export async function compareHistories(open: (clock: ManualClock) => Promise<Sto
 
 const id = fc.constantFrom('a', 'b', 'c');
 const status = fc.constantFrom('idle', 'running', 'rescheduling', 'terminated');
+const summary = fc.record({
+  state: fc.constantFrom('needs_you', 'running', 'failed', 'done', 'idle', 'archived'),
+  stallsAt: fc.option(fc.nat(9)),
+  agentName: id,
+  model: id,
+  createdAt: fc.nat(9),
+  activityAt: fc.nat(9),
+  costNanoUsd: fc.option(fc.nat(9)),
+  tokens: fc.nat(9),
+  activeMs: fc.nat(9),
+  search: fc.constantFrom('a b', 'B', 'ä', '😀 b'),
+  data: fc.object(),
+});
 const change: fc.Arbitrary<Change> = fc.oneof(
   id.map(enqueue),
   fc.record({ type: fc.constant('consume_inputs'), inputIds: fc.array(id, { maxLength: 2 }) }),
@@ -37,6 +50,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
     updatedAt: fc.nat(9),
     patch: fc.record({ status, data: fc.object(), archivedAt: fc.constant(start) }, { requiredKeys: [] }),
   }),
+  summary.map((each): Change => ({ type: 'put_summary', summary: each })),
   id.map(
     (each): Change => ({ type: 'create_approval', approval: { id: each, threadId: 't', createdAt: 1, data: {} } }),
   ),
@@ -95,6 +109,8 @@ async function lookAt(store: Store): Promise<unknown[]> {
     await store.approvals.list({ workspaceId: 'w1', limit: 9 }),
     await store.works.list({ workspaceId: 'w1', environmentId: 'env_1', limit: 9 }),
     (await store.leases.findOrphans(9)).toSorted(),
+    (await store.summaries.findMissing(9)).toSorted(),
+    ...(await Promise.all(SORTS.map((sort) => lookAtSummaries(store, sort)))),
   ];
   for (const sessionId of ['a', 'b', 'c']) {
     seen.push(await store.threads.list({ sessionId, limit: 9 }), await store.keys.get('w1', sessionId));
@@ -102,6 +118,18 @@ async function lookAt(store: Store): Promise<unknown[]> {
     seen.push(await readAll(store, sessionId).then(show, String));
   }
   return seen;
+}
+
+const SORTS = ['activity', 'created', 'cost', 'tokens', 'duration', 'name', 'agent', 'state'] as const;
+
+async function lookAtSummaries(store: Store, sort: (typeof SORTS)[number]): Promise<unknown> {
+  const request = { workspaceId: 'w1', now: 5, includesArchived: true, sort, order: 'desc', limit: 2 } as const;
+  const first = await store.summaries.list(request);
+  const rest = first.next === null ? null : await store.summaries.list({ ...request, cursor: first.next });
+  const words = await store.summaries.list({ ...request, words: ['b'], states: ['stalled', 'done'], order: 'asc' });
+  return [first, rest, words].map(
+    (list) => list && { ...list, groups: list.groups.map((each) => JSON.stringify(each)).toSorted() },
+  );
 }
 
 function toWrite({ type, sessionId, fence, changes, texts }: typeof write extends fc.Arbitrary<infer V> ? V : never) {

@@ -1,7 +1,18 @@
 import { expect, it } from 'vitest';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import { commitOne, type SubmitChange } from '../write.ts';
-import { append, type CreateStore, codeOf, create, enqueue, owned, start, withStore } from './samples.suite.ts';
+import { encodeFrame } from '../frame.ts';
+import {
+  append,
+  type CreateStore,
+  codeOf,
+  create,
+  enqueue,
+  owned,
+  sampleFrame,
+  start,
+  withStore,
+} from './samples.suite.ts';
 
 export function inputsSuite(createStore: CreateStore): void {
   it('[T10] inputs wait in the order of their arrival until an append consumes them', () =>
@@ -21,12 +32,56 @@ export function inputsSuite(createStore: CreateStore): void {
       expect(await codeOf(commitOne(store, again))).toBe('not_found');
     }));
 
+  it('[T60] inputs are taken up to the one that reaches 1 MiB, and the newest is found without reading them', () =>
+    withStore(createStore, async ({ store }) => {
+      const fence = await owned(store, 'sesn_1');
+      expect(await store.inputs.lastPosition('sesn_1')).toBeUndefined();
+      const long = (id: string, chars: number): SubmitChange => {
+        const { input } = enqueue(id);
+        return { type: 'enqueue_input', input: { ...input, data: { text: 'x'.repeat(chars) } } };
+      };
+      const around = JSON.stringify({ text: '' }).length;
+      const half = storeLimits.inputsTakenBytesMax / 2 - around;
+      const changes = [long('a', half), long('b', half), long('c', 1), long('d', 3 * half), long('e', 1)];
+      await commitOne(store, { type: 'submit', sessionId: 'sesn_1', changes });
+      const ids = async (limit = 9) => (await store.inputs.peek('sesn_1', limit)).map(({ id }) => id);
+      expect(await ids()).toEqual(['a', 'b']);
+      expect(await ids(1)).toEqual(['a']);
+      await commitOne(store, append('sesn_1', fence, ['took'], [{ type: 'consume_inputs', inputIds: ['a', 'b'] }]));
+      const first = await store.inputs.peek('sesn_1', 9);
+      expect(first.map(({ id }) => id)).toEqual(['c', 'd']);
+      expect(await store.inputs.lastPosition('sesn_1')).toBeGreaterThan(first.at(-1)!.position);
+    }));
+
+  it('[X40] the sizes of a log, without deltas, and of the pending inputs are known without reading them', () =>
+    withStore(createStore, async ({ store }) => {
+      const fence = await owned(store, 'sesn_1');
+      expect(await store.inputs.bytes('sesn_1')).toBe(0);
+      expect(await store.logBytes('sesn_none', 0)).toBe(0);
+      const before = await store.logBytes('sesn_1', 0);
+      await commitOne(store, append('sesn_1', fence, ['x'.repeat(300_000)]));
+      await commitOne(store, append('sesn_1', fence, ['y'.repeat(200_000)]));
+      const head = (await store.heads(['sesn_1'])).get('sesn_1')!;
+      expect((await store.logBytes('sesn_1', 0)) - before).toBeGreaterThan(500_000);
+      expect((await store.logBytes('sesn_1', 0)) - before).toBeLessThan(502_000);
+      expect(await store.logBytes('sesn_1', head - 1)).toBeGreaterThan(200_000);
+      expect(await store.logBytes('sesn_1', head - 1)).toBeLessThan(202_000);
+      expect(await store.logBytes('sesn_1', head)).toBe(0);
+      const delta = encodeFrame(sampleFrame('z'.repeat(100_000), { type: 'delta.text' }));
+      await commitOne(store, { type: 'append', sessionId: 'sesn_1', fence, frames: [delta], changes: [] });
+      expect(await store.logBytes('sesn_1', head)).toBe(0);
+      const changes = [enqueue('a'), enqueue('b')];
+      await commitOne(store, { type: 'submit', sessionId: 'sesn_1', changes });
+      const sizes = changes.map(({ input }) => JSON.stringify(input.data).length);
+      expect(await store.inputs.bytes('sesn_1')).toBe(sizes[0]! + sizes[1]!);
+    }));
+
   it('[T10] a session that is full, archived or not there takes no input, and one that is refused refuses all', () =>
     withStore(createStore, async ({ store }) => {
       const fence = await owned(store, 'sesn_1');
       const submit = (...ids: string[]) =>
         codeOf(commitOne(store, { type: 'submit', sessionId: 'sesn_1', changes: ids.map(enqueue) }));
-      const many = Array.from({ length: limits.pendingInputsMax }, (_, index) => `sevt_${index}`);
+      const many = Array.from({ length: storeLimits.pendingInputsMax }, (_, index) => `sevt_${index}`);
       expect(await submit(...many, 'one more')).toBe('too_many_inputs');
       expect(await store.inputs.peek('sesn_1', 1)).toEqual([]);
       expect(await submit(...many)).toBe('ok');
@@ -40,7 +95,7 @@ export function inputsSuite(createStore: CreateStore): void {
       expect(await codeOf(commitOne(store, { type: 'submit', sessionId: 'sesn_9', changes: [] }))).toBe('not_found');
     }));
 
-  it('[T11] an ask is answered once, by whoever comes first, together with what else was sent', () =>
+  it('[T11] an approval is answered once, by the first decision, in one commit with the other inputs', () =>
     withStore(createStore, async ({ store }) => {
       const fence = await owned(store, 'sesn_1');
       const approval = (id: string) => ({ id, threadId: 'sthr_1', createdAt: start, data: { tool: id } });
@@ -70,7 +125,7 @@ export function inputsSuite(createStore: CreateStore): void {
       expect(await list({ workspaceId: 'w2' })).toEqual([]);
     }));
 
-  it('[T11] the session closes an ask that nobody answered, and leaves the answer that came first', () =>
+  it('[T11] the session withdraws an unanswered approval, and keeps an answer that came first', () =>
     withStore(createStore, async ({ store }) => {
       const fence = await owned(store, 'sesn_1');
       const approval = (id: string) => ({ id, threadId: 'sthr_1', createdAt: start, data: { tool: id } });
@@ -92,7 +147,7 @@ export function inputsSuite(createStore: CreateStore): void {
       expect(await codeOf(commitOne(store, append('sesn_1', fence, [], [close('ask_3')])))).toBe('not_found');
     }));
 
-  it('[T12] a key is given once until it expires, and what came first is what everybody gets', () =>
+  it('[T12] a key is taken once until it expires, and every caller gets the first result', () =>
     withStore(createStore, async ({ store, clock }) => {
       const put = (result: object) =>
         store.keys.putIfAbsent({ workspaceId: 'w1', key: 'k', expiresAt: start + 1_000, result });
@@ -112,7 +167,7 @@ export function inputsSuite(createStore: CreateStore): void {
       expect(await store.keys.putIfAbsent(later)).toMatchObject({ isNew: true, record: { result: { n: 3 } } });
     }));
 
-  it('[T12] what is sent under a key that is taken is refused as a whole', () =>
+  it('[T12] a submission under a taken key is refused as a whole', () =>
     withStore(createStore, async ({ store, clock }) => {
       await commitOne(store, create('sesn_1'));
       const key = { key: 'k', expiresAt: start + 1_000, result: { id: 'sevt_1' } };
@@ -128,7 +183,7 @@ export function inputsSuite(createStore: CreateStore): void {
       expect(await send('sevt_2')).toBe('ok');
     }));
 
-  it('[Q29] a key that takes the place of another is given at once, and its answer counts from then on', () =>
+  it('[Q29] a key that replaces another is stored at once, and its result is valid from then on', () =>
     withStore(createStore, async ({ store }) => {
       await commitOne(store, create('sesn_1'));
       const send = (id: string) => {

@@ -32,7 +32,7 @@ export function leasesSuite(createStore: CreateStore): void {
       const fence = await owned(store, 'sesn_1', 'a');
       await commitOne(store, append('sesn_1', fence, ['from a']));
       clock.advance(10_000);
-      // Late, but nobody has taken over: still the only writer.
+      // Late, but no other owner has taken over: still the only writer.
       await commitOne(store, append('sesn_1', fence, ['late']));
       const taken = await store.leases.acquire({ sessionId: 'sesn_1', owner: 'b', ttlMs: 1_000 });
       expect(taken).toMatchObject({ ok: true, fence: fence + 1, head: 2 });
@@ -55,7 +55,7 @@ export function leasesSuite(createStore: CreateStore): void {
       expect(await codeOf(commitOne(store, append('sesn_1', fence, ['x'])))).toBe('stale_owner');
     }));
 
-  it('[T8] leases are renewed together, and who lost some is told which', () =>
+  it('[T8] leases are renewed in one call, which returns those that were lost', () =>
     withStore(createStore, async ({ store, clock }) => {
       const leases = [];
       for (const sessionId of ['sesn_1', 'sesn_2', 'sesn_3']) {
@@ -82,7 +82,7 @@ export function leasesSuite(createStore: CreateStore): void {
       expect(await store.leases.acquire({ sessionId: 'sesn_1', owner: 'c', ttlMs: 9 })).toMatchObject({ owner: 'b' });
     }));
 
-  it('[W85] who holds a session is known to all, until the lease is released or has run out', () =>
+  it('[W85] the owner of a session is visible to all, until the lease is released or has expired', () =>
     withStore(createStore, async ({ store, clock }) => {
       await commitOne(store, create('sesn_1'));
       const owner = () => store.leases.findOwner('sesn_1');
@@ -113,5 +113,21 @@ export function leasesSuite(createStore: CreateStore): void {
       expect(await orphans()).toEqual(['input', 'rescheduling']);
       clock.advance(1_000);
       expect(await orphans()).toEqual(['input', 'rescheduling', 'running']);
+    }));
+
+  it('[P117] of the sessions of an owner, those with input are found with one query', () =>
+    withStore(createStore, async ({ store }) => {
+      for (const id of ['sesn_1', 'sesn_2', 'sesn_3', 'sesn_4']) await commitOne(store, create(id));
+      for (const sessionId of ['sesn_1', 'sesn_2']) {
+        await store.leases.acquire({ sessionId, owner: 'a', ttlMs: 1_000 });
+      }
+      await store.leases.acquire({ sessionId: 'sesn_3', owner: 'b', ttlMs: 1_000 });
+      expect(await store.leases.findWithInputs('a')).toEqual([]);
+      for (const sessionId of ['sesn_2', 'sesn_3', 'sesn_4']) {
+        await commitOne(store, { type: 'submit', sessionId, changes: [enqueue('sevt_1'), enqueue('sevt_2')] });
+      }
+      expect(await store.leases.findWithInputs('a')).toEqual(['sesn_2']);
+      expect(await store.leases.findWithInputs('b')).toEqual(['sesn_3']);
+      expect(await store.leases.findWithInputs('c')).toEqual([]);
     }));
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import type { Page, PageRequest } from '../page.ts';
 import type { Store } from '../store.ts';
 import { commitOne } from '../write.ts';
@@ -8,7 +8,7 @@ import { type CreateStore, create, owned, start, withStore } from './samples.sui
 export function pageBytesSuite(createStore: CreateStore): void {
   it('[H125] a page ends before the item that would make it larger than 4 MiB, in every list and both ways', () =>
     withStore(createStore, async ({ store }) => {
-      const quarter = limits.pageBytesMax / 4;
+      const quarter = storeLimits.pageBytesMax / 4;
       // The first four fill a page to the byte; of the next four the last is one byte too large; then two of their own.
       const sizes = [quarter, quarter, quarter, quarter, quarter, quarter, quarter, quarter + 1, quarter * 5, 20];
       const fence = await owned(store, 'sesn_of_threads');

@@ -16,7 +16,7 @@ import {
 } from './samples.suite.ts';
 
 export function readingSuite(createStore: CreateStore): void {
-  it('[T13] a frame comes back as it was written', () =>
+  it('[T13] a frame is returned as it was written', () =>
     withStore(createStore, async ({ store }) => {
       const fence = await owned(store, 'sesn_1');
       const turn = { streamId: 3, depth: 1, run: 'req_1' };
@@ -31,7 +31,7 @@ export function readingSuite(createStore: CreateStore): void {
       expect(entry!.kind === 'frame' && entry!.value).toEqual({ ...given, sessionId: 'sesn_1', seq: 1 });
     }));
 
-  it('[T13] reading goes on from any cursor, as far as the limits allow, but at least by one', () =>
+  it('[T13] reading continues from any cursor up to the limits, but at least by one entry', () =>
     withStore(createStore, async ({ store }) => {
       const fence = await owned(store, 'sesn_1');
       await commitOne(store, append('sesn_1', fence, ['a', 'b', 'x'.repeat(300_000)]));
@@ -55,7 +55,7 @@ export function readingSuite(createStore: CreateStore): void {
       ).toBe('not_found');
     }));
 
-  it('[T14] pruned frames leave a range: numbers stay taken, and a cursor within it goes on behind it', () =>
+  it('[T14] pruned frames leave a range: their numbers stay taken, and a cursor within it continues after it', () =>
     withStore(createStore, async ({ store }) => {
       const fence = await owned(store, 'sesn_1');
       await commitOne(store, append('sesn_1', fence, ['a', 'b', 'c', 'd']));
@@ -117,7 +117,7 @@ export function readingSuite(createStore: CreateStore): void {
     await fc.assert(property, { numRuns });
   });
 
-  it('[T13] times of frames are those of who wrote them', () =>
+  it('[T13] frames keep the times of their writer', () =>
     withStore(createStore, async ({ store, clock }) => {
       const fence = await owned(store, 'sesn_1');
       clock.setNow(start - 1_000_000);

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../limits.ts';
 import type { PageRequest } from '../page.ts';
 import type { NewAgent } from '../records.ts';
 import type { Store } from '../store.ts';
@@ -70,7 +70,7 @@ export function recordsSuite(createStore: CreateStore): void {
       ]);
     }));
 
-  it('[T4] an environment is changed on what it is, archived once and deleted', () =>
+  it('[T4] an environment is changed at a known revision, archived once and deleted', () =>
     withStore(createStore, async ({ store }) => {
       const { environments } = store;
       await environments.create({ workspaceId: 'w1', id: 'env_1', createdAt: start, data: { a: 1 } });
@@ -149,8 +149,8 @@ export function recordsSuite(createStore: CreateStore): void {
       for (const made of ['', 'x', 'bnVsbA', 'WzEsMiwzLDQsNV0']) {
         expect(await codeOf(store.agents.list({ ...request, cursor: made }))).toBe('invalid_cursor');
       }
-      expect(await codeOf(store.agents.list({ ...request, limit: limits.pageItemsMax }))).toBe('ok');
-      for (const limit of [0, limits.pageItemsMax + 1, 1.5, Number.NaN]) {
+      expect(await codeOf(store.agents.list({ ...request, limit: storeLimits.pageItemsMax }))).toBe('ok');
+      for (const limit of [0, storeLimits.pageItemsMax + 1, 1.5, Number.NaN]) {
         expect(await codeOf(store.agents.list({ ...request, limit }))).toBe('invalid_limit');
       }
     }));
@@ -184,12 +184,17 @@ export function recordsSuite(createStore: CreateStore): void {
       expect(await ids({ createdFrom: start + 2, createdTo: start + 2 })).toBe('2');
       expect(await ids({ updatedFrom: start + 2 })).toBe('32');
       expect(await ids({ updatedFrom: start + 2, includeArchived: true })).toBe('32');
+      const changed = { workspaceId: 'w1', updatedFrom: start + 2, limit: 1 };
+      const { items, next } = await store.sessions.listChanged(changed);
+      expect(items).toEqual([{ id: 'sesn_3', createdAt: start + 3 }]);
+      const rest = { ...changed, limit: 10, cursor: next!, statuses: ['running'] as const };
+      expect((await store.sessions.listChanged(rest)).items).toEqual([{ id: 'sesn_2', createdAt: start + 2 }]);
       const found = await store.threads.list({ sessionId: 'sesn_4', limit: 10, statuses: ['running'] });
       expect(found.items.map(({ id }) => id)).toEqual(['sthr_running']);
       expect((await store.threads.list({ sessionId: 'sesn_1', limit: 10 })).items).toEqual([]);
     }));
 
-  it('[T17] what is kept is what JSON says at that moment, whatever happens to the object afterwards', () =>
+  it('[T17] data is stored as its JSON at that moment, whatever happens to the object afterwards', () =>
     withStore(createStore, async ({ store }) => {
       const data = { list: [1, { deep: 'ü\u0000\ud83d\ude00' }], date: new Date(0), gone: undefined };
       await store.agents.create(agent('agent_1', { data }));

@@ -57,7 +57,7 @@ export function enqueue(id: string): Extract<Change, { type: 'enqueue_input' }> 
 export async function owned(store: Store, sessionId: string, owner = 'node-1'): Promise<number> {
   await commitOne(store, create(sessionId));
   const acquired = await store.leases.acquire({ sessionId, owner, ttlMs: 10_000 });
-  if (!acquired.ok) throw new Error('nobody else can have it');
+  if (!acquired.ok) throw new Error('no other owner can hold it');
   return acquired.fence;
 }
 

@@ -10,7 +10,7 @@ function work(id: string, createdAt = start): Extract<Change, { type: 'enqueue_w
 }
 
 export function worksSuite(createStore: CreateStore): void {
-  it('[W1] an item is queued with its session or with what is sent to it, and only while the session has none', () =>
+  it('[W1] an item is queued with its session or with input, and only while the session has none', () =>
     withStore(createStore, async ({ store }) => {
       const signals: Signal[] = [];
       store.subscribe((some) => signals.push(...some));
@@ -47,7 +47,7 @@ export function worksSuite(createStore: CreateStore): void {
       expect(await store.works.get('w2', 'work_1')).toBeUndefined();
     }));
 
-  it('[W2] of any number that ask at once one gets the item, the oldest first', () =>
+  it('[W2] of concurrent polls one gets the item, the oldest first', () =>
     withStore(createStore, async ({ store }) => {
       for (const id of ['3', '1', '2']) await put(store, `sesn_${id}`, work(`work_${id}`, start + Number(id)));
       expect(await claim(store)).toBe('work_1');
@@ -57,7 +57,7 @@ export function worksSuite(createStore: CreateStore): void {
       expect(await store.works.claim({ ...queue, workspaceId: 'w2', reclaimMs: 0 })).toBeUndefined();
     }));
 
-  it('[W2] an item waits again when nobody took it up in time, or when the lease of its worker has run out', () =>
+  it('[W2] an item waits again when no worker confirmed it in time, or when the lease of its worker has run out', () =>
     withStore(createStore, async ({ store, clock }) => {
       await put(store, 'sesn_1', work('work_1'));
       expect(await claim(store)).toBe('work_1');
@@ -97,7 +97,7 @@ export function worksSuite(createStore: CreateStore): void {
       expect(await idsOf(store)).toEqual([]);
     }));
 
-  it('[W3] a change of an item says what it was made on, and of two only one happens', () =>
+  it('[W3] a change of an item names its revision, and of two concurrent ones only one is applied', () =>
     withStore(createStore, async ({ store }) => {
       await put(store, 'sesn_1', work('work_1'));
       const update = (by: string) =>

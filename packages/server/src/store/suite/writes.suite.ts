@@ -70,7 +70,7 @@ export function writesSuite(createStore: CreateStore): void {
       expect(show(await readAll(store, 'sesn_1'))).toEqual(['1 running']);
     }));
 
-  it('[T7] one refused write of a commit does not hinder the others, except those behind it in its session', () =>
+  it('[T7] one refused write of a commit does not affect the others, except later ones of its session', () =>
     withStore(createStore, async ({ store }) => {
       const [one, two] = [await owned(store, 'sesn_1'), await owned(store, 'sesn_2')];
       const outcomes = await store.commit([
@@ -125,7 +125,7 @@ export function writesSuite(createStore: CreateStore): void {
     await fc.assert(property, { numRuns });
   });
 
-  it('[T18] deleting a session takes everything of it along, and its owner cannot go on', () =>
+  it('[T18] deleting a session deletes all its data, and its owner cannot continue', () =>
     withStore(createStore, async ({ store }) => {
       const fence = await owned(store, 'sesn_1');
       const approval = { id: 'sevt_2', threadId: 'sthr_1', createdAt: start, data: {} };
@@ -157,7 +157,7 @@ export function writesSuite(createStore: CreateStore): void {
       expect(await store.inputs.peek('sesn_1', 9)).toEqual([]);
     }));
 
-  it('[T16] who listens hears of frames, inputs and deletions after they are committed', () =>
+  it('[T16] a subscriber receives signals of frames, inputs and deletions after they are committed', () =>
     withStore(createStore, async ({ store }) => {
       const heard: Signal[] = [];
       const heads: unknown[] = [];

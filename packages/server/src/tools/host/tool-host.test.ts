@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
-import { limits } from '../../base/limits.ts';
-import type { ToolboxOptions } from '../create-toolbox.ts';
+import { toolLimits } from '../limits.ts';
+import type { ToolboxOptions } from '../registry/create-toolbox.ts';
 import { findProgram as findOnPath } from '../find-program.ts';
 import type { ToolResult } from '../tool.ts';
 import { findHosts, noSandbox, openBench, toSaid, withoutPrograms } from '../toolbox.suite.ts';
@@ -120,7 +120,7 @@ describe.each(worlds)('the tool host %s', (_name, options, isLeftOut) => {
     expect((await reading).text).toContain('(it did not stop when it was interrupted)');
   });
 
-  it.skipIf(isLeftOut)('[U107] what a command writes into the channels of its host does not arrive', async () => {
+  it.skipIf(isLeftOut)('[U107] bytes that a command writes into the pipes of its host do not arrive', async () => {
     const { run } = openBench(options);
     for (const fd of [0, 1, 2]) {
       const flood = await run('bash', { command: `head -c 10000000 /dev/zero > /proc/$PPID/fd/${fd}` });
@@ -136,7 +136,7 @@ describe.each(worlds)('the tool host %s', (_name, options, isLeftOut) => {
       const outcome = await run('write', { file_path: 'file', content: '\u2713'.repeat(20_000_000) });
       expect(outcome).toMatchObject({ text: expect.stringContaining('(out of memory)'), isError: true });
       expect((await run('bash', { command: 'echo again' })).text).toBe('again');
-      expect(limits.toolHostHeapMib).toBe(256);
+      expect(toolLimits.toolHostHeapMib).toBe(256);
     },
   );
 
@@ -164,14 +164,14 @@ describe.each(worlds)('the tool host %s', (_name, options, isLeftOut) => {
     }
   });
 
-  it.skipIf(isLeftOut)('[U114] a server that is killed leaves no host, and nothing of what it started', async () => {
+  it.skipIf(isLeftOut)('[U114] a killed server leaves no host and none of its processes', async () => {
     const { workspace } = openBench(options);
     const name = `orphan-${process.pid}-${Date.now()}`;
     const command = `cp $(command -v sleep) ./${name}; (setsid ./${name} 1001 >/dev/null 2>&1 &); ./${name} 1002`;
     const findProgram =
       options === unsandboxed ? `async (name) => name === 'bwrap' ? undefined : findProgram(name)` : '';
     const program = `
-      import { createToolbox } from ${JSON.stringify(new URL('create-toolbox.js', DIST))};
+      import { createToolbox } from ${JSON.stringify(new URL('registry/create-toolbox.js', DIST))};
       import { findProgram } from ${JSON.stringify(new URL('find-program.js', DIST))};
       const toolbox = createToolbox({ allowUnsandboxedBash: true, findProgram: ${findProgram || 'undefined'} });
       const { tools } = await toolbox.offer({ tools: [${JSON.stringify(TOOLSET)}], mcp_servers: [] });
@@ -271,7 +271,7 @@ describe('a machine without room', () => {
     put('file', 'content');
     const program = `
       import { openSync, closeSync } from 'node:fs';
-      import { createToolbox } from ${JSON.stringify(new URL('create-toolbox.js', DIST))};
+      import { createToolbox } from ${JSON.stringify(new URL('registry/create-toolbox.js', DIST))};
       const toolbox = createToolbox({ allowUnsandboxedBash: true });
       const { tools } = await toolbox.offer({ tools: [${JSON.stringify(TOOLSET)}], mcp_servers: [] });
       const context = { sessionId: 'sesn_1', threadId: 'sthr_1', openWorkspace: async () => ${JSON.stringify(workspace)}, signal: new AbortController().signal };

@@ -1,8 +1,9 @@
 import { ignoringFailure } from '../../base/in-background.ts';
-import type { JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json/json.ts';
 import type { Allowance } from './message-guard.ts';
 import { McpFault } from './mcp-fault.ts';
 
+/** The limits of one exchange with an MCP server. */
 export interface ExchangeOptions {
   readonly allowance: Allowance;
   /** How long all of it may take. */
@@ -98,6 +99,7 @@ export class Exchange {
   }
 }
 
+/** The fault of a server that did not answer in time. */
 export function late(ms: number): McpFault {
   return new McpFault('late', `there was no answer within ${ms} ms`);
 }

@@ -1,5 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client';
-import type { Json, JsonObject } from '../../base/json.ts';
+import { isObject, type Json, type JsonObject } from '../../base/json/json.ts';
 import type { ToolLimits } from '../tool-limits.ts';
 import type { Exchange } from './exchange.ts';
 import { McpFault } from './mcp-fault.ts';
@@ -43,10 +43,6 @@ function toTool(tool: Json, { mcpToolBytesMax }: ToolLimits): McpTool {
   const definition = { name, description, inputSchema };
   if (Buffer.byteLength(JSON.stringify(definition)) <= mcpToolBytesMax) return definition;
   throw new McpFault('limit', `the definition of a tool has more than ${mcpToolBytesMax} bytes`);
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function broken(): McpFault {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ToolboxOptions } from '../create-toolbox.ts';
+import type { ToolboxOptions } from '../registry/create-toolbox.ts';
 import type { ToolProblem } from '../toolbox.ts';
 import { call, openBench } from '../toolbox.suite.ts';
 import { serveMcp } from './mcp-server.suite.ts';

@@ -1,11 +1,12 @@
+import { untilAborted } from '../../base/until-aborted.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ignoringFailure } from '../../base/in-background.ts';
-import type { Json } from '../../base/json.ts';
+import type { Json } from '../../base/json/json.ts';
 import type { ToolResult } from '../tool.ts';
 import { Interrupted, ToolFailure } from '../tool-failure.ts';
 import type { ToolLimits } from '../tool-limits.ts';
 import type { ToolProblem } from '../toolbox.ts';
-import type { AddressRules } from '../web-fetch/find-addresses.ts';
+import type { AddressRules } from '../network/find-addresses.ts';
 import { isAuthenticationError, isConnectionError, toReason, toRefusal, wasNotReceived } from './mcp-errors.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
 import type { McpTool } from './list-tools.ts';
@@ -33,9 +34,9 @@ export class McpConnection {
   readonly #options: McpConnectionOptions;
   /** There, or on its way. */
   #link: Promise<Link> | undefined;
-  /** Who failed is left alone for a while: an offer is made for every turn, and each would wait for it. */
+  /** A failed server is not tried again for a while: every turn lists tools, and each would wait for it. */
   #failure: { readonly problem: ToolProblem; readonly atMs: number } | undefined;
-  /** Of no use any more, except to whoever is in the middle of a call. */
+  /** Broken or replaced: only calls that have begun may still use it. */
   readonly #retired = new Set<Link>();
   readonly #closing = new AbortController();
 
@@ -87,7 +88,10 @@ export class McpConnection {
   ): Promise<{ type: 'result'; result: ToolResult } | { type: 'error'; error: unknown }> {
     const link = this.#connect();
     try {
-      return { type: 'result', result: await (await untilAborted(link, signal)).call(name, input, signal) };
+      return {
+        type: 'result',
+        result: await (await untilAborted(link, signal, () => new Interrupted())).call(name, input, signal),
+      };
     } catch (error) {
       if (signal.aborted) throw new Interrupted();
       if (isConnectionError(error)) await this.#disconnect(link);
@@ -108,8 +112,8 @@ export class McpConnection {
   }
 
   /**
-   * Nobody begins with this one any more; there may be a new one already. It is closed when nobody is in the middle of
-   * a call: for other agents it may still be good.
+   * No call begins on this link any more; there may be a new one already. It is closed when its last call has ended: for
+   * the calls of other agents it may still work.
    */
   async #disconnect(link: Promise<Link>): Promise<void> {
     if (this.#link === link) this.#link = undefined;
@@ -123,15 +127,6 @@ export class McpConnection {
       }),
     );
   }
-}
-
-async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  if (signal.aborted) throw new Interrupted();
-  return await new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(new Interrupted());
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }
 
 function toProblem({ name, url }: McpServer, error: unknown): ToolProblem {
@@ -149,6 +144,6 @@ function toFailure(server: McpServer, error: unknown): ToolFailure {
   if (error instanceof ToolFailure) return error;
   if (!isConnectionError(error)) return new ToolFailure(toRefusal(error), { cause: error });
   const doubt =
-    wasNotReceived(error) || isAuthenticationError(error) ? '' : '. Whether the call was carried out is not known';
+    wasNotReceived(error) || isAuthenticationError(error) ? '' : '. It is not known whether the call took effect';
   return new ToolFailure(`${toProblem(server, error).message}${doubt}`, { cause: error });
 }

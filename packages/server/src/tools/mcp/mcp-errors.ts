@@ -27,7 +27,7 @@ export function isAuthenticationError(error: unknown): boolean {
 }
 
 /**
- * The request was not looked at, so that sending it again cannot do anything twice: nobody listens there, or a
+ * The request was not looked at, so that sending it again cannot do anything twice: no process listens there, or a
  * server that was started again does not know the session of the one before.
  */
 export function wasNotReceived(error: unknown): boolean {
@@ -37,7 +37,7 @@ export function wasNotReceived(error: unknown): boolean {
   return findCode(error) === 'ECONNREFUSED';
 }
 
-/** The connection is of no use any more. What the server says about a call, or a call that takes long, is no reason. */
+/** Whether the connection is unusable. An error that the server returns for a call, or a call that times out, does not count. */
 export function isConnectionError(error: unknown): boolean {
   if (error instanceof SdkError) return error.code !== SdkErrorCode.RequestTimeout;
   return !(error instanceof ProtocolError || error instanceof ToolFailure);

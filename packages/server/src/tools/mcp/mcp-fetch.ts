@@ -5,12 +5,12 @@ import { HeldBytes } from '../../base/held-bytes.ts';
 import { ignoringFailure } from '../../base/in-background.ts';
 import { type IncomingAnswer, openConnections } from '../../base/outgoing-http.ts';
 import type { ToolLimits } from '../tool-limits.ts';
-import type { AddressRules } from '../web-fetch/find-addresses.ts';
+import type { AddressRules } from '../network/find-addresses.ts';
 import { Exchange, type ExchangeOptions, late } from './exchange.ts';
 import { McpFault } from './mcp-fault.ts';
 import { type Allowance, MessageGuard } from './message-guard.ts';
 import { openRequest } from './open-request.ts';
-import { toResponse } from './to-response.ts';
+import { type MessageKind, toResponse } from './to-response.ts';
 
 export interface McpFetchOptions extends AddressRules {
   readonly limits: ToolLimits;
@@ -31,9 +31,6 @@ export interface McpFetch {
   /** Ends everything that is open. */
   close(): void;
 }
-
-/** `stream`: a request that is answered with notifications, without an end. `notice`: nothing is expected back. */
-export type MessageKind = 'request' | 'stream' | 'notice';
 
 /** What is held of messages that have not ended, of all sessions. */
 const heldByAll = new HeldBytes();

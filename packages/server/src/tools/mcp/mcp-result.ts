@@ -1,5 +1,5 @@
 import type { ResultBlock } from '../../base/content.ts';
-import type { Json, JsonObject } from '../../base/json.ts';
+import { isObject, type Json, type JsonObject } from '../../base/json/json.ts';
 import type { ToolResult } from '../tool.ts';
 import type { ToolLimits } from '../tool-limits.ts';
 import { McpFault } from './mcp-fault.ts';
@@ -61,10 +61,6 @@ function toText(text: string): ResultBlock {
 function toFields(value: Json | undefined): JsonObject {
   if (!isObject(value)) throw broken();
   return value;
-}
-
-function isObject(value: Json | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function toWord(value: Json | undefined): string {

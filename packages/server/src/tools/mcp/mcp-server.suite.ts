@@ -34,7 +34,7 @@ export interface TestMcp {
   readonly calls: { name: string; input: unknown }[];
   /** Headers of the last request. */
   headers(): IncomingMessage['headers'];
-  /** Other tools from now on, which clients are told. */
+  /** Replaces the tools and notifies the clients. */
   setPages(pages: readonly (readonly string[])[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -83,7 +83,7 @@ export async function serveMcp(options: TestMcpOptions = {}): Promise<TestMcp> {
       await new Promise<void>((resolve) => {
         http.close(() => resolve());
       });
-      // A request on a connection that just closed may have arrived, for all that anybody knows. Let clients notice first.
+      // A request on a connection that just closed may or may not have arrived. Let clients notice the end first.
       await wait(50);
     },
   };

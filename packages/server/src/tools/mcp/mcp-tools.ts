@@ -1,13 +1,13 @@
 import type { Clock } from '../../base/clock.ts';
 import { ignoringFailure } from '../../base/in-background.ts';
-import type { JsonObject } from '../../base/json.ts';
-import type { KeepOutput } from '../keep-output.ts';
+import type { JsonObject } from '../../base/json/json.ts';
+import type { LimitOutput } from '../limit-output.ts';
 import { runSafely } from '../run-safely.ts';
 import { ToolFailure } from '../tool-failure.ts';
 import type { ToolLimits } from '../tool-limits.ts';
 import type { OfferedTool, ToolProblem } from '../toolbox.ts';
 import { chooseTool, toText } from '../toolset.ts';
-import type { AddressRules } from '../web-fetch/find-addresses.ts';
+import type { AddressRules } from '../network/find-addresses.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
 import type { McpTool } from './list-tools.ts';
 import type { McpConnection, McpHeaders, McpServer } from './mcp-connection.ts';
@@ -18,15 +18,17 @@ export interface McpToolsOptions extends AddressRules {
   readonly clock: Clock;
   readonly limits: ToolLimits;
   readonly slots: ConnectionSlots;
-  readonly keepOutput: KeepOutput;
+  readonly limitOutput: LimitOutput;
 }
 
+/** The tools of all MCP servers of a session. */
 export interface McpTools {
   /** The tools of a toolset, by the names that the model uses. */
   offer(toolset: JsonObject, servers: readonly JsonObject[]): Promise<McpOffer>;
   close(): Promise<void>;
 }
 
+/** The tools of a toolset, and why some servers have none. */
 export interface McpOffer {
   readonly tools: readonly (readonly [string, OfferedTool])[];
   readonly problems: readonly ToolProblem[];
@@ -34,7 +36,7 @@ export interface McpOffer {
 
 /** The tools of other servers. Agents that name the same server at the same place share its connection. */
 export function createMcpTools(options: McpToolsOptions): McpTools {
-  const { headers = async () => ({}), keepOutput, ...shared } = options;
+  const { headers = async () => ({}), limitOutput, ...shared } = options;
   const { limits } = shared;
   const connections = new Map<string, McpConnection>();
   let isClosed = false;
@@ -62,7 +64,7 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
   };
 
   async function openConnection(server: McpServer): Promise<McpConnection> {
-    // Its library is loaded when somebody names a server: most never do.
+    // The MCP library is loaded by the first agent with a server: most sessions have none.
     const { McpConnection: Connection } = await import('./mcp-connection.ts');
     const key = JSON.stringify([server.name, server.url]);
     const connection = connections.get(key) ?? new Connection({ ...shared, server, headers });
@@ -87,7 +89,7 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
         return await runSafely(name, async () => {
           if (!isEnabled) throw new ToolFailure('this tool is switched off');
           const result = await connection.call(name, input, context.signal);
-          return await keepOutput(name.replace(UNFIT, '_'), result, context);
+          return await limitOutput(name.replace(UNFIT, '_'), result, context);
         });
       },
     };

@@ -1,7 +1,8 @@
 import { type JSONRPCMessage, StreamableHTTPClientTransport, type Transport } from '@modelcontextprotocol/client';
-import type { Json, JsonObject } from '../../base/json.ts';
+import type { Json, JsonObject } from '../../base/json/json.ts';
 import type { Exchange } from './exchange.ts';
-import type { McpFetch, MessageKind } from './mcp-fetch.ts';
+import type { McpFetch } from './mcp-fetch.ts';
+import type { MessageKind } from './to-response.ts';
 
 export interface McpTransportOptions {
   readonly url: URL;

@@ -3,11 +3,12 @@ import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../base/clock.ts';
-import type { JsonObject } from '../../base/json.ts';
-import { limits } from '../../base/limits.ts';
+import type { JsonObject } from '../../base/json/json.ts';
+import { baseLimits } from '../../base/limits.ts';
+import { toolLimits } from '../limits.ts';
 import type { ToolResult } from '../tool.ts';
 import type { OfferedTool, Toolbox, ToolOffer } from '../toolbox.ts';
-import type { ToolboxOptions } from '../create-toolbox.ts';
+import type { ToolboxOptions } from '../registry/create-toolbox.ts';
 import { type Bench, call, openBench as openPublicBench, type RunOptions } from '../toolbox.suite.ts';
 import { ConnectionSlots } from './connection-slots.ts';
 import { say, serveMcp } from './mcp-server.suite.ts';
@@ -73,7 +74,7 @@ describe.each(['old', 'new'] as const)('a server of the %s kind', (kind) => {
     expect(JSON.stringify(refused.content)).toContain('this is not how it works');
   });
 
-  it('[U73] an interrupt ends a call, and the server hears of it', async () => {
+  it('[U73] an interrupt ends a call, and the server is notified', async () => {
     let isStopped = false;
     let begin = (): void => {};
     const begun = new Promise<void>((resolve) => {
@@ -109,12 +110,12 @@ describe.each(['old', 'new'] as const)('a server of the %s kind', (kind) => {
     const late = await run(bench, tools, 'mcp__docs__echo', {});
     expect(late.isError).toBe(true);
     expect(JSON.stringify(late.content)).toContain('timed out');
-    // Once: whether it was carried out is not known.
+    // Once: it is not known whether the call took effect.
     expect(server.calls.length).toBe(1);
-    expect(limits.mcpCallMs).toBe(300_000);
+    expect(toolLimits.mcpCallMs).toBe(300_000);
   });
 
-  it('[U75] a server that was started again is connected to again, and the call is carried out once', async () => {
+  it('[U75] a server that was started again is connected to again, and the call is sent once', async () => {
     const first = await serveMcp({ kind });
     const bench = openBench();
     const { tools } = await offer(bench.toolbox, first.url);
@@ -146,11 +147,11 @@ describe.each(['old', 'new'] as const)('a server of the %s kind', (kind) => {
       },
     });
     const bench = openBench({ limits: { mcpResumeMs: 200 } });
-    expect(limits.mcpResumeMs).toBe(10_000);
+    expect(toolLimits.mcpResumeMs).toBe(10_000);
     const { tools } = await offer(bench.toolbox, server.url);
     const broken = await run(bench, tools, 'mcp__docs__echo', {});
     expect(broken.isError).toBe(true);
-    expect(JSON.stringify(broken.content)).toContain('Whether the call was carried out is not known');
+    expect(JSON.stringify(broken.content)).toContain('It is not known whether the call took effect');
     expect(server.calls.length).toBe(1);
   });
 
@@ -186,13 +187,13 @@ describe.each(['old', 'new'] as const)('a server of the %s kind', (kind) => {
       { type: 'mcp_connection_failed', serverName: 'docs', message: expect.stringContaining('ECONNREFUSED') },
     ]);
     const back = await serveMcp({ kind, port: gone.port });
-    clock.advance(limits.mcpRetryMs - 1);
+    clock.advance(toolLimits.mcpRetryMs - 1);
     expect((await offer(toolbox, back.url)).problems).toEqual(problems);
     expect(back.methods).toEqual([]);
     clock.advance(1);
     const healed = await offer(toolbox, back.url);
     expect([[...healed.tools.keys()], healed.problems]).toEqual([['mcp__docs__echo'], []]);
-    expect(limits.mcpRetryMs).toBe(5_000);
+    expect(toolLimits.mcpRetryMs).toBe(5_000);
   });
 
   it.each([401, 403])('[U78] a server that answers %i is a problem of authentication', async (status) => {
@@ -219,11 +220,11 @@ describe.each(['old', 'new'] as const)('a server of the %s kind', (kind) => {
     const { problems } = await offer(toolbox, silent.url);
     expect(problems.map(({ type }) => type)).toEqual(['mcp_connection_failed']);
     expect((await offer(toolbox, server.url)).problems).toEqual([]);
-    expect(limits.mcpConnectMs).toBe(10_000);
+    expect(toolLimits.mcpConnectMs).toBe(10_000);
     silent.close();
   });
 
-  it('[U71] tools that change are offered anew', async () => {
+  it('[U71] tools that change are listed again', async () => {
     const server = await serveMcp({ kind, pages: [['one']] });
     const { toolbox } = openBench();
     expect([...(await offer(toolbox, server.url)).tools.keys()]).toEqual(['mcp__docs__one']);
@@ -250,7 +251,7 @@ describe.each(['old', 'new'] as const)('a server of the %s kind', (kind) => {
 });
 
 describe('a toolset of a server', () => {
-  it('[U81] asks by default; default_config and the entry of a tool say otherwise, in this order', async () => {
+  it('[U81] needs approval by default; default_config and the entry of a tool override it, in this order', async () => {
     const server = await serveMcp({ pages: [['one', 'two', 'three']] });
     const { toolbox } = openBench();
     const said = async (toolset: JsonObject): Promise<unknown> => {
@@ -267,7 +268,7 @@ describe('a toolset of a server', () => {
     expect(await said({ default_config, configs })).toEqual(['true allow', 'false ask', 'false allow']);
   });
 
-  it('[U77] a server that nobody named is a problem', async () => {
+  it('[U77] a server that is not in mcp_servers is a problem', async () => {
     const { toolbox } = openBench();
     const tools = [{ type: 'mcp_toolset', mcp_server_name: 'other' }];
     expect(await toolbox.offer({ tools, mcp_servers: [{ type: 'url', name: 'docs', url: 'http://x' }] })).toEqual({
@@ -287,7 +288,7 @@ describe('a toolset of a server', () => {
     expect(problem?.message).toContain('all 1 MCP connections of this server are in use');
     await first.toolbox.close();
     expect((await offer(openBench(options).toolbox, server.url)).problems).toEqual([]);
-    expect(limits.mcpConnectionsMax).toBe(1_000);
+    expect(toolLimits.mcpConnectionsMax).toBe(1_000);
   });
 
   it('[U70] long names are cut, and stay apart', async () => {
@@ -296,7 +297,7 @@ describe('a toolset of a server', () => {
     const names = [...(await offer(openBench().toolbox, server.url)).tools.keys()];
     expect(names.map(({ length }) => length)).toEqual([128, 128]);
     expect(names[1]?.endsWith('x_2')).toBe(true);
-    expect(limits.toolNameCharsMax).toBe(128);
+    expect(baseLimits.toolNameCharsMax).toBe(128);
   });
 
   it('[U84] tools of two servers whose names look the same to a model are both offered, each run at its own', async () => {
@@ -325,7 +326,7 @@ describe('a toolset of a server', () => {
     });
     const names = [...(await offer(openBench({ limits: { mcpToolsMax: 3 } }).toolbox, server.url)).tools.keys()];
     expect(names).toEqual(['mcp__docs__a', 'mcp__docs__b', 'mcp__docs__c']);
-    expect([limits.mcpToolsMax, limits.mcpListPagesMax]).toEqual([1_000, 64]);
+    expect([toolLimits.mcpToolsMax, toolLimits.mcpListPagesMax]).toEqual([1_000, 64]);
     const endless = await offer(openBench({ limits: { mcpListPagesMax: 1 } }).toolbox, server.url);
     expect(endless.problems.map(({ type }) => type)).toEqual(['mcp_connection_failed']);
   });
@@ -363,7 +364,7 @@ describe('what a server answers', () => {
     expect(JSON.stringify(long.content)).toContain('the answer has more than 20000 bytes');
     chars = 1;
     expect((await run(bench, tools, 'mcp__docs__echo', {})).isError).toBe(false);
-    expect(limits.mcpAnswerBytesMax).toBe(6_291_456);
+    expect(toolLimits.mcpAnswerBytesMax).toBe(6_291_456);
   });
 
   it('[U82] becomes blocks of the Messages API, or a description of what cannot be shown', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createManualClock } from '../../base/clock.ts';
 import { HeldBytes } from '../../base/held-bytes.ts';
-import { limits as all } from '../../base/limits.ts';
+import { toolLimits as all } from '../limits.ts';
 import { type ToolLimits, toToolLimits } from '../tool-limits.ts';
 import { type Allowance, MessageGuard, type MessageGuardOptions } from './message-guard.ts';
 
@@ -11,7 +11,7 @@ describe('an answer', () => {
     await expect(read(['{"a":', '"12345"}'], { allowance: allow(12) })).rejects.toThrow('more than 12 bytes');
   });
 
-  it('[U162] may have so many values, levels and fields, which are counted before anything is parsed', async () => {
+  it('[U162] has a limited number of values, levels and fields, which are counted before parsing', async () => {
     const values = { allowance: allow(1_000, 8) };
     expect(await read(['{"a":[1,2,3,4,5]}'], values)).toContain('5');
     await expect(read(['{"a":[1,2,3,4,5,6]}'], { allowance: allow(1_000, 7) })).rejects.toThrow('more than 7 values');
@@ -23,7 +23,7 @@ describe('an answer', () => {
     await expect(read(['{"a":1,"b":2,"c":{"d":3,"e":4}}'], fields)).rejects.toThrow('more than 2 fields');
   });
 
-  it('[U162] of events has so many messages, and values and bytes of all of them together', async () => {
+  it('[U162] as events has a limited number of messages, and of values and bytes in total', async () => {
     const form = 'events';
     const events = 'data: {"a":1}\n\n'.repeat(3);
     expect(await read([events], { form, allowance: allow(45, 6) })).toBe(events);
@@ -41,7 +41,7 @@ describe('an answer', () => {
 describe('a stream of notifications', () => {
   const stream = { form: 'events', allowance: undefined } as const;
 
-  it('[U163] has messages of so many bytes and values', async () => {
+  it('[U163] has messages of limited bytes and values', async () => {
     const limits = toToolLimits({ mcpNotificationBytesMax: 12, mcpNotificationValuesMax: 3 });
     const fine = 'data: abcd\n\n'.repeat(10);
     expect(await read([fine], { ...stream, limits })).toBe(fine);
@@ -50,7 +50,7 @@ describe('a stream of notifications', () => {
     expect([all.mcpNotificationBytesMax, all.mcpNotificationValuesMax]).toEqual([1_048_576, 1_000]);
   });
 
-  it('[U163] has so many messages and bytes within a time, and then as many again', async () => {
+  it('[U163] has a limited number of messages and bytes within a time window', async () => {
     const clock = createManualClock();
     const ping = ': p\n\n';
     const later = async function* (count: number, afterMs: number) {
@@ -84,7 +84,7 @@ describe('a stream of notifications', () => {
   });
 });
 
-it('[U169] what is held of messages that have not ended is bounded for a connection and for all, and is let go', async () => {
+it('[U169] buffers of incomplete messages are bounded for a connection and for all, and are released', async () => {
   const heldByAll = new HeldBytes();
   const limits = toToolLimits({ mcpConnectionBytesMax: 10, mcpHeldBytesMax: 15 });
   const connection = () => new HeldBytes(heldByAll);

@@ -1,9 +1,9 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
-import { atMostOfHeap } from '../../base/heap-room.ts';
+import { atMostOfHeap } from '../../base/process/heap-room.ts';
 import type { HeldBytes } from '../../base/held-bytes.ts';
-import { JsonGauge } from '../../base/json-gauge.ts';
-import { limits as allLimits } from '../../base/limits.ts';
+import { JsonGauge } from '../../base/json/json-gauge.ts';
+import { toolLimits } from '../limits.ts';
 import type { ToolLimits } from '../tool-limits.ts';
 import { McpFault } from './mcp-fault.ts';
 
@@ -93,7 +93,7 @@ export class MessageGuard {
     if (held.held > limits.mcpConnectionBytesMax) {
       throw tooMuch('the answers under way', limits.mcpConnectionBytesMax, 'bytes');
     }
-    const heldMax = atMostOfHeap(limits.mcpHeldBytesMax, allLimits.mcpHeldHeapShare);
+    const heldMax = atMostOfHeap(limits.mcpHeldBytesMax, toolLimits.mcpHeldHeapShare);
     if (heldByAll.held > heldMax) {
       throw tooMuch('the answers of all MCP servers under way', Math.floor(heldMax), 'bytes');
     }

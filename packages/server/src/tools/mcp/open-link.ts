@@ -1,11 +1,11 @@
 import { Client, type JsonSchemaValidator, type jsonSchemaValidator } from '@modelcontextprotocol/client';
 import type { Clock } from '../../base/clock.ts';
-import type { Json } from '../../base/json.ts';
+import type { Json } from '../../base/json/json.ts';
 import type { ToolResult } from '../tool.ts';
 import { ToolFailure } from '../tool-failure.ts';
 import type { ToolLimits } from '../tool-limits.ts';
 import { toObject } from '../toolset.ts';
-import type { AddressRules } from '../web-fetch/find-addresses.ts';
+import type { AddressRules } from '../network/find-addresses.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
 import { listTools, type McpTool } from './list-tools.ts';
 import { unwrapFault } from './mcp-errors.ts';
@@ -37,6 +37,7 @@ export interface Link {
   close(): Promise<void>;
 }
 
+/** Connects to an MCP server, within the limit of connections of the whole process. */
 export async function openLink({ slots, ...options }: OpenLinkOptions): Promise<Link> {
   const freeSlot = slots.take(options.limits.mcpConnectionsMax);
   try {

@@ -1,6 +1,6 @@
 import { isIP, type LookupFunction } from 'node:net';
 import type { Connections, IncomingAnswer, OutgoingRequest } from '../../base/outgoing-http.ts';
-import { type AddressRules, findAddresses, toHostname } from '../web-fetch/find-addresses.ts';
+import { type AddressRules, findAddresses, toHostname } from '../network/find-addresses.ts';
 import { McpFault } from './mcp-fault.ts';
 
 /** Sends a request. The addresses of the host are checked, and only those that were checked are connected to. */
@@ -9,20 +9,21 @@ export async function openRequest(
   request: OutgoingRequest,
   rules: AddressRules,
 ): Promise<IncomingAnswer> {
-  const { url, headers, signal } = request;
+  const { url, headers, signal, connectMs } = request;
   // A host that is an address is not looked up.
   if (isIP(toHostname(url)) !== 0) await findChecked(url, rules);
   signal.throwIfAborted();
   return await connections.send({
     ...request,
     headers: { ...headers, 'accept-encoding': 'identity' },
-    lookup: toLookup(url, rules),
+    // A connection that is given up needs no lookup any more.
+    lookup: toLookup(url, rules, AbortSignal.any([signal, AbortSignal.timeout(connectMs)])),
   });
 }
 
-function toLookup(url: URL, rules: AddressRules): LookupFunction {
+function toLookup(url: URL, rules: AddressRules, signal: AbortSignal): LookupFunction {
   return (_hostname, { all = false }, callback) => {
-    findChecked(url, rules).then(
+    findChecked(url, rules, signal).then(
       (addresses) => {
         const found = addresses.map((address) => ({ address, family: isIP(address) }));
         // Node asks for all of them or for one.
@@ -34,8 +35,8 @@ function toLookup(url: URL, rules: AddressRules): LookupFunction {
   };
 }
 
-async function findChecked(url: URL, rules: AddressRules): Promise<readonly string[]> {
-  const found = await findAddresses(url, rules);
+async function findChecked(url: URL, rules: AddressRules, signal?: AbortSignal): Promise<readonly string[]> {
+  const found = await findAddresses(url, rules, signal);
   if (found.type === 'found') return found.addresses;
   if (found.type === 'none') throw new McpFault('unreachable', `${url.hostname} has no address`, NOT_SENT);
   throw new McpFault(

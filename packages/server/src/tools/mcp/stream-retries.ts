@@ -10,6 +10,7 @@ export interface StreamRetriesOptions {
   readonly schedule?: Schedule | undefined;
 }
 
+/** Reopens broken streams of an MCP server, at a limited rate. */
 export interface StreamRetries {
   /** Opens a stream again after a while. Gives what takes that back. */
   schedule(reconnect: () => void, askedMs: number): Cancel;

@@ -1,6 +1,8 @@
 import { dropBody, type IncomingAnswer } from '../../base/outgoing-http.ts';
 import { McpFault } from './mcp-fault.ts';
-import type { MessageKind } from './mcp-fetch.ts';
+
+/** `stream`: a request that is answered with notifications, without an end. `notice`: nothing is expected back. */
+export type MessageKind = 'request' | 'stream' | 'notice';
 
 /** Opens the body of an answer, in the form that it has. A refusal has the reason of a status 400. */
 export type OpenBody = (form: 'events' | 'json', isRefusal: boolean) => ReadableStream<Uint8Array>;

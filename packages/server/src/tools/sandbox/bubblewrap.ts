@@ -1,4 +1,4 @@
-import { runProgram } from '../../base/run-program.ts';
+import { runProgram } from '../../base/process/run-program.ts';
 import type { FindProgram } from '../find-program.ts';
 import { ToolFailure } from '../tool-failure.ts';
 import { LaunchGroups } from './cgroups/launch-groups.ts';
@@ -13,6 +13,7 @@ import { toSandboxLimits } from './sandbox-limits.ts';
 import { createSeccompFilter } from './seccomp/seccomp-filter.ts';
 import { tryOut } from './try-out.ts';
 
+/** What programs in the sandbox may reach beside their workspace. */
 export interface BubblewrapOptions {
   readonly findProgram: FindProgram;
   /** Lets programs reach the network: all of it, this machine's own services included. */
@@ -89,7 +90,7 @@ async function open(programs: Programs, operator: Operator): Promise<Opened> {
   return { state: { type: 'unavailable', reason: `bubblewrap does not work here (${problem})` }, isComplete: false };
 }
 
-/** Programs that have worked with all protections. From then on a failure is no reason for fewer of them. */
+/** Programs that have worked with all protections. Afterwards a failure does not lead to fewer protections. */
 const complete = new Set<string>();
 
 /** What the operator allows in every launch. */
@@ -171,13 +172,13 @@ function withoutInherited(command: Command, { bash, descriptors }: Protections['
   return bash === undefined || descriptors.length === 0 ? command : closeInherited(command, bash, descriptors);
 }
 
-/** Nobody of the outside: an own user, an own numbering of processes, and nothing that outlives us. */
+/** Isolation from the machine: a user and process ids of its own, and nothing that outlives this process. */
 function isolation(allowsNetwork: boolean): string[] {
   // Also when we are root, and then above all: what is root inside would be root of the files outside.
-  const nobody = `--unshare-all --unshare-user --uid ${USER_ID} --gid ${USER_ID} --cap-drop ALL --hostname fleetloom`;
+  const isolated = `--unshare-all --unshare-user --uid ${USER_ID} --gid ${USER_ID} --cap-drop ALL --hostname fleetloom`;
   // The first kills everything inside when we die; the second keeps it from typing into our terminal.
   const nothing = '--die-with-parent --new-session';
-  return `${nobody} ${nothing}${allowsNetwork ? ' --share-net' : ''}`.split(' ');
+  return `${isolated} ${nothing}${allowsNetwork ? ' --share-net' : ''}`.split(' ');
 }
 
 /** All that programs get. What we were started with has secrets in it. */

@@ -38,7 +38,7 @@ const scripts: readonly [program: string, script: string, output: string][] = [
 const found = await Promise.all(scripts.map(async ([program]) => await findProgram(program)));
 
 describe('in the sandbox', () => {
-  // Those of version managers are in the home directory of somebody, which is not there.
+  // Those of version managers are in a home directory, which the sandbox does not have.
   const installed = scripts.filter((_, at) => noSandbox === undefined && found[at]?.startsWith('/usr/') === true);
 
   it.runIf(installed.length > 0)('[U153] the usual tools of developers work', async () => {

@@ -201,7 +201,7 @@ describe('files of the workspace', () => {
     );
     expect(await makeCalls(bench, devices)).toEqual(devices.map(() => `mknodat ${EPERM}`));
     const { run, sh, workspace } = bench;
-    // cap_setuid as the second version has it, for everyone.
+    // cap_setuid in the second version of the format, for all users.
     const value =
       '\\x01\\x00\\x00\\x02\\x80\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00';
     writeFileSync(join(workspace, 'file'), '');
@@ -286,7 +286,7 @@ describe('the machine', () => {
   });
 
   it.skipIf(isLeftOut)(
-    '[U149] gives each launch the paths, variables and network that it asks for, and no more',
+    '[U149] gives each launch the paths, variables and network that it requests, and no more',
     async () => {
       const { sh, outside } = openSandboxBench();
       writeFileSync(join(outside, 'file'), 'seen');

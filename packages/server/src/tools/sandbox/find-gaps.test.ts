@@ -34,7 +34,7 @@ const guarded: Partial<Protections> = { filter: new Uint8Array(8), deviceGuard: 
 const isRoot = process.getuid?.() === 0;
 
 describe('what the machine does not allow', () => {
-  it('[U152] is said of memory, and of processes where the server is root', () => {
+  it('[U152] is reported for memory, and for processes if the server is root', () => {
     const gaps = findGaps({ ...none, ...guarded }, { limits: limited, all: none, problem: undefined });
     const memory = "the memory that an agent's programs take together is not limited (no cgroups are mounted)";
     expect(gaps[0]).toEqual({ text: memory, fix: expect.stringContaining('systemd-run --user --scope') });
@@ -44,7 +44,7 @@ describe('what the machine does not allow', () => {
     );
   });
 
-  it('[U152] is said of each limit that did not take hold, and of old versions of bubblewrap', () => {
+  it('[U152] is reported for each limit that did not take effect, and for old versions of bubblewrap', () => {
     const unlimited = limited.replace(/^Max open files.*$/m, 'Max open files   1024   1048576   files');
     const texts = (limits: string, less: Partial<Protections> = {}) =>
       findGaps({ ...none, ...guarded, ...less }, { limits, all: none, problem: undefined }).map(({ text }) => text);
@@ -56,7 +56,7 @@ describe('what the machine does not allow', () => {
     expect(texts(limited, { inherited: { descriptors: [251], bash: undefined } }).join()).toContain('(251)');
   });
 
-  it('[U152] is said of system calls, with the reason', () => {
+  it('[U152] is reported for system calls, with the reason', () => {
     const texts = findGaps(none, {
       limits: limited,
       all: { ...none, ...guarded },
@@ -66,7 +66,7 @@ describe('what the machine does not allow', () => {
     expect(texts.some((text) => text.startsWith(unfiltered))).toBe(true);
   });
 
-  it('[U154] is said of what the kernel counts for all programs of a user, in numbers that an agent reaches', () => {
+  it('[U154] is reported for per-user counters of the kernel whose limit an agent can reach', () => {
     const machine = { memoryBytes: 24 * 1024 ** 3, epollWatches: 5_491_556, openFiles: 2_466_190, isRoot: false };
     const names = (changed: Partial<typeof machine>) =>
       findCountedTogether({ ...machine, ...changed }).map(({ fix }) => /^Set (\S+)=1000000000/.exec(fix)?.[1]);

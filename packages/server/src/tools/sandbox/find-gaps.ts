@@ -126,6 +126,7 @@ function findUnsized({ canSize }: Protections): readonly SandboxGap[] {
   ];
 }
 
+/** The properties of a machine that decide what a sandbox cannot limit. */
 export interface Machine {
   readonly memoryBytes: number;
   /** `fs.epoll.max_user_watches` */

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SESSION_PATHS } from '../session-paths.ts';
+import { SESSION_PATHS } from '../workspace/session-paths.ts';
 import { isRootForKernel } from './kernel.ts';
 import { DATA_FD, type LaunchRequest, type ReadOnlyPath } from './sandbox.ts';
 
@@ -14,7 +14,7 @@ export interface SandboxFilesOptions {
 export interface SandboxFilesRequest
   extends Pick<
     LaunchRequest,
-    'program' | 'workspace' | 'isWorkspaceWritable' | 'readOnlyPaths' | 'writablePaths' | 'writableFiles'
+    'program' | 'workspace' | 'isWorkspaceWritable' | 'readOnlyPaths' | 'writablePaths' | 'writableFiles' | 'covers'
   > {
   readonly allowsNetwork: boolean;
   readonly temporaryBytes: number;
@@ -45,6 +45,7 @@ export function describeFiles(request: SandboxFilesRequest, options: SandboxFile
     writableFiles.flatMap(({ path, at }) => ['--bind', path, at]),
     [bind, workspace, workspace],
     names(workspace, bind),
+    coverEntries(workspace, request.covers ?? []),
     // The root is in memory too, and its size cannot be set.
     ['--remount-ro', '/'],
     ['--chdir', workspace],
@@ -54,7 +55,9 @@ export function describeFiles(request: SandboxFilesRequest, options: SandboxFile
 /** What {@link describeFiles} expects to be read from {@link DATA_FD} on. */
 export const ACCOUNT_FILES: readonly string[] = ['agent:x:1000:1000:agent:/home/user:/bin/bash\n', 'agent:x:1000:\n'];
 
+/** The user of programs in the sandbox. */
 export const USER_ID = '1000';
+/** The home directory of that user. */
 export const HOME = '/home/user';
 
 /** Programs of the machine, read-only. An allow-list, because a list of everything to hide is never complete. */
@@ -126,6 +129,20 @@ function names(workspace: string, bind: string): string[] {
   return SESSION_PATHS.filter(isFree).flatMap(({ shown, inside }) => {
     return inside === '' ? [bind, workspace, shown] : ['--symlink', join(workspace, inside), shown];
   });
+}
+
+/** The workspace is mounted twice, and what covers one of its entries has to be mounted in both. */
+function coverEntries(workspace: string, covers: NonNullable<LaunchRequest['covers']>): string[] {
+  const roots = [workspace, ...SESSION_PATHS.filter(isMountedAt(workspace)).map(({ shown }) => shown)];
+  return covers.flatMap(({ path, inside, isWritable }) =>
+    roots.flatMap((root) => [isWritable ? '--bind' : '--ro-bind', path, join(root, inside)]),
+  );
+}
+
+/** Whether a name stands for the workspace itself, and can be mounted. */
+function isMountedAt(workspace: string) {
+  return ({ shown, inside }: { readonly shown: string; readonly inside: string }) =>
+    inside === '' && workspace !== shown && !workspace.startsWith(`${shown}/`);
 }
 
 const SYSTEM_DIRECTORIES = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];

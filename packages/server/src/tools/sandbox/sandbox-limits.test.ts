@@ -3,7 +3,7 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { limits } from '../../base/limits.ts';
+import { toolLimits } from '../limits.ts';
 import { gaps, noSandbox, openSandboxBench, perl } from './sandbox.suite.ts';
 import { toSandboxLimits } from './sandbox-limits.ts';
 
@@ -31,7 +31,7 @@ describe('each process', () => {
     for (const raise of ['-n 5000', '-f unlimited', '-v unlimited', '-t unlimited', '-c 1', '-l 65']) {
       expect([raise, (await sh(`ulimit ${raise}`)).status]).not.toEqual([raise, 0]);
     }
-    expect(limits).toMatchObject({
+    expect(toolLimits).toMatchObject({
       sandboxOpenFilesMax: 4_096,
       sandboxFileBytesMax: 4_294_967_296,
       sandboxDataBytesMax: 17_179_869_184,
@@ -54,7 +54,7 @@ describe('each process', () => {
     const request = { limits: { fileBytes: 1_048_576 } };
     expect((await sh(fill(1_048_576, 'file'), request)).text).toBe('0\n1048576');
     expect((await sh(fill(1_048_577, '/tmp/file'), request)).text).toMatch(/[1-9]\n1048576$/);
-    // A file with a hole: it takes no room on the disk, and whoever reads it reads for hours.
+    // A file with a hole: it takes no room on the disk, and reading it takes hours.
     expect((await sh('truncate -s 8T hole', request)).status).not.toBe(0);
     expect(statSync(join(workspace, 'hole')).size).toBe(0);
   });
@@ -96,14 +96,14 @@ describe('all processes of a launch', () => {
       // Bubblewrap has a process outside as well.
       expect(most).toBeLessThanOrEqual(61);
       expect(most).toBeGreaterThan(30);
-      // This process, which stands for the server, goes on meanwhile.
+      // This process, which represents the server, continues in the meantime.
       expect(Math.max(...rounds.map(({ ms }) => ms))).toBeLessThan(2_000);
       const begin = performance.now();
       running.kill();
       await vi.waitUntil(() => countProcessesIn(workspace) === 0, { timeout: 10_000, interval: 10 });
       expect(performance.now() - begin).toBeLessThan(10_000);
       await running.ended;
-      expect(limits.sandboxProcessesMax).toBe(1_024);
+      expect(toolLimits.sandboxProcessesMax).toBe(1_024);
     },
   );
 
@@ -118,7 +118,7 @@ describe('all processes of a launch', () => {
       expect(text).toMatch(/still here$/);
       const small = await sh(script, { limits: { memoryBytes: 512 * 1024 ** 2 } });
       expect(small.text).toBe('status 0\nstill here');
-      expect(limits.sandboxMemoryBytesMax).toBe(4_294_967_296);
+      expect(toolLimits.sandboxMemoryBytesMax).toBe(4_294_967_296);
     },
   );
 
@@ -140,7 +140,7 @@ describe('all processes of a launch', () => {
       const { text } = await sh(script, { limits: { temporaryBytes: 8 * 1024 ** 2 } });
       expect([path, text]).toEqual([path, expect.stringMatching(/No space left on device\n8388608$/)]);
     }
-    expect(limits.sandboxTemporaryBytesMax).toBe(1_073_741_824);
+    expect(toolLimits.sandboxTemporaryBytesMax).toBe(1_073_741_824);
     expect(toSandboxLimits({ temporaryBytes: 1024 ** 5 }).temporaryBytes).toBe(Math.floor(totalmem() / 8));
   });
 
@@ -162,14 +162,20 @@ describe('all processes of a launch', () => {
     expect(lower.text).toMatch(/Read-only file system|Permission denied/);
   });
 
-  it.skipIf(isLeftOut)(
-    '[U130] may have other limits where a launch asks for them, but never more than the server',
-    () => {
-      const own = Number(/^Max open files +\S+ +([0-9]+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]);
-      expect(toSandboxLimits({ openFiles: own - 1 }).openFiles).toBe(own - 1);
-      expect(toSandboxLimits({ openFiles: own + 1 }).openFiles).toBe(own);
-    },
-  );
+  it.skipIf(isLeftOut)('[U130] may have other limits if a launch requests them, but never more than the server', () => {
+    const own = Number(/^Max open files +\S+ +([0-9]+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]);
+    expect(toSandboxLimits({ openFiles: own - 1 }).openFiles).toBe(own - 1);
+    expect(toSandboxLimits({ openFiles: own + 1 }).openFiles).toBe(own);
+  });
+
+  it('[U211] have the limits that the server has at the time of the launch, also after they were lowered', () => {
+    const toText = (files: number) =>
+      `Limit  Soft Limit  Hard Limit  Units\nMax open files            10  ${files}  files\n`;
+    const texts = [toText(2_000), toText(1_024)];
+    const readLimits = () => texts.shift()!;
+    expect(toSandboxLimits({}, readLimits).openFiles).toBe(2_000);
+    expect(toSandboxLimits({}, readLimits).openFiles).toBe(1_024);
+  });
 });
 
 /** Processes whose directory is this workspace, seen from outside. */

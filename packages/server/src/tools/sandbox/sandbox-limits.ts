@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
-import { limits } from '../../base/limits.ts';
+import { toolLimits } from '../limits.ts';
 
 /** Limits of one launch. */
 export interface SandboxLimits {
@@ -24,17 +24,23 @@ export interface SandboxLimits {
   readonly temporaryBytes: number;
 }
 
-/** The limits of a launch: as given, otherwise the defaults, but never above the server's own limits. */
-export function toSandboxLimits(given: Partial<SandboxLimits> = {}): SandboxLimits {
+/** The limits of a launch: as given, otherwise the defaults, but never above the server's own limits: they cannot be raised. */
+export function toSandboxLimits(
+  given: Partial<SandboxLimits> = {},
+  readLimits: () => string = readOwnLimits,
+): SandboxLimits {
   const wanted = { ...DEFAULTS, ...given };
+  // Read for every launch: an operator may lower the limits of a running server.
+  const text = readLimits();
+  const atMost = (amount: number, name: string) => Math.min(amount, readHardLimit(text, name));
   return {
     ...wanted,
-    dataBytes: Math.min(wanted.dataBytes, readOwnLimit('Max data size')),
-    addressBytes: Math.min(wanted.addressBytes, readOwnLimit('Max address space')),
-    openFiles: Math.min(wanted.openFiles, readOwnLimit('Max open files')),
-    fileBytes: Math.min(wanted.fileBytes, readOwnLimit('Max file size')),
-    lockedBytes: Math.min(wanted.lockedBytes, readOwnLimit('Max locked memory')),
-    cpuSeconds: Math.min(wanted.cpuSeconds, readOwnLimit('Max cpu time')),
+    dataBytes: atMost(wanted.dataBytes, 'Max data size'),
+    addressBytes: atMost(wanted.addressBytes, 'Max address space'),
+    openFiles: atMost(wanted.openFiles, 'Max open files'),
+    fileBytes: atMost(wanted.fileBytes, 'Max file size'),
+    lockedBytes: atMost(wanted.lockedBytes, 'Max locked memory'),
+    cpuSeconds: atMost(wanted.cpuSeconds, 'Max cpu time'),
     temporaryBytes: Math.min(wanted.temporaryBytes, Math.floor(totalmem() / TEMPORARY_PART)),
   };
 }
@@ -47,23 +53,19 @@ export function readHardLimit(text: string, name: string): number {
 }
 
 const DEFAULTS: SandboxLimits = {
-  processes: limits.sandboxProcessesMax,
-  memoryBytes: limits.sandboxMemoryBytesMax,
-  dataBytes: limits.sandboxDataBytesMax,
-  addressBytes: limits.sandboxAddressBytesMax,
-  openFiles: limits.sandboxOpenFilesMax,
-  fileBytes: limits.sandboxFileBytesMax,
-  lockedBytes: limits.sandboxLockedBytesMax,
-  cpuSeconds: limits.sandboxCpuSecondsMax,
-  temporaryBytes: limits.sandboxTemporaryBytesMax,
+  processes: toolLimits.sandboxProcessesMax,
+  memoryBytes: toolLimits.sandboxMemoryBytesMax,
+  dataBytes: toolLimits.sandboxDataBytesMax,
+  addressBytes: toolLimits.sandboxAddressBytesMax,
+  openFiles: toolLimits.sandboxOpenFilesMax,
+  fileBytes: toolLimits.sandboxFileBytesMax,
+  lockedBytes: toolLimits.sandboxLockedBytesMax,
+  cpuSeconds: toolLimits.sandboxCpuSecondsMax,
+  temporaryBytes: toolLimits.sandboxTemporaryBytesMax,
 };
 
 const TEMPORARY_PART = 8;
 
-/** Read once. A process without privileges cannot give its children higher limits than its own. */
-let ownLimits: string | undefined;
-
-function readOwnLimit(name: string): number {
-  ownLimits ??= readFileSync('/proc/self/limits', 'utf8');
-  return readHardLimit(ownLimits, name);
+function readOwnLimits(): string {
+  return readFileSync('/proc/self/limits', 'utf8');
 }

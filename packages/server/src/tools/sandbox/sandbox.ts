@@ -6,6 +6,7 @@ export interface Sandbox {
   launch(request: LaunchRequest): Launch;
 }
 
+/** A program, and what it may read and write. */
 export interface LaunchRequest {
   readonly program: string;
   readonly args: readonly string[];
@@ -17,12 +18,22 @@ export interface LaunchRequest {
   readonly writablePaths?: readonly string[] | undefined;
   /** Files that the program may write and finds at another path, in one of the writable directories. They must exist. */
   readonly writableFiles?: readonly { readonly path: string; readonly at: string }[] | undefined;
+  /** Files and directories that the program finds in the workspace instead of what is there. Both must exist and be of the same kind. */
+  readonly covers?: readonly WorkspaceCover[] | undefined;
   /** Added to the variables of the sandbox. Never from an agent: they also reach the programs that set it up. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** All of the network, this machine's own services included, or none of it. Default: what the sandbox was opened with. */
   readonly allowsNetwork?: boolean | undefined;
   /** Limits that differ from the defaults. */
   readonly limits?: Partial<SandboxLimits> | undefined;
+}
+
+/** A file or directory of the machine that covers an entry of the workspace, by each of its names. */
+export interface WorkspaceCover {
+  readonly path: string;
+  /** From the workspace on. */
+  readonly inside: string;
+  readonly isWritable: boolean;
 }
 
 /** A file or directory of the machine, and its path in the sandbox. */
@@ -43,6 +54,7 @@ export interface Launch {
 /** 0 to 2 are the usual ones, 3 is for commands. */
 export const DATA_FD = 4;
 
+/** The sandbox with what it cannot limit on this machine, or why there is none. */
 export type SandboxState =
   | { readonly type: 'ready'; readonly sandbox: Sandbox; readonly gaps: readonly SandboxGap[] }
   | { readonly type: 'unavailable'; readonly reason: string };

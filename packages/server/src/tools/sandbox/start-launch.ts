@@ -1,5 +1,5 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
-import { startProcess } from '../../base/start-process.ts';
+import { startProcess } from '../../base/process/start-process.ts';
 import { DATA_FD, type Launch } from './sandbox.ts';
 
 export interface StartLaunchOptions {

@@ -1,5 +1,5 @@
 import type { Entry } from '../../store/frame.ts';
-import { readBatches } from '../../store/read-batches.ts';
+import { readBatches } from '../../log/read-batches.ts';
 import type { Store } from '../../store/store.ts';
 
 export interface ExportSession {
@@ -24,13 +24,13 @@ export async function* exportSession({ store, sessionId }: ExportSession): Async
     yield entries.map(toEntryLine).join('');
     if (cursor >= head) break;
   }
-  // Somebody deleted it meanwhile. Without a last line nobody takes it for whole.
+  // The session was deleted during the export. Without the last line the export is incomplete.
   if (cursor < head) throw new Error(`the log of ${sessionId} ends at ${cursor}, and was to go to ${head}`);
   yield toLine({ type: 'export.end', frames, last_seq: head });
 }
 
 function toEntryLine(entry: Entry): string {
-  // Deltas that were removed are told, so that the numbers have no hole that nobody explains.
+  // Removed deltas are listed, so that gaps in the numbers are explained.
   if (entry.kind === 'pruned') return toLine({ seq: entry.seq, type: 'pruned', last_seq: entry.lastSeq });
   const { seq, type, time, threadId, turn, payload } = entry.value;
   const place = turn === null ? null : { run: turn.run, stream_id: turn.streamId, depth: turn.depth };

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { limits } from '../../base/limits.ts';
+import { viewLimits } from '../limits.ts';
 import type { Cancel, Schedule } from '../../base/schedule.ts';
 import { encodeToken } from './fleet-token.ts';
 import type { KnownSessions } from './known-sessions.ts';
@@ -11,11 +11,11 @@ export interface CheckpointsOptions {
   readonly send: (bytes: Uint8Array) => unknown;
 }
 
-/** Tells a reader of all sessions where it is, now and then. */
+/** Sends the cursor of a reader of all sessions from time to time. */
 export class Checkpoints {
   readonly #options: CheckpointsOptions;
-  /** Bytes since it was told. */
-  #untold = 0;
+  /** Bytes that were sent since the last cursor. */
+  #unreported = 0;
   /** Size of the last id. A long id is sent less often, so that ids stay a small part of the stream. */
   #bytes = 0;
   #cancel: Cancel | undefined;
@@ -24,19 +24,19 @@ export class Checkpoints {
     this.#options = options;
   }
 
-  /** The reader was given so much more. */
+  /** Counts bytes that were sent to the reader. */
   count(bytes: number): void {
-    this.#untold += bytes;
-    // Who loses its connection often must get on all the same.
-    if (this.#untold >= Math.max(limits.fleetCheckpointBytes, 16 * this.#bytes)) return this.send();
-    this.#cancel ??= this.#options.schedule(() => this.send(), limits.fleetCheckpointMs);
+    this.#unreported += bytes;
+    // A reader that loses its connection often must make progress too.
+    if (this.#unreported >= Math.max(viewLimits.fleetCheckpointBytes, 16 * this.#bytes)) return this.send();
+    this.#cancel ??= this.#options.schedule(() => this.send(), viewLimits.fleetCheckpointMs);
   }
 
   /** An id without an event: readers keep it, and nothing is dispatched. */
   send(): void {
     const { known, clock, send } = this.#options;
     this.end();
-    this.#untold = 0;
+    this.#unreported = 0;
     const bytes = Buffer.from(`id: ${encodeToken(known.toToken(clock.now()))}\n\n`);
     this.#bytes = bytes.length;
     send(bytes);

@@ -1,11 +1,11 @@
 import type { FleetEvent } from '@fleetloom/protocol/fleet';
 import type { SessionFrame } from '../../frames/frames.ts';
-import type { Telling } from './fleet-view.ts';
-import type { Place } from './place.ts';
-import type { Told } from './told.ts';
+import type { FrameEvents } from './fleet-view.ts';
+import type { FleetCursor } from './fleet-cursor.ts';
+import type { EventBody } from './event-body.ts';
 
 /** An event as it goes out, made once for all its readers. */
-export interface EncodedEvent extends Place {
+export interface EncodedEvent extends FleetCursor {
   readonly type: FleetEvent['type'];
   readonly time: number;
   /** Of events about a run as a whole. */
@@ -22,12 +22,12 @@ export interface EncodedEvent extends Place {
  *
  * Put together from pieces that are JSON already: most frames are deltas, and this is most of what a reader costs.
  */
-export function encodeTelling(
+export function encodeEvents(
   { sessionId, seq, time }: Pick<SessionFrame, 'sessionId' | 'seq' | 'time'>,
-  { told, of }: Telling,
+  { events, of }: FrameEvents,
 ): EncodedEvent[] {
   const common = of === undefined ? '' : `${of.common},`;
-  return told.map((each, index) => {
+  return events.map((each, index) => {
     const { type } = each;
     const cursor = index === 0 ? `${seq}` : `${seq}.${index}`;
     const id = `id: ${cursor}\n`;
@@ -39,8 +39,8 @@ export function encodeTelling(
   });
 }
 
-/** Its fields without the type, each with a comma behind it. The type comes first in everything that is told. */
-function fieldsOf(told: Told): string {
-  const fields = JSON.stringify(told).slice(`{"type":"${told.type}"`.length, -1);
+/** The fields without the type, each with a comma behind it. The type is the first field of every event body. */
+function fieldsOf(events: EventBody): string {
+  const fields = JSON.stringify(events).slice(`{"type":"${events.type}"`.length, -1);
   return fields === '' ? '' : `${fields.slice(1)},`;
 }

@@ -1,12 +1,13 @@
 import type { Store } from '../../store/store.ts';
-import { FLEET_CHECKPOINT } from './view-checkpoint.ts';
+import { loadCheckpoint } from './load-checkpoint.ts';
+import type { WholeCheckpoint } from './view-checkpoint.ts';
 
 /** Where the fold of a view begins that is to emit the events behind a frame. */
 export interface FoldStart {
   /** The last frame that is not folded. */
   readonly seq: number;
   /** The saved views at that frame; undefined: only the first frame of the log has to be folded. */
-  readonly checkpoint: Uint8Array | undefined;
+  readonly checkpoint: WholeCheckpoint | undefined;
 }
 
 /**
@@ -23,7 +24,7 @@ export async function findFold(
   if (run === undefined) return { seq: 0, checkpoint: undefined };
   // The end of a run gives several events, of which the reader may have received the first.
   if (run.lastSeq !== null && run.lastSeq < seen) return { seq: run.lastSeq, checkpoint: undefined };
-  const kept = await store.checkpoints.find({ sessionId, kind: FLEET_CHECKPOINT, upTo: seen - 1 });
-  if (kept !== undefined && kept.seq >= run.firstSeq) return { seq: kept.seq, checkpoint: kept.data };
+  const checkpoint = await loadCheckpoint(store, sessionId, { from: run.firstSeq, upTo: seen - 1 });
+  if (checkpoint !== undefined) return { seq: checkpoint.seq, checkpoint };
   return { seq: run.firstSeq - 1, checkpoint: undefined };
 }

@@ -1,20 +1,21 @@
-import { limits } from '../../base/limits.ts';
+import { logLimits } from '../../log/limits.ts';
+import { viewLimits } from '../limits.ts';
 import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import type { Entry } from '../../store/frame.ts';
-import type { SessionLog } from '../../store/log.ts';
+import type { SessionLog } from '../../log/log.ts';
 import type { EncodedEvent } from './encoded-event.ts';
 import { FleetFold, type FoldRequest } from './fleet-fold.ts';
-import { behindFrame, isBehind, type Place } from './place.ts';
+import { afterFrame, isAfter, type FleetCursor } from './fleet-cursor.ts';
 
 export interface ChannelRequest extends FoldRequest {
   readonly log: Pick<SessionLog, 'tail'>;
-  /** Told how many bytes more, or fewer, it keeps. */
+  /** Called with the change in the number of bytes that the channel keeps. */
   readonly onBytes: (bytes: number) => void;
 }
 
 /**
  * A session as all its readers with the same options see it, folded and encoded once. It keeps the newest events. Readers
- * pull, and who is further behind reads the log by itself, so it waits for nobody.
+ * pull, and a reader that is further behind reads the log itself, so the channel waits for none of them.
  */
 export class FleetChannel {
   /** How it ended. */
@@ -28,7 +29,7 @@ export class FleetChannel {
   /** The head of the log when the channel was opened. */
   #head = Number.POSITIVE_INFINITY;
   /** Everything behind it is here, or comes. Undefined before it has begun. */
-  #floor: Place | undefined;
+  #floor: FleetCursor | undefined;
   #wakeUps = new Set<() => void>();
 
   constructor(request: ChannelRequest) {
@@ -39,18 +40,18 @@ export class FleetChannel {
     );
   }
 
-  /** The next events behind a place, none if there are none yet. Undefined: they are not here any more, or not yet. */
-  select(after: Place): readonly EncodedEvent[] | undefined {
-    if (this.#floor === undefined || isBehind(this.#floor, after)) return undefined;
+  /** The next events behind a cursor, none if there are none yet. Undefined: they are not here any more, or not yet. */
+  select(after: FleetCursor): readonly EncodedEvent[] | undefined {
+    if (this.#floor === undefined || isAfter(this.#floor, after)) return undefined;
     const from = findFirst(this.#events, after);
     let to = from;
-    for (let bytes = 0; to < this.#events.length && bytes < limits.fleetBatchBytesMax; to++) {
+    for (let bytes = 0; to < this.#events.length && bytes < viewLimits.fleetBatchBytesMax; to++) {
       bytes += this.#events[to]!.bytes.length;
     }
     return this.#events.slice(from, to);
   }
 
-  /** Whether it has begun: until then nobody knows what will be here. */
+  /** Whether folding has begun: until then it is not known which events the channel will have. */
   get isReady(): boolean {
     return this.#floor !== undefined;
   }
@@ -79,7 +80,7 @@ export class FleetChannel {
     this.#forget(this.#events.length);
   }
 
-  /** Nobody reads it any more. */
+  /** Called when the last reader has left. */
   close(): void {
     this.#leaving.abort();
     this.drop();
@@ -90,7 +91,7 @@ export class FleetChannel {
     const { signal } = this.#leaving;
     const head = (await store.heads([sessionId])).get(sessionId) ?? 0;
     const fold = await FleetFold.begin(this.#request, head);
-    this.#floor = behindFrame(fold.seq);
+    this.#floor = afterFrame(fold.seq);
     this.seq = fold.seq;
     this.#head = head;
     this.#wake();
@@ -99,9 +100,9 @@ export class FleetChannel {
       const step = await tail.next();
       if (step.done === true) return step.value === 'deleted' ? 'deleted' : 'closed';
       // The existing log is folded in slices, so that other work runs in between.
-      for (let at = 0; at < step.value.length; at += limits.sliceEntriesMax) {
+      for (let at = 0; at < step.value.length; at += logLimits.sliceEntriesMax) {
         if (at > 0) await yieldToEventLoop();
-        this.#take(fold, step.value.slice(at, at + limits.sliceEntriesMax));
+        this.#take(fold, step.value.slice(at, at + logLimits.sliceEntriesMax));
       }
     }
   }
@@ -129,7 +130,7 @@ export class FleetChannel {
 
   /** A quarter at a time: what stays has to be moved, and to do that with each event would cost more than the rest. */
   #countSurplus(): number {
-    const { fleetChannelBytesMax: bytesMax } = limits;
+    const { fleetChannelBytesMax: bytesMax } = viewLimits;
     if (this.#bytes <= bytesMax) return 0;
     let count = 0;
     for (let bytes = this.#bytes; bytes > bytesMax * 0.75; count++) bytes -= this.#events[count]!.bytes.length;
@@ -158,13 +159,13 @@ export class FleetChannel {
   }
 }
 
-/** The index of the first event behind a place. */
-function findFirst(events: readonly EncodedEvent[], after: Place): number {
+/** The index of the first event behind a cursor. */
+function findFirst(events: readonly EncodedEvent[], after: FleetCursor): number {
   let low = 0;
   let high = events.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (isBehind(events[middle]!, after)) high = middle;
+    if (isAfter(events[middle]!, after)) high = middle;
     else low = middle + 1;
   }
   return low;

@@ -1,5 +1,6 @@
-import { limits } from '../../base/limits.ts';
-import type { SessionLog } from '../../store/log.ts';
+import { FairTurns } from '../../base/fair-turns.ts';
+import { viewLimits } from '../limits.ts';
+import type { SessionLog } from '../../log/log.ts';
 import type { Store } from '../../store/store.ts';
 import { FleetChannel } from './fleet-channel.ts';
 import type { FleetViewOptions } from './fleet-view.ts';
@@ -12,10 +13,12 @@ export interface FleetChannelsOptions {
   readonly onLong?: ((sessionId: string, seen: number) => void) | undefined;
 }
 
-/** The channels of all sessions that somebody watches. */
+/** The channels of all sessions that have a reader. */
 export class FleetChannels {
   readonly store: Store;
   readonly onLong: FleetChannelsOptions['onLong'];
+  /** Reading of past events, of all streams of all sessions. */
+  readonly turns = new FairTurns(viewLimits.fleetStepsMax);
   readonly #log: SessionLog;
   readonly #bytesMax: number;
   /** The one that was opened last comes last. */
@@ -23,7 +26,7 @@ export class FleetChannels {
   /** Of all channels together. */
   #bytes = 0;
 
-  constructor({ store, log, bytesMax = limits.fleetChannelsBytesMax, onLong }: FleetChannelsOptions) {
+  constructor({ store, log, bytesMax = viewLimits.fleetChannelsBytesMax, onLong }: FleetChannelsOptions) {
     this.store = store;
     this.onLong = onLong;
     this.#log = log;

@@ -1,15 +1,18 @@
-import { limits } from '../../base/limits.ts';
+import { logLimits } from '../../log/limits.ts';
+import { storeLimits } from '../../store/limits.ts';
+import { viewLimits } from '../limits.ts';
 import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import { toSessionFrame } from '../../frames/frames.ts';
 import type { Entry } from '../../store/frame.ts';
 import type { Store } from '../../store/store.ts';
 import { readFirst } from '../read-frames.ts';
-import { type EncodedEvent, encodeTelling } from './encoded-event.ts';
+import { type EncodedEvent, encodeEvents } from './encoded-event.ts';
 import { findFold } from './find-run.ts';
 import { FleetView, type FleetViewOptions } from './fleet-view.ts';
-import { behindFrame, isBehind, type Place } from './place.ts';
+import { afterFrame, isAfter, type FleetCursor } from './fleet-cursor.ts';
 import { toSavedView } from './view-checkpoint.ts';
 
+/** The log to fold, and for which view. */
 export interface FoldRequest {
   readonly store: Pick<Store, 'read' | 'heads' | 'runs' | 'checkpoints'>;
   readonly sessionId: string;
@@ -32,8 +35,8 @@ export class FleetFold {
   /** A fold that is ready to emit the events behind a frame. It begins at a checkpoint or the start of the run. */
   static async begin({ store, sessionId, options, onLong }: FoldRequest, seen: number): Promise<FleetFold> {
     const { seq, checkpoint } = await findFold(store, sessionId, seen);
-    if (seen - seq > 2 * limits.checkpointFrames) onLong?.(sessionId, seen);
-    const view = new FleetView(options, toSavedView(checkpoint, options.gate));
+    if (seen - seq > 2 * logLimits.checkpointFrames) onLong?.(sessionId, seen);
+    const view = new FleetView(options, checkpoint && toSavedView(checkpoint, options.gate));
     if (seq > 0 && checkpoint === undefined) view.take(await readFirst(store, sessionId));
     return new FleetFold(view, seq);
   }
@@ -50,40 +53,41 @@ export class FleetFold {
       const frame = toSessionFrame(entry.value);
       const telling = this.#view.take(frame);
       if (entry.seq < from) continue;
-      for (const event of encodeTelling(frame, telling)) events.push(event);
+      for (const event of encodeEvents(frame, telling)) events.push(event);
     }
     return events;
   }
 }
 
-/** What lies behind a place, read by one reader for itself, batch by batch. */
+/** What lies behind a cursor, read by one reader for itself, batch by batch. */
 export class OwnFold {
   readonly #request: FoldRequest;
   readonly #fold: FleetFold;
-  readonly #after: Place;
+  readonly #after: FleetCursor;
   /** Up to here everything was given. */
-  place: Place;
+  cursor: FleetCursor;
 
-  private constructor(request: FoldRequest, fold: FleetFold, after: Place) {
+  private constructor(request: FoldRequest, fold: FleetFold, after: FleetCursor) {
     this.#request = request;
     this.#fold = fold;
     this.#after = after;
-    this.place = after;
+    this.cursor = after;
   }
 
-  static async begin(request: FoldRequest, after: Place): Promise<OwnFold> {
+  static async begin(request: FoldRequest, after: FleetCursor): Promise<OwnFold> {
     return new OwnFold(request, await FleetFold.begin(request, after.seq), after);
   }
 
   /** Undefined at the end of the log. */
   async next(): Promise<EncodedEvent[] | undefined> {
     const { store, sessionId } = this.#request;
-    const { logBatchEntriesMax: entriesMax, fleetBatchBytesMax: bytesMax } = limits;
+    const { logBatchEntriesMax: entriesMax } = storeLimits;
+    const { fleetBatchBytesMax: bytesMax } = viewLimits;
     const entries = await store.read({ sessionId, after: this.#fold.seq, entriesMax, bytesMax });
     if (entries.length === 0) return undefined;
-    const events = this.#fold.take(entries, this.#after.seq).filter((event) => isBehind(event, this.#after));
-    const reached = behindFrame(this.#fold.seq);
-    if (isBehind(reached, this.place)) this.place = reached;
+    const events = this.#fold.take(entries, this.#after.seq).filter((event) => isAfter(event, this.#after));
+    const reached = afterFrame(this.#fold.seq);
+    if (isAfter(reached, this.cursor)) this.cursor = reached;
     // A long log is read for one reader: others have their turn in between.
     await yieldToEventLoop();
     return events;

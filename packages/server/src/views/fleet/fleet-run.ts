@@ -2,7 +2,7 @@ import type { TextRange } from '@fleetloom/protocol/fleet';
 import type { FramePayloads } from '../../frames/frames.ts';
 import type { FleetStream } from './fleet-stream.ts';
 
-/** A run on a fleet stream: from somebody's input until the session rests. */
+/** A run on a fleet stream: from its input until the session is idle. */
 export interface FleetRun {
   readonly id: string;
   readonly startedAt: number;
@@ -21,6 +21,7 @@ export interface FleetRun {
   isPruned: boolean;
 }
 
+/** The state of a run at its start. */
 export function startRun(id: string, startedAt: number): FleetRun {
   const totals = { inputTokens: 0, outputTokens: 0, costNanoUsd: 0, filesBytes: 0 };
   return { id, startedAt, streams: new Map(), ...totals, errorCode: undefined, notRun: [], isPruned: false };
@@ -28,7 +29,7 @@ export function startRun(id: string, startedAt: number): FleetRun {
 
 const NANO = 1_000_000_000;
 
-/** A model request is over. The totals of the run are the sum of what is told here. */
+/** Counts a model request that has ended. The totals of the run are the sum of these events. */
 export function addRequest(run: FleetRun, request: FramePayloads['span.model_request_end']) {
   const { model, model_usage: usage, context_window: window } = request;
   const { input_tokens, output_tokens, cost_nano_usd: cost } = usage;

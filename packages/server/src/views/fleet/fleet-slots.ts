@@ -1,10 +1,10 @@
 import { inBackground } from '../../base/in-background.ts';
-import { limits } from '../../base/limits.ts';
+import { viewLimits } from '../limits.ts';
 import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import type { EncodedEvent } from './encoded-event.ts';
 import { type KnownSession, type KnownSessions, noteEvent } from './known-sessions.ts';
-import type { WatchEverything } from './watch-everything.ts';
+import type { WatchEverything } from './watch-request.ts';
 import { readFleet, watchFleet } from './watch-fleet.ts';
 
 export interface FleetSlotsOptions {
@@ -32,6 +32,8 @@ export class FleetSlots {
   readonly #followed = new Map<string, Followed>();
   /** Those of them that are open and have no new events, the one that sent its last event first comes first. */
   readonly #quiet = new Set<Followed>();
+  /** Those of them whose past events are being sent. */
+  #catchingUpCount = 0;
   /** Those that are on their way out to make room. */
   #leavingCount = 0;
   /** Serialises sending: a slow reader buffers one batch of events, and not one per session. */
@@ -40,7 +42,7 @@ export class FleetSlots {
 
   constructor(options: FleetSlotsOptions) {
     this.#options = options;
-    this.#watchedMax = options.request.watchedMax ?? limits.fleetWatchedSessionsMax;
+    this.#watchedMax = options.request.watchedMax ?? viewLimits.fleetWatchedSessionsMax;
   }
 
   /** From now on waiting sessions get slots. */
@@ -82,14 +84,13 @@ export class FleetSlots {
   /** Gives slots to waiting sessions. */
   pump(): void {
     if (!this.#isOpen) return;
-    let left = STARTS_AT_ONCE;
     for (const sessionId of this.#waiting) {
       if (this.#followed.size >= this.#watchedMax) return this.#makeRoom();
       // Thousands may wait when the stream is opened.
-      if (left-- === 0) return void setImmediate(() => this.pump());
+      if (this.#catchingUpCount >= viewLimits.fleetCatchUpMax) return;
       const known = this.#options.known.get(sessionId);
       if (known === undefined) this.#waiting.delete(sessionId);
-      else inBackground(this.#follow(sessionId, known), this.#options.request.onMishap);
+      else inBackground(this.#follow(sessionId, known), this.#options.request.onError);
     }
   }
 
@@ -106,7 +107,8 @@ export class FleetSlots {
 
   /** Sends the events of a session while it has a slot. */
   async #follow(sessionId: string, known: KnownSession): Promise<void> {
-    const followed: Followed = { leaving: new AbortController(), isLeaving: false, batches: 0 };
+    const followed: Followed = { leaving: new AbortController(), isLeaving: false, isCatchingUp: true, batches: 0 };
+    this.#catchingUpCount++;
     this.#waiting.delete(sessionId);
     this.#followed.set(sessionId, followed);
     this.#options.known.add(sessionId, known);
@@ -116,6 +118,7 @@ export class FleetSlots {
       end = await this.#pass(sessionId, known, followed);
     } finally {
       known.isWatched = false;
+      this.#catchUp(followed);
       this.#followed.delete(sessionId);
       this.#quiet.delete(followed);
       if (followed.isLeaving) this.#leavingCount--;
@@ -129,22 +132,28 @@ export class FleetSlots {
   async #pass(sessionId: string, known: KnownSession, followed: Followed): Promise<PassEnd> {
     const { channels, options, isFollowed, sink } = this.#options.request;
     const { leaving } = followed;
-    // Thousands may start at the same time.
-    await yieldToEventLoop();
+    let endFirstStep = () => {};
+    const isQuiet = new Promise<void>((resolve) => (endFirstStep = resolve));
+    leaving.signal.addEventListener('abort', endFirstStep, { once: true });
     const onQuiet = (seq: number) => {
       known.seq = Math.max(known.seq, seq);
       known.isPending = false;
+      endFirstStep();
+      this.#catchUp(followed);
       // An idle session needs no slot, and an open one gives its slot to a waiting session.
       if (!known.isOpen) return leaving.abort();
       this.#quiet.add(followed);
       if (this.#waiting.size > 0) this.#makeRoom();
     };
-    const request = { channels, sessionId, options, after: known.place, onQuiet };
+    const request = { channels, sessionId, options, after: known.cursor, onQuiet };
     const isPast = !isFollowed || !known.isOpen;
     const events = isPast ? readFleet(request) : watchFleet({ ...request, signal: leaving.signal });
     try {
       while (true) {
-        const step = await events.next();
+        // A session that has caught up waits for new events, which takes any time.
+        const next = followed.isCatchingUp ? this.#takeTurn(events, isQuiet) : undefined;
+        const step = await (next === undefined ? events.next() : next);
+        if (step === undefined) return 'left';
         if (step.done === true) {
           if (step.value === 'deleted') return 'deleted';
           // A followed session ends only when it leaves its slot. Any other end is retried later.
@@ -159,10 +168,35 @@ export class FleetSlots {
     }
   }
 
+  /** The next past events, read when it is the turn of the workspace. Undefined: the reader has left. */
+  async #takeTurn(
+    events: ReturnType<typeof watchFleet>,
+    isQuiet: Promise<void>,
+  ): Promise<IteratorResult<readonly EncodedEvent[], 'ended' | 'deleted'> | undefined> {
+    const { channels, workspaceId, sink } = this.#options.request;
+    const taken = await channels.turns.run(workspaceId, sink.signal, async () => {
+      // Steps of short sessions may resolve without leaving the turn of the event loop.
+      await yieldToEventLoop();
+      const step = events.next();
+      await Promise.race([step, isQuiet]);
+      return { step };
+    });
+    return await taken?.result.step;
+  }
+
+  /** The past events of the session are sent, or it leaves its slot: the next one begins. */
+  #catchUp(followed: Followed): void {
+    if (!followed.isCatchingUp) return;
+    followed.isCatchingUp = false;
+    this.#catchingUpCount--;
+    this.pump();
+  }
+
   /** A session that has sent many events goes to the end of the queue. */
   #hasToLeave(followed: Followed): boolean {
     followed.batches++;
-    return this.#waiting.size > 0 && this.#followed.size >= this.#watchedMax && followed.batches >= BATCHES_AT_ONCE;
+    const isFull = this.#followed.size >= this.#watchedMax || followed.isCatchingUp;
+    return this.#waiting.size > 0 && isFull && followed.batches >= BATCHES_AT_ONCE;
   }
 
   async #send(known: KnownSession, events: readonly EncodedEvent[]): Promise<void> {
@@ -186,14 +220,13 @@ interface Followed {
   readonly leaving: AbortController;
   /** It makes room for a waiting session. */
   isLeaving: boolean;
+  /** Its past events are being sent. */
+  isCatchingUp: boolean;
   batches: number;
 }
 
 /** Why a session leaves its slot. `left`: it has no new events, or other sessions have their turn. */
 type PassEnd = 'left' | 'deleted' | 'failed';
-
-/** Sessions that get a slot in one turn of the event loop. */
-const STARTS_AT_ONCE = 100;
 
 /** After so many batches of events a session makes room for a waiting one. */
 const BATCHES_AT_ONCE = 16;

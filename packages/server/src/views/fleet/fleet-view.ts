@@ -1,8 +1,11 @@
 import { type GateMode, toShownText } from '@fleetloom/protocol/fleet';
+import { isProgramModel } from '../../engines/program/registry.ts';
 import type { FramePayloads, SessionFrame } from '../../frames/frames.ts';
+import { viewLimits } from '../limits.ts';
 import { type FleetRun, startRun, toDone } from './fleet-run.ts';
 import {
   type DelegationRules,
+  endThinking,
   type FleetStream,
   openStream,
   restoreStream,
@@ -10,11 +13,13 @@ import {
   saveStream,
   toVisible,
 } from './fleet-stream.ts';
-import { tellStream } from './tell-stream.ts';
-import type { Told } from './told.ts';
+import { lengthOf } from './open-text.ts';
+import { toTurnEvents } from './to-turn-events.ts';
+import type { EventBody } from './event-body.ts';
 
+/** Which text of the run a reader receives, and when. */
 export interface FleetViewOptions {
-  /** How the text of who delegates reaches the reader. */
+  /** How the text of a delegating agent is delivered. */
   readonly gate: GateMode;
   readonly includeThinking: boolean;
 }
@@ -25,7 +30,7 @@ export interface FleetViewOptions {
  */
 export class FleetView {
   readonly #options: FleetViewOptions;
-  #rules: DelegationRules = { depthMax: 0, hasMembers: false, hasCommands: false };
+  #rules: DelegationRules = { depthMax: 0, hasMembers: false, hasCommands: false, isProgram: false };
   #run: FleetRun | undefined;
 
   constructor(options: FleetViewOptions, saved?: SavedView) {
@@ -50,20 +55,31 @@ export class FleetView {
     return { rules: this.#rules, run: { ...run, errorCode: run.errorCode ?? null, streams } };
   }
 
+  /** A checkpoint has all texts as they are now. */
+  markSaved(): void {
+    for (const stream of this.#run?.streams.values() ?? []) stream.textKept = stream.text.length;
+  }
+
   /** The events that a frame gives. */
-  take(frame: SessionFrame): Telling {
+  take(frame: SessionFrame): FrameEvents {
     if (frame.type === 'session.created') return this.#learn(frame.payload);
     if (frame.type === 'run.started') return this.#startRun(frame);
     if (frame.type === 'run.ended') return this.#endRun(frame);
     if (frame.type === 'turn.started') return this.#startStream(frame);
     const run = this.#run;
     const stream = frame.turn === null ? undefined : run?.streams.get(frame.turn.streamId);
+    if (frame.type === 'session.error' && frame.turn === null) return toSessionEvents(frame.payload);
+    if (frame.type === 'program.files_rewound') return toRewindEvents(frame.payload);
+    // It says nothing about a model request, so it leaves what is open of one as it is.
+    if (frame.type === 'workspace.changed') return toWorkspaceEvents(frame);
+    if (frame.type === 'workspace.applied') return toAppliedEvents(frame.payload);
+    if (frame.type === 'workspace.discarded') return toDiscardedEvents(frame.payload);
     if (run === undefined || stream === undefined) return NOTHING;
-    const before = endOfRequest(frame, stream);
     const { includeThinking } = this.#options;
-    const told = tellStream(frame, { stream, run, time: frame.time, includeThinking });
+    const before = endOfRequest(frame, stream, includeThinking);
+    const events = toTurnEvents(frame, { stream, run, time: frame.time, includeThinking });
     if (frame.type === 'turn.ended') run.streams.delete(stream.id);
-    return { told: before.length === 0 ? told : [...before, ...told], of: stream };
+    return { events: before.length === 0 ? events : [...before, ...events], of: stream };
   }
 
   /** Frames were removed here. */
@@ -72,35 +88,37 @@ export class FleetView {
   }
 
   #learn({
+    agent,
     depth_max: depthMax,
     members,
     text_commands: hasCommands = false,
-  }: FramePayloads['session.created']): Telling {
-    this.#rules = { depthMax, hasMembers: members.length > 0, hasCommands };
+  }: FramePayloads['session.created']): FrameEvents {
+    const isProgram = isProgramModel(agent.model.id);
+    this.#rules = { depthMax, hasMembers: members.length > 0, hasCommands, isProgram };
     return NOTHING;
   }
 
-  #startRun({ turn, time, payload }: Extract<SessionFrame, { type: 'run.started' }>): Telling {
+  #startRun({ turn, time, payload }: Extract<SessionFrame, { type: 'run.started' }>): FrameEvents {
     this.#run = startRun(turn!.run, time);
     const { agent_name: agent, message } = payload;
-    return { told: [{ type: 'request_received', request_id: turn!.run, agent, message }], of: undefined };
+    return { events: [{ type: 'request_received', request_id: turn!.run, agent, message }], of: undefined };
   }
 
-  #endRun({ payload, time }: Extract<SessionFrame, { type: 'run.ended' }>): Telling {
+  #endRun({ payload, time }: Extract<SessionFrame, { type: 'run.ended' }>): FrameEvents {
     const run = this.#run;
     if (run === undefined) return NOTHING;
     this.#run = undefined;
     const content = this.#rules.hasCommands ? toShownText(payload.content, run.notRun) : payload.content;
-    return { told: toDone(run, { ...payload, content }, time), of: undefined };
+    return { events: toDone(run, { ...payload, content }, time), of: undefined };
   }
 
-  #startStream({ turn, threadId, payload }: Extract<SessionFrame, { type: 'turn.started' }>): Telling {
+  #startStream({ turn, threadId, payload }: Extract<SessionFrame, { type: 'turn.started' }>): FrameEvents {
     if (this.#run === undefined || turn === null) return NOTHING;
     const stream = openStream(turn, threadId ?? '', payload, this.#rules, this.#options.gate);
     this.#run.streams.set(stream.id, stream);
     const { parent_stream_id, child_index, title, task, model } = payload;
     const named = title === undefined ? {} : { title };
-    return { told: [{ type: 'stream_start', parent_stream_id, child_index, ...named, task, model }], of: stream };
+    return { events: [{ type: 'stream_start', parent_stream_id, child_index, ...named, task, model }], of: stream };
   }
 }
 
@@ -115,27 +133,74 @@ export interface SavedView {
     | null;
 }
 
-/** What a frame gives, and the turn that it is about; none where it is about the run. */
-export interface Telling {
-  readonly told: readonly Told[];
+/** The events of a frame and the turn that they are about; undefined where they are about the run. */
+export interface FrameEvents {
+  readonly events: readonly EventBody[];
   readonly of: FleetStream | undefined;
 }
 
-const NOTHING: Telling = { told: [], of: undefined };
+const NOTHING: FrameEvents = { events: [], of: undefined };
+
+/** An error outside of turns, such as background work that was lost. It may come between two runs. */
+function toSessionEvents({ error, retry }: FramePayloads['session.error']): FrameEvents {
+  // Not an error yet: the request is retried.
+  if (retry === 'retrying') return NOTHING;
+  const { message, type: code, reason } = error;
+  const events: EventBody = { type: 'session_error', message, code, ...(reason === undefined ? {} : { reason }) };
+  return { events: [events], of: undefined };
+}
+
+function toWorkspaceEvents({
+  threadId,
+  turn,
+  payload,
+}: Extract<SessionFrame, { type: 'workspace.changed' }>): FrameEvents {
+  const { tool_use_id, files, files_count, lines_added, lines_removed, tree, workspace_thread_id } = payload;
+  const event: EventBody = {
+    type: 'workspace_changed',
+    thread_id: threadId,
+    turn: turn?.streamId ?? null,
+    tool_use_id,
+    files: files.slice(0, viewLimits.workspaceFilesMax),
+    files_count,
+    lines_added,
+    lines_removed,
+    tree,
+    ...(workspace_thread_id === undefined ? {} : { workspace_thread_id }),
+  };
+  return { events: [event], of: undefined };
+}
+
+function toAppliedEvents(applied: FramePayloads['workspace.applied']): FrameEvents {
+  const { by, onto, paths_count, branch = null, commit = null } = applied;
+  return { events: [{ type: 'workspace_applied', by, onto, paths_count, branch, commit }], of: undefined };
+}
+
+function toDiscardedEvents({ by }: FramePayloads['workspace.discarded']): FrameEvents {
+  return { events: [{ type: 'workspace_discarded', by }], of: undefined };
+}
+
+function toRewindEvents({ files, ...rewound }: FramePayloads['program.files_rewound']): FrameEvents {
+  const shown = files.slice(0, viewLimits.rewoundFilesMax);
+  return { events: [{ type: 'files_rewound', ...rewound, files: shown, files_count: files.length }], of: undefined };
+}
 
 /** What was left open when a model request ended: only what comes next says what it meant. */
-function endOfRequest(frame: SessionFrame, stream: FleetStream): readonly Told[] {
-  if (stream.usage === null && !stream.isFailed) return NOTHING.told;
-  const told: Told[] = [];
+function endOfRequest(frame: SessionFrame, stream: FleetStream, includeThinking: boolean): readonly EventBody[] {
+  if (stream.usage === null && !stream.isFailed) return NOTHING.events;
+  const events: EventBody[] = [];
   if (stream.usage !== null && frame.type !== 'agent.thread_message_sent' && frame.type !== 'turn.ended') {
-    told.push(stream.usage);
+    events.push(stream.usage);
     stream.usage = null;
   }
   if (stream.isFailed) {
     stream.isFailed = false;
-    told.push(...toVisible(stream, stream.gate.end(isRepeated(frame) ? 'void' : 'failed')));
+    const isVoid = isRepeated(frame);
+    const kept = isVoid ? 0 : lengthOf(stream.thought);
+    events.push(...endThinking(stream, { kept, late: '' }, includeThinking));
+    events.push(...toVisible(stream, stream.gate.end(isVoid ? 'void' : 'failed')));
   }
-  return told;
+  return events;
 }
 
 /** Whether the request that failed is made again, so that what it said does not count. */

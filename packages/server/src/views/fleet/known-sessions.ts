@@ -1,11 +1,11 @@
-import { limits } from '../../base/limits.ts';
+import { viewLimits } from '../limits.ts';
 import type { EncodedEvent } from './encoded-event.ts';
 import type { FleetToken } from './fleet-token.ts';
-import { behindFrame, type Place } from './place.ts';
+import { afterFrame, type FleetCursor } from './fleet-cursor.ts';
 
 /** How far a reader of all sessions has received one of them. It holds positions only, never events. */
 export interface KnownSession {
-  place: Place;
+  cursor: FleetCursor;
   /** All events of the frames up to this one were sent. */
   seq: number;
   /** Start time of the run that was sent last, or of the first run that is to be sent. */
@@ -20,8 +20,10 @@ export interface KnownSession {
 
 /** The sessions that a reader of all sessions has received: the open ones, and of the others the most recent. */
 export class KnownSessions {
-  /** The one that was told of last comes last. */
+  /** In the order of their last events. */
   readonly #all = new Map<string, KnownSession>();
+  /** The latest time that the cursor of the reader may name: runs that began later may be unknown yet. */
+  sinceMax = Number.POSITIVE_INFINITY;
 
   get(sessionId: string): KnownSession | undefined {
     return this.#all.get(sessionId);
@@ -31,7 +33,7 @@ export class KnownSessions {
     return this.#all.size;
   }
 
-  /** One that is told of from now on. */
+  /** Adds a session whose events are sent from now on. */
   add(sessionId: string, session: KnownSession): KnownSession {
     this.#all.delete(sessionId);
     this.#all.set(sessionId, session);
@@ -47,21 +49,24 @@ export class KnownSessions {
     return [...this.#all].filter(([, { isOpen, isWatched }]) => isOpen && !isWatched).map(([sessionId]) => sessionId);
   }
 
-  /** Where the reader is. What does not fit is told again from the beginning of its run. */
+  /** The cursor of the reader. Sessions that do not fit are sent again from the beginning of their run. */
   toToken(now: number): FleetToken {
-    const horizon = now - limits.fleetMarginMs;
+    const horizon = now - viewLimits.fleetMarginMs;
     // One pass without copies: it runs often, and there may be thousands of sessions.
     const named: (readonly [string, KnownSession])[] = [];
     let [since, count] = [horizon, 0];
     for (const entry of this.#all) {
       if (!isNeeded(entry[1], horizon)) continue;
-      const dropped = named[count % limits.fleetTokenSessionsMax];
+      const dropped = named[count % viewLimits.fleetTokenSessionsMax];
       if (dropped !== undefined) since = Math.min(since, dropped[1].runStartedAt);
-      named[count++ % limits.fleetTokenSessionsMax] = entry;
+      named[count++ % viewLimits.fleetTokenSessionsMax] = entry;
     }
     const start = count > named.length ? count % named.length : 0;
     const inOrder = [...named.slice(start), ...named.slice(0, start)].toReversed();
-    return { since: Math.max(0, since), places: new Map(inOrder.map(([sessionId, { place }]) => [sessionId, place])) };
+    return {
+      since: Math.max(0, Math.min(since, this.sinceMax)),
+      cursors: new Map(inOrder.map(([sessionId, { cursor }]) => [sessionId, cursor])),
+    };
   }
 
   /**
@@ -70,11 +75,11 @@ export class KnownSessions {
    */
   forgetOldest(now: number): number {
     let lastAt = Number.NEGATIVE_INFINITY;
-    let left = Math.min(this.#all.size - limits.fleetKnownSessionsMax, LOOKED_AT_MAX);
+    let left = Math.min(this.#all.size - viewLimits.fleetKnownSessionsMax, LOOKED_AT_MAX);
     for (const [sessionId, session] of this.#all) {
       if (left-- <= 0) return lastAt;
       this.#all.delete(sessionId);
-      if (!isNeeded(session, now - limits.fleetMarginMs)) lastAt = Math.max(lastAt, session.lastAt);
+      if (!isNeeded(session, now - viewLimits.fleetMarginMs)) lastAt = Math.max(lastAt, session.lastAt);
       // Moved to the end, so that the next call looks at other sessions.
       else this.#all.set(sessionId, session);
     }
@@ -95,7 +100,7 @@ export function noteEvent(session: KnownSession, event: EncodedEvent): void {
   const { seq, index, type, time } = event;
   const isEnd = type === 'done';
   // Nothing else comes of the frame of an end.
-  session.place = isEnd ? behindFrame(seq) : { seq, index };
+  session.cursor = isEnd ? afterFrame(seq) : { seq, index };
   session.seq = isEnd ? seq : seq - 1;
   session.lastAt = time;
   if (isEnd) session.isOpen = false;

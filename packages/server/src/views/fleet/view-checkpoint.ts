@@ -7,19 +7,22 @@ import { FleetView, type SavedView } from './fleet-view.ts';
  * The checkpoint kind of fleet views, with the version of their format. Increase the version whenever a view folds a log to a
  * different state or its saved form changes: older checkpoints are then ignored, and views are folded from the log.
  */
-export const FLEET_CHECKPOINT = 'fleet/2';
+export const FLEET_CHECKPOINT = 'fleet/6';
 
 const MODES: readonly GateMode[] = ['strict', 'live', 'off'];
 
 /** The views of all gate modes. One checkpoint holds all of them, so that it serves readers with any options. */
 export class AllViews {
   readonly #views: ReadonlyMap<GateMode, FleetView>;
+  /** The frame of the last checkpoint. */
+  #base: number | null;
 
-  constructor(checkpoint?: Uint8Array) {
-    // Parsed once for all modes: a checkpoint may have megabytes.
-    const kept = checkpoint === undefined ? undefined : parse(checkpoint);
+  constructor(start?: WholeCheckpoint) {
+    this.#base = start?.seq ?? null;
     // `includeThinking` changes the events and not the state of a view.
-    this.#views = new Map(MODES.map((gate) => [gate, new FleetView(toOptions(gate), kept && toViewOf(kept, gate))]));
+    this.#views = new Map(
+      MODES.map((gate) => [gate, new FleetView(toOptions(gate), start && toSavedView(start, gate))]),
+    );
   }
 
   take(frame: SessionFrame): void {
@@ -30,35 +33,57 @@ export class AllViews {
     for (const view of this.#views.values()) view.skip();
   }
 
+  /** A checkpoint of what is known. Of the texts it has what the last checkpoint does not have. */
   save(): Uint8Array {
     const views = [...this.#views].map(([gate, view]) => [gate, view.save()] as const);
     const [[, view]] = views as [(typeof views)[number], ...typeof views];
     // Only the text of turns at depth 0 passes through a gate of the reader's mode.
     const masters = Object.fromEntries(views.map(([gate, { run }]) => [gate, (run?.streams ?? []).filter(isMaster)]));
-    return Buffer.from(JSON.stringify({ view, masters } satisfies Kept));
+    const kept: Kept = { view: mapStreams(view, withoutKept), masters, base: this.#base };
+    return Buffer.from(JSON.stringify(kept));
+  }
+
+  /** The checkpoint at this frame is in the store, and the next one refers to it. */
+  markSaved(seq: number): void {
+    this.#base = seq;
+    for (const view of this.#views.values()) view.markSaved();
   }
 }
 
-/** The saved view of one gate mode. */
-export function toSavedView(checkpoint: Uint8Array | undefined, gate: GateMode): SavedView | undefined {
-  return checkpoint === undefined ? undefined : toViewOf(parse(checkpoint), gate);
+/** A checkpoint as it is stored. */
+export interface Kept {
+  /** The view of the first mode. Of each text only what comes behind `textKept` characters of it. */
+  readonly view: SavedView;
+  readonly masters: Readonly<Record<string, readonly SavedStream[]>>;
+  /** The frame of the checkpoint that has the beginnings of the texts. */
+  readonly base: number | null;
 }
 
-function parse({ buffer, byteOffset, byteLength }: Uint8Array): Kept {
+/** A checkpoint with all of its texts. */
+export interface WholeCheckpoint extends Omit<Kept, 'base'> {
+  readonly seq: number;
+  /** Its size in the store. */
+  readonly bytes: number;
+}
+
+export function parseKept({ buffer, byteOffset, byteLength }: Uint8Array): Kept {
   // Only `AllViews.save` writes it.
   return JSON.parse(Buffer.from(buffer, byteOffset, byteLength).toString()) as Kept;
 }
 
-function toViewOf({ view, masters }: Kept, gate: GateMode): SavedView {
-  if (view.run === null) return view;
+/** The saved view of one gate mode. */
+export function toSavedView({ view, masters }: WholeCheckpoint, gate: GateMode): SavedView {
   const ofMode = new Map((masters[gate] ?? []).map((stream) => [stream.id, stream]));
-  return { ...view, run: { ...view.run, streams: view.run.streams.map((stream) => ofMode.get(stream.id) ?? stream) } };
+  return mapStreams(view, (stream) => ofMode.get(stream.id) ?? stream);
 }
 
-interface Kept {
-  /** The view of the first mode. */
-  readonly view: SavedView;
-  readonly masters: Readonly<Record<string, readonly SavedStream[]>>;
+/** The same view with other streams. */
+export function mapStreams(view: SavedView, toStream: (stream: SavedStream) => SavedStream): SavedView {
+  return view.run === null ? view : { ...view, run: { ...view.run, streams: view.run.streams.map(toStream) } };
+}
+
+function withoutKept(stream: SavedStream): SavedStream {
+  return stream.textKept === 0 ? stream : { ...stream, text: stream.text.slice(stream.textKept) };
 }
 
 function isMaster({ depth }: SavedStream): boolean {

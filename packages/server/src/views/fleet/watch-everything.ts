@@ -1,36 +1,7 @@
-import type { Clock } from '../../base/clock.ts';
 import { inBackground } from '../../base/in-background.ts';
-import { limits } from '../../base/limits.ts';
-import type { Schedule } from '../../base/schedule.ts';
+import { viewLimits } from '../limits.ts';
 import { EverythingWatch } from './everything-watch.ts';
-import type { FleetChannels } from './fleet-channels.ts';
-import type { FleetToken } from './fleet-token.ts';
-import type { FleetViewOptions } from './fleet-view.ts';
-
-/** Where the events go. */
-export interface FleetSink {
-  readonly signal: AbortSignal;
-  /** False: wait for `room` before giving more. */
-  send(bytes: Uint8Array): boolean;
-  room(): Promise<void>;
-}
-
-export interface WatchEverything {
-  readonly channels: FleetChannels;
-  readonly workspaceId: string;
-  readonly options: FleetViewOptions;
-  /** Where the reader is; null: it has nothing. */
-  readonly token: FleetToken | null;
-  /** Without what has happened before. */
-  readonly isLive: boolean;
-  readonly isFollowed: boolean;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly schedule: Schedule;
-  readonly sink: FleetSink;
-  readonly onMishap: (error: unknown) => void;
-  /** Sessions that are followed at the same time. */
-  readonly watchedMax?: number;
-}
+import type { WatchEverything } from './watch-request.ts';
 
 /**
  * All sessions of a workspace on one stream, until the reader leaves: open runs from their start and runs that begin later, each
@@ -38,7 +9,7 @@ export interface WatchEverything {
  * then an id without an event is the cursor of the whole stream.
  */
 export async function watchEverything(request: WatchEverything): Promise<void> {
-  const { sink, isFollowed, schedule, onMishap } = request;
+  const { sink, isFollowed, schedule, onError } = request;
   const watch = new EverythingWatch(request);
   const unsubscribe = request.channels.store.subscribe((signals) => {
     for (const signal of signals) {
@@ -53,11 +24,11 @@ export async function watchEverything(request: WatchEverything): Promise<void> {
       inBackground(
         watch
           .look()
-          .catch(onMishap)
+          .catch(onError)
           .then(() => sink.signal.aborted || lookLater()),
-        onMishap,
+        onError,
       );
-    }, limits.fleetLookMs);
+    }, viewLimits.fleetLookMs);
   };
   try {
     await watch.begin();

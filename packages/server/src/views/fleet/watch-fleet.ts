@@ -3,28 +3,29 @@ import type { FleetChannels } from './fleet-channels.ts';
 import { OwnFold } from './fleet-fold.ts';
 import type { FleetViewOptions } from './fleet-view.ts';
 import { isStoreError } from '../../store/store-errors.ts';
-import { behindFrame, isBehind, type Place } from './place.ts';
+import { afterFrame, isAfter, type FleetCursor } from './fleet-cursor.ts';
 
+/** One session from a cursor on. */
 export interface WatchFleet {
   readonly channels: FleetChannels;
   readonly sessionId: string;
   readonly options: FleetViewOptions;
   /** Where the reader is. */
-  readonly after: Place;
+  readonly after: FleetCursor;
   readonly signal: AbortSignal;
   /** All events of the frames up to this one were yielded. */
   readonly onQuiet?: ((seq: number) => void) | undefined;
 }
 
-/** A session as a fleet stream, in batches, exactly from behind a place on, and on and on. */
+/** A session as a fleet stream, in batches, exactly from behind a cursor on, and on and on. */
 export async function* watchFleet(request: WatchFleet): AsyncGenerator<readonly EncodedEvent[], 'ended' | 'deleted'> {
   const { channels, sessionId, options, after, signal, onQuiet } = request;
   const channel = channels.enter(sessionId, options);
-  let place = after;
+  let cursor = after;
   let own: OwnFold | undefined;
   try {
     while (!signal.aborted) {
-      const shared = channel.select(place);
+      const shared = channel.select(cursor);
       if (shared?.length === 0 || (shared === undefined && !channel.isReady)) {
         own = undefined;
         if (channel.end !== undefined) return toEnd(channel.end);
@@ -34,14 +35,14 @@ export async function* watchFleet(request: WatchFleet): AsyncGenerator<readonly 
       }
       if (shared !== undefined) {
         own = undefined;
-        place = shared.at(-1)!;
+        cursor = shared.at(-1)!;
         yield shared;
         continue;
       }
-      // Too far behind for what is shared: it reads the log by itself, until it is not any more.
-      own ??= await OwnFold.begin({ store: channels.store, sessionId, options, onLong: channels.onLong }, place);
+      // Too far behind for the shared channel: the reader folds the log on its own until it has caught up.
+      own ??= await OwnFold.begin({ store: channels.store, sessionId, options, onLong: channels.onLong }, cursor);
       const events = await own.next();
-      if (isBehind(own.place, place)) place = own.place;
+      if (isAfter(own.cursor, cursor)) cursor = own.cursor;
       if (events !== undefined && events.length > 0) yield events;
     }
     return 'ended';
@@ -63,7 +64,7 @@ export async function* readFleet(
     const head = (await store.heads([sessionId])).get(sessionId);
     if (head === undefined) return 'deleted';
     const own = await OwnFold.begin({ store, sessionId, options, onLong }, after);
-    while (isBehind(behindFrame(head), own.place)) {
+    while (isAfter(afterFrame(head), own.cursor)) {
       const events = await own.next();
       if (events === undefined) break;
       const past = events.filter(({ seq }) => seq <= head);

@@ -1,5 +1,6 @@
 import { timeOfId } from '../../base/ids.ts';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../../store/limits.ts';
+import { viewLimits } from '../limits.ts';
 import type { SessionFrame } from '../../frames/frames.ts';
 import type { Store } from '../../store/store.ts';
 import { readBackward, readForward } from '../read-frames.ts';
@@ -22,7 +23,7 @@ const SKIP = { skipsDeltas: true };
 
 /** Searches behind the last frame that is older than the id: an id is made before its frame is written. */
 async function findNear(store: Readable, sessionId: string, id: string, time: number): Promise<number | undefined> {
-  const after = await findTime(store, sessionId, time - limits.fleetMarginMs);
+  const after = await findTime(store, sessionId, time - viewLimits.fleetMarginMs);
   let count = 0;
   for await (const frame of readForward(store, sessionId, after, undefined, SKIP)) {
     if (isOf(id, frame) && !isQueued(frame)) return frame.seq;
@@ -39,7 +40,7 @@ async function findTime(store: Readable, sessionId: string, time: number): Promi
   let [low, high] = [0, (await store.heads([sessionId])).get(sessionId) ?? 0];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
-    const request = { sessionId, after: middle - 1, entriesMax: 2, bytesMax: limits.logBatchBytesMax, ...SKIP };
+    const request = { sessionId, after: middle - 1, entriesMax: 2, bytesMax: storeLimits.logBatchBytesMax, ...SKIP };
     const frame = (await store.read(request)).find((entry) => entry.kind === 'frame');
     if (frame?.kind === 'frame' && frame.value.time < time) low = Math.min(frame.seq, high);
     else high = middle - 1;

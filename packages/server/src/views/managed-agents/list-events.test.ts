@@ -1,6 +1,7 @@
 import { array, assert, asyncProperty, constantFrom, integer } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../../store/limits.ts';
+import { viewLimits } from '../limits.ts';
 import { encodeFrame, StoredFrame } from '../../store/frame.ts';
 import { readBackward } from '../read-frames.ts';
 import { listEvents } from './list-events.ts';
@@ -54,7 +55,7 @@ describe('lists of events', () => {
     expect(await walk({ samples, order: 'desc' })).toEqual([['sevt_4', 'sevt_2', 'sevt_3', 'sevt_1']]);
   });
 
-  it('[Q13] what still waits comes last, in the order in which it was sent, without processed_at', async () => {
+  it('[Q13] pending messages come last, in the order in which they were sent, without processed_at', async () => {
     const samples = [said('sevt_1'), queued('sevt_2'), said('sevt_3'), queued('sevt_4'), said('sevt_5')];
     const waitingIds = ['sevt_2', 'sevt_4'];
     expect(await walk({ samples, waitingIds })).toEqual([['sevt_1', 'sevt_3', 'sevt_5', 'sevt_2', 'sevt_4']]);
@@ -100,7 +101,7 @@ describe('lists of events', () => {
     );
   });
 
-  it('[Q14] what is filtered out takes no place on a page, and a full last page has no next one', async () => {
+  it('[Q14] filtered events take no room on a page, and a full last page has no next one', async () => {
     const samples = Array.from({ length: 10 }, (_, at) => (at % 2 === 0 ? said(`sevt_${at}`) : taken(`sevt_${at}`)));
     const store = await storeWith(samples);
     const base = { store, sessionId: SESSION, place: primaryPlace, waitingIds: [], order: 'asc' } as const;
@@ -112,7 +113,7 @@ describe('lists of events', () => {
     expect(second.next).toBeNull();
   });
 
-  it('[Q14] what is written while somebody pages does not move what comes next', async () => {
+  it('[Q14] frames that are written while a client pages do not change the next page', async () => {
     const store = await storeWith([said('sevt_1'), said('sevt_2'), said('sevt_3')]);
     const base = {
       store,
@@ -135,15 +136,15 @@ describe('lists of events', () => {
       sample('user.message', { id, content: text(length), is_processed: false });
     const [stored] = await (await storeWith([sized('sevt_0', 0)])).read({ ...FIRST, sessionId: SESSION });
     const frame = (stored as StoredFrame).bytes.length;
-    const half = limits.pageBytesMax / 2 - frame;
+    const half = storeLimits.pageBytesMax / 2 - frame;
     const samples = [
       sized('sevt_1', half),
-      waits('sevt_a', limits.pageBytesMax * 2),
+      waits('sevt_a', storeLimits.pageBytesMax * 2),
       sized('sevt_2', half),
       sized('sevt_3', half),
       waits('sevt_b', half),
       sized('sevt_4', half + 1),
-      sized('sevt_5', limits.pageBytesMax * 3),
+      sized('sevt_5', storeLimits.pageBytesMax * 3),
       sized('sevt_6', 0),
       waits('sevt_c', 0),
     ];
@@ -172,7 +173,7 @@ describe('lists of events', () => {
   });
 
   it('[R351] reading backward holds at most 4 MiB of frames, or one larger frame', async () => {
-    const large = [{ type: 'text' as const, text: 'x'.repeat(limits.backwardBytesMax / 4) }];
+    const large = [{ type: 'text' as const, text: 'x'.repeat(viewLimits.backwardBytesMax / 4) }];
     const samples = Array.from({ length: 40 }, (_, at) =>
       sample('agent.message', {
         id: `sevt_${at}`,
@@ -193,7 +194,7 @@ describe('lists of events', () => {
     for await (const { seq } of readBackward({ ...store, read: counted }, SESSION, null)) expect(seq).toBe(expected--);
     expect(expected).toBe(0);
     // With the frame that turned out to be too much.
-    expect(most).toBeLessThan(limits.backwardBytesMax * 2 + 1_000);
+    expect(most).toBeLessThan(viewLimits.backwardBytesMax * 2 + 1_000);
   });
 
   it('[R352] a queued message is recognised by the ends of its frame as by all of it', async () => {
@@ -230,7 +231,11 @@ describe('lists of events', () => {
   });
 
   it('[Q15] a log is read backward in blocks, across their edges without a gap or a repeat', async () => {
-    for (const count of [limits.backwardFramesMax - 1, limits.backwardFramesMax, limits.backwardFramesMax + 1]) {
+    for (const count of [
+      viewLimits.backwardFramesMax - 1,
+      viewLimits.backwardFramesMax,
+      viewLimits.backwardFramesMax + 1,
+    ]) {
       const store = await storeWith(Array.from({ length: count }, (_, at) => said(`sevt_${at + 1}`)));
       const seqs: number[] = [];
       for await (const { seq } of readBackward(store, SESSION, null)) seqs.push(seq);

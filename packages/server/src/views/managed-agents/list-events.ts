@@ -1,5 +1,5 @@
 import type { SessionEvent } from '@fleetloom/protocol/managed-agents';
-import { limits } from '../../base/limits.ts';
+import { storeLimits } from '../../store/limits.ts';
 import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import { toSessionFrame } from '../../frames/frames.ts';
 import type { StoredFrame } from '../../store/frame.ts';
@@ -8,6 +8,7 @@ import { readStored, readStoredBackward, readStoredForward } from '../read-frame
 import { toQueuedMessage } from './queued-message.ts';
 import { type Place, toEvent } from './to-event.ts';
 
+/** A page of the events of a session or thread. */
 export interface ListEvents {
   readonly store: Pick<Store, 'read' | 'heads'>;
   readonly sessionId: string;
@@ -21,6 +22,7 @@ export interface ListEvents {
   readonly isWanted: (event: SessionEvent) => boolean;
 }
 
+/** Events with the position of the next page. */
 export interface EventPage {
   readonly events: readonly SessionEvent[];
   /** Null on the last page. */
@@ -42,7 +44,7 @@ export async function listEvents(request: ListEvents): Promise<EventPage> {
     // As JSON, an event is about as large as its frame.
     bytes += stored.bytes.length;
     // One more than the page holds: only then there is a next one.
-    const isFull = events.length === limit || (bytes > limits.pageBytesMax && events.length > 0);
+    const isFull = events.length === limit || (bytes > storeLimits.pageBytesMax && events.length > 0);
     if (isFull) return { events, next: last };
     events.push(event);
     last = cursor;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { FrameType, UsageTotals } from '../../frames/frames.ts';
+import type { FrameType } from '../../frames/frames.ts';
+import type { UsageTotals } from '../../frames/payload-parts.ts';
 import { AT, CHILD, childPlace, PRIMARY, primaryPlace, sample, toFrame } from './sample-frames.suite.ts';
 import { toEvent } from './to-event.ts';
 
@@ -247,7 +248,7 @@ describe('events as the wire has them', () => {
     },
   );
 
-  it('[Q11] what is ours alone is not on this wire', () => {
+  it('[Q11] frames of our own extensions are not on this wire', () => {
     const ours: readonly FrameType[] = [
       'run.started',
       'run.ended',
@@ -271,7 +272,7 @@ describe('events as the wire has them', () => {
     expect(event).toMatchObject({ stop_details: { type: 'refusal', category: null, explanation: 'no' } });
   });
 
-  it('[Q11] all readers of a frame are given the same object, so that it is encoded once', () => {
+  it('[Q11] all readers of a frame receive the same object, so that it is encoded once', () => {
     const frame = toFrame(sample('agent.message', { id, content: text }));
     expect(toEvent(frame, primaryPlace)).toBe(toEvent(frame, primaryPlace));
   });
@@ -286,7 +287,7 @@ describe('who sees what', () => {
     return { ofSession, ofThread };
   };
 
-  it('[Q12] what a child asks for stands on both, with the same id, and only the copy names the thread', () => {
+  it('[Q12] a pending call of a child is on both streams with the same id, and only the copy names the thread', () => {
     const asks = [
       sample('agent.tool_use', { ...call, kind: 'builtin', runs_at: 'server', evaluated_permission: 'ask' }),
       sample('agent.tool_use', { ...call, kind: 'builtin', runs_at: 'worker', evaluated_permission: 'allow' }),
@@ -304,7 +305,7 @@ describe('who sees what', () => {
     }
   });
 
-  it('[Q12] how a child is, and what goes wrong in it, stands on both, the same', () => {
+  it('[Q12] statuses and errors of a child are on both streams, unchanged', () => {
     const of = { id, session_thread_id: CHILD, agent_name: 'helper' };
     const statuses = [
       sample('session.thread_status_running', of),
@@ -325,7 +326,7 @@ describe('who sees what', () => {
     }
   });
 
-  it('[Q12] what a child says and does is on its own thread alone', () => {
+  it('[Q12] text and tool calls of a child are on its own thread only', () => {
     const own = [
       sample('agent.message', { id, content: text }),
       sample('agent.thinking', { id, block: { type: 'thinking', thinking: 'x', signature: 's' } }),
@@ -345,7 +346,7 @@ describe('who sees what', () => {
     }
   });
 
-  it('[Q12] what belongs to the session itself stands with the primary thread, and on no other', () => {
+  it('[Q12] events of the session are on the primary thread, and on no other', () => {
     const frame = toFrame(sample('session.status_running', { id }, null));
     expect(toEvent(frame, primaryPlace)).toMatchObject({ id });
     expect(toEvent(frame, childPlace)).toBeUndefined();

@@ -1,5 +1,5 @@
-import type { RefusalCategory, SessionEvent, StopDetails } from '@fleetloom/protocol/managed-agents';
-import type { Json } from '../../base/json.ts';
+import type { RefusalCategory, SessionError, SessionEvent, StopDetails } from '@fleetloom/protocol/managed-agents';
+import type { Json } from '../../base/json/json.ts';
 import type { FramePayloads, FrameType, SessionFrame } from '../../frames/frames.ts';
 import { toWireBudget, toWireUsage } from './to-usage.ts';
 
@@ -52,7 +52,7 @@ function isCrossPosted({ type, payload }: SessionFrame): boolean {
     case 'session.error':
       return true;
     default:
-      // What somebody said to a child is the child's: with the primary thread it would look like said to that one.
+      // A message to a child thread belongs to that thread: on the primary thread it would look like a message to the coordinator.
       return type.startsWith('session.thread_status_') || (type.startsWith('user.') && type !== 'user.message');
   }
 }
@@ -80,7 +80,7 @@ const shows: { readonly [Type in FrameType]?: Show<Type> } = {
     id,
     processed_at: at,
     ...(title === undefined ? {} : { title }),
-    // The door lets only texts in.
+    // The server lets only texts in.
     ...(metadata === undefined ? {} : { metadata: metadata as Readonly<Record<string, string>> }),
     ...(agent === undefined ? {} : { agent }),
     ...(budget === undefined ? {} : { budget: toWireBudget(budget) }),
@@ -93,15 +93,7 @@ const shows: { readonly [Type in FrameType]?: Show<Type> } = {
     budget: toWireBudget(budget),
   }),
   'session.error': ({ id, error, retry }, { at }) => {
-    const { type, message, mcp_server_name: server } = error;
-    const failed = { message, retry_status: { type: retry } };
-    const isMcp = type === 'mcp_connection_failed_error' || type === 'mcp_authentication_failed_error';
-    return {
-      type: 'session.error',
-      id,
-      processed_at: at,
-      error: isMcp ? { type, ...failed, mcp_server_name: server ?? '' } : { type, ...failed },
-    };
+    return { type: 'session.error', id, processed_at: at, error: toError(error, retry) };
   },
   'session.thread_created': ({ id, session_thread_id, agent_name }, { at }) => ({
     type: 'session.thread_created',
@@ -275,8 +267,29 @@ function toEvaluation(permission: 'allow' | 'ask' | 'deny') {
   return { evaluated_permission: permission, evaluation: { type: `always_${permission}` } } as const;
 }
 
-/** Models are told to send objects. What is none is shown as one all the same: clients count on it. */
+/** Models are asked for objects. Other input is wrapped in an object, because clients rely on it. */
 function toObject(input: Json): Readonly<Record<string, unknown>> {
   const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
   return isObject ? (input as Readonly<Record<string, unknown>>) : { input };
+}
+
+function toError(
+  error: FramePayloads['session.error']['error'],
+  retry: 'retrying' | 'exhausted' | 'terminal',
+): SessionError {
+  const { type, message, mcp_server_name: server = '', repository_url: url = null } = error;
+  const failed = { message, retry_status: { type: retry } };
+  switch (type) {
+    case 'mcp_connection_failed_error':
+    case 'mcp_authentication_failed_error':
+      return { type, ...failed, mcp_server_name: server };
+    case 'repository_authentication_error':
+    case 'repository_forbidden_error':
+    case 'repository_not_found_error':
+    case 'repository_checkout_error':
+    case 'repository_clone_error':
+      return { type, ...failed, repository_url: url };
+    default:
+      return { type, ...failed };
+  }
 }

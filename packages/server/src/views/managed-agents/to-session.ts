@@ -15,7 +15,7 @@ export function toSession(record: SessionRecord, now: number): Session {
     environment_id: record.environmentId,
     title: data.title,
     status: record.status,
-    // The door lets only texts in.
+    // The server lets only texts in.
     metadata: data.metadata as Readonly<Record<string, string>>,
     resources: [],
     vault_ids: [],
@@ -28,6 +28,7 @@ export function toSession(record: SessionRecord, now: number): Session {
   };
 }
 
+/** A thread in the wire format, with its usage up to now. */
 export function toThread(record: ThreadRecord, now: number): SessionThread {
   // Only sessions write it.
   const data = record.data as unknown as ThreadData;

@@ -1,5 +1,5 @@
 import type { Budget as WireBudget, MonetaryAmount, Usage } from '@fleetloom/protocol/managed-agents';
-import type { Budget, UsageTotals } from '../../frames/frames.ts';
+import type { Budget, UsageTotals } from '../../frames/payload-parts.ts';
 
 /** What was used, as the wire says it. */
 export function toWireUsage(usage: UsageTotals, activeMs: number): Usage {

@@ -1,6 +1,6 @@
 import type { DeltaType, StreamEvent } from '@fleetloom/protocol/managed-agents';
 import { describe, expect, it } from 'vitest';
-import { createLog } from '../../store/log.ts';
+import { createLog } from '../../log/log.ts';
 import {
   CHILD,
   childPlace,
@@ -96,7 +96,7 @@ const answer = [
 ];
 
 describe('previews', () => {
-  it('[Q16] who asks for them sees one start, the pieces in order, and then the event with the same id', async () => {
+  it('[Q16] a client that requests previews receives one start, the deltas in order, and then the event with the same id', async () => {
     const { shown } = await watch(answer, { previews: ['agent.message'] });
     expect(shown.map(toLine)).toEqual([
       'span.model_request_start sevt_1',
@@ -108,7 +108,7 @@ describe('previews', () => {
     ]);
   });
 
-  it('[Q16] who does not ask sees none, and who asks for one kind sees only that', async () => {
+  it('[Q16] a client that requests no previews receives none, and one that requests one kind receives only that', async () => {
     const both = [start('sevt_1'), begun('sevt_4', 'thinking'), ...answer.slice(1)];
     expect((await watch(both)).shown.map(toLine).some((line) => /^(start|delta)/.test(line))).toBe(false);
     const thoughts = (await watch(both, { previews: ['agent.thinking'] })).shown.map(toLine);
@@ -130,7 +130,7 @@ describe('previews', () => {
     ]);
   });
 
-  it('[Q16] who comes in the middle of a request sees no previews of it, but those of the next', async () => {
+  it('[Q16] a client that joins in the middle of a request receives no previews of it, but those of the next', async () => {
     const next = [start('sevt_5'), begun('sevt_6'), grown('sevt_6', 'x'), said('sevt_6', 'x'), end('sevt_7')];
     for (const after of [1, 2, 3]) {
       const { shown } = await watch([...answer, ...next], { previews: ['agent.message'], after });
@@ -152,7 +152,7 @@ describe('previews', () => {
     expect(shown.map(toLine).at(-1)).toBe('span.model_request_end sevt_3');
   });
 
-  it('[Q16] a request for a summary is nobody’s answer, so nothing of it is shown growing', async () => {
+  it('[Q16] a model request for a summary is not a response of the agent, so it has no previews', async () => {
     const samples = [start('sevt_1', 'compaction'), begun('sevt_2'), grown('sevt_2', 'one'), end('sevt_3')];
     const { shown } = await watch(samples, { previews: ['agent.message'] });
     expect(shown.map(toLine)).toEqual(['span.model_request_start sevt_1', 'span.model_request_end sevt_3']);
@@ -223,7 +223,7 @@ describe('the end', () => {
     await store.close();
   });
 
-  it('[Q17] it says up to where a session at rest was shown', async () => {
+  it('[Q17] it reports the last event that was shown of an idle session', async () => {
     const { rests } = await watch([said('sevt_1', 'x'), idle, said('sevt_2', 'y')]);
     expect(rests).toEqual([2]);
     expect((await watch([said('sevt_1', 'x')])).rests).toEqual([null]);

@@ -1,8 +1,9 @@
 import type { DeltaType, PreviewEvent, StreamEvent } from '@fleetloom/protocol/managed-agents';
 import { type SessionFrame, toSessionFrame } from '../../frames/frames.ts';
-import type { SessionLog } from '../../store/log.ts';
+import type { SessionLog } from '../../log/log.ts';
 import { type Place, toEvent } from './to-event.ts';
 
+/** The events of a session or thread from a frame on. */
 export interface WatchEvents {
   readonly log: Pick<SessionLog, 'tail'>;
   readonly sessionId: string;
@@ -14,9 +15,10 @@ export interface WatchEvents {
   readonly signal: AbortSignal;
 }
 
+/** The events of one batch of frames. */
 export interface WatchedEvents {
   readonly events: readonly StreamEvent[];
-  /** The frame of the last one that says that the session rests, if there is one among them. */
+  /** The `seq` of the last idle status among the events, if there is one. */
   readonly restSeq: number | null;
 }
 

@@ -1,6 +1,6 @@
 export const systemClock = { now: () => Date.now() };
 
-/** A clock that only moves when it is told to. For tests. */
+/** A clock that moves only when a test advances it. */
 export function manualClock(start = 0) {
   let time = start;
   return { now: () => time, advance: (ms) => (time += ms) };

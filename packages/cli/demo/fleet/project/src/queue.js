@@ -27,7 +27,7 @@ export class Queue {
     }
   }
 
-  // TODO: tell somebody when a job is given up; today it just disappears.
+  // TODO: report when a job is given up; today it just disappears.
   #retry(job, error) {
     const attempts = job.attempts + 1;
     if (attempts > this.retries) return;

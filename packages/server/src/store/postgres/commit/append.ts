@@ -20,7 +20,7 @@ export interface AppendedRow {
 /** What the function in the database says when the process has committed something else since. */
 export const TOKEN_LOST = 'FL001';
 
-/** In this order rows are locked by everybody, so that two processes never wait for each other. */
+/** Every process locks rows in this order, so that two processes never wait for each other. */
 export function inOrder(a: { sessionId: string }, b: { sessionId: string }): number {
   return a.sessionId < b.sessionId ? -1 : a.sessionId > b.sessionId ? 1 : 0;
 }
@@ -67,7 +67,7 @@ function toValues(appends: readonly Append[]): unknown[] {
   }
   return [
     appends.map(({ sessionId }) => sessionId),
-    // What is no number is nobody's fence, and nothing that the database could compare.
+    // A value that is not a number cannot be the fence of an owner, and the database could not compare it.
     appends.map(({ fence }) => (Number.isSafeInteger(fence) ? fence : -1)),
     appends.map(({ frames }) => frames.length),
     parts.of,

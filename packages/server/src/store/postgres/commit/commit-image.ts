@@ -10,9 +10,11 @@ import {
   found,
 } from '../../guards.ts';
 import type { NewApproval, NewInput, NewKey, NewSession, NewThread, NewWork } from '../../records.ts';
+import type { SessionSummary } from '../../summaries.ts';
 import { Table, type Undo } from '../../table.ts';
 import { type Appended, type Change, type SessionPatch, sessionOf, type Write } from '../../write.ts';
 
+/** The rows of a session that a commit reads and changes, in memory. */
 export interface SessionImage {
   readonly key: number;
   readonly id: string;
@@ -26,6 +28,7 @@ export interface SessionImage {
   /** None if it is in the database already. */
   readonly made?: NewSession;
   readonly patch?: Patch;
+  readonly summary?: SessionSummary;
   /** Behind those of the database. The only thing that is changed in place: nothing is refused after frames are added. */
   readonly frames: EncodedFrame[];
 }
@@ -54,7 +57,7 @@ export interface KeyImage {
 }
 
 /**
- * What the database has of all that a commit is about, and what becomes of it. All rows of it are locked meanwhile, so the
+ * The rows that a commit reads and changes. They are locked in the meantime, so the
  * writes can be run here, one after the other, each with what it is refused for; afterwards all that has changed is written
  * at once.
  */
@@ -65,6 +68,8 @@ export class CommitImage {
   readonly approvals = new Table<ApprovalImage>();
   readonly works = new Table<WorkImage>();
   readonly keys = new Table<KeyImage>();
+  /** The revisions of documents that writes depend on. */
+  readonly documents = new Map<string, number>();
   /** The time of the database. */
   readonly now: number;
   /** Of sessions that may be created. */
@@ -130,6 +135,8 @@ export class CommitImage {
         const next = { archivedAt, revision: session.revision + 1, patch: merge(session.patch, patch, updatedAt) };
         return this.sessions.set(sessionId, { ...session, ...next }, undo);
       }
+      case 'put_summary':
+        return this.sessions.set(sessionId, { ...session, summary: change.summary }, undo);
       case 'create_thread': {
         const { id } = change.thread;
         checkNew(this.threads.get(at(key, id)), id);
@@ -174,6 +181,10 @@ export class CommitImage {
         checkKeyFree(name, !replaces && this.keys.get(place)?.isTaken === true);
         return this.keys.set(place, { workspaceId, key: name, isTaken: expiresAt > this.now, put: change.key }, undo);
       }
+      case 'expect_document': {
+        const place = placeOfDocument(change.kind, change.id);
+        return checkVersion(place, change.revision, this.documents.get(place) ?? 0);
+      }
     }
   }
 
@@ -190,8 +201,14 @@ export function at(key: number, id: string): string {
   return `${key} ${id}`;
 }
 
+/** The key under which the image has an idempotency key. */
 export function placeOfKey(workspaceId: string, key: string): string {
   return `${workspaceId} ${key}`;
+}
+
+/** The name under which the image has the revision of a document. */
+export function placeOfDocument(kind: string, id: string): string {
+  return `${kind} ${id}`;
 }
 
 function merge(before: Patch | undefined, patch: SessionPatch, updatedAt: number): Patch {

@@ -2,7 +2,7 @@ import { isOpenWork } from '../../guards.ts';
 import type { WorkState } from '../../records.ts';
 import { type Change, sessionOf, type Write } from '../../write.ts';
 import type { Connection, Result, Statement } from '../connection.ts';
-import { at, CommitImage, placeOfKey, type SessionImage } from './commit-image.ts';
+import { at, CommitImage, placeOfDocument, placeOfKey, type SessionImage } from './commit-image.ts';
 
 /**
  * Locks the sessions that writes are about and reads what the writes look at, all sent at once. What is read after a lock
@@ -16,7 +16,7 @@ export async function loadImage(connection: Connection, writes: readonly Write[]
   );
   const rowsOf = <Row>(name: Name): Row[] => {
     const index = statements.findIndex(([each]) => each === name);
-    // Who writes the text knows its columns.
+    // The cast: the SQL determines the columns.
     return index === -1 ? [] : (results[index] as Result<Row>).rows;
   };
   return toImage(rowsOf, firstKey);
@@ -33,6 +33,7 @@ interface Wanted {
   readonly approvals: Named[];
   readonly works: Named[];
   readonly keys: (Named & { readonly workspaceId: string | null })[];
+  readonly documents: { readonly kind: string; readonly id: string }[];
 }
 
 interface Named {
@@ -43,7 +44,8 @@ interface Named {
 function toWanted(writes: readonly Write[]): Wanted {
   const creates = writes.filter(({ type }) => type === 'create').length;
   const sessions = new Set(writes.map(sessionOf));
-  const wanted: Wanted = { sessions, creates, threads: [], inputs: [], approvals: [], works: [], keys: [] };
+  const named = { threads: [], inputs: [], approvals: [], works: [], keys: [], documents: [] };
+  const wanted: Wanted = { sessions, creates, ...named };
   for (const write of writes) {
     if (write.type === 'delete') continue;
     const workspaceId = write.type === 'create' ? write.session.workspaceId : null;
@@ -55,6 +57,7 @@ function toWanted(writes: readonly Write[]): Wanted {
 function note(wanted: Wanted, sessionId: string, workspaceId: string | null, change: Change): void {
   switch (change.type) {
     case 'update_session':
+    case 'put_summary':
       return;
     case 'create_thread':
       return void wanted.threads.push({ sessionId, id: change.thread.id });
@@ -73,6 +76,8 @@ function note(wanted: Wanted, sessionId: string, workspaceId: string | null, cha
       return void wanted.works.push({ sessionId, id: change.work.id });
     case 'put_key':
       return void wanted.keys.push({ sessionId, workspaceId, id: change.key.key });
+    case 'expect_document':
+      return void wanted.documents.push({ kind: change.kind, id: change.id });
   }
 }
 
@@ -86,6 +91,7 @@ function valuesOf(wanted: Wanted, name: Name): unknown[] {
   if (name === 'now') return [];
   if (name === 'logs' || name === 'sessions') return [[...wanted.sessions]];
   if (name === 'freeKeys') return [wanted.creates];
+  if (name === 'documents') return [wanted.documents.map(({ kind }) => kind), wanted.documents.map(({ id }) => id)];
   const named = wanted[name === 'counts' ? 'inputs' : name];
   const sessionIds = named.map(({ sessionId }) => sessionId);
   if (name === 'counts') return [[...new Set(sessionIds)]];
@@ -115,6 +121,9 @@ function toImage(rowsOf: <Row>(name: Name) => Row[], firstKey = 0): CommitImage 
   for (const row of rowsOf<{ workspaceId: string; key: string }>('keys')) {
     image.keys.set(placeOfKey(row.workspaceId, row.key), { ...row, isTaken: true });
   }
+  for (const { kind, id, revision } of rowsOf<{ kind: string; id: string; revision: number }>('documents')) {
+    image.documents.set(placeOfDocument(kind, id), revision);
+  }
   return image;
 }
 
@@ -129,7 +138,7 @@ const NAMED = `unnest($1::text[], $2::text[]) AS g (session_id, id) JOIN ~logs l
 
 /** In the order in which they are sent. */
 const QUERIES = {
-  // In the order in which everybody does it.
+  // In the order that every process uses.
   logs: 'SELECT session_id, fence, head FROM ~logs WHERE session_id = ANY ($1) ORDER BY session_id FOR UPDATE',
   now: 'SELECT @now AS now',
   sessions: `
@@ -156,4 +165,8 @@ const QUERIES = {
     LEFT JOIN ~sessions s ON s.id = g.session_id
     JOIN ~idempotency_keys k ON k.workspace_id = coalesce(g.workspace_id, s.workspace_id) AND k.key = g.key
     WHERE k.expires_at > @now`,
+  // Shared: many commits depend on one document, and no other process changes it until they are durable.
+  documents: `
+    SELECT d.kind, d.id, d.revision FROM ~documents d
+    WHERE (d.kind, d.id) IN (SELECT * FROM unnest($1::text[], $2::text[])) ORDER BY d.kind, d.id FOR SHARE`,
 } as const;

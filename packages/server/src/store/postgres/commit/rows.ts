@@ -1,10 +1,13 @@
+import { SUMMARY_COLUMNS, SUMMARY_REPLACED } from '../../sql/summaries.ts';
 import type { Statement } from '../connection.ts';
 
 // Statements for any number of rows: a list for each column is sent, so the text is the same however many there are. Without
 // rows there is no statement. Columns are given as `name type, …`.
 
+/** Rows of values, in the order of the columns. */
 export type Rows = readonly (readonly unknown[])[];
 
+/** One statement that inserts all rows; undefined without rows. */
 export function insertRows(table: string, columns: string, rows: Rows): Statement | undefined {
   if (rows.length === 0) return undefined;
   const names = columns.split(', ').map((column) => column.split(' ')[0]);
@@ -25,6 +28,15 @@ export function updateRows(table: string, where: string, columns: string, also: 
   return { sql: `UPDATE ~${table} t SET ${set} FROM ${given} WHERE t.${where}`, values: toLists(rows) };
 }
 
+/** One statement that writes the summaries of sessions. */
+export function putSummaries(rows: Rows): Statement | undefined {
+  const columns = `session_key int8, session_id text, workspace_id text, ${SUMMARY_COLUMNS}`;
+  const inserted = insertRows('summaries', columns, rows);
+  if (inserted === undefined) return undefined;
+  return { ...inserted, sql: `${inserted.sql} ON CONFLICT (session_key) DO UPDATE SET ${SUMMARY_REPLACED}` };
+}
+
+/** One statement that resolves approvals. */
 export function resolveRows(rows: Rows): Statement | undefined {
   if (rows.length === 0) return undefined;
   const given = toGiven('key int8, id text, time int8, data json');
@@ -33,6 +45,7 @@ export function resolveRows(rows: Rows): Statement | undefined {
   return { sql, values: toLists(rows) };
 }
 
+/** One statement that writes the ends of runs. */
 export function endRuns(rows: Rows): Statement | undefined {
   if (rows.length === 0) return undefined;
   const given = toGiven('key int8, id text, seq int8, time int8');
@@ -41,6 +54,7 @@ export function endRuns(rows: Rows): Statement | undefined {
   return { sql, values: toLists(rows) };
 }
 
+/** One statement that deletes rows by their keys. */
 export function deleteRows(sql: string, keys: readonly number[]): Statement | undefined {
   return keys.length === 0 ? undefined : { sql, values: [keys] };
 }
@@ -51,7 +65,7 @@ export function deleteParts(table: string, parts: readonly { key: number; id: st
   return { sql, values: toLists(parts.map(({ key, id }) => [key, id])) };
 }
 
-/** What has expired, or is to be replaced, makes room. If somebody else is faster the insert fails, and all is tried again. */
+/** What has expired, or is to be replaced, makes room. If another process is faster the insert fails, and the commit is retried. */
 export function freeKeys(rows: Rows): Statement | undefined {
   if (rows.length === 0) return undefined;
   const given = toGiven('workspace_id text, key text, replaces bool');

@@ -1,11 +1,21 @@
 import { foldRuns, isRunMark, toRunListId } from '../../fold-runs.ts';
+import { toSummaryValues } from '../../sql/summaries.ts';
 import type { Change, Write } from '../../write.ts';
 import type { Statement } from '../connection.ts';
 import { inOrder, toAppend } from './append.ts';
 import type { CommitImage, InputImage, Patch, SessionImage } from './commit-image.ts';
-import { deleteParts, deleteRows, endRuns, freeKeys, insertRows, resolveRows, updateRows } from './rows.ts';
+import {
+  deleteParts,
+  deleteRows,
+  endRuns,
+  freeKeys,
+  insertRows,
+  putSummaries,
+  resolveRows,
+  updateRows,
+} from './rows.ts';
 
-/** JSON of all data that the writes bring, as it was when they were given: it may be changed meanwhile. */
+/** JSON of all data that the writes bring, as it was when they were given: it may be changed in the meantime. */
 export type Texts = ReadonlyMap<object, string>;
 
 export function toTexts(writes: readonly Write[]): Texts {
@@ -21,6 +31,8 @@ function dataOf(change: Change): object[] {
     case 'update_session':
     case 'update_thread':
       return change.patch.data === undefined ? [] : [change.patch.data];
+    case 'put_summary':
+      return [change.summary.data];
     case 'create_thread':
       return [change.thread.data];
     case 'enqueue_input':
@@ -35,6 +47,7 @@ function dataOf(change: Change): object[] {
     case 'put_key':
       return [change.key.result];
     case 'consume_inputs':
+    case 'expect_document':
       return [];
   }
 }
@@ -77,6 +90,11 @@ export function toStatements(before: Loaded, image: CommitImage, texts: Texts): 
       'revision = g.revision',
       sessions.flatMap(({ key, made, patch, revision }) =>
         made !== undefined || patch === undefined ? [] : [[key, revision, ...toColumns(patch, textOf)]],
+      ),
+    ),
+    putSummaries(
+      sessions.flatMap(({ key, id, workspaceId, summary }) =>
+        summary === undefined ? [] : [[key, id, workspaceId, ...toSummaryValues(summary, textOf(summary.data)!)]],
       ),
     ),
     insertRows(

@@ -5,24 +5,25 @@ export interface Proxy {
   readonly url: string;
   /** How often something was done to a connection. */
   readonly cuts: number;
-  /** Once: the database gets what has this text, and when its answer has that text nobody gets it, and the way is cut. */
+  /** Once: the database gets what has this text, and when its answer has that text it is dropped, and the connection is cut. */
   loseAnswer(request: string, answer: string): void;
   /**
    * Once: what has this text stays on the way, and for its sender the way is cut. Gives back what lets it arrive, which
    * resolves when the database has answered.
    */
   delay(request: string): () => Promise<void>;
-  /** Those who are connected stay so; nobody else gets through, until it is opened again. */
+  /** Existing connections stay; new ones are refused until the proxy is opened again. */
   shut(): void;
   open(): void;
-  /** Those who are connected hear nothing any more, and are not told why. */
+  /** Existing connections receive nothing any more, and no error. */
   freeze(): void;
   /** Cuts all. */
   cut(): void;
   close(): void;
 }
 
-export async function openProxy(target: string): Promise<Proxy> {
+/** With `dropsNotifications`, LISTEN has no effect for its sender, as behind PgBouncer in transaction mode. */
+export async function openProxy(target: string, { dropsNotifications = false } = {}): Promise<Proxy> {
   const { hostname, port } = new URL(target);
   const pairs = new Set<{ client: Socket; server: Socket; isFrozen: boolean }>();
   let lose: { request: string; answer: string } | undefined;
@@ -63,7 +64,9 @@ export async function openProxy(target: string): Promise<Proxy> {
       }
       server.write(bytes);
     });
-    server.on('data', (bytes: Buffer) => {
+    const filter = dropsNotifications ? createNotificationFilter() : (bytes: Buffer) => bytes;
+    server.on('data', (received: Buffer) => {
+      const bytes = filter(received);
       if (pair.isFrozen) return;
       if (awaited === undefined) return void client.write(bytes);
       if (!bytes.includes(awaited)) return;
@@ -110,4 +113,19 @@ export async function openProxy(target: string): Promise<Proxy> {
       server.destroy();
     }
   }
+}
+
+/** Removes the messages of the type `A` (NotificationResponse). A message is its type, its length with these four bytes, and a body. */
+function createNotificationFilter(): (bytes: Buffer) => Buffer {
+  let rest = Buffer.alloc(0);
+  return (bytes) => {
+    rest = Buffer.concat([rest, bytes]);
+    const kept: Buffer[] = [];
+    while (rest.length >= 5 && rest.length > rest.readInt32BE(1)) {
+      const size = 1 + rest.readInt32BE(1);
+      if (rest[0] !== 'A'.charCodeAt(0)) kept.push(rest.subarray(0, size));
+      rest = rest.subarray(size);
+    }
+    return Buffer.concat(kept);
+  };
 }

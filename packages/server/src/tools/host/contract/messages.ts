@@ -1,6 +1,7 @@
-import type { Json } from '../../../base/json.ts';
+import type { WorkspaceToolName } from '@fleetloom/protocol/managed-agents';
+import type { Json } from '../../../base/json/json.ts';
 import type { ToolLimits } from '../../tool-limits.ts';
-import type { HostToolName } from './inputs.ts';
+import type { HostPrograms } from '../../builtin/host-programs.ts';
 
 /**
  * What the server sends to a tool host. Each request but `cancel` gets exactly one {@link HostAnswer}, and a host sends
@@ -8,6 +9,7 @@ import type { HostToolName } from './inputs.ts';
  */
 export type HostRequest = HostCall & { readonly id: number };
 
+/** A request of the server to a tool host. */
 export type HostCall =
   /** The first one. */
   | {
@@ -17,20 +19,13 @@ export type HostCall =
       /** Those that differ from `limits`. */
       readonly limits: Partial<ToolLimits>;
     }
-  | { readonly type: 'run'; readonly threadId: string; readonly tool: HostToolName; readonly input: Json }
+  | { readonly type: 'run'; readonly threadId: string; readonly tool: WorkspaceToolName; readonly input: Json }
   /** Writes an output that is too long for the model to a new file, whose path is the answer. */
   | { readonly type: 'keep'; readonly name: string; readonly text: string }
   /** Ends the shell of a thread. */
   | { readonly type: 'close_thread'; readonly threadId: string }
   /** Aborts the call with this id, which is still answered. Has no answer of its own. */
   | { readonly type: 'cancel' };
-
-/** Programs of the machine, by the paths at which the host finds them. */
-export interface HostPrograms {
-  /** Undefined where bash may not run or is not installed. */
-  readonly bash?: string | undefined;
-  readonly ripgrep?: string | undefined;
-}
 
 /** What a tool host sends to the server. */
 export interface HostAnswer {

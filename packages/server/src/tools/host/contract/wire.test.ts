@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { limits } from '../../../base/limits.ts';
+import { toolLimits } from '../../limits.ts';
 import { toHostAnswer } from './messages.ts';
 import { encodeMessage, MessageReader, MessageTooLarge } from './wire.ts';
 
@@ -29,13 +29,15 @@ it('[U103] a message is refused by its length, before any of it is held', () => 
 });
 
 it('[U103] a request has at most 64 MiB and an answer 2 MiB, which is more than any result takes', () => {
-  expect([limits.toolHostRequestBytesMax, limits.toolHostAnswerBytesMax]).toEqual([67_108_864, 2_097_152]);
-  const largest = '\u0001'.repeat(Math.max(limits.fileReadBytesMax, limits.bashOutputBytesMax));
+  expect([toolLimits.toolHostRequestBytesMax, toolLimits.toolHostAnswerBytesMax]).toEqual([67_108_864, 2_097_152]);
+  const largest = '\u0001'.repeat(Math.max(toolLimits.fileReadBytesMax, toolLimits.bashOutputBytesMax));
   const answer = { id: 1, text: largest, isError: false, shells: 1 };
-  expect(encodeMessage(answer, limits.toolHostAnswerBytesMax).length).toBeGreaterThan(6 * limits.fileReadBytesMax);
+  expect(encodeMessage(answer, toolLimits.toolHostAnswerBytesMax).length).toBeGreaterThan(
+    6 * toolLimits.fileReadBytesMax,
+  );
 });
 
-it('[U106] what is not an answer is not taken for one', () => {
+it('[U106] a message that is not an answer is refused', () => {
   const answer = { id: 1, text: '', isError: false, shells: 0 };
   const read = (value: unknown) => toHostAnswer(Buffer.from(JSON.stringify(value)));
   expect(read(answer)).toEqual(answer);

@@ -48,6 +48,7 @@ export class MessageReader {
   }
 }
 
+/** The message exceeds the limit of the pipe, and was not sent. */
 export class MessageTooLarge extends Error {
   override readonly name = 'MessageTooLarge';
   readonly bytes: number;

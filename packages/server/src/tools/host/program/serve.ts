@@ -1,21 +1,20 @@
 import type { Readable, Writable } from 'node:stream';
 import { inBackground } from '../../../base/in-background.ts';
-import { limits as standardLimits } from '../../../base/limits.ts';
-import { Shells } from '../../bash/shells.ts';
-import { keepFile } from '../../files/keep-file.ts';
-import { WorkspaceFiles } from '../../files/workspace-files.ts';
+import { toolLimits } from '../../limits.ts';
+import { Shells } from '../../builtin/bash/shells.ts';
+import { saveOutput } from '../../builtin/files/save-output.ts';
+import { WorkspaceFiles } from '../../builtin/files/workspace-files.ts';
 import { createLocks } from '../../locks.ts';
 import { ToolFailure } from '../../tool-failure.ts';
 import { toToolLimits } from '../../tool-limits.ts';
-import type { HostInputs } from '../contract/inputs.ts';
 import type { HostAnswer, HostCall, HostRequest } from '../contract/messages.ts';
 import { encodeMessage, MessageReader, MessageTooLarge } from '../contract/wire.ts';
-import type { HostContext } from './host-context.ts';
+import type { HostContext } from '../../builtin/host-context.ts';
 import { runTool } from './run-tool.ts';
 
 /** Answers the requests of the server until it closes its end. */
 export async function serve(input: Readable, output: Writable): Promise<void> {
-  const reader = new MessageReader(standardLimits.toolHostRequestBytesMax);
+  const reader = new MessageReader(toolLimits.toolHostRequestBytesMax);
   const shells = new Shells();
   /** How to interrupt the calls that are under way. */
   const calls = new Map<number, AbortController>();
@@ -40,9 +39,9 @@ export async function serve(input: Readable, output: Writable): Promise<void> {
     const { id } = request;
     const stop = new AbortController();
     calls.set(id, stop);
-    const result = await carryOut(request, session, stop.signal);
+    const result = await execute(request, session, stop.signal);
     calls.delete(id);
-    const { toolHostAnswerBytesMax: bytesMax } = session?.limits ?? standardLimits;
+    const { toolHostAnswerBytesMax: bytesMax } = session?.limits ?? toolLimits;
     output.write(encodeAnswer({ id, ...result, shells: shells.count }, bytesMax));
   }
 }
@@ -57,14 +56,13 @@ function openSession({ workspace, programs, limits: changed }: HostCall & { type
   return { workspace, programs, limits, files, shells };
 }
 
-async function carryOut(request: HostCall, session: Session | undefined, signal: AbortSignal): Promise<Result> {
+async function execute(request: HostCall, session: Session | undefined, signal: AbortSignal): Promise<Result> {
   if (session === undefined) throw new Error('the first request must be open');
   const { files, workspace, shells } = session;
   switch (request.type) {
     case 'run': {
       const { tool, input, threadId } = request;
-      // Checked by the server against the definition of this tool.
-      return await runTextTool(tool, input as unknown as HostInputs[typeof tool], { ...session, threadId, signal });
+      return await runTextTool(tool, input, { ...session, threadId, signal });
     }
     case 'keep':
       return await keep(files, workspace, request);
@@ -88,7 +86,7 @@ async function keep(
   { name, text }: { readonly name: string; readonly text: string },
 ): Promise<Result> {
   try {
-    return { text: await keepFile(files, workspace, name, text), isError: false };
+    return { text: await saveOutput(files, workspace, name, text), isError: false };
   } catch (error) {
     return { text: error instanceof ToolFailure ? error.message : String(error), isError: true };
   }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { limits } from '../../../base/limits.ts';
+import { toolLimits } from '../../limits.ts';
 import { type ToolLimits, toToolLimits } from '../../tool-limits.ts';
 import { HostConnection } from './host-connection.ts';
 
@@ -57,7 +57,7 @@ describe('a tool host that does not keep to the contract', () => {
     if (typeof first === 'string') expect(first).toContain(reason);
     expect(second).toContain(reason);
     await connection.gone;
-    expect(limits.toolHostStderrBytesMax).toBe(65_536);
+    expect(toolLimits.toolHostStderrBytesMax).toBe(65_536);
   });
 
   it('[U106] an answer has 2 MiB and not a byte more', async () => {
@@ -82,7 +82,7 @@ describe('a tool host that does not keep to the contract', () => {
     }
     await expect(patient).rejects.toThrow('it did not answer within 200 ms');
     await connection.gone;
-    expect(limits.toolHostCallMs).toBe(60_000);
+    expect(toolLimits.toolHostCallMs).toBe(60_000);
   });
 
   it('[U108] does not stop when it is interrupted: it is ended after 4 s', async () => {
@@ -95,8 +95,8 @@ describe('a tool host that does not keep to the contract', () => {
     await expect(call).rejects.toThrow('(it did not stop when it was interrupted)');
     expect(await other).toContain('(it did not stop when it was interrupted)');
     await connection.gone;
-    expect(limits.toolHostCancelMs).toBe(4_000);
-    expect(limits.toolHostCancelMs).toBeLessThan(limits.toolStopMsMax);
+    expect(toolLimits.toolHostCancelMs).toBe(4_000);
+    expect(toolLimits.toolHostCancelMs).toBeLessThan(toolLimits.toolStopMsMax);
   });
 
   it('[U108] a call that was interrupted before it was sent is not sent', async () => {
@@ -110,7 +110,7 @@ describe('a tool host that does not keep to the contract', () => {
 
   it('[U105] does not read: what waits for it does not pile up, and the calls fail in time', async () => {
     const deaf = { file: '/bin/sleep', args: ['1000'], env: {}, data: [] };
-    const connection = await HostConnection.start({ launch: deaf, workspace, limits });
+    const connection = await HostConnection.start({ launch: deaf, workspace, limits: toToolLimits() });
     const text = 'x'.repeat(8_000_000);
     const before = process.memoryUsage().rss;
     const keep = { type: 'keep', name: 'name', text } as const;
@@ -122,7 +122,7 @@ describe('a tool host that does not keep to the contract', () => {
     await connection.gone;
   });
 
-  it('[U103] input that is larger than a request may be is refused, and the host goes on', async () => {
+  it('[U103] input that is larger than a request may be is refused, and the host continues', async () => {
     const connection = await connect(`answer(1)`, { toolHostRequestBytesMax: 200 });
     const large = { type: 'keep', name: 'name', text: 'x'.repeat(200) } as const;
     await expect(connection.call(large, { timeoutMs: 20_000 })).rejects.toThrow('and at most 200 are taken');
@@ -151,7 +151,7 @@ describe('a tool host that does not keep to the contract', () => {
 
   it('[U104] a program that does not exist, and one that ends before it answers, fail the call that starts them', async () => {
     const nothing = { file: '/nonexistent/program', args: [], env: {}, data: [] };
-    const start = HostConnection.start({ launch: nothing, workspace, limits });
+    const start = HostConnection.start({ launch: nothing, workspace, limits: toToolLimits() });
     await expect(start).rejects.toThrow(/^the tool process could not be started \(spawn .*ENOENT\): call again later$/);
     const short = await connect(`console.error('cannot'); process.exit(1)`);
     await expect(short.call(CALL, { timeoutMs: 20_000 })).rejects.toThrow(

@@ -1,13 +1,15 @@
 import { realpath } from 'node:fs/promises';
 import type { FindProgram } from '../../find-program.ts';
 import { explainShortage } from '../../sandbox/explain-shortage.ts';
+import type { SandboxGitRelay } from '../../sandbox/git-relay.ts';
 import { createNoSandbox } from '../../sandbox/no-sandbox.ts';
-import type { Launch, Sandbox, SandboxState } from '../../sandbox/sandbox.ts';
+import type { Launch, LaunchRequest, Sandbox, SandboxState } from '../../sandbox/sandbox.ts';
 import { ToolFailure } from '../../tool-failure.ts';
 import type { ToolLimits } from '../../tool-limits.ts';
-import type { HostPrograms } from '../contract/messages.ts';
+import type { HostPrograms } from '../../builtin/host-programs.ts';
 import { findHostProgram, findSandboxedProgram, toSandboxedPath } from './host-program.ts';
 
+/** How hosts are started, with a sandbox or without one. */
 export interface HostLauncherOptions {
   readonly openSandbox: () => Promise<SandboxState>;
   /** Runs commands on the whole machine where there is no sandbox. */
@@ -16,7 +18,18 @@ export interface HostLauncherOptions {
   readonly isNetworkLimited: boolean;
   readonly findProgram: FindProgram;
   readonly limits: ToolLimits;
+  /** What the sandbox has beside the workspace; by default nothing, and the workspace is writable. */
+  readonly openMounts?: (() => Promise<HostMounts>) | undefined;
 }
+
+/** What the sandbox of a session has beside its workspace. */
+export type HostMounts = Pick<LaunchRequest, 'covers'> & {
+  readonly isWritable: boolean;
+  readonly readOnlyPaths: NonNullable<LaunchRequest['readOnlyPaths']>;
+  readonly writablePaths: readonly string[];
+  /** How git in the sandbox reaches the repositories of the session, if it has any. */
+  readonly gitRelay?: SandboxGitRelay | undefined;
+};
 
 /** How the tool host of one session is started. */
 export interface HostLauncher {
@@ -25,6 +38,7 @@ export interface HostLauncher {
   prepare(workspace: string): Promise<HostLaunch>;
 }
 
+/** The command that starts a host, and the programs that it may use. */
 export interface HostLaunch {
   readonly launch: Launch;
   readonly programs: HostPrograms;
@@ -45,23 +59,41 @@ export function createHostLauncher(options: HostLauncherOptions): HostLauncher {
       await checkWorkspace(workspace);
       const state = await openSandbox();
       const [bash, ripgrep] = await Promise.all([findProgram('bash'), findProgram('rg')]);
+      const mounts = await options.openMounts?.();
       if (state.type === 'ready') {
-        return await explainShortage(async () => launchIn(state.sandbox, workspace, { bash, ripgrep }, limits));
+        const place = { sandbox: state.sandbox, workspace, mounts };
+        return await explainShortage(async () => launchIn(place, { bash, ripgrep }, limits));
       }
+      if (mounts?.isWritable === false) throw new ToolFailure(`a read-only workspace needs a sandbox: ${state.reason}`);
       return launchWithout(workspace, { bash: mayRunBash(options) ? bash : undefined, ripgrep }, limits);
     },
   };
 }
 
-function launchIn(sandbox: Sandbox, workspace: string, found: HostPrograms, limits: ToolLimits): HostLaunch {
+interface HostPlace {
+  readonly sandbox: Sandbox;
+  readonly workspace: string;
+  readonly mounts: HostMounts | undefined;
+}
+
+function launchIn({ sandbox, workspace, mounts }: HostPlace, found: HostPrograms, limits: ToolLimits): HostLaunch {
   const { node, main, readOnlyPaths } = findSandboxedProgram();
   const [bash, ripgrep] = [toSandboxedPath(found.bash, 'bash'), toSandboxedPath(found.ripgrep, 'rg')];
+  const relay = mounts?.gitRelay;
   const launch = sandbox.launch({
     program: node,
-    args: toArgs(main, limits),
+    args: [...toArgs(main, limits), ...(relay === undefined ? [] : [relay.socketPath, String(relay.port)])],
     workspace,
-    isWorkspaceWritable: true,
-    readOnlyPaths: [...readOnlyPaths, ...bash.readOnlyPaths, ...ripgrep.readOnlyPaths],
+    isWorkspaceWritable: mounts?.isWritable ?? true,
+    readOnlyPaths: [
+      ...readOnlyPaths,
+      ...bash.readOnlyPaths,
+      ...ripgrep.readOnlyPaths,
+      ...(mounts?.readOnlyPaths ?? []),
+      ...(relay?.readOnlyPaths ?? []),
+    ],
+    writablePaths: mounts?.writablePaths,
+    covers: mounts?.covers,
   });
   return { launch, programs: { bash: bash.path, ripgrep: ripgrep.path } };
 }
@@ -97,7 +129,7 @@ function checkUnsandboxed(reason: string, options: HostLauncherOptions): void {
     );
   }
   throw new ToolFailure(
-    `commands only run in a sandbox, and there is none: ${reason}. Work with the other tools, and tell the user ` +
+    `commands only run in a sandbox, and there is none: ${reason}. Work with the other tools, and say to the user ` +
       'that the operator of this server can install bubblewrap, or allow bash without a sandbox',
   );
 }

@@ -5,7 +5,7 @@ import { ignoringFailure } from '../../../base/in-background.ts';
 import { killAll, MARKER_PREFIX } from '../../kill-all.ts';
 import type { Launch } from '../../sandbox/sandbox.ts';
 import type { ToolLimits } from '../../tool-limits.ts';
-import { within } from '../../within.ts';
+import { settlesWithin } from '../../settles-within.ts';
 import { MessageReader } from '../contract/wire.ts';
 import { startLaunch } from './start-launch.ts';
 
@@ -97,7 +97,7 @@ export class HostProcess {
       this.#child.on('exit', (...exit) => resolve(exit));
     });
     // Its last answers may still be in the pipes.
-    await within(closed, DRAIN_MS);
+    await settlesWithin(closed, DRAIN_MS);
     onProblem(explainExit(code, signal, this.#complaint));
     // What it started may have left its group, and without a sandbox lives on.
     this.kill();

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { limits } from '../../../base/limits.ts';
+import { toolLimits } from '../../limits.ts';
 import { type BubblewrapOptions, openBubblewrap } from '../../sandbox/bubblewrap.ts';
 import { explainShortage } from '../../sandbox/explain-shortage.ts';
 import type { Sandbox, SandboxState } from '../../sandbox/sandbox.ts';
@@ -34,7 +34,7 @@ async function tryNode(sandbox: Sandbox): Promise<string | undefined> {
   const child = await startLaunch(launch, { cwd: workspace }).catch((error: unknown) => {
     throw new ToolFailure(`the sandbox cannot be tried out now (${String(error)}): call again later`, { cause: error });
   });
-  const { code, complaint } = await runToEnd(child, limits.toolHostStartMs);
+  const { code, complaint } = await runToEnd(child, toolLimits.toolHostStartMs);
   if (code === null) throw new ToolFailure('the sandbox cannot be tried out now (it did not answer): call again later');
   return code === 0 ? undefined : `Node (${process.execPath}) does not start in the sandbox (${complaint})`;
 }

@@ -1,16 +1,20 @@
-import type { Json } from '../../../base/json.ts';
-import { bindTool, type ToolDefinition } from '../../define-tool.ts';
+import { builtInTools, type WorkspaceToolName } from '@fleetloom/protocol/managed-agents';
+import type { Json } from '../../../base/json/json.ts';
+import { bindTool } from '../../define-tool.ts';
 import type { Locks } from '../../locks.ts';
 import { type Tool, type ToolContext, type ToolResult, textResult } from '../../tool.ts';
 import { Interrupted, ToolFailure, throwIfInterrupted } from '../../tool-failure.ts';
 import type { ToolLimits } from '../../tool-limits.ts';
-import { defineHostTools } from './definitions.ts';
 import type { HostLauncher } from './host-launch.ts';
-import type { BashInput, HostToolName } from '../contract/inputs.ts';
-import type { HostResult, ToolHost } from './tool-host.ts';
+import type { BashInput } from '../../builtin/bash/shells.ts';
+import type { HostTool } from '../../builtin/built-in-tool.ts';
+import type { SessionHosts } from './session-hosts.ts';
+import type { HostResult } from './tool-host.ts';
 
 export interface HostToolsOptions {
-  readonly host: ToolHost;
+  /** The tools, from the registry. */
+  readonly tools: readonly HostTool[];
+  readonly host: Pick<SessionHosts, 'call' | 'closeThread' | 'close'>;
   readonly launcher: HostLauncher;
   readonly locks: Locks;
   readonly limits: ToolLimits;
@@ -26,20 +30,12 @@ export interface HostTools {
 }
 
 /** Inputs are checked here; the work is done in the host. */
-export function createHostTools({ host, launcher, locks, limits }: HostToolsOptions): HostTools {
-  const { bash, read, write, edit, glob, grep } = defineHostTools(limits);
+export function createHostTools({ tools, host, launcher, locks, limits }: HostToolsOptions): HostTools {
   const { toolHostCallMs, bashTimeoutMs } = limits;
   /** For each thread with a shell, which process of the host it is in. */
   const shells = new Map<string, number>();
   return {
-    tools: [
-      bindTool(bash, runBash),
-      bind('read', read),
-      bind('write', write),
-      bind('edit', edit),
-      bind('glob', glob),
-      bind('grep', grep),
-    ],
+    tools: tools.map(bind),
     keep: async (name, text, context) => {
       const { text: path, isError } = await host.call({ type: 'keep', name, text }, context, toolHostCallMs);
       if (isError) throw new ToolFailure(path);
@@ -52,16 +48,25 @@ export function createHostTools({ host, launcher, locks, limits }: HostToolsOpti
     close: async () => await host.close(),
   };
 
-  function bind<Input>(name: HostToolName, definition: ToolDefinition<Input>): Tool {
-    return bindTool(definition, async (input, context) => toResult(await run(name, input, context, toolHostCallMs)));
+  function bind({ name, define }: HostTool): Tool {
+    return bindTool(define(limits), async (input, context) => {
+      // A tool with a shell takes commands in this form.
+      if (builtInTools[name].hasShell === true) return await runInShell(name, input as BashInput, context);
+      return toResult(await run(name, input, context, toolHostCallMs));
+    });
   }
 
-  async function run(tool: HostToolName, input: unknown, context: ToolContext, timeoutMs: number): Promise<HostResult> {
+  async function run(
+    tool: WorkspaceToolName,
+    input: unknown,
+    context: ToolContext,
+    timeoutMs: number,
+  ): Promise<HostResult> {
     // Every schema lets plain JSON through; only the types of the inputs do not say so.
     return await host.call({ type: 'run', threadId: context.threadId, tool, input: input as Json }, context, timeoutMs);
   }
 
-  async function runBash(input: BashInput, context: ToolContext): Promise<ToolResult> {
+  async function runInShell(name: WorkspaceToolName, input: BashInput, context: ToolContext): Promise<ToolResult> {
     const { command, restart, timeout_ms: timeoutMs } = input;
     if (restart !== true && (command ?? '') === '') throw new ToolFailure('give a command, or set restart');
     if (command?.includes('\0')) throw new ToolFailure('a command cannot have a NUL in it');
@@ -71,7 +76,7 @@ export function createHostTools({ host, launcher, locks, limits }: HostToolsOpti
       await launcher.checkBash();
       const patienceMs = (timeoutMs ?? bashTimeoutMs) + toolHostCallMs;
       try {
-        return toShellResult(input, context, await run('bash', input, context, patienceMs));
+        return toShellResult(input, context, await run(name, input, context, patienceMs));
       } finally {
         // An interrupted command takes its shell along.
         if (context.signal.aborted) shells.set(context.threadId, NO_PROCESS);
@@ -95,7 +100,7 @@ export function createHostTools({ host, launcher, locks, limits }: HostToolsOpti
     return await new Promise((resolve, reject) => {
       const leave = (): void => reject(new Interrupted());
       signal.addEventListener('abort', leave, { once: true });
-      const turn = locks.hold(`bash ${threadId}`, async () => {
+      const turn = locks.hold(`shell ${threadId}`, async () => {
         throwIfInterrupted(signal);
         signal.removeEventListener('abort', leave);
         return await work();

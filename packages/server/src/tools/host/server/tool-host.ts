@@ -1,14 +1,16 @@
+import { builtInTools } from '@fleetloom/protocol/managed-agents';
 import { lstat } from 'node:fs/promises';
 import { type Clock, systemClock } from '../../../base/clock.ts';
 import { ignoringFailure } from '../../../base/in-background.ts';
 import type { ToolContext } from '../../tool.ts';
 import { Interrupted, ToolFailure } from '../../tool-failure.ts';
 import type { ToolLimits } from '../../tool-limits.ts';
-import { within } from '../../within.ts';
-import { CallSlots } from './call-slots.ts';
+import { settlesWithin } from '../../settles-within.ts';
+import { CallSlots } from '../../call-slots.ts';
 import { HostConnection } from './host-connection.ts';
 import type { HostLauncher } from './host-launch.ts';
-import type { HostAnswer, HostCall, HostPrograms } from '../contract/messages.ts';
+import type { HostPrograms } from '../../builtin/host-programs.ts';
+import type { HostAnswer, HostCall } from '../contract/messages.ts';
 import type { LiveHost, ToolHosts } from './tool-hosts.ts';
 
 export interface ToolHostOptions {
@@ -18,8 +20,11 @@ export interface ToolHostOptions {
   /** Those of the limits that are not as usual. */
   readonly changedLimits?: Partial<ToolLimits> | undefined;
   readonly clock?: Clock | undefined;
+  /** The workspace of the API that the session belongs to. */
+  readonly findTenant?: (() => Promise<string | undefined>) | undefined;
 }
 
+/** The result of a tool call, and which host process gave it. */
 export type HostResult = Pick<HostAnswer, 'text' | 'isError'> & {
   /** Which process it was: shells of an earlier one are gone. */
   readonly generation: number;
@@ -40,6 +45,7 @@ export class ToolHost implements LiveHost {
   #starting: Promise<HostedProcess> | undefined;
   #underWay = 0;
   #usedAt = 0;
+  #tenant: string | undefined;
 
   constructor(options: ToolHostOptions) {
     this.#options = options;
@@ -56,16 +62,20 @@ export class ToolHost implements LiveHost {
     return this.#process?.connection.shells ?? 0;
   }
 
+  get tenant(): string | undefined {
+    return this.#tenant;
+  }
+
   get usedAt(): number {
     return this.#usedAt;
   }
 
-  /** Throws a {@link ToolFailure} when it was not carried out: the process ended, hung, or could not be started. */
+  /** Throws a {@link ToolFailure} when the call was not answered: the process ended, hung, or could not be started. */
   async call(call: HostCall, { openWorkspace, signal }: ToolContext, timeoutMs: number): Promise<HostResult> {
     this.#underWay++;
     try {
       // Commands may take ten minutes, and must not keep others from reading a file.
-      const slots = call.type === 'run' && call.tool === 'bash' ? this.#commands : this.#others;
+      const slots = call.type === 'run' && builtInTools[call.tool].hasShell === true ? this.#commands : this.#others;
       return await slots.hold(signal, async () => {
         const opening = this.#open(await openWorkspace());
         const { connection, generation } = await unlessInterrupted(opening, signal);
@@ -94,8 +104,8 @@ export class ToolHost implements LiveHost {
   async close(): Promise<void> {
     this.#closing.abort();
     this.#process?.connection.close();
-    await within(Promise.resolve(this.#starting), GONE_MS);
-    await within(Promise.resolve(this.#process?.connection.gone), GONE_MS);
+    await settlesWithin(Promise.resolve(this.#starting), GONE_MS);
+    await settlesWithin(Promise.resolve(this.#process?.connection.gone), GONE_MS);
   }
 
   async #open(workspace: string): Promise<HostedProcess> {
@@ -116,7 +126,7 @@ export class ToolHost implements LiveHost {
   async #start(workspace: string, workspaceId: string): Promise<HostedProcess> {
     const { limits, changedLimits = {} } = this.#options;
     // Otherwise what the last one has left would work on the same files.
-    await within(Promise.resolve(this.#process?.connection.gone), GONE_MS);
+    await settlesWithin(Promise.resolve(this.#process?.connection.gone), GONE_MS);
     const { connection, programs } = await this.#spawn(workspace);
     this.#process = { connection, workspaceId, generation: (this.#process?.generation ?? 0) + 1 };
     if (this.#closing.signal.aborted) connection.close();
@@ -127,8 +137,9 @@ export class ToolHost implements LiveHost {
 
   /** In one of the places that the hosts of all sessions share, which it leaves when it is gone. */
   async #spawn(workspace: string): Promise<{ connection: HostConnection; programs: HostPrograms }> {
-    const { hosts, launcher, limits } = this.#options;
+    const { hosts, launcher, limits, findTenant } = this.#options;
     const { signal } = this.#closing;
+    this.#tenant ??= await findTenant?.();
     const leave = await hosts.enter(this, signal);
     try {
       const { launch, programs } = await launcher.prepare(workspace);

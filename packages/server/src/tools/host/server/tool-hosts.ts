@@ -12,6 +12,8 @@ export interface LiveHost {
   readonly shells: number;
   /** When the last call ended, on a steady clock. */
   readonly usedAt: number;
+  /** The tenant of its session: each has a share of the places. Undefined: it has no limit of its own. */
+  readonly tenant?: string | undefined;
   /** Ends its process. It starts again with its next call. */
   evict(): void;
 }
@@ -21,6 +23,9 @@ export interface LiveHost {
  *
  * When all places are taken, the host that was unused for longest makes room. One with shells is spared, because their
  * directories and variables would be lost, unless it was unused for very long.
+ *
+ * One tenant takes at most half of the places, so that its long commands do not stop the tools of all others. Of those that
+ * wait, the tenant with the fewest hosts comes first.
  */
 export class ToolHosts {
   readonly #limits: ToolLimits;
@@ -28,8 +33,8 @@ export class ToolHosts {
   readonly #taken = new Set<Place>();
   /** Those whose hosts are being evicted. */
   readonly #leaving = new Set<Place>();
-  /** How those that wait for a place take it, the first one first. */
-  readonly #waiting: (() => void)[] = [];
+  /** Those that wait for a place, the first one first. */
+  readonly #waiting: Waiter[] = [];
   readonly #sandboxes = new Map<string, Promise<SandboxState>>();
   #looking: NodeJS.Timeout | undefined;
 
@@ -46,13 +51,35 @@ export class ToolHosts {
   /** Waits for a place. Throws a {@link ToolFailure} when none becomes free in time. Gives how to leave it. */
   async enter(host: LiveHost, signal: AbortSignal): Promise<() => void> {
     const place: Place = { host };
-    if (this.#taken.size < this.#limits.toolHostsMax && this.#waiting.length === 0) this.#taken.add(place);
+    const isNext = !this.#waiting.some((waiter) => this.#canTake(waiter.place));
+    if (isNext && this.#canTake(place)) this.#taken.add(place);
     else await this.#waitForPlace(place, signal);
     return () => {
       if (!this.#taken.delete(place)) return;
       this.#leaving.delete(place);
-      this.#waiting.shift()?.();
+      this.#findNext()?.enter();
     };
+  }
+
+  #canTake({ host: { tenant } }: Place): boolean {
+    return this.#taken.size < this.#limits.toolHostsMax && !this.#isAtShare(tenant);
+  }
+
+  #isAtShare(tenant: string | undefined): boolean {
+    return tenant !== undefined && this.#count(tenant) >= Math.ceil(this.#limits.toolHostsMax * TENANT_SHARE);
+  }
+
+  #count(tenant: string | undefined): number {
+    let count = 0;
+    for (const { host } of this.#taken) if (host.tenant === tenant) count++;
+    return count;
+  }
+
+  #findNext(): Waiter | undefined {
+    const ready = this.#waiting.filter(({ place }) => this.#canTake(place));
+    const counts = new Map(ready.map(({ place: { host } }) => [host.tenant, this.#count(host.tenant)]));
+    const fewest = Math.min(...counts.values());
+    return ready.find(({ place: { host } }) => counts.get(host.tenant) === fewest);
   }
 
   /** A host has become idle. */
@@ -80,26 +107,33 @@ export class ToolHosts {
   async #waitForPlace(place: Place, signal: AbortSignal): Promise<void> {
     const { toolHostsMax, toolHostWaitMs } = this.#limits;
     await new Promise<void>((resolve, reject) => {
+      const leave = (): void => void this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
       const enter = (): void => {
+        leave();
         stop();
         // At once, or the next one that asks would take the same place.
         this.#taken.add(place);
         resolve();
       };
       const giveUp = (reason: string): void => {
-        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+        leave();
         stop();
         reject(new ToolFailure(reason));
       };
       const onClose = (): void => giveUp('the session is closed');
-      const late = `all ${toolHostsMax} tool processes of this server are in use: call again in some minutes`;
-      const timer = setTimeout(() => giveUp(late), toolHostWaitMs);
+      const toLate = (): string => {
+        const { tenant } = place.host;
+        const taken = this.#isAtShare(tenant) ? `${this.#count(tenant)} tool processes of this workspace` : undefined;
+        return `all ${taken ?? `${toolHostsMax} tool processes of this server`} are in use: call again in some minutes`;
+      };
+      const timer = setTimeout(() => giveUp(toLate()), toolHostWaitMs);
+      const waiter: Waiter = { place, enter };
       const stop = (): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', onClose);
         this.#stopLooking();
       };
-      this.#waiting.push(enter);
+      this.#waiting.push(waiter);
       signal.addEventListener('abort', onClose, { once: true });
       this.#looking ??= setInterval(() => this.#makeRoom(), LOOK_MS);
       this.#makeRoom();
@@ -107,17 +141,21 @@ export class ToolHosts {
   }
 
   #makeRoom(): void {
-    while (this.#leaving.size < this.#waiting.length) {
-      const place = this.#findIdle();
-      if (place === undefined) return;
+    for (const waiter of this.#waiting) {
+      if (this.#leaving.size >= this.#waiting.length) return;
+      const { tenant } = waiter.place.host;
+      const place = this.#findIdle(this.#isAtShare(tenant) ? (host) => host.tenant === tenant : () => true);
+      if (place === undefined) continue;
       this.#leaving.add(place);
       place.host.evict();
     }
   }
 
-  #findIdle(): Place | undefined {
+  #findIdle(mayEvict: (host: LiveHost) => boolean): Place | undefined {
     const longAgo = this.#clock.steady() - this.#limits.toolHostShellIdleMs;
-    const idle = [...this.#taken].filter((place) => place.host.isIdle && !this.#leaving.has(place));
+    const idle = [...this.#taken].filter(
+      (place) => place.host.isIdle && !this.#leaving.has(place) && mayEvict(place.host),
+    );
     const oldest = idle.sort((one, other) => one.host.usedAt - other.host.usedAt);
     return oldest.find(({ host }) => host.shells === 0) ?? oldest.find(({ host }) => host.usedAt <= longAgo);
   }
@@ -133,6 +171,15 @@ export class ToolHosts {
 interface Place {
   readonly host: LiveHost;
 }
+
+/** A host that waits for a place. */
+interface Waiter {
+  readonly place: Place;
+  readonly enter: () => void;
+}
+
+/** How many of the places one tenant may take. */
+const TENANT_SHARE = 1 / 2;
 
 /** How often it is looked whether a host with shells was unused for long enough. */
 const LOOK_MS = 1_000;

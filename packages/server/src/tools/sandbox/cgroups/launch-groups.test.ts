@@ -12,7 +12,7 @@ import {
 import { tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { limits } from '../../../base/limits.ts';
+import { toolLimits } from '../../limits.ts';
 import { openSandboxBench, noSandbox } from '../sandbox.suite.ts';
 import { findCgroupTrees } from './cgroup-trees.ts';
 import { LaunchGroups } from './launch-groups.ts';
@@ -69,7 +69,7 @@ describe('where groups are made', () => {
     expect(dirname(dirname(file))).toBe(all);
     expect(readFileSync(join(dirname(file), 'memory.max'), 'utf8')).toBe('1000000');
     expect(readFileSync(join(dirname(file), 'pids.max'), 'utf8')).toBe('7');
-    expect([limits.sandboxesMemoryPercent, limits.sandboxesProcessesPercent]).toEqual([75, 50]);
+    expect([toolLimits.sandboxesMemoryPercent, toolLimits.sandboxesProcessesPercent]).toEqual([75, 50]);
   });
 
   it('[U150] where none can be made there are none, with the reason', () => {
@@ -82,7 +82,7 @@ describe('where groups are made', () => {
 });
 
 describe('the groups of this machine', () => {
-  it.skipIf(hasNoGroups)('[U151] hold what their limits say, and are removed after their processes', async () => {
+  it.skipIf(hasNoGroups)('[U151] enforce their limits, and are removed after their processes', async () => {
     const files = real.create({ memoryBytes: 64 * 1024 ** 2, processes: 5 });
     const groups = files.map((file) => dirname(file));
     const child = spawn('/bin/sh', [
@@ -97,7 +97,7 @@ describe('the groups of this machine', () => {
     await vi.waitUntil(() => groups.every((group) => !existsSync(group)), { timeout: 40_000 });
     // The group of all launches stays for the next one.
     expect(groups.every((group) => existsSync(dirname(group)))).toBe(true);
-    expect([limits.sandboxJoinMs, limits.sandboxSweepMs]).toEqual([10_000, 2_000]);
+    expect([toolLimits.sandboxJoinMs, toolLimits.sandboxSweepMs]).toEqual([10_000, 2_000]);
   });
 
   it.skipIf(hasNoGroups)('[U151] of a server that was killed are removed by the next one', async () => {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
-import { limits } from '../../../base/limits.ts';
+import { toolLimits } from '../../limits.ts';
 import { type CgroupTree, type Controller, findCgroupTrees } from './cgroup-trees.ts';
 import { GroupSweeper } from './group-sweeper.ts';
 
@@ -34,8 +34,8 @@ export class LaunchGroups {
   readonly #joinMs: number;
 
   constructor({ trees: found = findCgroupTrees(), ...timing }: LaunchGroupsOptions = {}) {
-    this.#joinMs = timing.joinMs ?? limits.sandboxJoinMs;
-    this.#sweeper = new GroupSweeper(timing.sweepMs ?? limits.sandboxSweepMs);
+    this.#joinMs = timing.joinMs ?? toolLimits.sandboxJoinMs;
+    this.#sweeper = new GroupSweeper(timing.sweepMs ?? toolLimits.sandboxSweepMs);
     const problems: string[] = [];
     this.#trees = found.filter((tree) => {
       const problem = this.#tryOut(tree);
@@ -113,7 +113,7 @@ function setLimits({ version, controllers }: CgroupTree, group: string, { memory
 
 /** Leaves the server enough memory and process ids, however many launches there are. */
 function toLimitsOfAll(): GroupLimits {
-  const { sandboxesMemoryPercent, sandboxesProcessesPercent } = limits;
+  const { sandboxesMemoryPercent, sandboxesProcessesPercent } = toolLimits;
   const memory = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
   const processes = Math.min(readNumber('/proc/sys/kernel/pid_max'), readNumber('/proc/sys/kernel/threads-max'));
   return {

@@ -28,7 +28,9 @@ export function assemble(instructions: readonly Instruction[]): Uint8Array {
   return new Uint8Array(bytes.buffer);
 }
 
+/** Loads the number of the system call. */
 export const loadNumber: Instruction = load(0);
+/** Loads the architecture of the system call. */
 export const loadArchitecture: Instruction = load(4);
 
 /**
@@ -43,14 +45,17 @@ export function maskWith(mask: number): Instruction {
   return { code: 0x54, whenTrue: 0, whenFalse: 0, value: mask };
 }
 
+/** Skips `count` instructions unless the loaded value is equal. */
 export function skipUnlessEqual(value: number, count: number): Instruction {
   return { code: 0x15, whenTrue: 0, whenFalse: count, value };
 }
 
+/** Skips `count` instructions if the loaded value is equal. */
 export function skipIfEqual(value: number, count: number): Instruction {
   return { code: 0x15, whenTrue: count, whenFalse: 0, value };
 }
 
+/** Skips `count` instructions unless the loaded value is greater. */
 export function skipUnlessGreater(value: number, count: number): Instruction {
   return { code: 0x25, whenTrue: 0, whenFalse: count, value };
 }
@@ -63,6 +68,7 @@ export function skipUnlessAnyBit(bits: number, count: number): Instruction {
 export const allow: Instruction = answer(0x7fff_0000);
 export const killProcess: Instruction = answer(0x8000_0000);
 
+/** Fails the system call with an error number. */
 export function failWith(errno: number): Instruction {
   return answer(0x0005_0000 | errno);
 }

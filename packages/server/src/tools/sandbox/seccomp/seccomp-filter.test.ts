@@ -9,7 +9,7 @@ describe.each(['x64', 'arm64'])('the filter for %s', (name) => {
   const answer = (call: string, ...args: (number | bigint)[]) =>
     run(filter, { audit, number: numbers.get(call)!, args });
 
-  it('[U142] refuses what is on its list, whatever the arguments', () => {
+  it('[U142] refuses the system calls on its list, whatever their arguments', () => {
     const calls = 'keyctl bpf io_uring_setup mount umount2 setns init_module reboot open_by_handle_at acct'.split(' ');
     for (const call of calls) expect([call, answer(call, 1, 2, 3)]).toEqual([call, 'errno 1']);
     for (const call of ['clone3', 'openat2', 'io_setup']) expect([call, answer(call)]).toEqual([call, 'errno 38']);

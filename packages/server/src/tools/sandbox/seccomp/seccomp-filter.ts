@@ -87,7 +87,7 @@ const policies: readonly Policy[] = [
   // Their flags are in memory, which a filter cannot read. Programs fall back to `clone` and `openat`.
   { calls: 'clone3 openat2', errno: ENOSYS },
 
-  // A file in the workspace belongs to the server's user. A setuid program there would run as that user for everyone.
+  // A file in the workspace belongs to the server's user. A setuid program there would run as that user for all users.
   { calls: 'chmod fchmod creat mknod', errno: EPERM, conditions: [hasSetId(1)] },
   { calls: 'fchmodat fchmodat2 mknodat', errno: EPERM, conditions: [hasSetId(2)] },
   { calls: 'open', errno: EPERM, conditions: [{ argument: 1, type: 'any_bit', bits: CREATING_FLAGS }, hasSetId(2)] },

@@ -1,0 +1,47 @@
+import { realpathSync } from 'node:fs';
+import { relative, resolve, sep } from 'node:path';
+import type { WorkspaceChanges } from '@fleetloom/protocol/fleet';
+import { cleanLine } from '@fleetloom/protocol/text';
+import type { Io } from '../base/io.ts';
+import { UsageError } from '../base/usage-error.ts';
+import { findTop } from '../run/run-workspace.ts';
+import type { OpenedChanges } from './open-changes.ts';
+
+/**
+ * Paths of a workspace from those that the user typed. As with git they begin in the working directory if that is in the
+ * repository of the session, and otherwise at the top of its workspace. `.` is the whole workspace.
+ */
+export async function toSessionPaths(
+  io: Pick<Io, 'cwd'>,
+  opened: OpenedChanges,
+  typed: readonly string[],
+): Promise<readonly string[]> {
+  if (typed.length === 0) return [];
+  const top = await findSessionTop(opened);
+  return typed.map((path) => toSessionPath(realpathSync(io.cwd), top, path));
+}
+
+/** One path, with the working directory and the directory of the session; undefined if that is not on this machine. */
+export function toSessionPath(cwd: string, top: string | undefined, path: string): string {
+  const isInside = top !== undefined && (cwd === top || cwd.startsWith(top.endsWith(sep) ? top : `${top}${sep}`));
+  // Without a file system below, `/` stands for the top of the workspace.
+  const [root, start] = isInside ? [top, cwd] : [sep, sep];
+  const inside = relative(root, resolve(start, path));
+  if (inside !== '..' && !inside.startsWith(`..${sep}`)) return inside === '' ? '.' : inside.split(sep).join('/');
+  const fix = 'Name files of that directory.';
+  throw new UsageError(`${cleanLine(path)} is outside of ${cleanLine(top ?? 'the workspace')}.`, fix);
+}
+
+/** A worktree is one of the whole repository, whichever of its directories the session names. */
+async function findSessionTop({ api, path, run, sessionId }: OpenedChanges): Promise<string | undefined> {
+  const kept = run?.details.find(({ id }) => id === sessionId)?.directory ?? run?.directories[0];
+  if (kept !== undefined) return kept;
+  const { source } = await api.get<WorkspaceChanges>(`${path}/changes`);
+  if (source.type !== 'directory') return undefined;
+  try {
+    return (source.mode === 'worktree' ? findTop(source.path) : undefined) ?? source.path;
+  } catch {
+    // The directory is not on this machine.
+    return undefined;
+  }
+}

@@ -1,8 +1,0 @@
-import type Anthropic from '@anthropic-ai/sdk';
-import type { Context } from './context.ts';
-
-export async function idsOf(t: Context, params: Anthropic.Beta.SessionListParams): Promise<string[]> {
-  const ids: string[] = [];
-  for await (const { id } of t.client.beta.sessions.list(params)) ids.push(id);
-  return ids;
-}

@@ -1,0 +1,231 @@
+import { resolve } from 'node:path';
+import { FleetloomError, listPrograms, type ServerOptions, startServer } from '@fleetloom/server';
+import { toDataDirectory } from '../connection/data-directory.ts';
+import { rememberServer } from '../connection/local-server.ts';
+import { drain } from './drain.ts';
+import { installLastResort } from './last-resort.ts';
+import { exitCode } from '../base/exit-code.ts';
+import type { Io } from '../base/io.ts';
+import { limits } from '../base/limits.ts';
+import type { LogForm } from './log-forms.ts';
+import { createRequestLines } from './request-lines.ts';
+import { type EndingSignal, waitForSignal } from '../base/until-signal.ts';
+import { UsageError } from '../base/usage-error.ts';
+import { writeText } from '../base/write-text.ts';
+import { describePrograms, type ProgramOptions, toClaudeCode, toOtherPrograms, toProgramNames } from './programs.ts';
+
+/** Options of `serve`. */
+export interface ServeOptions extends ProgramOptions {
+  port?: number;
+  host?: string;
+  data?: string;
+  scripts?: string;
+  modelBaseUrl?: string;
+  /** No API key is required. Only on loopback. */
+  open?: boolean;
+  unsandboxedBash?: boolean;
+  /** Private hosts that agents may reach, as `host` or `host:port`. */
+  allowPrivateHost?: string[];
+  /** Directories below which sessions may work. */
+  allowDirectory?: string[];
+  /** Hosts besides github.com that sessions may clone from. */
+  gitHost?: string[];
+  /** Which pushes of agents reach git hosts. */
+  gitPush?: 'none' | 'no-delete' | 'all';
+  /** URLs that receive session changes. */
+  webhook?: string[];
+  json?: boolean;
+  /** Requests per second of each API key, on average. */
+  rateLimit?: number;
+  /** Format of the request log on standard error. */
+  log?: LogForm;
+  /** URL of a PostgreSQL database that several nodes share. */
+  database?: string;
+  /** URL of the same database that bypasses a pooler. */
+  databaseListen?: string;
+  /** Directory for workspaces that every node can access. */
+  sharedWorkspaces?: string;
+  maxSessions?: number;
+  /** How long sessions wait for the node that has their workspace, in seconds. */
+  workspaceWait?: number;
+  /** Accepted values of the Host header. */
+  allowHost?: string[];
+  /** Open connections in total, and from one address. */
+  connections?: number;
+  connectionsPerAddress?: number;
+  /** How long requests are still served after SIGTERM while `/readyz` reports `stopping`. */
+  drainSeconds?: number;
+  /** How long deltas are kept after their turn ended. */
+  keepDeltas?: ServerOptions['keepDeltas'];
+}
+
+/** `fleetloom serve`: runs the server in this process until a signal arrives. */
+export async function serve(io: Io, options: ServeOptions): Promise<number> {
+  const stopped = waitForSignal(io);
+  const dataDirectory = toDataDirectory(io.env, options.data);
+  const server = await startServerHere(io, options, dataDirectory);
+  const uninstall = installLastResort(io, server);
+  await rememberServer(dataDirectory, { ...server, programs: toProgramNames(options) });
+  await writeText(
+    io.stdout,
+    options.json === true ? toJson(options, server, dataDirectory) : toText(io, options, server, dataDirectory),
+  );
+  const signal: EndingSignal = await stopped;
+  const drainSeconds = signal === 'SIGTERM' ? toDrainSeconds(io, options) : 0;
+  const drained = drain(io, server, drainSeconds);
+  if (options.json !== true) await writeText(io.stderr, toStopping(drainSeconds));
+  await drained;
+  await server.close();
+  uninstall();
+  return signal === 'SIGINT' || signal === 'SIGTERM' ? exitCode.ok : exitCode[signal];
+}
+
+/** Only a server that shares a database has other nodes to which a load balancer can send its requests. */
+function toDrainSeconds(io: Io, options: ServeOptions): number {
+  const isShared = toDatabase(options, io.env['FLEETLOOM_DATABASE']) !== undefined;
+  return options.drainSeconds ?? (isShared ? limits.drainSecondsShared : 0);
+}
+
+function toStopping(drainSeconds: number): string {
+  return drainSeconds === 0
+    ? 'Stopping …\n'
+    : `Stopping in ${drainSeconds} s; press Ctrl-C or send SIGTERM again to stop now …\n`;
+}
+
+type DatabaseOptions = Pick<ServeOptions, 'database' | 'sharedWorkspaces'>;
+
+type Server = Awaited<ReturnType<typeof startServer>>;
+
+/** Starts the server in this process, configured by options and environment. */
+export async function startServerHere(io: Io, options: ServeOptions, dataDirectory: string): Promise<Server> {
+  const { env } = io;
+  const database = toDatabase(options, env['FLEETLOOM_DATABASE']);
+  const log = createRequestLines({
+    form: options.log ?? 'off',
+    write: (line) => void io.stderr.write(line),
+    now: () => Date.now(),
+  });
+  if (options.unsandboxedBash === true) log.onError(UNSANDBOXED_BASH, '');
+  try {
+    return await startServer({
+      dataDirectory,
+      host: options.host ?? env['HOST'],
+      port: options.port ?? toPort(env['PORT']) ?? DEFAULT_PORT,
+      isOpen: options.open,
+      database,
+      databaseListen: options.databaseListen ?? (env['FLEETLOOM_DATABASE_LISTEN'] || undefined),
+      secret: env['FLEETLOOM_SECRET'] || undefined,
+      sharedWorkspaces: options.sharedWorkspaces === undefined ? undefined : resolve(options.sharedWorkspaces),
+      busySessionsMax: options.maxSessions,
+      homeGoneMs: options.workspaceWait === undefined ? undefined : options.workspaceWait * 1_000,
+      allowedHosts: options.allowHost,
+      connectionsMax: options.connections,
+      connectionsPerAddressMax: options.connectionsPerAddress,
+      scriptsDirectory: options.scripts === undefined ? undefined : resolve(options.scripts),
+      allowUnsandboxedBash: options.unsandboxedBash,
+      allowedPrivateHosts: options.allowPrivateHost,
+      allowedDirectories: options.allowDirectory?.map((path) => resolve(path)),
+      gitHosts: options.gitHost,
+      gitPush: options.gitPush,
+      keepDeltas: options.keepDeltas,
+      claudeCode: toClaudeCode(options),
+      programs: toOtherPrograms(options, listPrograms()),
+      webhooks: toWebhooks(env, options.webhook),
+      // Clients start with several requests at once: a burst of one second's worth is allowed.
+      ...(options.rateLimit === undefined
+        ? {}
+        : { rateLimit: { perSecond: options.rateLimit, burst: options.rateLimit } }),
+      log,
+      // In the form of the request log, so that one parser reads all of standard error.
+      onProblem: (problem) => log.onError(problem, ''),
+      ...toModels(env, options.modelBaseUrl),
+    });
+  } catch (error) {
+    if (!(error instanceof FleetloomError)) throw error;
+    throw new UsageError(error.message, '"fleetloom serve --help" lists the options.');
+  }
+}
+
+const UNSANDBOXED_BASH =
+  '--unsandboxed-bash: without bubblewrap, agents run commands as your user, with access to your files and network.';
+const DEFAULT_PORT = 4280;
+
+/** The model endpoint, from the variables that every client of it uses. */
+export function toModels(env: Io['env'], given: string | undefined) {
+  const { ANTHROPIC_API_KEY: apiKey, ANTHROPIC_AUTH_TOKEN: authToken, ANTHROPIC_BASE_URL: known } = env;
+  const baseURL = given ?? known;
+  const endpoint = baseURL === undefined || baseURL === '' ? {} : { baseURL };
+  if (apiKey !== undefined && apiKey !== '') return { models: { credential: { apiKey }, ...endpoint } };
+  if (authToken !== undefined && authToken !== '') return { models: { credential: { authToken }, ...endpoint } };
+  return {};
+}
+
+/** The signing key has its own variable: ANTHROPIC_WEBHOOK_SIGNING_KEY may belong to another service here. */
+function toWebhooks(env: Io['env'], urls: readonly string[] | undefined) {
+  return urls === undefined ? undefined : { urls, signingKey: env['FLEETLOOM_WEBHOOK_SIGNING_KEY'] || undefined };
+}
+
+/** The origins of the webhooks. Their paths and queries are often secret. */
+export function toWebhookOrigins(urls: readonly string[] = []): string {
+  return [...new Set(urls.map((url) => new URL(url).origin))].join(', ');
+}
+
+/** The URL of the database: --database, else FLEETLOOM_DATABASE. Undefined: SQLite. */
+export function toDatabase(
+  { database, sharedWorkspaces }: DatabaseOptions,
+  known: string | undefined,
+): string | undefined {
+  const url = database ?? (known === '' ? undefined : known);
+  if (url === undefined && sharedWorkspaces !== undefined) {
+    throw new UsageError('--shared-workspaces works only with a shared database.', 'Pass --database as well.');
+  }
+  if (url === undefined || /^postgres(ql)?:\/\//.test(url)) return url;
+  // The value may contain a password, so it is not printed.
+  throw new UsageError('The database is not a PostgreSQL URL.', 'Write it as postgres://user:password@host/name.');
+}
+
+function toPort(text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new UsageError(
+    `PORT is "${text}", which is not a port number.`,
+    'Set it to a number from 0 to 65535, or pass --port.',
+  );
+}
+
+function toJson({ webhook }: ServeOptions, { url, port, firstKey, webhookKey }: Server, data: string): string {
+  const signing = webhook === undefined ? {} : { webhook_key: webhookKey ?? null };
+  return `${JSON.stringify({ url, port, key: firstKey ?? null, data, ...signing })}\n`;
+}
+
+function toText(io: Io, options: ServeOptions, { url, firstKey, webhookKey }: Server, data: string): string {
+  const { models } = toModels(io.env, undefined);
+  const { open = false } = options;
+  const programs = describePrograms(options);
+  const database = toDatabase(options, io.env['FLEETLOOM_DATABASE']);
+  return [
+    `Fleetloom listens on ${url}`,
+    `  data      ${data}`,
+    ...(database === undefined ? [] : [`  database  ${toDatabaseName(database)}`]),
+    `  models    ${models === undefined ? 'scripted models only; set ANTHROPIC_API_KEY for others' : 'scripted models and your endpoint'}`,
+    ...(programs === undefined ? [] : [`  programs  ${programs}`]),
+    ...(open ? ['  key       not required on this machine'] : []),
+    ...(firstKey === undefined ? [] : [`  key       ${firstKey}`, '            shown only once: store it now']),
+    ...(options.webhook === undefined ? [] : [`  webhooks  ${toWebhookOrigins(options.webhook)}`]),
+    ...(webhookKey === undefined
+      ? []
+      : [
+          `  signing   ${webhookKey}`,
+          '            shown only once: receivers need it as ANTHROPIC_WEBHOOK_SIGNING_KEY',
+        ]),
+    `  SDK       ANTHROPIC_BASE_URL=${url}`,
+    '',
+  ].join('\n');
+}
+
+/** The database without user and password. */
+function toDatabaseName(database: string): string {
+  const { host, pathname } = new URL(database);
+  return `postgres://${host}${pathname}`;
+}

@@ -1,0 +1,49 @@
+import { exitCode } from '../base/exit-code.ts';
+import type { Io } from '../base/io.ts';
+import { limits } from '../base/limits.ts';
+import { writeText } from '../base/write-text.ts';
+import { type Connection, type ConnectionOptions, toConnection } from '../connection/connection.ts';
+import { recallServer } from '../connection/local-server.ts';
+import { createServerApi } from '../connection/server-api.ts';
+import { openInBrowser } from './open-in-browser.ts';
+
+/** Options of `open`. */
+export interface OpenOptions extends ConnectionOptions {
+  browser?: boolean;
+  json?: boolean;
+}
+
+/** `fleetloom open`: prints a login link for the dashboard of a running server, and opens it. */
+export async function openDashboard(io: Io, options: OpenOptions): Promise<number> {
+  const connection = toConnection(io.env, options);
+  return await printLink(io, options, connection, await makeLink(connection));
+}
+
+/** A login link of the server that runs on a data directory; undefined if none does. */
+export async function findRunning(
+  dataDirectory: string,
+): Promise<{ readonly connection: Connection; readonly link: string } | undefined> {
+  const { url, key } = recallServer(dataDirectory);
+  if (url === null) return undefined;
+  const connection = { url, key: key ?? undefined };
+  try {
+    return { connection, link: await makeLink(connection) };
+  } catch {
+    // Not running, or another server on the same port: what starts next reports what is wrong.
+    return undefined;
+  }
+}
+
+/** Prints a login link, and opens it in the browser unless that is switched off. */
+export async function printLink(io: Io, options: OpenOptions, { url }: Connection, link: string): Promise<number> {
+  if (options.json === true) await writeText(io.stdout, `${JSON.stringify({ url, dashboard: link })}\n`);
+  else await writeText(io.stdout, `${link}\n`);
+  if (options.browser !== false && options.json !== true) openInBrowser(io, link);
+  return exitCode.ok;
+}
+
+async function makeLink(connection: Connection): Promise<string> {
+  const api = createServerApi(connection, limits.openCallMs);
+  const { path } = await api.post<{ readonly path: string }>('/v1/login_links', {});
+  return `${connection.url}${path}`;
+}

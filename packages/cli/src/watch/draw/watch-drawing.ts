@@ -1,0 +1,12 @@
+import type { ThreadDrawing } from '../../fleet/draw-threads.ts';
+import type { Look } from '../../terminal/look.ts';
+
+/** What every part of the screen is drawn with. */
+export interface WatchDrawing extends ThreadDrawing {
+  readonly rows: number;
+  readonly look: Look;
+  /** The current time. `nowMs` is the time of the shown state, which a replay sets to the past. */
+  readonly clockMs: number;
+  /** A replay is shown: keys that act on the session are off. */
+  readonly isPast: boolean;
+}

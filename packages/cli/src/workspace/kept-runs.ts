@@ -1,0 +1,133 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FileCounts } from '@fleetloom/protocol/fleet';
+import { toDataDirectory } from '../connection/data-directory.ts';
+import type { Io } from '../base/io.ts';
+
+/** A data directory of a run on a repository, kept so that its changes can be taken or left later. */
+export interface KeptRun {
+  /** The data directory. */
+  readonly data: string;
+  /** Sessions that worked on a directory, the oldest first. */
+  readonly sessions: readonly string[];
+  /** The directories that its server allows. */
+  readonly directories: readonly string[];
+  /** What is known of these sessions. */
+  readonly details: readonly KeptSession[];
+}
+
+/** A session of a kept run. */
+export interface KeptSession {
+  readonly id: string;
+  readonly directory: string;
+  readonly isInPlace: boolean;
+  readonly task: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  /** The process that runs it. Undefined for a run of an earlier version. */
+  readonly processId?: number | undefined;
+  /** What it changed. Undefined: it has not ended yet, or was killed. */
+  readonly changes?: FileCounts | undefined;
+}
+
+/** A data directory of its own for each run: two runs at the same time have a server each. */
+export function toRunDirectory(env: Io['env'], id: string): string {
+  return join(toDataDirectory(env), RUNS, id);
+}
+
+/** Writes down what a session of a data directory works on; again when it has ended. */
+export async function keepRun(data: string, session: KeptSession): Promise<void> {
+  const known = readRun(data);
+  const others = (known?.details ?? []).filter(({ id }) => id !== session.id);
+  const run: Omit<KeptRun, 'data'> = {
+    sessions: [...new Set([...(known?.sessions ?? []), session.id])],
+    directories: [...new Set([...(known?.directories ?? []), session.directory])],
+    details: [...others, session],
+  };
+  await mkdir(data, { recursive: true, mode: 0o700 });
+  await writeFile(join(data, `${FILE}.new`), `${JSON.stringify(run)}\n`, { mode: 0o600 });
+  await rename(join(data, `${FILE}.new`), join(data, FILE));
+}
+
+/** The run of a data directory; undefined if it has none. */
+export function readRun(data: string): KeptRun | undefined {
+  try {
+    // Only `keepRun` writes it. A run of an earlier version has no details.
+    const run = JSON.parse(readFileSync(join(data, FILE), 'utf8')) as Omit<KeptRun, 'data' | 'details'> &
+      Partial<Pick<KeptRun, 'details'>>;
+    return { data, sessions: run.sessions, directories: run.directories, details: run.details ?? [] };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The kept run with a session, by its id or the end of its id. */
+export function findRun(
+  env: Io['env'],
+  session: string,
+): { readonly run: KeptRun; readonly sessionId: string } | undefined {
+  for (const run of listRuns(env)) {
+    const sessionId = findSession(run, session);
+    if (sessionId !== undefined) return { run, sessionId };
+  }
+  return undefined;
+}
+
+/** The session of a run with this id, or with an id that ends with it. */
+export function findSession({ sessions }: KeptRun, session: string): string | undefined {
+  return sessions.find((id) => id === session || (session.length >= SHORT_CHARS_MIN && id.endsWith(session)));
+}
+
+/** The sessions of all kept runs, the newest first. */
+export function listKeptSessions(env: Io['env']): readonly KeptSession[] {
+  return listRuns(env)
+    .flatMap(({ details }) => details)
+    .sort((one, other) => other.startedAt - one.startedAt);
+}
+
+/** Removes a data directory of a run. */
+export async function removeRun(data: string): Promise<void> {
+  await rm(data, { recursive: true, force: true });
+}
+
+/** Whether a data directory was made for a run alone, and not named by the user. */
+export function isOwnDirectory(env: Io['env'], data: string): boolean {
+  return data.startsWith(join(toDataDirectory(env), RUNS));
+}
+
+function listRuns(env: Io['env']): KeptRun[] {
+  return listRunDirectories(env).flatMap((directory) => readRun(directory) ?? []);
+}
+
+/** The data directories of runs, also of those that were killed before they were written down. */
+export function listRunDirectories(env: Io['env']): readonly string[] {
+  const directory = join(toDataDirectory(env), RUNS);
+  try {
+    return readdirSync(directory).map((name) => join(directory, name));
+  } catch {
+    return [];
+  }
+}
+
+/** How far a run is: `interrupted` if its process ended without recording its changes. */
+export type RunState = 'ended' | 'running' | 'interrupted';
+
+/** The state of a run. */
+export function toRunState({ changes, processId }: Pick<KeptSession, 'changes' | 'processId'>): RunState {
+  if (changes !== undefined) return 'ended';
+  return processId === undefined || isAlive(processId) ? 'running' : 'interrupted';
+}
+
+function isAlive(processId: number): boolean {
+  try {
+    return process.kill(processId, 0);
+  } catch (error) {
+    // It exists, and belongs to another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+const SHORT_CHARS_MIN = 6;
+const RUNS = 'runs';
+const FILE = 'run.json';

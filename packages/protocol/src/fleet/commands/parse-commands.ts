@@ -1,0 +1,83 @@
+import { type Command, CommandScanner, type RefusedCommand } from './command-scanner.ts';
+
+/** A text with commands in it, taken apart. */
+export interface ParsedCommands {
+  /** What is run. */
+  readonly commands: readonly Command[];
+  /** What looks like a command and is not run. */
+  readonly refused: readonly RefusedCommand[];
+  /** The whole text in its order: what is run is hidden, everything else is shown. */
+  readonly segments: readonly CommandSegment[];
+  /** The shown segments as one text. */
+  readonly shown: string;
+}
+
+/** A part of a text that is shown or hidden. */
+export interface CommandSegment extends TextRange {
+  readonly type: 'shown' | 'hidden';
+}
+
+/** Part of a text, as `slice` takes it. */
+export interface TextRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The commands in what a model wrote: `/agent <id> <message>` at the beginning of a line, and `/parallel` with such
+ * lines up to `/endparallel`. A message goes on until the next command, the end of its block or of the text. In code
+ * fences, behind `>` and indented by four columns nothing is a command.
+ *
+ * @example
+ * const { commands, shown } = parseCommands('Let me ask.\n/agent librarian Find the map.');
+ * // commands: [{ type: 'agent', agent: 'librarian', message: 'Find the map.', from: 12, to: 42 }], shown: 'Let me ask.\n'
+ */
+export function parseCommands(text: string): ParsedCommands {
+  const commands: Command[] = [];
+  const refused: RefusedCommand[] = [];
+  const segments: CommandSegment[] = [];
+  const scanner = new CommandScanner({
+    shown: (from, to) => addSegment(segments, { type: 'shown', from, to }),
+    hidden: (from, to) => addSegment(segments, { type: 'hidden', from, to }),
+    command: (command) => commands.push(command),
+    refused: (one) => refused.push(one),
+    textAt: (from, to) => text.slice(from, to),
+  });
+  for (let from = 0; from < text.length; ) {
+    const end = text.indexOf('\n', from);
+    const to = end === -1 ? text.length : end + 1;
+    scanner.line(text.slice(from, end === -1 ? to : end), from, to);
+    from = to;
+  }
+  scanner.end(text.length);
+  const shown = segments.filter(({ type }) => type === 'shown').map(({ from, to }) => text.slice(from, to));
+  return { commands, refused, segments, shown: shown.join('') };
+}
+
+/** What is shown of a text whose commands in these ranges, in their order, were not run. */
+export function toShownText(text: string, notRun: readonly TextRange[]): string {
+  let shown = '';
+  let at = 0;
+  for (const { type, from, to } of parseCommands(text).segments) {
+    if (type === 'shown') shown += text.slice(from, to);
+    else {
+      while (at < notRun.length && notRun[at]!.to <= from) at++;
+      for (let next = at; next < notRun.length && notRun[next]!.from < to; next++) {
+        shown += text.slice(Math.max(from, notRun[next]!.from), Math.min(to, notRun[next]!.to));
+      }
+    }
+  }
+  return shown;
+}
+
+/** A result as it is given to a model that has no tools: quoted, so that repeating it runs nothing. */
+export function quoteResult(text: string): string {
+  return text.replace(/^/gm, '> ');
+}
+
+function addSegment(segments: CommandSegment[], segment: CommandSegment): void {
+  const last = segments.at(-1);
+  if (segment.from === segment.to) return;
+  if (last?.type === segment.type) segments[segments.length - 1] = { ...last, to: segment.to };
+  else segments.push(segment);
+}

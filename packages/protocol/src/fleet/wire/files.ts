@@ -1,0 +1,16 @@
+/** A file that has changed. */
+export interface WorkspaceFile {
+  readonly path: string;
+  /** `added`, `modified` or `deleted`. */
+  readonly status: string;
+  /** Lines; null for a file that is not text. */
+  readonly added: number | null;
+  readonly removed: number | null;
+}
+
+/** Exact numbers, also where files are left out. */
+export interface FileCounts {
+  readonly files_count: number;
+  readonly lines_added: number;
+  readonly lines_removed: number;
+}

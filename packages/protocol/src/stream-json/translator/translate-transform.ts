@@ -1,0 +1,19 @@
+import type { AgentEvent } from '../wire/events.ts';
+import { StreamTranslator, type StreamTranslatorOptions } from './stream-translator.ts';
+
+/**
+ * The same as a web TransformStream, for `pipeThrough`. A reader that stops stops the source: one chunk is taken at a time.
+ *
+ * @example
+ * for await (const event of response.body.pipeThrough(createTranslateTransform())) show(event);
+ */
+export function createTranslateTransform(options?: StreamTranslatorOptions): TransformStream<Uint8Array, AgentEvent> {
+  const stream = new StreamTranslator(options);
+  const enqueue = (events: AgentEvent[], controller: TransformStreamDefaultController<AgentEvent>) => {
+    for (const event of events) controller.enqueue(event);
+  };
+  return new TransformStream({
+    transform: (chunk, controller) => enqueue(stream.push(chunk), controller),
+    flush: (controller) => enqueue(stream.end(), controller),
+  });
+}

@@ -1,0 +1,24 @@
+import type { ErrorKind, FleetloomError } from './errors.ts';
+import { RequestError } from './request-error.ts';
+
+/** An error on its way to another node. */
+export interface ErrorData {
+  readonly code: string;
+  readonly kind: ErrorKind;
+  readonly message: string;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** An error as data. */
+export function fromError(error: FleetloomError): ErrorData {
+  const { code, kind, message } = error;
+  return { code, kind, message, ...(error instanceof RequestError && { details: error.details }) };
+}
+
+/** The error again, with the message that it had. */
+export function toError({ code, kind, message, details = {} }: ErrorData): RequestError {
+  const error = new RequestError({ code, kind, problem: message, advice: '', details });
+  // It has its advice already.
+  error.message = message;
+  return error;
+}

@@ -1,0 +1,12 @@
+/** Numbers that bound the start of a server. Each has a test at its edge. */
+export const compositionLimits = {
+  /** How often the leader removes expired documents. */
+  sweepMs: 60_000,
+  /** How often a node checks that it can reach its database, and how long it waits for the answer. */
+  readyEveryMs: 1_000,
+  readyMs: 2_000,
+  /** How long what was found on the machine is not looked for again. */
+  machineMs: 30_000,
+  /** How long files may take to be mounted. What is older and belongs to no session was left by a crash. */
+  mountingMs: 60 * 60_000,
+} as const;

@@ -1,0 +1,61 @@
+import type { Clock } from '../base/clock.ts';
+import type { Access } from '../http/auth/authenticate.ts';
+import { createDashboard, type Dashboard } from '../http/dashboard/dashboard.ts';
+import { anyOf, DEFAULT_WORKSPACE } from '../keys/credential.ts';
+import { type KeyStore, openKeyStore } from '../keys/key-store.ts';
+import { createSessionTokens, type SessionTokens } from '../keys/session-tokens.ts';
+import { createTokenIssuers } from '../keys/token-issuers.ts';
+import type { Store } from '../store/store.ts';
+import type { ServerOptions } from './server-options.ts';
+import type { ServerStorage } from './server-storage.ts';
+
+/** The keys and tokens of a server, and the dashboard with its logins. */
+export interface OpenedAccess {
+  readonly access: Access;
+  /** Undefined for an open server, which has no keys. */
+  readonly keys: KeyStore | undefined;
+  /** The secret of the first key, if this start created it. */
+  readonly firstKey: string | undefined;
+  readonly tokens: SessionTokens;
+  readonly dashboard: Dashboard;
+  /** Lists the ids of all workspaces that have a key, and the default workspace. */
+  readonly listWorkspaces: () => Promise<readonly string[]>;
+}
+
+interface AccessParts {
+  readonly options: Pick<ServerOptions, 'isOpen' | 'dashboardDirectory'>;
+  readonly storage: Pick<ServerStorage, 'signingKey' | 'keyLocation' | 'loginCodes'>;
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+/** Opens the keys of people and environments, which are stored, and the tokens of sessions, which are signed. */
+export async function openAccess({ options, storage, store, clock }: AccessParts): Promise<OpenedAccess> {
+  const { signingKey } = storage;
+  const { keys, firstSecret: firstKey } =
+    options.isOpen === true ? { keys: undefined, firstSecret: undefined } : await openKeyStore(storage.keyLocation);
+  const isIssuerCurrent = createTokenIssuers({ keys, store, clock });
+  const tokens = createSessionTokens({ signingKey, clock, isIssuerCurrent });
+  const dashboard = createDashboard({
+    directory: options.dashboardDirectory,
+    keys,
+    signingKey,
+    clock,
+    store,
+    codes: storage.loginCodes,
+  });
+  return {
+    access:
+      keys === undefined
+        ? 'open'
+        : anyOf(...(dashboard.sessions === undefined ? [] : [dashboard.sessions]), tokens, keys),
+    keys,
+    firstKey,
+    tokens,
+    dashboard,
+    listWorkspaces: async () => {
+      const ids = ((await keys?.list()) ?? []).map(({ workspaceId }) => workspaceId);
+      return [...new Set([DEFAULT_WORKSPACE, ...ids])];
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { FleetloomError } from '../base/errors.ts';
+import type { Store } from '../store/store.ts';
+import { isStoreError } from '../store/store-errors.ts';
+
+/** The PostgreSQL database that the operator has configured. */
+export interface DatabaseChoice {
+  readonly url: string;
+  /** Where signals are listened for, if `url` leads to a pooler that hands out transactions. */
+  readonly listenUrl?: string | undefined;
+  /** Whether the caller depends on notifications: then the start fails if none arrives. */
+  readonly checksSignals?: boolean | undefined;
+}
+
+/** The store in a PostgreSQL database. What talks to it is loaded only when it is asked for. */
+export async function openDatabase({ url, listenUrl, checksSignals = false }: DatabaseChoice): Promise<Store> {
+  const { openPostgresStore } = await import('../store/postgres/postgres-store.ts');
+  try {
+    return await openPostgresStore({ url, checksSignals, ...(listenUrl === undefined ? {} : { listenUrl }) });
+  } catch (error) {
+    throw isStoreError(error, 'store_failed') ? toAdvised(error, url) : error;
+  }
+}
+
+/** Adds advice for the operator. */
+function toAdvised(error: Error, url: string): FleetloomError {
+  const advice = codesOf(error)
+    .map((code) => adviceOf[code])
+    .find((each) => each !== undefined);
+  const address = toAddress(url);
+  const reason = innermost(error).message;
+  return new FleetloomError({
+    code: 'database_unusable',
+    kind: 'terminal',
+    problem: `the database ${address} cannot be used: ${reason}`,
+    advice: advice ?? 'see what the database says about it',
+    cause: error,
+  });
+}
+
+const unreachable = 'start the database, and check host and port of --database or FLEETLOOM_DATABASE';
+const notAllowed = 'check user and password of --database or FLEETLOOM_DATABASE, and pg_hba.conf of the database';
+
+/** What Node and PostgreSQL call it. */
+const adviceOf: Readonly<Record<string, string | undefined>> = {
+  ECONNREFUSED: unreachable,
+  ECONNRESET: unreachable,
+  ENOTFOUND: unreachable,
+  EAI_AGAIN: unreachable,
+  EHOSTUNREACH: unreachable,
+  ETIMEDOUT: unreachable,
+  '28P01': notAllowed,
+  '28000': notAllowed,
+  '3D000': 'make it with `createdb`, or name another one',
+  '42501': 'let this user make a schema: GRANT CREATE ON DATABASE … TO …',
+  '53300': 'raise max_connections of the database, or run fewer nodes',
+  '57P03': 'wait until the database has started',
+};
+
+function codesOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return [];
+  const parts = error instanceof AggregateError ? error.errors.flatMap(codesOf) : [];
+  const { code } = error as { code?: unknown };
+  return [...(typeof code === 'string' ? [code] : []), ...parts, ...codesOf(error.cause)];
+}
+
+/** An error of several attempts says nothing itself. */
+function innermost(error: Error): Error {
+  if (error.cause instanceof Error) return innermost(error.cause);
+  const [first] = error instanceof AggregateError ? (error.errors as unknown[]) : [];
+  return first instanceof Error ? innermost(first) : error;
+}
+
+/** Where it is, without who may use it. */
+function toAddress(url: string): string {
+  if (!URL.canParse(url)) return 'that was given';
+  const { host, pathname } = new URL(url);
+  return `${host}${pathname}`;
+}

@@ -1,0 +1,68 @@
+import { join } from 'node:path';
+import { openSocketDirectory } from '../base/files/open-socket-directory.ts';
+import type { ResourceStore } from '../files/resource-store.ts';
+import type { Sealer } from '../keys/sealer.ts';
+import type { Store } from '../store/store.ts';
+import { HostResolver } from '../tools/network/host-resolver.ts';
+import { toGitHosts } from '../workspaces/relay/git-hosts.ts';
+import { createCloneCache } from '../workspaces/clone/clone-cache.ts';
+import { createRepositories, type Repositories } from '../workspaces/clone/repositories.ts';
+import { createRepositorySources } from '../workspaces/clone/repository-sources.ts';
+import type { RepositorySources } from '../workspaces/repository-sources.ts';
+import { createRepositoryTokens } from '../workspaces/clone/repository-tokens.ts';
+import { createGitFinder } from '../workspaces/git/find-git.ts';
+import { createOwnGit } from '../workspaces/git/own-git.ts';
+import { workspaceLimits } from '../workspaces/limits.ts';
+import type { GitPush } from '../workspaces/relay/git-proxy.ts';
+import { createAllowedDirectories } from '../workspaces/sources/allowed-directories.ts';
+import { createSessionRelays } from '../workspaces/relay/session-relays.ts';
+
+/** What the repositories of a server need. */
+export interface OpenRepositoriesOptions {
+  readonly store: Pick<Store, 'documents'>;
+  /** Opens the master key, at the first token. */
+  readonly openSealer: () => Promise<Sealer>;
+  readonly resourceStore: Pick<ResourceStore, 'read'>;
+  readonly dataDirectory: string;
+  readonly workspacesDirectory: string;
+  readonly allowedDirectories?: readonly string[] | undefined;
+  readonly gitHosts?: readonly string[] | undefined;
+  readonly gitPush?: GitPush | undefined;
+  /** Resolves the names of git hosts. */
+  readonly resolver?: HostResolver | undefined;
+  readonly onProblem: (problem: unknown) => void;
+}
+
+/** Opens the repositories of sessions: their tokens, clones and relays. */
+export async function openRepositories(
+  options: OpenRepositoriesOptions,
+): Promise<{ readonly repositories: Repositories; readonly repositorySources: RepositorySources }> {
+  const { store, openSealer, resourceStore, dataDirectory, workspacesDirectory, onProblem } = options;
+  const hosts = toGitHosts(options.gitHosts);
+  const directories = createAllowedDirectories(options.allowedDirectories ?? [], dataDirectory);
+  let sealer: Promise<Sealer> | undefined;
+  const openOnce = async () => {
+    sealer ??= openSealer();
+    return await sealer.catch((error: unknown) => {
+      sealer = undefined;
+      throw error;
+    });
+  };
+  const tokens = createRepositoryTokens(store, openOnce);
+  const { resolver = new HostResolver() } = options;
+  const upstream = { hosts, resolveHost: resolver.forSession() };
+  const sockets = openSocketDirectory(join(dataDirectory, 'git-sockets'));
+  await sockets.clear();
+  const git = createOwnGit(createGitFinder());
+  const cache = createCloneCache({ git, directory: join(dataDirectory, 'clone-cache') });
+  const repositories = createRepositories({
+    clone: { git, directories, limits: workspaceLimits, cache, ...upstream },
+    relays: createSessionRelays(sockets, { push: options.gitPush ?? 'no-delete', ...upstream }),
+    tokens,
+    listResources: (sessionId) => resourceStore.read(sessionId),
+    // Beside the workspaces, so that a clone can be moved into one of them. Their ids do not begin with a dot.
+    directory: join(workspacesDirectory, '.clones'),
+    onProblem,
+  });
+  return { repositories, repositorySources: createRepositorySources({ hosts, directories }, tokens) };
+}

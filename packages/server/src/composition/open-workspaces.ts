@@ -1,0 +1,147 @@
+import { realpathSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TreeRemover } from '../base/files/remove-tree.ts';
+import type { Report } from '../base/in-background.ts';
+import type { ResourceStore } from '../files/resource-store.ts';
+import type { SessionResources } from '../files/session-resources.ts';
+import type { Store } from '../store/store.ts';
+import { findProgram } from '../tools/find-program.ts';
+import { openBubblewrap } from '../tools/sandbox/bubblewrap.ts';
+import type { SandboxState } from '../tools/sandbox/sandbox.ts';
+import { type Changes, type ChangesOwner, createChanges } from '../workspaces/changes/changes.ts';
+import { createHistory } from '../workspaces/changes/history.ts';
+import { rebuildFiles } from '../workspaces/changes/rebuild-files.ts';
+import { createThreadWorkspaces, type ThreadWorkspaces } from '../workspaces/isolation/thread-workspaces.ts';
+import { createGitFinder } from '../workspaces/git/find-git.ts';
+import { createOwnGit } from '../workspaces/git/own-git.ts';
+import { createRepositoryGit, type RepositoryGit } from '../workspaces/git/repository-git.ts';
+import { createAllowedDirectories, isBelow } from '../workspaces/sources/allowed-directories.ts';
+import { createDirectorySources } from '../workspaces/sources/directory-sources.ts';
+import { createInPlaceLocks } from '../workspaces/sources/in-place-locks.ts';
+import { createMachineLocks } from '../workspaces/sources/machine-locks.ts';
+import { RECORDS, toRecordFile } from '../workspaces/sources/source-records.ts';
+import { createSetupRunner } from '../workspaces/sources/run-setup.ts';
+import type { RepositorySources } from '../workspaces/repository-sources.ts';
+import { createSessionSources, type SessionSources } from '../workspaces/sources/session-sources.ts';
+import type { SnapshotBackups } from '../workspaces/snapshots/snapshot-backups.ts';
+import { createSnapshots, type Snapshots } from '../workspaces/snapshots/snapshots.ts';
+import { createWorkspaces, type Workspaces } from '../workspaces/workspaces.ts';
+
+/** What the operator decides about workspaces. */
+export interface WorkspaceServerOptions {
+  /** Directories below which sessions may work on files of this machine. Default: none. */
+  readonly allowedDirectories?: readonly string[] | undefined;
+  /** Lets commands run without a sandbox on machines where no sandbox is available. */
+  readonly allowUnsandboxedBash?: boolean | undefined;
+}
+
+/** What the workspaces of a server depend on. */
+export interface OpenWorkspacesOptions extends WorkspaceServerOptions {
+  readonly store: Pick<Store, 'documents' | 'sessions' | 'threads' | 'read' | 'now'>;
+  readonly dataDirectory: string;
+  /** The workspaces are below it. */
+  readonly directory: string;
+  /** Keeps what belongs to workspaces beside them. */
+  readonly stateDirectory: string;
+  readonly resourceStore: ResourceStore;
+  readonly repositorySources: RepositorySources;
+  readonly remover: Pick<TreeRemover, 'discard' | 'resume'>;
+  /** Set where sessions may be continued on another node. */
+  readonly backups?: SnapshotBackups | undefined;
+  readonly openSandbox?: (() => Promise<SandboxState>) | undefined;
+  /** Changes how git is run on repositories. */
+  readonly wrapGit?: ((git: RepositoryGit) => RepositoryGit) | undefined;
+}
+
+/** The workspaces of a server, and the check of what new ones are made from. */
+export interface OpenedWorkspaces {
+  readonly workspaces: Workspaces;
+  /** The recorded files of sessions. */
+  readonly snapshots: Snapshots;
+  /** The worktrees of threads that work apart. */
+  readonly threadWorkspaces: ThreadWorkspaces;
+  /** What agents changed in the workspaces on this disk. */
+  readonly toChanges: (owner: ChangesOwner) => Changes;
+  readonly toSources: (
+    resources: Pick<SessionResources, 'addSource'>,
+    settle?: (sessionId: string) => Promise<void>,
+  ) => SessionSources;
+  /** When a server starts: finishes removals, sets files back that a killed process was writing, and takes over its in-place locks. */
+  readonly resume: (onProblem: Report) => Promise<void>;
+  /** Other servers of this machine may use the directories from now on. */
+  readonly close: () => Promise<void>;
+}
+
+/** The directory of the snapshot repositories, in the data directory. */
+export const SNAPSHOTS = 'snapshots';
+
+/** Opens the workspaces of a server. */
+export function openWorkspaces(options: OpenWorkspacesOptions): OpenedWorkspaces {
+  const { store, directory, stateDirectory, resourceStore, repositorySources: repositories, remover } = options;
+  // It exists: the server has prepared it.
+  const dataDirectory = realpathSync(options.dataDirectory);
+  const { openSandbox = () => openBubblewrap({ findProgram }), wrapGit = (plain) => plain } = options;
+  const findGit = createGitFinder();
+  const plain = createRepositoryGit(findGit, async () => {
+    const state = await openSandbox();
+    return state.type === 'ready' ? state.sandbox : undefined;
+  });
+  const git = wrapGit(plain);
+  const allowed = createAllowedDirectories(options.allowedDirectories ?? [], dataDirectory);
+  const recordOf = (sessionId: string) => toRecordFile(join(stateDirectory, RECORDS), sessionId);
+  const locks = createInPlaceLocks(store, { machineLocks: createMachineLocks({ dataDirectory, recordOf }) });
+  const runSetup = createSetupRunner({ openSandbox, allowsUnsandboxed: options.allowUnsandboxedBash ?? false });
+  const readHistory = createHistory(store);
+  const directories = createDirectorySources({
+    directory: stateDirectory,
+    dataDirectory,
+    git,
+    allowed,
+    locks,
+    runSetup,
+    rebuildFiles: (sessionId, workspace) => rebuildFiles({ readHistory, snapshots }, sessionId, workspace),
+    remover,
+  });
+  const listResources = (sessionId: string) => resourceStore.read(sessionId);
+  const isSandboxed = async () => (await openSandbox()).type === 'ready';
+  const workspaces = createWorkspaces({ directory, remover, sources: { listResources, directories } });
+  const snapshots = createSnapshots({
+    git: createOwnGit(findGit),
+    directory: join(stateDirectory, SNAPSHOTS),
+    workspaces,
+    remover,
+    backups: options.backups,
+  });
+  const threadWorkspaces = createThreadWorkspaces({ directory, workspaces, snapshots, directories, git, remover });
+  return {
+    workspaces,
+    snapshots,
+    threadWorkspaces,
+    resume: async (onProblem) => {
+      const canWrite = async (path: string) => {
+        if ((await realpath(path).catch(() => undefined)) !== path) return false;
+        return isBelow(path, await realpath(directory).catch(() => directory)) || (await allowed.has(path));
+      };
+      // Where workspaces are shared, another node may be at it too, which changes nothing.
+      await remover.resume(directory);
+      await remover.resume(join(stateDirectory, SNAPSHOTS));
+      await snapshots.undoInterrupted({ canWrite, onProblem });
+      await locks.resume();
+    },
+    close: () => locks.close(),
+    toChanges: (owner) =>
+      createChanges({
+        store,
+        snapshots,
+        workspaces,
+        threads: threadWorkspaces,
+        listResources,
+        git,
+        allowed,
+        owner,
+      }),
+    toSources: (resources, settle) =>
+      createSessionSources({ git, allowed, dataDirectory, isSandboxed, resources, repositories, locks, settle }),
+  };
+}

@@ -1,0 +1,90 @@
+import type { RequestLog } from '../base/request-log.ts';
+import type { Engine } from '../engines/model/engine.ts';
+import type { RateLimit } from '../http/auth/rate-limit.ts';
+import type { KeepDeltas } from '../sessions/index.ts';
+import type { ProgramServerOptions } from './open-programs.ts';
+import type { GitPush } from '../workspaces/relay/git-proxy.ts';
+import type { WebhookChoice } from './open-webhooks.ts';
+
+/** The options of `startServer`. Only `dataDirectory` is required. */
+export interface ServerOptions extends ProgramServerOptions {
+  /** The directory for the database, keys, files and workspaces. Created if it does not exist. */
+  readonly dataDirectory: string;
+  /**
+   * The URL of a PostgreSQL database, `postgres://…`, that any number of servers (nodes) share. Shared state is stored there;
+   * the data directory keeps what belongs to this node. Without it, a SQLite database in the data directory is used.
+   */
+  readonly database?: string | undefined;
+  /** A direct URL of the same database for LISTEN, if `database` points to a pooler in transaction mode. */
+  readonly databaseListen?: string | undefined;
+  /**
+   * Encrypts the secrets that the nodes share in the database; required with `database`. At least 32 characters and the same
+   * on every node. Default: the environment variable `FLEETLOOM_SECRET`.
+   */
+  readonly secret?: string | undefined;
+  /** A directory on a disk that every node mounts, for the workspaces of sessions. */
+  readonly sharedWorkspaces?: string | undefined;
+  /** The number of sessions that run on this node at the same time, if nodes share a database. */
+  readonly busySessionsMax?: number | undefined;
+  /**
+   * How long a node may be offline before the workspaces on its disk count as lost. At least 8,000 ms, and the same on every
+   * node. Default: 60,000 ms.
+   */
+  readonly homeGoneMs?: number | undefined;
+  /**
+   * Directories below which sessions may work on files of this machine, with resources of the type `directory`. Links that
+   * lead out of them are refused. Default: none.
+   */
+  readonly allowedDirectories?: readonly string[] | undefined;
+  /** The address to listen on. Default: loopback. */
+  readonly host?: string | undefined;
+  /** The port to listen on. Default: 0, which takes any free port. */
+  readonly port?: number | undefined;
+  /** Host names under which a load balancer or proxy addresses the server. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** The number of simultaneous connections. Default: half of the file descriptors of the process. */
+  readonly connectionsMax?: number | undefined;
+  /** The number of simultaneous connections from one address other than loopback. Default: half of `connectionsMax`. */
+  readonly connectionsPerAddressMax?: number | undefined;
+  /** Accepts requests without a key. Only possible on loopback. */
+  readonly isOpen?: boolean | undefined;
+  /** The endpoint and credential of the Messages API. Without it, only scripted models are available. */
+  readonly models?: {
+    readonly credential: { readonly apiKey: string } | { readonly authToken: string };
+    readonly baseURL?: string;
+  };
+  /** Answers all model requests, whatever their model, instead of the built-in engines. */
+  readonly engine?: Engine | undefined;
+  /** The id or name of the coordinator for requests to `/v1/orchestrate` that do not name one. */
+  readonly defaultAgent?: string | undefined;
+  /** A directory of scripts for the scripted model. */
+  readonly scriptsDirectory?: string | undefined;
+  /** Private hosts that `web_fetch`, MCP and push messages may reach, as `host` or `host:port`. */
+  readonly allowedPrivateHosts?: readonly string[] | undefined;
+  /**
+   * Hosts that repositories may be cloned from beside github.com: `gitlab.example.com`, `git.example.com:8443`,
+   * `http://10.0.0.7:3000`, or `*` for every public host. A host in a private network has to be named.
+   */
+  readonly gitHosts?: readonly string[] | undefined;
+  /** Which pushes of agents are passed on to git hosts. Default: `no-delete`, all but those that delete refs. */
+  readonly gitPush?: GitPush | undefined;
+  /** Lets bash run without a sandbox on machines where no sandbox is available. */
+  readonly allowUnsandboxedBash?: boolean | undefined;
+  /** How long text deltas are kept after their turn ended. The whole messages are always kept. Default: forever. */
+  readonly keepDeltas?: KeepDeltas | undefined;
+  /** The rate limit of each key. Default: no limit. */
+  readonly rateLimit?: RateLimit | undefined;
+  /** URLs that receive events of sessions. */
+  readonly webhooks?: WebhookChoice | undefined;
+  /**
+   * The operator of this server, as push services can contact them: a `mailto:` or `https:` URL. Default: the environment variable
+   * `FLEETLOOM_PUSH_CONTACT`.
+   */
+  readonly pushContact?: string | undefined;
+  /** The directory of the built dashboard. Default: the dashboard in this package. */
+  readonly dashboardDirectory?: string | undefined;
+  /** Receives a record of each request, and unexpected errors. */
+  readonly log?: RequestLog | undefined;
+  /** Receives errors of background work, which no request reports. Default: a process warning. */
+  readonly onProblem?: ((problem: unknown) => void) | undefined;
+}

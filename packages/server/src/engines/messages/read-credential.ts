@@ -1,9 +1,0 @@
-import type { Credential } from './messages-engine.ts';
-
-/** The key or token of the environment; the key goes first, as in the official SDK. Nothing if there is neither. */
-export function readCredential(environment: Readonly<Record<string, string | undefined>>): Credential | undefined {
-  const apiKey = environment['ANTHROPIC_API_KEY']?.trim() ?? '';
-  if (apiKey !== '') return { apiKey };
-  const authToken = environment['ANTHROPIC_AUTH_TOKEN']?.trim() ?? '';
-  return authToken === '' ? undefined : { authToken };
-}

@@ -1,0 +1,275 @@
+import type { AssistantBlock } from '../../base/content.ts';
+import { JsonGauge } from '../../base/json/json-gauge.ts';
+import { isObject, type Json, type JsonObject } from '../../base/json/json.ts';
+import { modelLimits } from './limits.ts';
+import type { EngineEvent, EngineFailure, Stop, Usage } from './engine.ts';
+import { brokenAnswer } from './failures.ts';
+import { addUsage } from './usage.ts';
+
+/**
+ * The events of a streamed Messages answer in, events of an engine out. What comes in is not trusted: whatever breaks
+ * the order of the API becomes a failure, never an answer with holes.
+ *
+ * @example
+ * const fold = new AnswerFold('claude-opus-5');
+ * for await (const event of stream) yield* fold.push(event);
+ */
+export class AnswerFold {
+  /** The usage that the answer has reported so far. */
+  usage: Usage | null = null;
+  /** Nothing before the answer has begun. */
+  #model: string | undefined;
+  readonly #asked: string;
+  #stop: Stop | undefined;
+  readonly #blocks: Growing[] = [];
+  /** The block that grows, and the number that the other side gives it. */
+  #open: { block: Growing; index: Json | undefined } | undefined;
+  #chars = 0;
+  /** Of the inputs of calls. */
+  #inputChars = 0;
+  #inputValues = 0;
+
+  /** `asked` is the model that was asked, for answers that do not say who gives them. */
+  constructor(asked: string) {
+    this.#asked = asked;
+  }
+
+  /** Nothing for what only the other side cares about, pings and kinds of events that are new. */
+  push(event: Json): EngineEvent[] {
+    if (!isObject(event)) return [this.#fail('an event of the answer is not a JSON object')];
+    switch (event['type']) {
+      case 'message_start':
+        return this.#start(event);
+      case 'content_block_start':
+        return this.#startBlock(event);
+      case 'content_block_delta':
+        return this.#grow(event);
+      case 'content_block_stop':
+        return this.#stopBlock(event);
+      case 'message_delta':
+        return this.#noteStop(event);
+      case 'message_stop':
+        return [this.#finish()];
+      default:
+        return [];
+    }
+  }
+
+  #start({ message }: JsonObject): EngineEvent[] {
+    if (!isObject(message)) return [this.#fail('its beginning says nothing')];
+    if (this.#model !== undefined) return [this.#fail('it begins twice')];
+    this.#model = toText(message['model']) || this.#asked;
+    this.usage = addUsage(this.usage, message['usage']);
+    return [];
+  }
+
+  #startBlock({ content_block: start, index }: JsonObject): EngineEvent[] {
+    if (!isObject(start) || typeof start['type'] !== 'string') return [this.#fail('a block has no type')];
+    if (start['type'] === 'tool_use' && !(toText(start['id']) && toText(start['name'])))
+      return [this.#fail('a call has no id or no name')];
+    if (this.#open !== undefined) return [this.#fail('a block begins inside another one')];
+    if (this.#blocks.length >= modelLimits.engineBlocksMax) {
+      return [this.#fail(`the answer has more than ${modelLimits.engineBlocksMax} blocks`, 'turn')];
+    }
+    const block: Growing = { kind: toKind(start['type']), start, text: '', signature: '', json: '' };
+    this.#open = { block, index };
+    const at = this.#blocks.push(block) - 1;
+    // Some endpoints put the first piece into the start.
+    const first = block.kind === 'text' ? start['text'] : block.kind === 'thinking' ? start['thinking'] : '';
+    block.signature = toText(start['signature']);
+    return [{ type: 'block_started', index: at, block: block.kind }, ...this.#addText(block, toText(first))];
+  }
+
+  #grow({ delta, index }: JsonObject): EngineEvent[] {
+    if (this.#open === undefined || this.#open.index !== index) return [this.#fail('a piece belongs to no open block')];
+    if (!isObject(delta)) return [this.#fail('a piece of a block is missing')];
+    const { block } = this.#open;
+    if (delta['type'] === 'text_delta' && block.kind === 'text') return this.#addText(block, toText(delta['text']));
+    if (delta['type'] === 'thinking_delta' && block.kind === 'thinking')
+      return this.#addText(block, toText(delta['thinking']));
+    if (delta['type'] === 'signature_delta') block.signature = toText(delta['signature']);
+    if (delta['type'] === 'citations_delta') {
+      block.citations ??= [];
+      block.citations.push(delta['citation'] ?? null);
+      return this.#count(CITATION_CHARS);
+    }
+    if (delta['type'] === 'input_json_delta') {
+      return this.#addInput(block, toText(delta['partial_json']));
+    }
+    return [];
+  }
+
+  #addText(block: Growing, text: string): EngineEvent[] {
+    if (text === '') return [];
+    block.text += text;
+    const failed = this.#count(text.length);
+    return failed.length > 0 ? failed : [{ type: 'delta', index: this.#blocks.length - 1, text }];
+  }
+
+  /** Long inputs are measured while they come: the parser could take a second for one. */
+  #addInput(block: Growing, piece: string): EngineEvent[] {
+    block.json += piece;
+    this.#inputChars += piece.length;
+    if (this.#inputChars > GAUGED_CHARS) {
+      const isNew = block.gauge === undefined;
+      block.gauge ??= new JsonGauge();
+      const before = isNew ? 0 : block.gauge.values;
+      block.gauge.push(Buffer.from(isNew ? block.json : piece));
+      this.#inputValues += block.gauge.values - before;
+    }
+    if (this.#inputValues <= modelLimits.engineValuesMax) return this.#count(piece.length);
+    return [this.#fail(`the inputs of its calls have more than ${modelLimits.engineValuesMax} values`, 'turn')];
+  }
+
+  /** A model that never stops must not fill the memory. */
+  #count(chars: number): EngineEvent[] {
+    this.#chars += chars;
+    if (this.#chars <= modelLimits.engineAnswerCharsMax) return [];
+    return [this.#fail(`the answer has more than ${modelLimits.engineAnswerCharsMax} characters`, 'turn')];
+  }
+
+  #stopBlock({ index }: JsonObject): EngineEvent[] {
+    if (this.#open === undefined || this.#open.index !== index) return [this.#fail('a block ends that is not open')];
+    this.#open = undefined;
+    return [];
+  }
+
+  #noteStop({ delta, usage }: JsonObject): EngineEvent[] {
+    this.usage = addUsage(this.usage, usage);
+    if (!isObject(delta)) return [];
+    const reason = delta['stop_reason'];
+    if (typeof reason === 'string') this.#stop = toStop(reason, delta['stop_details']);
+    return [];
+  }
+
+  #finish(): EngineEvent {
+    if (this.#model === undefined || this.usage === null) return this.#fail('it has no beginning');
+    if (this.#open !== undefined) return this.#fail('it ends inside a block');
+    if (this.#stop === undefined) return this.#fail('it ends without a reason');
+    const blocks = cuttingReasons.has(this.#stop.reason) ? withoutHalfCall(this.#blocks) : this.#blocks;
+    const content = blocks.map(toBlock).filter((block) => block !== undefined);
+    if (content.length < blocks.length) return this.#fail('the input of a tool call is not a JSON object');
+    const stop = keepPromise(this.#stop, content);
+    return { type: 'finished', content, stop, usage: this.usage, model: this.#model };
+  }
+
+  #fail(problem: string, consequence: EngineFailure['consequence'] = 'retry'): EngineEvent {
+    const failure = { ...brokenAnswer(`the model's answer cannot be used: ${problem}`), consequence };
+    return { type: 'failed', failure, usage: this.usage };
+  }
+}
+
+type Kind = 'text' | 'thinking' | 'tool_use' | 'other';
+
+interface Growing {
+  readonly kind: Kind;
+  /** As it began, with the fields that we do not know. */
+  readonly start: JsonObject;
+  /** Of a text or a thought. */
+  text: string;
+  signature: string;
+  citations?: Json[];
+  /** Of a call: its input so far, and how that is built if it is long. */
+  json: string;
+  gauge?: JsonGauge;
+}
+
+function toKind(type: string): Kind {
+  if (type === 'redacted_thinking') return 'thinking';
+  return type === 'text' || type === 'thinking' || type === 'tool_use' ? type : 'other';
+}
+
+/** What a citation counts as. It is not looked into, and hardly shorter. */
+const CITATION_CHARS = 100;
+
+/** Shorter ones are parsed in a moment, whatever they hold. */
+const GAUGED_CHARS = 64 * 1024;
+
+/** A call that was cut off before its input began looks like one that has none. */
+function withoutHalfCall(blocks: readonly Growing[]): readonly Growing[] {
+  const last = blocks.at(-1);
+  if (last?.kind !== 'tool_use') return blocks;
+  const isWhole = last.json === '' ? hasFields(last.start['input']) : isObject(parse(last.json));
+  return isWhole ? blocks : blocks.slice(0, -1);
+}
+
+function hasFields(input: Json | undefined): boolean {
+  return isObject(input) && Object.keys(input).length > 0;
+}
+
+/** Nothing for a call whose input cannot be read. */
+function toBlock({ start, text, signature, json, citations }: Growing): AssistantBlock | undefined {
+  const type = start['type'];
+  if (type === 'text') {
+    return { ...extrasOf(start, ['text']), type, text, ...(citations === undefined ? {} : { citations }) };
+  }
+  if (type === 'thinking') return { ...extrasOf(start, ['thinking', 'signature']), type, thinking: text, signature };
+  if (type === 'redacted_thinking') return { ...extrasOf(start, []), type, data: toText(start['data']) };
+  if (type !== 'tool_use') return { type: 'opaque', raw: json === '' ? start : { ...start, input: parse(json) ?? {} } };
+  const input = json === '' ? emptyInput(start['input']) : parse(json);
+  if (!isObject(input)) return undefined;
+  return { ...extrasOf(start, []), type, id: toText(start['id']), name: toText(start['name']), input };
+}
+
+/** Fields that we do not know travel on. Those that say nothing are left out, so that equal answers look equal. */
+function extrasOf(start: JsonObject, folded: readonly string[]): JsonObject {
+  const entries = Object.entries(start).filter(([name, value]) => {
+    if (folded.includes(name) || value === null) return false;
+    return !(name === 'caller' && isObject(value) && value['type'] === 'direct');
+  });
+  return Object.fromEntries(entries);
+}
+
+/** A call without input says so with no piece at all, or with its whole input at the beginning. */
+function emptyInput(input: Json | undefined): JsonObject {
+  return isObject(input) ? input : {};
+}
+
+function parse(json: string): Json | undefined {
+  try {
+    // JSON.parse gives what JSON can say, whatever its type says.
+    return JSON.parse(json) as Json;
+  } catch {
+    // Cut off or malformed: the caller decides which, by why the model stopped.
+    return undefined;
+  }
+}
+
+function toStop(reason: string, details: Json | undefined): Stop {
+  const known = stopReasons.get(reason) ?? 'end_turn';
+  const { category = null, explanation = null } = isObject(details) ? details : {};
+  return {
+    reason: known,
+    category: typeof category === 'string' ? category : null,
+    explanation: typeof explanation === 'string' ? explanation : null,
+  };
+}
+
+/** A reason that is new means no more than that the model has stopped. */
+const stopReasons: ReadonlyMap<string, Stop['reason']> = new Map<string, Stop['reason']>([
+  ['end_turn', 'end_turn'],
+  ['tool_use', 'tool_use'],
+  ['max_tokens', 'max_tokens'],
+  ['stop_sequence', 'stop_sequence'],
+  ['pause_turn', 'pause_turn'],
+  ['refusal', 'refusal'],
+  ['model_context_window_exceeded', 'context_window_exceeded'],
+]);
+
+/** Why a model may stop in the middle of a call. */
+const cuttingReasons: ReadonlySet<Stop['reason']> = new Set([
+  'max_tokens',
+  'refusal',
+  'stop_sequence',
+  'context_window_exceeded',
+]);
+
+/** `tool_use` promises a call: without one the session would wait for tool results forever. */
+function keepPromise(stop: Stop, content: readonly AssistantBlock[]): Stop {
+  if (stop.reason !== 'tool_use' || content.some(({ type }) => type === 'tool_use')) return stop;
+  return { ...stop, reason: 'end_turn' };
+}
+
+function toText(value: Json | undefined): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,53 @@
+import { toModelName } from './model-name.ts';
+
+/** Limits and abilities of a model. */
+export interface ModelTraits {
+  /** Tokens that go in and come out together. */
+  readonly contextTokens: number;
+  /** What an answer may have by default; thoughts count. */
+  readonly maxTokens: number;
+  /** Whether the model decides on its own how much to think. */
+  readonly isAdaptive: boolean;
+  /** The levels of effort that it takes. */
+  readonly efforts: readonly string[];
+}
+
+/** What a model can do. An unknown model is asked for nothing that some models lack. */
+export function traitsOf(modelId: string): ModelTraits {
+  const name = toModelName(modelId);
+  if (Object.hasOwn(traits, name) && traits[name] !== undefined) return traits[name];
+  // Every current Claude model allows at least this much, and newer ones will not allow less.
+  return name.startsWith('claude-') ? { ...unknown, maxTokens: 32_000 } : unknown;
+}
+
+const unknown: ModelTraits = { contextTokens: 200_000, maxTokens: 8_192, isAdaptive: false, efforts: [] };
+
+const upToHigh = ['low', 'medium', 'high'];
+const latest: ModelTraits = {
+  contextTokens: 1_000_000,
+  maxTokens: 64_000,
+  isAdaptive: true,
+  efforts: [...upToHigh, 'xhigh', 'max'],
+};
+const four6: ModelTraits = { ...latest, efforts: [...upToHigh, 'max'] };
+const four5: ModelTraits = { contextTokens: 200_000, maxTokens: 32_000, isAdaptive: false, efforts: [] };
+
+/** As their pages on https://platform.claude.com/docs/en/models say, read in October 2026. */
+const traits: Readonly<Record<string, ModelTraits>> = {
+  'claude-fable-5-1': latest,
+  'claude-mythos-5-1': latest,
+  'claude-fable-5': latest,
+  'claude-mythos-5': latest,
+  'claude-opus-5-5': latest,
+  'claude-opus-5': latest,
+  'claude-opus-4-8': latest,
+  'claude-opus-4-7': latest,
+  'claude-opus-4-6': four6,
+  'claude-opus-4-5': { ...four5, efforts: upToHigh },
+  'claude-sonnet-5-5': latest,
+  'claude-sonnet-5': latest,
+  'claude-sonnet-4-6': { ...four6, maxTokens: 32_000 },
+  'claude-sonnet-4-5': four5,
+  'claude-haiku-5-5': latest,
+  'claude-haiku-4-5': four5,
+};

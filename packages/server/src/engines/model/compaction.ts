@@ -1,0 +1,133 @@
+import { cutText } from '@fleetloom/protocol/fleet';
+import type { AssistantBlock, Message, ToolResultBlock } from '../../base/content.ts';
+import { modelLimits } from './limits.ts';
+import type { ModelRequest, Usage } from './engine.ts';
+import { estimateTokens } from './estimate-tokens.ts';
+
+// When a history no longer fits into the window of its model, the model sums it up and goes on with the summary. The
+// session decides when and writes it down; these functions know how. All of them are pure.
+
+/** A history, and the context window that it has to fit into. */
+export interface Fullness {
+  readonly messages: readonly Message[];
+  /** In tokens. */
+  readonly window: number;
+  /** Of the newest answer in the history. Without it, everything is estimated. */
+  readonly usage: Usage | null;
+}
+
+/** Whether a history should be summed up before it is sent again. */
+export function isNearlyFull({ messages, window, usage }: Fullness): boolean {
+  return countHistory(messages, usage) > (window * modelLimits.compactionFillPercent) / 100;
+}
+
+/** Whether there is something older than the newest exchange: only that can be summed up. */
+export function isCompactable(messages: readonly Message[]): boolean {
+  return findNewestExchange(messages) > 1;
+}
+
+/** What the endpoint counted up to its newest answer, and an estimate of what came after it. */
+function countHistory(messages: readonly Message[], usage: Usage | null): number {
+  if (usage === null) return estimateTokens(messages);
+  const answer = messages.findLastIndex(({ role }) => role === 'assistant');
+  const { inputTokens, outputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens } = usage;
+  const counted = inputTokens + outputTokens + cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens;
+  return counted + estimateTokens(messages.slice(answer + 1));
+}
+
+/**
+ * The request that asks for a summary. It begins as the one before did, so that the endpoint still has it in its cache,
+ * unless that would not fit: then long results are shortened, and after them the oldest exchanges left out.
+ */
+export function toSummaryRequest(request: ModelRequest, window: number): ModelRequest {
+  const budget = Math.floor((window * (modelLimits.compactionFillPercent + 100)) / 200);
+  const messages = fitInto(request.messages, budget);
+  return { ...request, messages: [...messages, { role: 'user', content: [{ type: 'text', text: SUMMARY_PROMPT }] }] };
+}
+
+const SUMMARY_PROMPT = [
+  'The conversation above is about to be replaced by a summary, because it nearly fills your context window. Write that',
+  'summary now. You will continue the work with nothing but it, the first message and your newest step, so put into it',
+  'whatever you would miss:',
+  '',
+  '1. What you were asked to do, with every wish, limit and correction that was given on the way.',
+  '2. What is done, and what came of it: decisions with their reasons, files and other things that were read, made or',
+  '   changed (with their full names and places), commands and results that matter, facts that were found.',
+  '3. What went wrong, and what was learnt from it.',
+  '4. The other agents that work on this, their tasks, and what they have reported or still owe.',
+  '5. What is under way right now, and the very next step.',
+  '',
+  'Quote names, numbers, paths, ids and error messages exactly. Do not call tools and do not go on with the work: answer',
+  'with the text of the summary only.',
+].join('\n');
+
+/** The text of the summary. Nothing if the model did not write one. */
+export function readSummary(content: readonly AssistantBlock[]): string | null {
+  const texts = content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  const summary = texts.join('\n').trim();
+  return summary === '' ? null : summary;
+}
+
+/**
+ * The history to go on with: the task as it was given, if it is not too long, the summary, and the newest exchange as it
+ * was. Nothing where there is no older exchange that a summary could stand for.
+ */
+export function toCompacted(messages: readonly Message[], summary: string, window: number): readonly Message[] | null {
+  const [task] = messages;
+  if (task === undefined || !isCompactable(messages)) return null;
+  const isShort = estimateTokens([task]) <= (window * modelLimits.compactionTaskPercent) / 100;
+  const summed: Message = { role: 'user', content: [{ type: 'text', text: `${SUMMARY_INTRODUCTION}\n\n${summary}` }] };
+  return [
+    ...(isShort ? [task] : []),
+    summed,
+    ...messages.slice(findNewestExchange(messages)).map(withoutThoughts).filter(hasContent),
+  ];
+}
+
+const SUMMARY_INTRODUCTION = 'The conversation so far was summed up to save space. This is the summary:';
+
+/** Where the newest answer begins. From there on to the end no call is without its result. */
+function findNewestExchange(messages: readonly Message[]): number {
+  let at = messages.findLastIndex(({ role }) => role === 'assistant');
+  // An answer that was paused, and the one that went on, belong together.
+  while (messages[at - 1]?.role === 'assistant') at -= 1;
+  return at;
+}
+
+/** Thoughts are sealed for the conversation that they were part of. In another one they are refused. */
+function withoutThoughts(message: Message): Message {
+  if (message.role === 'user') return message;
+  const content = message.content.filter(({ type }) => type !== 'thinking' && type !== 'redacted_thinking');
+  return { ...message, content };
+}
+
+/** An answer that was all thoughts is nothing without them, and endpoints refuse what is empty. */
+function hasContent({ content }: Message): boolean {
+  return content.length > 0;
+}
+
+function fitInto(messages: readonly Message[], budget: number): readonly Message[] {
+  if (estimateTokens(messages) <= budget) return messages;
+  const short = messages.map(shorten).filter(hasContent);
+  const starts = short.flatMap(({ role }, at) => (role === 'assistant' && short[at - 1]?.role === 'user' ? [at] : []));
+  for (const start of [1, ...starts.slice(1)]) {
+    const kept = [...short.slice(0, 1), ...short.slice(start)];
+    if (estimateTokens(kept) <= budget) return kept;
+  }
+  return [...short.slice(0, 1), ...short.slice(starts.at(-1) ?? 1)];
+}
+
+function shorten(message: Message): Message {
+  if (message.role === 'assistant') return withoutThoughts(message);
+  return { ...message, content: message.content.map((block) => (block.type === 'tool_result' ? cut(block) : block)) };
+}
+
+function cut(result: ToolResultBlock): ToolResultBlock {
+  const content = result.content.flatMap((part): ToolResultBlock['content'] => {
+    if (part.type !== 'text') return [{ type: 'text', text: `[${part.type} left out]` }];
+    const { compactionResultCharsMax: max } = modelLimits;
+    if (part.text.length <= max) return [part];
+    return [{ type: 'text', text: `${cutText(part.text, max)}\n[${part.text.length - max} more characters left out]` }];
+  });
+  return { ...result, content };
+}

@@ -1,0 +1,21 @@
+import { traitsOf } from './catalog/model-traits.ts';
+
+/**
+ * How many tokens a model takes in and gives out together. `overrides` go first: operators know their endpoints, and
+ * tests want windows that are soon full. They name a model, or with a star at the end all that begin so.
+ *
+ * @example
+ * contextWindowOf('scripted/echo', { 'scripted/*': 2_000 }); // 2000
+ */
+export function contextWindowOf(modelId: string, overrides: Readonly<Record<string, number>> = {}): number {
+  const exact = Object.hasOwn(overrides, modelId) ? overrides[modelId] : undefined;
+  return exact ?? findPattern(modelId, overrides) ?? traitsOf(modelId).contextTokens;
+}
+
+/** The longest pattern says most. */
+function findPattern(modelId: string, overrides: Readonly<Record<string, number>>): number | undefined {
+  const patterns = Object.entries(overrides).filter(([pattern]) => {
+    return pattern.endsWith('*') && modelId.startsWith(pattern.slice(0, -1));
+  });
+  return patterns.sort(([one], [other]) => other.length - one.length)[0]?.[1];
+}

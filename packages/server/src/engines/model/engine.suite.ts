@@ -1,0 +1,16 @@
+import { describe } from 'vitest';
+import { answersSuite } from './suite/answers.suite.ts';
+import { failuresSuite } from './suite/failures.suite.ts';
+import { interruptsSuite } from './suite/interrupts.suite.ts';
+import { randomScriptsSuite } from './suite/random-scripts.suite.ts';
+import type { CreateEngine } from './suite/send-request.suite.ts';
+
+/** What every engine does. Each implementation runs all of it, in front of the scripted model. */
+export function engineSuite(name: string, createEngine: CreateEngine): void {
+  describe(name, () => {
+    describe('answers', () => answersSuite(createEngine));
+    describe('failures', () => failuresSuite(createEngine));
+    describe('interrupts', () => interruptsSuite(createEngine));
+    describe('random scripts', () => randomScriptsSuite(createEngine));
+  });
+}

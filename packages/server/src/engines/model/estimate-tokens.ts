@@ -1,0 +1,51 @@
+import type { AssistantBlock, InputBlock, Message, ResultBlock, ToolResultBlock } from '../../base/content.ts';
+
+/**
+ * About how many tokens messages have. The endpoint counts better, but only what it has already read; this is for what
+ * it has not.
+ */
+export function estimateTokens(messages: readonly Message[]): number {
+  let tokens = 0;
+  for (const { content } of messages) for (const block of content) tokens += estimateBlock(block);
+  return tokens;
+}
+
+const CHARS_PER_TOKEN = 4;
+/** A picture of the largest size that models look at. */
+const IMAGE_TOKENS = 1_600;
+/** Pages hold pictures and fonts, so that a document has many more bytes than words. */
+const DOCUMENT_CHARS_PER_TOKEN = 30;
+/** Of which nothing is known but its name, such as one at an address. */
+const DOCUMENT_TOKENS = 3_000;
+
+function estimateBlock(block: AssistantBlock | InputBlock | ResultBlock | ToolResultBlock): number {
+  switch (block.type) {
+    case 'text':
+      return toTokens(block.text);
+    case 'thinking':
+      return toTokens(block.thinking);
+    case 'redacted_thinking':
+      return toTokens(block.data);
+    case 'tool_use':
+      return toTokens(block.name) + toTokens(JSON.stringify(block.input));
+    case 'tool_result':
+      return block.content.reduce((sum, part) => sum + estimateBlock(part), 1);
+    case 'image':
+      return IMAGE_TOKENS;
+    case 'document':
+      return estimateDocument(block.source);
+    case 'search_result':
+      return block.content.reduce((sum, part) => sum + estimateBlock(part), toTokens(block.title));
+    case 'opaque':
+      return toTokens(JSON.stringify(block.raw));
+  }
+}
+
+function estimateDocument({ type, data }: { readonly [key: string]: unknown }): number {
+  if (typeof data !== 'string') return DOCUMENT_TOKENS;
+  return type === 'text' ? toTokens(data) : Math.ceil(data.length / DOCUMENT_CHARS_PER_TOKEN);
+}
+
+function toTokens(text: string): number {
+  return Math.ceil(text.length / CHARS_PER_TOKEN);
+}

@@ -1,0 +1,25 @@
+import type { Clock } from '../../../base/clock.ts';
+import type { Schedule } from '../../../base/schedule.ts';
+import type { Governor } from './governor.ts';
+
+/** Exactly one of key and token. */
+export type Credential = { readonly apiKey: string } | { readonly authToken: string };
+
+/** Options of an engine for the Messages API. */
+export interface MessagesEngineOptions {
+  credential: Credential;
+  /** Of an endpoint that speaks the Messages API; Anthropic's by default. */
+  baseURL?: string | undefined;
+  /** How requests leave this process. */
+  fetch?: typeof globalThis.fetch | undefined;
+  /** Shared by all engines that talk to the same endpoint; by default the engine has its own. */
+  governor?: Governor | undefined;
+  /** Longest answer, instead of what each model is known to manage. */
+  maxTokens?: number | undefined;
+  /** Whether endpoints are asked to keep what repeats. Some do not know how. */
+  caching?: boolean | undefined;
+  firstByteMs?: number | undefined;
+  silenceMs?: number | undefined;
+  clock?: Clock | undefined;
+  schedule?: Schedule | undefined;
+}

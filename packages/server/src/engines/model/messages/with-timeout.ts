@@ -1,0 +1,14 @@
+import type { Schedule } from '../../../base/schedule.ts';
+
+/** The promise's outcome, or the error when it takes too long. */
+export async function withTimeout<T>(
+  promise: Promise<T>,
+  timeoutMs: number,
+  schedule: Schedule,
+  toError: () => Error,
+): Promise<T> {
+  return await new Promise((resolve, reject) => {
+    const cancel = schedule(() => reject(toError()), timeoutMs);
+    promise.then(resolve, reject).finally(cancel);
+  });
+}

@@ -1,0 +1,24 @@
+import { errorTypeOf, type Refusal } from '../failure.ts';
+import type { Plan } from './plan.ts';
+
+/** What an error response is planned from. */
+export interface RefusalInput {
+  status: number;
+  message: string;
+  requestId: string;
+  errorType?: string;
+  retryAfterS?: number | undefined;
+  param?: string | undefined;
+}
+
+/** An answer that is nothing but an error. */
+export function planRefusal(input: RefusalInput, afterMs = 0): Plan {
+  const items = [{ type: 'failure' as const, afterMs, failure: toRefusal(input) }];
+  return { requestId: input.requestId, stream: false, freeformTools: new Set(), items };
+}
+
+/** The error itself. */
+export function toRefusal(input: RefusalInput): Refusal {
+  const { status, message, requestId, errorType = errorTypeOf(status), retryAfterS, param } = input;
+  return { type: 'refused', status, errorType, message, requestId, retryAfterS, param };
+}

@@ -1,0 +1,62 @@
+import {
+  type BoundedPattern,
+  compileBounded,
+  includesText,
+  type WorkBudget,
+} from '../../../../base/bounded-pattern.ts';
+import { PatternError } from '../../../../base/linear-regex.ts';
+import { limits } from '../limits.ts';
+import { InvalidInput } from './invalid-input.ts';
+
+/**
+ * Whether the regular expression finds something. A script may come from any client that can send a message, so it is never
+ * V8 that searches, and a request has a budget for all of its expressions.
+ */
+export function matchText(source: string, text: string, path: string, budget: WorkBudget): boolean {
+  return orInvalidInput(path, () => compileMatch(source).test(text, budget));
+}
+
+/**
+ * What the expression finds last: its first group, or all of it where it has none. Nothing if it finds nothing. It looks at
+ * one line at a time, from the last one up: to find all matches in a long text may take the square of its length.
+ */
+export function findText(source: string, text: string, path: string, budget: WorkBudget): string {
+  return orInvalidInput(path, () => {
+    const pattern = compileMatch(source);
+    for (let end = text.length; end >= 0; ) {
+      const start = end === 0 ? 0 : text.lastIndexOf('\n', end - 1) + 1;
+      const found = pattern.findLast(text.slice(start, end), budget);
+      if (found !== undefined) return found.groups[0] ?? found.text;
+      end = start - 1;
+    }
+    return '';
+  });
+}
+
+/** Whether a text is part of another one. */
+export function holdsText(text: string, wanted: string, path: string, budget: WorkBudget): boolean {
+  return orInvalidInput(path, () => includesText(text, wanted, budget));
+}
+
+/** Throws a {@link PatternError}. */
+export function compileMatch(source: string): BoundedPattern {
+  const known = kept.get(source);
+  const pattern = known ?? compileBounded(source);
+  // The one that was not used for longest goes first.
+  kept.delete(source);
+  kept.set(source, pattern);
+  const [oldest] = kept.keys();
+  if (kept.size > limits.matchesKeptMax && oldest !== undefined) kept.delete(oldest);
+  return pattern;
+}
+
+const kept = new Map<string, BoundedPattern>();
+
+function orInvalidInput<Found>(path: string, find: () => Found): Found {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof PatternError) throw new InvalidInput(path, `cannot be searched for: ${error.message}`);
+    throw error;
+  }
+}

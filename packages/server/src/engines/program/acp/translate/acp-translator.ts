@@ -1,0 +1,264 @@
+import { cutText, cutTextStart } from '@fleetloom/protocol/fleet';
+import { isDeeper } from '../../../../base/json/is-deeper.ts';
+import { programLimits } from '../../limits.ts';
+import type { Fields, RequestId } from '../../lines/json-rpc-line.ts';
+import { record, text, toJson } from '../../lines/values.ts';
+import { type Decision, MAIN, type ProgramEvent, type TurnOutcome } from '../../program.ts';
+import type { ToolChoice } from '../../tool-choices.ts';
+import { type CallPolicy, toToolName } from '../approvals/call-policy.ts';
+import { CANCELLED, toDenial, toOutcome } from '../approvals/to-outcome.ts';
+import { GrowingText } from './growing-text.ts';
+import { toResult } from './to-result.ts';
+import { toUsage } from './to-usage.ts';
+
+/** Options of translating one conversation. */
+export interface AcpTranslatorOptions {
+  readonly policy: CallPolicy;
+  /** Every call that the agent asks for is denied. */
+  readonly isClosed: () => boolean;
+  /** The model that the agent uses, as far as it is known. */
+  readonly model: () => string;
+  /** Answers a permission request. */
+  readonly answer: (id: RequestId, result: object) => void;
+}
+
+/** A call of the agent. Its fields come in several updates. */
+interface OpenCall {
+  readonly callId: string;
+  fields: Fields;
+  isAnnounced: boolean;
+  terminal: string;
+  /** Permission requests that wait for a decision. */
+  waiting: { readonly id: RequestId; readonly params: Fields }[];
+  /** Null: not decided yet. */
+  decision: Decision | null;
+}
+
+/** The updates and permission requests of an ACP agent as events. Requests to its model are not reported: they are inferred. */
+export class AcpTranslator {
+  readonly #options: AcpTranslatorOptions;
+  readonly #text = new GrowingText();
+  readonly #calls = new Map<string, OpenCall>();
+  readonly #used = new Map<string, number>();
+  #isRequesting = false;
+  /** A result came in this request: what the agent says next belongs to another one. */
+  #hasResult = false;
+  #denials: string[] = [];
+  #isAtDenial = false;
+
+  constructor(options: AcpTranslatorOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the agent has done nothing since a call was denied. */
+  get isAtDenial(): boolean {
+    return this.#isAtDenial;
+  }
+
+  /** The reasons of denials that the model has not read; each is returned once. */
+  takeDenials(): readonly string[] {
+    return this.#denials.splice(0);
+  }
+
+  /** An `update` of the running turn. */
+  take(update: Fields): readonly ProgramEvent[] {
+    switch (update['sessionUpdate']) {
+      case 'agent_message_chunk':
+        return this.#grow('text', update);
+      case 'agent_thought_chunk':
+        return this.#grow('thinking', update);
+      case 'tool_call':
+      case 'tool_call_update':
+        return this.#update(update);
+      default:
+        return [];
+    }
+  }
+
+  /** A permission request. */
+  ask(id: RequestId, params: Fields): readonly ProgramEvent[] {
+    const toolCall = record(params['toolCall']) ?? {};
+    const events = this.#update({ ...toolCall, status: undefined });
+    const call = this.#calls.get(text(toolCall['toolCallId']) ?? '');
+    if (call === undefined) {
+      this.#options.answer(id, toOutcome(params, false));
+      return events;
+    }
+    const isFirst = call.waiting.length === 0;
+    const announced = [...events, ...this.#announce(call)];
+    call.waiting.push({ id, params });
+    const decision = call.decision ?? this.#decide(this.#permissionOf(call));
+    if (decision !== null) return [...announced, ...this.#answer(call, decision, call.decision !== null)];
+    if (!isFirst) return announced;
+    const reason = text(toolCall['title']) ?? null;
+    const { callId } = call;
+    // A session waits for a person when the request that made the call has ended.
+    const ended = this.#endRequest(false, null);
+    return [...announced, ...ended, { key: MAIN, type: 'ask', callId, kind: 'tool', reason, input: inputOf(call) }];
+  }
+
+  /** A decision of a person. It may come before the request. */
+  give(callId: string, decision: Decision): readonly ProgramEvent[] {
+    const call = [...this.#calls.values()].find((each) => each.callId === callId);
+    if (call === undefined || call.decision !== null) return [];
+    call.decision = decision;
+    return call.waiting.length === 0 ? [] : this.#answer(call, decision, true);
+  }
+
+  /** The turn is stopped: nothing is asked for any more, also not about a call that the agent was about to ask for. */
+  withdraw(): readonly ProgramEvent[] {
+    return [...this.#calls.values()].flatMap((call): ProgramEvent[] => {
+      const isUndecided = call.isAnnounced && call.decision === null && this.#permissionOf(call) === 'ask';
+      for (const { id } of call.waiting.splice(0)) this.#options.answer(id, CANCELLED);
+      if (!isUndecided) return [];
+      call.decision = { type: 'deny', message: STOPPED };
+      return [{ key: MAIN, type: 'ask_withdrawn', callId: call.callId }];
+    });
+  }
+
+  /** The prompt was answered. Every call has a result then. */
+  end(outcome: TurnOutcome, usage: unknown): readonly ProgramEvent[] {
+    const isError = outcome.type !== 'done' && outcome.type !== 'stopped';
+    const events = [...this.#text.end(), ...this.withdraw()];
+    for (const call of this.#calls.values()) {
+      events.push(...this.#announce(call), ...this.#result(call, true, [{ type: 'text', text: STOPPED }]));
+    }
+    // Usage without any output, or a failure before it, is that of a request too.
+    if (!this.#isRequesting && (isError || toUsage(usage).outputTokens > 0)) events.push(...this.#request());
+    events.push(...this.#endRequest(isError, usage));
+    this.#hasResult = false;
+    return events;
+  }
+
+  /** What the next turn does is not about the denials of this one. */
+  begin(): void {
+    this.#isAtDenial = false;
+  }
+
+  #grow(kind: 'text' | 'thinking', update: Fields): readonly ProgramEvent[] {
+    const said = text(record(update['content'])?.['text']);
+    if (said === undefined) return [];
+    this.#isAtDenial = false;
+    const messageId = text(update['messageId']);
+    const before = this.#text.isOpen(kind, messageId) ? [] : [...this.#text.end(), ...this.#request()];
+    return [...before, ...this.#text.grow(kind, messageId, said)];
+  }
+
+  #update(update: Fields): readonly ProgramEvent[] {
+    const id = text(update['toolCallId']);
+    if (id === undefined) return [];
+    const call = this.#calls.get(id) ?? this.#add(id, update);
+    if (call === undefined) return [];
+    const given = Object.entries(update).filter(([, value]) => value !== undefined && value !== null);
+    const input = { ...record(call.fields['rawInput']), ...record(update['rawInput']) };
+    call.fields = { ...call.fields, ...Object.fromEntries(given), rawInput: input };
+    const shown = text(record(record(update['_meta'])?.['terminal_output_delta'])?.['data']) ?? '';
+    call.terminal = cutTextStart(call.terminal + shown, programLimits.acpOutputCharsMax);
+    const { status } = update;
+    const isOver = status === 'completed' || status === 'failed';
+    if (!isOver && status !== 'in_progress') return [];
+    const events = this.#announce(call);
+    return isOver
+      ? [...events, ...this.#result(call, status === 'failed', toResult(call.fields, call.terminal))]
+      : events;
+  }
+
+  /** Only a `tool_call`, or a permission request, begins a call: an update of one that has ended is late. */
+  #add(id: string, update: Fields): OpenCall | undefined {
+    const isNew = update['sessionUpdate'] !== 'tool_call_update';
+    if (!isNew || this.#calls.size >= programLimits.acpCallsMax) return undefined;
+    this.#isAtDenial = false;
+    const times = (this.#used.get(id) ?? 0) + 1;
+    this.#used.set(id, times);
+    const callId = times === 1 ? id : `${id}#${times}`;
+    const call = { callId, fields: {}, isAnnounced: false, terminal: '', waiting: [], decision: null };
+    this.#calls.set(id, call);
+    return call;
+  }
+
+  /** Not before its input is known, which may come in an update. */
+  #announce(call: OpenCall): readonly ProgramEvent[] {
+    if (call.isAnnounced) return [];
+    call.isAnnounced = true;
+    const kind = text(call.fields['kind']);
+    const title = cutText(text(call.fields['title']) ?? kind ?? 'tool', NAME_CHARS_MAX);
+    const name = text(call.fields['name']) ?? toToolName(kind) ?? title;
+    const tool = { kind: 'builtin', permission: this.#permissionOf(call) } as const;
+    const { callId } = call;
+    const input = inputOf(call);
+    return [...this.#text.end(), ...this.#request(), { key: MAIN, type: 'call', callId, name, input, tool }];
+  }
+
+  #result(call: OpenCall, isError: boolean, content: ReturnType<typeof toResult>): readonly ProgramEvent[] {
+    const id = [...this.#calls].find(([, each]) => each === call)?.[0] ?? '';
+    this.#calls.delete(id);
+    this.#hasResult = true;
+    const denial = call.decision === null ? undefined : toDenial(call.decision);
+    const isDenied = isError && denial !== undefined;
+    const withdrawn: ProgramEvent[] =
+      call.waiting.length === 0 ? [] : [{ key: MAIN, type: 'ask_withdrawn', callId: call.callId }];
+    return [
+      ...withdrawn,
+      {
+        key: MAIN,
+        type: 'result',
+        callId: call.callId,
+        content: isDenied ? [{ type: 'text', text: denial }] : content,
+        isError,
+      },
+    ];
+  }
+
+  #permissionOf({ fields }: OpenCall): ToolChoice {
+    return this.#options.policy(text(fields['kind']));
+  }
+
+  /** By the definition and the mode; null: a person decides. */
+  #decide(permission: ToolChoice): Decision | null {
+    if (permission === 'deny') return { type: 'deny', message: NOT_GIVEN };
+    if (this.#options.isClosed()) return { type: 'deny', message: CLOSED };
+    return permission === 'allow' ? { type: 'allow' } : null;
+  }
+
+  #answer(call: OpenCall, decision: Decision, isPersons: boolean): readonly ProgramEvent[] {
+    call.decision = decision;
+    const denial = toDenial(decision);
+    for (const { id, params } of call.waiting.splice(0))
+      this.#options.answer(id, toOutcome(params, denial === undefined));
+    if (denial !== undefined) {
+      this.#denials.push(denial);
+      this.#isAtDenial = true;
+    }
+    return isPersons ? [{ key: MAIN, type: 'answered', callId: call.callId }] : [];
+  }
+
+  /** A request to the model begins with what it gave. */
+  #request(): readonly ProgramEvent[] {
+    if (this.#isRequesting && !this.#hasResult) return [];
+    const ended = this.#endRequest(false, null);
+    this.#isRequesting = true;
+    this.#hasResult = false;
+    return [...ended, { key: MAIN, type: 'request_started', model: this.#options.model() }];
+  }
+
+  #endRequest(isError: boolean, usage: unknown): readonly ProgramEvent[] {
+    if (!this.#isRequesting) return [];
+    this.#isRequesting = false;
+    const model = this.#options.model();
+    return [{ key: MAIN, type: 'request_ended', model, usage: toUsage(usage), stopReason: null, isError }];
+  }
+}
+
+const NAME_CHARS_MAX = 100;
+
+const STOPPED = 'The call was stopped.';
+
+const NOT_GIVEN = 'The definition of this agent does not give it this tool.';
+
+const CLOSED = 'Calls that need an approval are denied in this session.';
+
+function inputOf({ fields }: OpenCall) {
+  const input = fields['rawInput'];
+  const isUsable = Object.keys(record(input) ?? {}).length > 0 && !isDeeper(input, programLimits.acpNestingMax);
+  return toJson(isUsable ? input : { title: text(fields['title']) ?? '' });
+}

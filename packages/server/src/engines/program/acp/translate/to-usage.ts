@@ -1,0 +1,19 @@
+import type { Usage } from '../../../model/engine.ts';
+import { number, record } from '../../lines/values.ts';
+
+/** The usage of a whole turn, as `session/prompt` reports it; zeros where it reports nothing. */
+export function toUsage(reported: unknown): Usage {
+  const usage = record(reported);
+  const read = (name: string) => Math.max(0, number(usage?.[name]) ?? 0);
+  const [input, output] = [read('inputTokens'), read('outputTokens')];
+  const [cacheRead, cacheWrite] = [read('cachedReadTokens'), read('cachedWriteTokens')];
+  // Some agents count cached tokens as part of the input, others beside it.
+  const isContained = read('totalTokens') === input + output;
+  return {
+    inputTokens: isContained ? Math.max(0, input - cacheRead - cacheWrite) : input,
+    outputTokens: output,
+    cacheReadTokens: cacheRead,
+    cacheWrite5mTokens: cacheWrite,
+    cacheWrite1hTokens: 0,
+  };
+}

@@ -1,0 +1,113 @@
+import { createMessage, type PermissionRequest } from '@fleetloom/protocol/stream-json';
+import type { Decision } from '../../program.ts';
+import type { ClientResult } from '../../mcp/mcp-tools.ts';
+import { toPlainText } from '../lines/to-content.ts';
+import { type CallTool, QUESTION_TOOL } from './tool-policy.ts';
+import { record } from '../../lines/values.ts';
+
+/** What the program wants to know before it runs a call. Answers may come first, and in any order. */
+export class Asks {
+  readonly #write: (line: string) => void;
+  readonly #onAnswered: (callId: string) => void;
+  readonly #pending = new Map<string, PermissionRequest>();
+  readonly #answers = new Map<string, Decision | ClientResult>();
+
+  /** `onAnswered` is called when the answer that was given for a call was written. */
+  constructor(write: (line: string) => void, onAnswered: (callId: string) => void = () => {}) {
+    this.#write = write;
+    this.#onAnswered = onAnswered;
+  }
+
+  /**
+   * Answers the request at once where the definition decides it, or where the decision came first. Returns whether it waits
+   * for a decision.
+   */
+  take(request: PermissionRequest, callId: string, tool: CallTool, { isPlanning = false } = {}): boolean {
+    const line = this.#toImmediateLine(request, callId, tool, isPlanning);
+    if (line === undefined) this.#pending.set(callId, request);
+    else this.#write(line);
+    return line === undefined;
+  }
+
+  #toImmediateLine(
+    request: PermissionRequest,
+    callId: string,
+    tool: CallTool,
+    isPlanning: boolean,
+  ): string | undefined {
+    if (tool.kind === 'denied') return createMessage.deny(request, { message: tool.message });
+    const isAsked = 'permission' in tool ? tool.permission === 'ask' : request.toolName === QUESTION_TOOL;
+    // In plan mode the program asks for what the mode forbids: a definition that allows the tool does not allow that.
+    if (!isAsked && !isPlanning) return createMessage.approve(request);
+    const answer = this.#answers.get(callId);
+    this.#answers.delete(callId);
+    if (answer === undefined) return undefined;
+    this.#onAnswered(callId);
+    return toLine(request, answer);
+  }
+
+  /** A decision, or the answer of a person to a question. */
+  give(callId: string, answer: Decision | ClientResult): void {
+    const request = this.#pending.get(callId);
+    if (request === undefined) return void this.#answers.set(callId, answer);
+    this.forget(callId);
+    this.#write(toLine(request, answer));
+    this.#onAnswered(callId);
+  }
+
+  /** The program does not want to know it any more. The call that it was about. */
+  withdraw(requestId: string): string | undefined {
+    const found = [...this.#pending].find(([, request]) => request.requestId === requestId);
+    if (found !== undefined) this.forget(found[0]);
+    return found?.[0];
+  }
+
+  /** The call has a result. */
+  forget(callId: string): void {
+    this.#pending.delete(callId);
+    this.#answers.delete(callId);
+  }
+}
+
+function toLine(request: PermissionRequest, answer: Decision | ClientResult): string {
+  if ('content' in answer) return toAnswerLine(request, answer);
+  if (answer.type === 'allow') {
+    const { updatedInput } = answer;
+    return createMessage.approve(request, updatedInput === undefined ? {} : { updatedInput: { ...updatedInput } });
+  }
+  const { message, isInterrupting = false } = answer;
+  return createMessage.deny(request, { message, ...(isInterrupting ? { interrupt: true } : {}) });
+}
+
+/**
+ * Answers are kept in the input of the question. A text answers all questions. A JSON object whose keys are questions and
+ * whose values are texts answers each by its own text; any other JSON is a text like others.
+ */
+function toAnswerLine(request: PermissionRequest, { content, isError }: ClientResult): string {
+  const said = toPlainText(content);
+  if (isError) return createMessage.deny(request, { message: said });
+  const input = record(request.input) ?? {};
+  const asked = Array.isArray(input['questions']) ? input['questions'] : [];
+  const questions = asked.map((question) => String(record(question)?.['question']));
+  const every = Object.fromEntries(questions.map((question) => [question, said]));
+  return createMessage.approve(request, {
+    updatedInput: { ...input, answers: parseAnswers(said, questions) ?? every },
+  });
+}
+
+function parseAnswers(said: string, questions: readonly string[]): Record<string, unknown> | undefined {
+  const given = parseObject(said);
+  const answers = record(given?.['answers']) ?? given;
+  if (answers === undefined) return undefined;
+  const entries = Object.entries(answers);
+  const isRight = ([question, answer]: [string, unknown]) => questions.includes(question) && typeof answer === 'string';
+  return entries.length > 0 && entries.every(isRight) ? answers : undefined;
+}
+
+function parseObject(said: string): Record<string, unknown> | undefined {
+  try {
+    return record(JSON.parse(said));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,8 @@
+import type { ProgramAsk } from '../../program.ts';
+import { PLAN_TOOLS, QUESTION_TOOL } from './tool-policy.ts';
+
+/** What a person is asked for: whether a tool may run, the answer to a question, or whether a plan is good. */
+export function toAskKind(toolName: string): ProgramAsk['kind'] {
+  if (toolName === QUESTION_TOOL) return 'question';
+  return PLAN_TOOLS.has(toolName) ? 'plan' : 'tool';
+}

@@ -1,0 +1,242 @@
+import { createMessage, type LineSink, StreamJsonReader } from '@fleetloom/protocol/stream-json';
+import type { ProgramHandle } from '../engine/create-program-engine.ts';
+import { programLimits } from '../limits.ts';
+import type { Cancel } from '../../../base/schedule.ts';
+import type { ProgramControl } from '../program-controls.ts';
+import { MAIN, type ProgramEvent, type ProgramOptions } from '../program.ts';
+import { Asks } from './approvals/asks.ts';
+import { controlProgram } from './controls/control-program.ts';
+import { ControlRequests } from './controls/control-requests.ts';
+import { toMessageUuid } from './controls/to-message-uuid.ts';
+import { EventQueue } from '../process/event-queue.ts';
+import type { GatewayEvent } from '../gateway/events.ts';
+import type { GatewaySession } from '../gateway/gateway.ts';
+import { HeldPrompts } from './controls/held-prompts.ts';
+import type { ProgramLaunch } from '../launch/to-launch.ts';
+import { isOversizedLine } from '../process/oversized-line.ts';
+import { type ProcessOptions, ProgramProcess } from '../process/process.ts';
+import { ProgramTranslator } from './translate/program-translator.ts';
+import { toAgents, toArguments } from './launch/to-arguments.ts';
+import { toWireBlocks } from './lines/to-content.ts';
+import { listCustomTools } from '../mcp/mcp-tools.ts';
+import { TOOL_SERVER } from '../mcp/server-names.ts';
+import { ToolServer } from './approvals/tool-server.ts';
+import { LineOrder } from './transcript/line-order.ts';
+import { SilentAgents, type SilentAgentsOptions } from './transcript/silent-agents.ts';
+import { Workflows } from './transcript/workflows.ts';
+
+/** Options of one running claude program. */
+export interface ClaudeProgramOptions extends ProgramOptions, Pick<ProcessOptions, 'register' | 'schedule'> {
+  /** What this version can be asked for outside of turns. */
+  readonly controls: readonly ProgramControl[];
+  /** Agents of agents have lines too. */
+  readonly hearsNested: boolean;
+  /** A file with the settings that have precedence; without one they are on the command line. */
+  readonly settingsFile?: string | undefined;
+  /** How to start the program with these arguments. */
+  readonly toLaunch: (args: readonly string[]) => ProgramLaunch;
+  /** Where the program keeps the transcripts of sub-agents whose lines it does not print. */
+  readonly transcripts: Pick<SilentAgentsOptions, 'projects' | 'sizes'>;
+  /** Called with the id of every conversation of the program, before the event that names it. */
+  readonly onConversation?: ((conversation: string) => void) | undefined;
+  /** Its way to the endpoint, on which its agents are listened to, if there is one. */
+  readonly gateway?: ProgramGateway | undefined;
+}
+
+/** The gateway of one program. */
+export interface ProgramGateway {
+  readonly session: GatewaySession;
+  /** Sets the listener for what passes, from now on. */
+  readonly hear: (listener: (event: GatewayEvent) => void) => void;
+}
+
+/** The program of one session: lines out of its process become events, and what we want of it lines into it. */
+export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle {
+  const { agent, members, gateway } = options;
+  const queue = new EventQueue<ProgramEvent>({
+    sizeMax: programLimits.programQueueBytesMax,
+    takeMax: programLimits.programTakeBytesMax,
+    onFull: () => program.pause(),
+    onRoom: () => {
+      pace();
+      onRoom();
+    },
+  });
+  const write = (line: string) => program.write(line);
+  const onAnswered = (callId: string) => push(translator.answered(callId));
+  const asks = new Asks(write, onAnswered);
+  const requests = new ControlRequests({ write, schedule: options.schedule });
+  const tools = new ToolServer(listCustomTools([agent, ...members]), write, onAnswered);
+  const onUnknownRequest = (requestId: string) =>
+    write(createMessage.answerError(requestId, 'This host cannot do that.'));
+  const translator = new ProgramTranslator({
+    agent,
+    members,
+    asks,
+    tools,
+    known: options.known,
+    isResumed: options.resume !== null,
+    hearsNested: options.hearsNested,
+    whyUnreachable: (serverName) => gateway?.session.whyUnreachable(serverName) ?? null,
+    onUnknownRequest,
+  });
+  const reader = new StreamJsonReader({ lineBytesMax: programLimits.programLineBytesMax });
+  let events: ProgramEvent[] = [];
+  let noiseBytes = 0;
+  let isOver = false;
+  const push = (taken: readonly ProgramEvent[]) => {
+    for (const event of taken) {
+      if (event.type === 'opened') options.onConversation?.(event.conversation);
+      events.push(event);
+    }
+  };
+  let onRoom = () => {};
+  const silent = new SilentAgents({
+    ...options.transcripts,
+    schedule: options.schedule,
+    take: (line, bytes) => {
+      push(translator.take(line));
+      flush(bytes);
+      return queue.isFull ? new Promise((resolve) => (onRoom = resolve)) : undefined;
+    },
+    onProblem: (key, problem) => push(translator.missTranscript(key, problem)),
+  });
+  const lines = new LineOrder({
+    before: (line) => silent.before(line),
+    take: (line) => push(translator.take(line)),
+    onFailure: () => push(translator.missTranscript(MAIN, 'unreadable')),
+    onHold: () => program.pause(),
+    onRelease: () => {
+      flush(0);
+      pace();
+    },
+  });
+  const workflows = new Workflows({
+    schedule: options.schedule,
+    onLate: (request) => {
+      lines.push(request);
+      flush(0);
+    },
+  });
+  const pace = () => (lines.isHeld || queue.isFull ? program.pause() : program.resume());
+  const sink: LineSink = {
+    bytes: isOversizedLine,
+    message: (line) => {
+      if (prompts.takeReport(line) || requests.take(line)) return;
+      for (const each of workflows.expand(line)) lines.push(each);
+    },
+    // A line that cannot be read is lost, and the next one is read as if nothing had happened.
+    issue: () => {},
+  };
+  const prompts = new HeldPrompts({
+    settings: options.settings ?? 'none',
+    write,
+    schedule: options.schedule,
+    onLoaded: (loaded) => queue.push([{ key: MAIN, ...loaded }], 0),
+  });
+  let cancelPatience: Cancel | undefined;
+  /** A turn that was announced by its nature has to come soon, or it does not come. */
+  const watchExpected = () => {
+    if (translator.isExpecting && !isOver) {
+      cancelPatience ??= options.schedule(() => {
+        cancelPatience = undefined;
+        push(translator.giveUp());
+        flush(0);
+      }, programLimits.programExpectMs);
+    } else {
+      cancelPatience?.();
+      cancelPatience = undefined;
+    }
+  };
+  const flush = (size: number) => {
+    watchExpected();
+    const taken = events;
+    events = [];
+    queue.push(taken, size);
+  };
+
+  gateway?.hear((event) => {
+    push(translator.takeTapped(event, queue.isFull));
+    // Events of lines that were taken while another one waits come first.
+    flush(event.event.type === 'delta' ? event.event.text.length : 0);
+  });
+  // Not through a port of this machine: its secret would stand on the command line, which other users can read.
+  const isOnlyWay = gateway !== undefined && gateway.session.socketPath !== null;
+  const mcpUrlOf = isOnlyWay ? (name: string) => gateway.session.mcpUrlOf(name) : undefined;
+  const program = new ProgramProcess({
+    ...options,
+    launch: options.toLaunch(toArguments({ ...options, mcpUrlOf })),
+    onOutput: (bytes) => {
+      reader.read(bytes, sink);
+      noiseBytes = events.length > 0 ? 0 : noiseBytes + bytes.length;
+      if (noiseBytes > programLimits.programNoiseBytesMax) {
+        program.fail(`it wrote more than ${programLimits.programNoiseBytesMax} bytes without any event`);
+      }
+    },
+    // Not after each piece: the log commits the events of one flush together.
+    onPassed: flush,
+    onExit: (exit) => {
+      prompts.close();
+      requests.close();
+      gateway?.session.close();
+      silent.stop();
+      workflows.close();
+      reader.readEnd(sink);
+      lines.end(
+        () => silent.rest(),
+        () => {
+          isOver = true;
+          events.push({ type: 'exited', key: MAIN, ...exit });
+          flush(0);
+          queue.end();
+        },
+      );
+    },
+  });
+  write(
+    createMessage.initialize({
+      // Without it sub-agents in the foreground would be silent.
+      forwardSubagentText: true,
+      forwardNestedSubagentToolCalls: true,
+      // An interrupt is for the main agent; others are stopped one by one.
+      perTaskStopAffordance: true,
+      ...(members.length === 0 ? {} : { agents: toAgents(members) }),
+      ...(agent.system === null || agent.system === '' ? {} : { appendSystemPrompt: agent.system }),
+      ...(tools.isEmpty ? {} : { sdkMcpServers: [TOOL_SERVER] }),
+    }),
+  );
+  prompts.begin();
+
+  return {
+    gone: program.gone,
+    events: queue,
+    say: (content, messageId) => {
+      translator.said();
+      const named = messageId === undefined ? {} : { uuid: toMessageUuid(options.sessionId, messageId) };
+      prompts.write(createMessage.user(toWireBlocks(content), named));
+    },
+    interrupt: () => write(createMessage.interrupt()),
+    stopThread: (key) => write(createMessage.stopTask(workflows.taskOf(translator.taskOf(key)))),
+    setModel: (model) => write(createMessage.setModel(model ?? 'default')),
+    setPermissionMode: (mode) => write(createMessage.setPermissionMode(mode)),
+    answer: (callId, decision) => {
+      asks.give(callId, decision);
+      flush(0);
+    },
+    giveResult: (callId, result) => {
+      // One of them knows the call: questions are asked for, custom tools are called.
+      if (translator.isQuestion(callId)) asks.give(callId, result);
+      else tools.give(callId, result);
+      flush(0);
+    },
+    controls: options.controls,
+    control: (request) => controlProgram(requests, options.sessionId, request),
+    vitals: () => program.vitals,
+    close: (options) => {
+      const { isResting } = translator;
+      // 2.1.197 asks its model once more between SIGTERM and its end, and may run a tool again.
+      if (!isResting) gateway?.session.close();
+      return program.close({ isResting, ...options });
+    },
+  };
+}

@@ -1,0 +1,251 @@
+import type { StreamJsonMessage } from '@fleetloom/protocol/stream-json';
+import { programLimits } from '../../limits.ts';
+import type { Schedule } from '../../../../base/schedule.ts';
+import { record, text } from '../../lines/values.ts';
+import { findTranscripts } from './find-transcripts.ts';
+import { blocksOf, SilentAgent, type TranscriptProblem } from './silent-agent.ts';
+import { TranscriptFile } from './transcript-file.ts';
+import { isThere, type Wanted } from './wanted.ts';
+
+/** Options of reading agents whose text is not in the output. */
+export interface SilentAgentsOptions {
+  /** The directory `projects` of the program's configuration. */
+  readonly projects: string;
+  readonly schedule: Schedule;
+  /** How long the transcripts of earlier processes are, by agent: that much of them is in the log already. */
+  readonly sizes: ReadonlyMap<string, number>;
+  /** Takes a line that the program has not printed. No more is read until the promise resolves, if there is one. */
+  readonly take: (line: StreamJsonMessage, bytes: number) => Promise<void> | undefined;
+  /** The log has not all of the transcript of a sub-agent. */
+  readonly onProblem: (taskId: string, problem: TranscriptProblem) => void;
+}
+
+/**
+ * Sub-agents whose lines the program does not print: 2.1.197 prints none of agents of agents. What they said and did is read
+ * from their transcripts when they make progress, when they need an approval and when they end.
+ */
+export class SilentAgents {
+  readonly #options: SilentAgentsOptions;
+  readonly #agents = new Map<string, SilentAgent>();
+  readonly #byCall = new Map<string, SilentAgent>();
+  /** Calls that are known, and whether the main agent made them. */
+  readonly #calls = new Map<string, boolean>();
+  #isStopped = false;
+  /** When the last agents were stopped. */
+  #stoppedAt = 0;
+
+  constructor(options: SilentAgentsOptions) {
+    this.#options = options;
+  }
+
+  /** Takes what has to be taken before the line, if there may be anything. */
+  before(line: StreamJsonMessage): Promise<void> | undefined {
+    this.#note(line);
+    if (line.type === 'result') return this.rest();
+    const request = record(line['request']);
+    const agent = this.#find(line.type === 'control_request' ? request?.['agent_id'] : line['task_id']);
+    if (agent === undefined || !this.#isSilent(agent)) return undefined;
+    if (line.subtype === 'task_started') return agent.callId === null ? this.#begin(agent, line) : undefined;
+    if (line.type === 'control_request') {
+      const callId = text(request?.['tool_use_id']);
+      if (request?.['subtype'] !== 'can_use_tool' || callId === undefined) return undefined;
+      agent.expect(callId);
+      return this.#recover(agent, { type: 'call', callId });
+    }
+    if (line.subtype === 'task_progress') return this.#recover(agent, { type: 'now' });
+    const status = endOf(line);
+    if (status === undefined) return undefined;
+    return this.#recover(agent, { type: 'end', isCompleted: status === 'completed' });
+  }
+
+  /** The lines of a workflow have only the beginning of the prompt of each agent. */
+  async #begin(agent: SilentAgent, line: StreamJsonMessage): Promise<void> {
+    // The agent has a thread from this line on, and what it has done by now follows with the next one.
+    await this.#recover(agent, { type: 'prompt' });
+    line['prompt'] = agent.prompt ?? line['prompt'];
+    agent.prompt = undefined;
+  }
+
+  /** What there is of agents that have not ended: the turn is over, or the program. */
+  rest(): Promise<void> | undefined {
+    const open = [...this.#agents.values()].filter((agent) => this.#isSilent(agent));
+    return open.length === 0 ? undefined : this.#recoverAll(open);
+  }
+
+  /** The program has ended: nothing is waited for any more. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  #note(line: StreamJsonMessage): void {
+    if (line.type === 'system' && line.subtype === 'task_started') return this.#started(line);
+    const isMain = line.parent_tool_use_id === null || line.parent_tool_use_id === undefined;
+    if (line.type === 'assistant') {
+      for (const block of blocksOf(line)) if (block['type'] === 'tool_use') this.#made(String(block['id']), isMain);
+    } else if (line.type === 'stream_event') {
+      const block = record(record(line['event'])?.['content_block']);
+      if (block?.['type'] === 'tool_use') this.#made(String(block['id']), isMain);
+      return;
+    } else if (line.type !== 'user') return;
+    const agent = this.#byCall.get(line.parent_tool_use_id ?? '');
+    if (agent !== undefined) agent.hasLines = true;
+  }
+
+  #started(line: StreamJsonMessage): void {
+    const taskId = text(line['task_id']);
+    const callId = text(line['tool_use_id']) ?? null;
+    if (taskId === undefined || line['task_type'] !== 'local_agent') return;
+    const known = this.#agents.get(taskId);
+    if (known !== undefined) return known.restart();
+    const agent = new SilentAgent(taskId, callId, text(line.session_id) ?? '');
+    this.#agents.set(taskId, agent);
+    if (callId !== null) this.#byCall.set(callId, agent);
+    forgetOldest(this.#agents);
+    forgetOldest(this.#byCall);
+  }
+
+  #made(callId: string, isMain: boolean): void {
+    this.#calls.set(callId, isMain);
+    forgetOldest(this.#calls);
+  }
+
+  #find(taskId: unknown): SilentAgent | undefined {
+    return this.#agents.get(text(taskId) ?? '');
+  }
+
+  /** The lines of an agent of the main agent are printed, if only later. */
+  #isSilent({ isOpen, hasLines, callId }: SilentAgent): boolean {
+    return isOpen && !hasLines && (callId === null || this.#calls.get(callId) !== true);
+  }
+
+  async #recoverAll(agents: readonly SilentAgent[]): Promise<void> {
+    for (const agent of agents) {
+      await this.#read(agent, 'all');
+      this.#report(agent);
+    }
+  }
+
+  /** The program writes transcripts with a delay, so that one may have to be read several times. */
+  async #recover(agent: SilentAgent, wanted: Wanted): Promise<void> {
+    const startedAt = Date.now();
+    const since = wanted.type === 'end' && !wanted.isCompleted ? this.#beginStop() : startedAt;
+    const attempts = wanted.type === 'now' ? 0 : programLimits.transcriptWaitMs / programLimits.transcriptPollMs;
+    for (let attempt = 0; ; attempt++) {
+      // A search among many files may take longer than the wait between two attempts.
+      const isLate = attempt >= attempts || Date.now() - startedAt >= programLimits.transcriptWaitMs;
+      const isLast = isLate || this.#isStopped;
+      if (wanted.type !== 'now') await this.#readParent(agent);
+      const isDue = wanted.type === 'now' ? this.#isMade(agent) : isLast || this.#isParentKnown(agent);
+      if (isDue) await this.#read(agent, PARTS[wanted.type]);
+      if (isLast || isThere(agent, wanted, { since, hasCall: (callId) => this.#calls.has(callId) })) break;
+      await new Promise<void>((resolve) => this.#options.schedule(resolve, programLimits.transcriptPollMs));
+    }
+    if (wanted.type === 'end' && wanted.isCompleted && agent.file === undefined) agent.problem('missing');
+    if (wanted.type === 'end' && agent.file?.isReadable === false) agent.problem('unreadable');
+    // Before the line that begins the agent there is no thread to report on.
+    if (wanted.type !== 'prompt') this.#report(agent);
+    if (wanted.type === 'end') agent.end();
+  }
+
+  #report(agent: SilentAgent): void {
+    for (const problem of agent.takeProblems()) this.#options.onProblem(agent.taskId, problem);
+  }
+
+  /** Agents that are stopped together are waited for together. */
+  #beginStop(): number {
+    if (Date.now() - this.#stoppedAt > 2 * programLimits.transcriptStoppedMs) this.#stoppedAt = Date.now();
+    return this.#stoppedAt;
+  }
+
+  /**
+   * The agent that started this one may be silent too, and then only its transcript has the call that did. Those whose own call is
+   * not known wait for it: their lines would open them below another agent.
+   */
+  async #readParent(agent: SilentAgent): Promise<void> {
+    const read = new Set<SilentAgent>();
+    while (!this.#isParentKnown(agent)) {
+      const other = this.#othersOf(agent).find((each) => !read.has(each) && this.#isMade(each));
+      if (other === undefined) return;
+      read.add(other);
+      await this.#read(other, 'due');
+    }
+  }
+
+  #isParentKnown(agent: SilentAgent): boolean {
+    return this.#isMade(agent) || this.#othersOf(agent).length === 0;
+  }
+
+  /** Agents of workflows have no call that could be waited for. */
+  #isMade({ callId }: SilentAgent): boolean {
+    return callId === null || this.#calls.has(callId);
+  }
+
+  #othersOf(agent: SilentAgent): SilentAgent[] {
+    return [...this.#agents.values()].filter((other) => other !== agent && this.#isSilent(other));
+  }
+
+  /** Never rejects: a failure is a problem of the transcript, and the thread of the agent goes on. */
+  async #read(agent: SilentAgent, part: Part): Promise<void> {
+    try {
+      agent.file ??= await this.#open(agent);
+      const skipped = agent.file?.skipped ?? 0;
+      for (let room: Promise<void> | undefined; agent.file !== undefined && !agent.isCut; room = undefined) {
+        await agent.file.read((transcribed, bytes) => {
+          if (part === 'due' && this.#isEarly(agent, transcribed)) return 'refuse';
+          if (part === 'prompt' && (agent.hasBegun || transcribed.type === 'assistant')) {
+            agent.hasBegun = true;
+            return 'refuse';
+          }
+          const line = agent.add(transcribed);
+          if (line !== undefined) room = this.#take(line, bytes);
+          return room !== undefined || agent.isCut ? 'stop' : 'continue';
+        });
+        if (room === undefined) break;
+        await room;
+      }
+      if ((agent.file?.skipped ?? 0) > skipped) agent.problem('record_too_large');
+      if (agent.isCut) agent.problem('too_large');
+    } catch {
+      agent.problem('unreadable');
+    }
+  }
+
+  #take(line: StreamJsonMessage, bytes: number): Promise<void> | undefined {
+    for (const block of blocksOf(line)) if (block['type'] === 'tool_use') this.#made(String(block['id']), false);
+    return this.#options.take(line, bytes);
+  }
+
+  /** Whether the record is the report of an agent that has not ended as far as was read. */
+  #isEarly({ calls }: SilentAgent, transcribed: StreamJsonMessage): boolean {
+    return blocksOf(transcribed).some(({ tool_use_id: id }) => {
+      const callId = text(id);
+      return callId !== undefined && calls.has(callId) && this.#byCall.get(callId)?.isOpen === true;
+    });
+  }
+
+  async #open({ taskId, conversation }: SilentAgent): Promise<TranscriptFile | undefined> {
+    const { projects, sizes } = this.#options;
+    const found = (await findTranscripts(projects, conversation)).find(({ agentId }) => agentId === taskId);
+    if (found === undefined) return undefined;
+    return new TranscriptFile({ root: projects, path: found.path, offset: sizes.get(taskId) ?? 0 });
+  }
+}
+
+/** How much a read takes: the prompt, what is due before agents that still run have reported, or all there is. */
+type Part = 'prompt' | 'due' | 'all';
+
+const PARTS = { prompt: 'prompt', now: 'due', call: 'all', end: 'all' } as const satisfies Record<Wanted['type'], Part>;
+
+/** How a task line says that its agent has ended; undefined if it does not. */
+function endOf(line: StreamJsonMessage): string | undefined {
+  if (line.subtype === 'task_notification') return text(line['status']);
+  const status = line.subtype === 'task_updated' ? text(record(line['patch'])?.['status']) : undefined;
+  return status === 'completed' || status === 'failed' || status === 'killed' || status === 'stopped'
+    ? status
+    : undefined;
+}
+
+function forgetOldest(map: Map<string, unknown>): void {
+  const [oldest] = map.keys();
+  if (map.size > programLimits.transcriptFilesMax && oldest !== undefined) map.delete(oldest);
+}

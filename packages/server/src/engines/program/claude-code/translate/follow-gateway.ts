@@ -1,0 +1,41 @@
+import type { ProgramEvent } from '../../program.ts';
+import type { GatewayEvent } from '../../gateway/events.ts';
+import type { OpenAnswer } from './open-answer.ts';
+import type { BlockKind } from './open-block.ts';
+
+/** Takes over what the gateway saw of an open answer. While `isFull` the reader of the events cannot follow. */
+export function followGateway(open: OpenAnswer, { requestId, event }: GatewayEvent, isFull: boolean): ProgramEvent[] {
+  switch (event.type) {
+    case 'block_started':
+      open.start(nameOf(requestId, event.index), kinds[event.block], event.call?.id ?? null);
+      return [];
+    case 'delta':
+      return open.grow(nameOf(requestId, event.index), event.text, isFull);
+    case 'block_stopped':
+      return open.stop(nameOf(requestId, event.index));
+    case 'usage':
+      open.usage = event.usage;
+      open.stopReason = event.stopReason ?? open.stopReason;
+      return [];
+    case 'finished':
+      return open.finish(false);
+    case 'failed':
+      if (event.failure.reason !== 'unreadable') return open.finish(true);
+      open.followLines();
+      return [];
+    default:
+      return [];
+  }
+}
+
+const kinds: Readonly<Record<'text' | 'thinking' | 'tool_use' | 'other', BlockKind>> = {
+  text: 'text',
+  thinking: 'thinking',
+  tool_use: 'call',
+  other: 'opaque',
+};
+
+/** Requests of the gateway are unique, also where an endpoint answers two of them with one message id. */
+function nameOf(requestId: string, index: number): string {
+  return `${requestId} #${index}`;
+}

@@ -1,0 +1,95 @@
+import type { StreamJsonMessage, WireBlock } from '@fleetloom/protocol/stream-json';
+import { expect, it } from 'vitest';
+import { agent } from '../../suite/conversation.suite.ts';
+import type { ProgramEvent } from '../../program.ts';
+import { Asks } from '../approvals/asks.ts';
+import { ProgramTranslator } from './program-translator.ts';
+import { ToolServer } from '../approvals/tool-server.ts';
+
+// One agent under two names: a line knows it by its call, a permission request by its task.
+const spawn = assistant(null, 'spawn', { type: 'tool_use', id: 'toolu_A', name: 'Agent', input: {} });
+const early = assistant('toolu_A', 'early', { type: 'text', text: 'early' });
+const late = assistant('toolu_A', 'late', { type: 'text', text: 'late' });
+const asked: StreamJsonMessage = {
+  type: 'control_request',
+  request_id: 'r1',
+  request: { subtype: 'can_use_tool', tool_name: 'Bash', tool_use_id: 'toolu_B', input: {}, agent_id: 'task_A' },
+};
+const linked: StreamJsonMessage = {
+  ...early,
+  agent_id: 'task_A',
+  uuid: 'linked',
+  message: said('linked', { type: 'text', text: 'linked' }),
+};
+
+it.each([
+  ['its lines came first', [spawn, early, asked, linked, late]],
+  ['its ask came first', [spawn, asked, early, linked, late]],
+  ['its call came last', [early, asked, spawn, linked, late]],
+  ['it had said nothing', [spawn, asked, linked, late]],
+  ['it had asked nothing', [spawn, early, linked, late]],
+])('[J171] an agent that was taken for two is one thread from then on: %s', (_, lines) => {
+  const events = translate(lines);
+  const ended = events.filter(({ type }) => type === 'thread_ended').map(({ key }) => key);
+  const open = events.filter(({ type }) => type === 'thread_opened').map(({ key }) => key);
+  const kept = open.filter((key) => !ended.includes(key));
+  expect(kept).toHaveLength(1);
+  const after = events.slice(events.findIndex((event) => textOf(event) === 'linked'));
+  expect(after.filter((event) => textOf(event) !== '').map((event) => [event.key, textOf(event)])).toEqual([
+    [kept[0], 'linked'],
+    [kept[0], 'late'],
+  ]);
+  // Nothing follows the end of the thread that has ended, and no text is lost or emitted twice.
+  for (const key of ended) {
+    const end = events.findIndex((event) => event.type === 'thread_ended' && event.key === key);
+    expect(events.slice(end + 1).filter((event) => event.key === key)).toEqual([]);
+  }
+  const texts = lines.includes(early) ? ['early', 'linked', 'late'] : ['linked', 'late'];
+  expect(events.map(textOf).filter((text) => text !== '')).toEqual(texts);
+});
+
+it('[J171] the program receives its own name of a thread, whatever our name is', () => {
+  const translator = create();
+  for (const line of [spawn, early, linked]) translator.take(line);
+  expect(translator.taskOf('toolu_A')).toBe('task_A');
+  expect(translator.taskOf('task_of_an_earlier_process')).toBe('task_of_an_earlier_process');
+});
+
+it('[J362] a failed request behind which an agent goes on is emitted before its next request, and one with which it ends is not', () => {
+  const failed = { ...assistant('toolu_A', 'failed', { type: 'text', text: 'API Error: cut' }), error: 'unknown' };
+  const events = translate([spawn, early, failed, late]).filter(({ key }) => key !== 'main');
+  const types = events.map(({ type }) => type);
+  expect(events.filter(({ type }) => type === 'request_failed')).toMatchObject([{ message: 'API Error: cut' }]);
+  expect(types.indexOf('request_failed')).toBeLessThan(types.lastIndexOf('request_started'));
+  expect(translate([spawn, early, failed]).map(({ type }) => type)).not.toContain('request_failed');
+});
+
+function translate(lines: readonly StreamJsonMessage[]): ProgramEvent[] {
+  const translator = create();
+  return lines.flatMap((line) => translator.take(line));
+}
+
+function create(): ProgramTranslator {
+  return new ProgramTranslator({
+    agent: agent(),
+    members: [],
+    asks: new Asks(() => {}),
+    tools: new ToolServer([], () => {}),
+    known: [],
+    isResumed: false,
+    hearsNested: true,
+    onUnknownRequest: () => {},
+  });
+}
+
+function assistant(parent: string | null, uuid: string, block: WireBlock): StreamJsonMessage {
+  return { type: 'assistant', parent_tool_use_id: parent, uuid, message: said(uuid, block) };
+}
+
+function said(id: string, block: WireBlock) {
+  return { id: `msg_${id}`, model: 'x', role: 'assistant', content: [block] };
+}
+
+function textOf(event: ProgramEvent): string {
+  return event.type === 'block_ended' && event.content.type === 'text' ? event.content.text : '';
+}

@@ -1,0 +1,400 @@
+import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
+import { type AgentEvent, type StreamJsonMessage, Translator } from '@fleetloom/protocol/stream-json';
+import { MAIN, type ProgramEvent, type ProgramOptions } from '../../program.ts';
+import { Answers, type TapState } from './answers.ts';
+import type { Asks } from '../approvals/asks.ts';
+import { PendingWork } from './pending-work.ts';
+import type { GatewayEvent } from '../../gateway/events.ts';
+import { placeOf } from './open-answer.ts';
+import { SubagentRetries, toRetry } from './subagent-retries.ts';
+import { Threads } from './threads.ts';
+import { toResultBlocks } from '../lines/to-content.ts';
+import { toAskKind } from '../approvals/to-ask-kind.ts';
+import { type CallTool, QUESTION_TOOL } from '../approvals/tool-policy.ts';
+import { toEditedFile } from './to-edited-file.ts';
+import type { ToolServer } from '../approvals/tool-server.ts';
+import { toTranscriptMessage } from './to-transcript-message.ts';
+import { toTurnOutcome } from './to-turn-outcome.ts';
+import type { TranscriptProblem } from '../transcript/silent-agent.ts';
+import { Turns } from './turns.ts';
+import { noUsage, toTurnUsage } from './usage.ts';
+import { number, record, text, toJson } from '../../lines/values.ts';
+
+/** Options of translating the lines of a program. */
+export interface ProgramTranslatorOptions {
+  readonly agent: AgentSnapshot;
+  readonly members: readonly AgentSnapshot[];
+  readonly asks: Asks;
+  readonly tools: ToolServer;
+  /** Sub-agents of earlier processes. */
+  readonly known: ProgramOptions['known'];
+  /** It goes on with an earlier conversation. */
+  readonly isResumed: boolean;
+  /** Agents of agents have lines too. */
+  readonly hearsNested: boolean;
+  /** Why the program cannot reach one of its MCP servers, if we know. */
+  readonly whyUnreachable?: ((serverName: string) => string | null) | undefined;
+  /** The program wants something of us that we do not know. */
+  readonly onUnknownRequest: (requestId: string) => void;
+}
+
+/**
+ * Turns lines of the program into events. The protocol's translator finds the agent of each line and what is new in it; here
+ * it becomes threads, requests, blocks that are whole, and calls with what the agent's definition says of them.
+ */
+export class ProgramTranslator {
+  readonly #options: ProgramTranslatorOptions;
+  readonly #translator = new Translator();
+  readonly #threads: Threads;
+  readonly #turns = new Turns();
+  readonly #answers: Answers;
+  readonly #retries = new SubagentRetries();
+  readonly #work = new PendingWork();
+  /** Calls without a result, and whose they are. */
+  readonly #calls = new Map<string, string>();
+  readonly #questions = new Set<string>();
+  readonly #failedServers = new Set<string>();
+  #conversation: string | undefined;
+  /** As the program reported it last. */
+  #permissionMode: string | undefined;
+  /** What the program called the last thing that went wrong. */
+  #error: string | undefined;
+  /** The last line of the main agent, as the transcript names it. */
+  #lastMessage: string | undefined;
+  /** Why the newest model request of an agent failed, by its key: the program prints it as a text of the agent. */
+  readonly #failures = new Map<string, string>();
+  #out: ProgramEvent[] = [];
+
+  constructor(options: ProgramTranslatorOptions) {
+    this.#options = options;
+    this.#threads = new Threads(options.agent, options.members);
+    this.#answers = new Answers({ isResumed: options.isResumed });
+  }
+
+  /** Whether the program is about to begin a turn on its own. */
+  get isExpecting(): boolean {
+    return this.#turns.isExpecting;
+  }
+
+  /** The expected turn does not begin. */
+  giveUp(): ProgramEvent[] {
+    if (!this.#turns.giveUp()) return [];
+    return [{ type: 'turn_ended', key: MAIN, outcome: { type: 'done' }, isMoreToCome: false }];
+  }
+
+  /** The task id by which the program knows a sub-agent. */
+  taskOf(key: string): string {
+    return this.#threads.taskOf(key);
+  }
+
+  /** No agent is running. */
+  get isResting(): boolean {
+    return this.#turns.areResting && this.#threads.areResting;
+  }
+
+  /** Whether the call is a question to people. */
+  isQuestion(callId: string): boolean {
+    return this.#questions.has(callId);
+  }
+
+  /** What was given for a call was written to the program. */
+  answered(callId: string): ProgramEvent[] {
+    const thread = this.#calls.get(callId);
+    return thread === undefined ? [] : [{ type: 'answered', key: this.#key(thread), callId }];
+  }
+
+  said(): void {
+    this.#turns.said();
+  }
+
+  take(line: StreamJsonMessage): ProgramEvent[] {
+    const events = this.#translator.translate(this.#named(line));
+    const thread = threadOf(line, events);
+    // The agent of the line is opened first.
+    for (const event of events) this.#learn(event);
+    if (thread !== undefined && isSaying(line)) {
+      this.#emit(...this.#threads.open(thread));
+      // A line whose call is known from its permission request adds nothing to the response.
+      if (!events.some((event) => event.type === 'tool_use' && this.#calls.has(event.toolUseId))) {
+        this.#emit(...this.#answers.before(this.#key(thread), line));
+      }
+    }
+    for (const event of events) this.#event(event, line);
+    if (thread === MAIN && line.type === 'assistant') this.#lastMessage = text(line['uuid']) ?? this.#lastMessage;
+    if (thread !== undefined) this.#finish(line, thread);
+    this.#emit(...this.#work.take(line));
+    return this.#takeOut();
+  }
+
+  #learn(event: AgentEvent): void {
+    if (event.type !== 'thread_start' && event.type !== 'thread_update') return;
+    if (event.type === 'thread_start' || event.sameAs === undefined) return this.#threads.learn(event);
+    const gone = this.#threads.merge(event.thread, event.sameAs);
+    if (gone === undefined) return;
+    this.#emit(...this.#answers.close(gone, false));
+    this.#emit({ type: 'thread_ended', key: gone, status: 'stopped', error: null });
+  }
+
+  /**
+   * A sub-agent of an earlier process continues under the call that made it then, and older programs report nothing else on
+   * its lines: with the knowledge of this process alone it would count as another agent.
+   */
+  #named(line: StreamJsonMessage): StreamJsonMessage {
+    const callId = line['parent_tool_use_id'];
+    if (typeof callId !== 'string' || line['agent_id'] !== undefined) return line;
+    const known = this.#options.known.find((each) => each.callId === callId);
+    return known === undefined ? line : { ...line, agent_id: known.key };
+  }
+
+  /** The gateway saw an event of a sub-agent. The lines contain everything of the main agent. */
+  takeTapped(event: GatewayEvent, isFull: boolean): ProgramEvent[] {
+    const { agentId: key, parentAgentId } = event;
+    const retry = key === null ? null : this.#retries.takeTapped(event);
+    // Before its thread is open nothing of an agent can be emitted.
+    if (key !== null && retry !== null && this.#threads.isRunning(key)) this.#emit({ key, ...retry });
+    // Of agents of agents no lines may come, and then nothing could be settled.
+    if (key === null || (parentAgentId !== null && !this.#options.hearsNested)) return this.#takeOut();
+    this.#emit(...this.#answers.tap(key, event, this.#tapState(key, isFull)));
+    return this.#takeOut();
+  }
+
+  /** Opens an agent that was announced, below the main agent if the call that made it is in no line. Nothing if it is open. */
+  openThread(taskId: string): ProgramEvent[] {
+    return this.#threads.openTask(taskId);
+  }
+
+  /** The log has not all of the transcript of a sub-agent, which holds what the program did not print of it. */
+  missTranscript(taskId: string, problem: TranscriptProblem): ProgramEvent[] {
+    return [{ type: 'transcript_missing', key: taskId, message: toTranscriptMessage(taskId, problem) }];
+  }
+
+  #takeOut(): ProgramEvent[] {
+    const out = this.#out;
+    this.#out = [];
+    return out;
+  }
+
+  #finish(line: StreamJsonMessage, thread: string): void {
+    const key = this.#key(thread);
+    this.#emit(...this.#answers.after(key, line));
+    this.#emit(...this.#answers.release(key, this.#tapState(key, false)));
+  }
+
+  #tapState(key: string, isFull: boolean): TapState {
+    const isCalling = () => [...this.#calls.values()].some((thread) => this.#key(thread) === key);
+    return { isRunning: this.#threads.isRunning(key), isCalling, isFull };
+  }
+
+  #event(event: AgentEvent, line: StreamJsonMessage): void {
+    const { thread } = event;
+    const key = this.#key(thread);
+    switch (event.type) {
+      case 'session_meta':
+        this.#permissionMode = text(line['permissionMode']) ?? this.#permissionMode;
+        this.#turnStarted(event);
+        return this.#serversFailed(line['mcp_servers']);
+      case 'turn_complete':
+        return this.#turnEnded(event, line);
+      case 'run_start':
+        if (event.late !== true) this.#emit(...this.#threads.start(thread, event.run, text(line['prompt']) ?? null));
+        return;
+      case 'thread_status':
+        if (event.late === true || event.status === 'running') return;
+        this.#threadEnded(thread, event.status, event.error);
+        // The report of an agent of a workflow goes to the workflow.
+        return line['is_workflow_agent'] === true ? undefined : this.#expectTurn(thread);
+      case 'text_delta':
+      case 'thinking_delta': {
+        const error = event.type === 'text_delta' ? event.error : undefined;
+        this.#error = error ?? this.#error;
+        // The model did not say it. It is the reason with which the turn, or the sub-agent, ends.
+        if (error !== undefined) {
+          this.#failures.set(key, event.content);
+          // The program has given the request up: its next one is not a retry.
+          return this.#retries.ended(key);
+        }
+        this.#continue(key);
+        const kind = event.type === 'text_delta' ? 'text' : 'thinking';
+        const { content } = event;
+        if (line.type === 'assistant') return this.#emit(...this.#answers.whole(key, placeOf(event), kind, content));
+        return this.#emit(...(this.#answers.openOf(key)?.add(placeOf(event).name, kind, content, true) ?? []));
+      }
+      case 'replace':
+        if (event.content !== undefined) this.#answers.openOf(key)?.replace(placeOf(event).name, event.content);
+        return;
+      case 'retract':
+        return this.#answers.openOf(key)?.retract(placeOf(event).name);
+      case 'tool_use':
+        return this.#call(thread, event.toolUseId, event.toolName, event.input);
+      case 'tool_result':
+        return this.#result(thread, event, line['tool_use_result']);
+      case 'permission_request':
+        return this.#ask(thread, event);
+      case 'permission_withdrawn': {
+        const callId = this.#options.asks.withdraw(event.requestId);
+        if (callId !== undefined) this.#emit({ type: 'ask_withdrawn', key, callId });
+        return;
+      }
+      case 'prompt':
+        if (event.role === 'replay') this.#turns.taken();
+        return;
+      case 'raw':
+        return this.#raw(thread, event);
+      default:
+        // Growing inputs, reports and progress: what matters of them comes whole in another event.
+        return;
+    }
+  }
+
+  #turnStarted({ sessionId, version }: Extract<AgentEvent, { type: 'session_meta' }>): void {
+    this.#turns.start();
+    if (sessionId !== undefined && sessionId !== this.#conversation) {
+      this.#conversation = sessionId;
+      this.#emit({ type: 'opened', key: MAIN, conversation: sessionId, version: version ?? null });
+    }
+    this.#emit({ type: 'turn_started', key: MAIN });
+  }
+
+  /** Each once: the list comes with every turn. */
+  #serversFailed(servers: unknown): void {
+    for (const value of Array.isArray(servers) ? servers : []) {
+      const serverName = text(record(value)?.['name']);
+      const status = text(record(value)?.['status']);
+      if (serverName === undefined || (status !== 'failed' && status !== 'needs-auth')) continue;
+      if (this.#failedServers.has(serverName)) continue;
+      this.#failedServers.add(serverName);
+      const reason = this.#options.whyUnreachable?.(serverName) ?? null;
+      this.#emit({ type: 'server_failed', key: MAIN, serverName, isLogin: status === 'needs-auth', reason });
+    }
+  }
+
+  #turnEnded(event: Extract<AgentEvent, { type: 'turn_complete' }>, line: StreamJsonMessage): void {
+    const outcome = toTurnOutcome(event, this.#error);
+    this.#error = undefined;
+    if (outcome.type === 'done') this.#continue(MAIN);
+    this.#failures.delete(MAIN);
+    this.#emit(...this.#answers.endTurn(MAIN, toTurnUsage(event.usage), outcome.type !== 'done'));
+    const isMoreToCome = this.#turns.end({
+      isOwn: event.origin !== undefined,
+      outcome: outcome.type,
+      queuedTurns: number(line['queued_turn_count']) ?? 0,
+    });
+    const message = this.#lastMessage;
+    this.#emit({ type: 'turn_ended', key: MAIN, outcome, isMoreToCome, ...(message === undefined ? {} : { message }) });
+  }
+
+  #threadEnded(thread: string, reported: 'completed' | 'failed' | 'stopped', reason: string | undefined): void {
+    const key = this.#key(thread);
+    const failure = this.#failures.get(key);
+    this.#failures.delete(key);
+    // Older programs report a sub-agent as completed although its last model request failed.
+    const status = reported === 'completed' && failure !== undefined ? 'failed' : reported;
+    const error = reason ?? failure;
+    this.#emit(...this.#threads.open(thread), ...this.#answers.close(key, status !== 'completed'));
+    this.#threads.end(thread);
+    this.#retries.ended(key);
+    this.#emit({ type: 'thread_ended', key, status, error: error ?? null });
+  }
+
+  /** Behind the end of an agent in the background the program begins a turn. */
+  #expectTurn(thread: string): void {
+    // The call that waits for an agent in the foreground is still open.
+    const isInForeground = this.#calls.has(this.#threads.callOf(thread) ?? '');
+    if (!isInForeground && this.#turns.report()) this.#emit({ type: 'turn_expected', key: MAIN });
+  }
+
+  /** The agent goes on behind a failed model request, so the failure is not the one that it ends with. */
+  #continue(key: string): void {
+    const message = this.#failures.get(key);
+    this.#failures.delete(key);
+    if (message !== undefined) this.#out.push({ type: 'request_failed', key, message });
+  }
+
+  #call(thread: string, callId: string, name: string, input: unknown): void {
+    const key = this.#key(thread);
+    const settled = this.#answers.openOf(key)?.settleCall(callId) ?? [];
+    if (this.#calls.has(callId)) return this.#emit(...settled);
+    this.#calls.set(callId, thread);
+    if (name === QUESTION_TOOL) this.#questions.add(callId);
+    const tool = this.#toolOf(thread, name);
+    const shown = tool.kind === 'denied' ? ({ kind: 'builtin', permission: 'deny' } as const) : tool;
+    this.#emit({ type: 'call', key, callId, name, input: toJson(input), tool: shown }, ...settled);
+  }
+
+  #result(thread: string, event: Extract<AgentEvent, { type: 'tool_result' }>, structured: unknown): void {
+    const { toolUseId: callId, content, isError } = event;
+    const key = this.#key(thread);
+    this.#calls.delete(callId);
+    this.#questions.delete(callId);
+    this.#options.asks.forget(callId);
+    this.#options.tools.forget(callId);
+    this.#emit(...this.#answers.endUnannounced(key));
+    const file = isError ? undefined : toEditedFile(structured);
+    this.#emit({ type: 'result', key, callId, content: toResultBlocks(content), isError, ...(file && { file }) });
+  }
+
+  /** It may come before the line with its call, and for agents of agents that line may never come. */
+  #ask(thread: string, request: Extract<AgentEvent, { type: 'permission_request' }>): void {
+    const { toolUseId: callId = request.requestId, toolName, input } = request;
+    const key = this.#key(thread);
+    this.#emit(...this.#threads.open(thread), ...this.#answers.release(key, this.#tapState(key, false)));
+    if (!this.#calls.has(callId) && this.#answers.openOf(key) === undefined) {
+      const unknown = { messageId: request.requestId, model: 'unknown', source: 'lines', usage: noUsage } as const;
+      this.#emit(...this.#answers.begin(key, unknown));
+    }
+    this.#call(thread, callId, toolName, input);
+    this.#emit(...this.#answers.endUnannounced(key));
+    const isPlanning = this.#permissionMode === 'plan';
+    if (!this.#options.asks.take(request, callId, this.#toolOf(thread, toolName), { isPlanning })) return;
+    const reason = text(record(request.request)?.['decision_reason']) ?? null;
+    // The call may stand under another name of the same agent.
+    const owner = this.#key(this.#calls.get(callId) ?? thread);
+    this.#emit({ type: 'ask', key: owner, callId, kind: toAskKind(toolName), reason, input: toJson(input) });
+  }
+
+  #raw(thread: string, event: Extract<AgentEvent, { type: 'raw' }>): void {
+    const { kind, value } = event;
+    const key = this.#key(thread);
+    const line = record(value) ?? {};
+    if (kind.startsWith('block/')) {
+      const content = { type: 'opaque', raw: line as never } as const;
+      return this.#emit(...(this.#answers.openOf(key)?.settleOpaque(placeOf(event), content) ?? []));
+    }
+    if (kind === 'control_request/mcp_message') return this.#options.tools.take(line as StreamJsonMessage);
+    if (kind.startsWith('control_request')) return this.#options.onUnknownRequest(String(line['request_id']));
+    if (kind === 'system/status') this.#permissionMode = text(line['permissionMode']) ?? this.#permissionMode;
+    if (kind === 'system/compact_boundary') return this.#emit({ type: 'compacted', key });
+    if (kind === 'system/session_state_changed' && line['state'] === 'idle') return this.#emit(...this.giveUp());
+    if (kind === 'system/api_retry') return this.#emit({ key, ...toRetry(line) });
+    if (kind === 'tool_progress') return this.#subagentRetry(line);
+  }
+
+  #subagentRetry(line: Record<string, unknown>): void {
+    const reported = this.#retries.takeLine(line);
+    if (reported !== null) this.#emit({ key: reported.key, ...reported.retry });
+  }
+
+  #toolOf(thread: string, name: string): CallTool {
+    return this.#threads.policyOf(thread).toolOf(name);
+  }
+
+  #key(thread: string): string {
+    return this.#threads.keyOf(thread);
+  }
+
+  #emit(...events: ProgramEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'request_started') this.#continue(event.key);
+      this.#out.push(event);
+    }
+  }
+}
+
+function isSaying({ type }: StreamJsonMessage): boolean {
+  return type === 'assistant' || type === 'stream_event' || type === 'user';
+}
+
+/** Whose line it is. One that says nothing new is of the main agent: only that one streams. */
+function threadOf(line: StreamJsonMessage, events: readonly AgentEvent[]): string | undefined {
+  return events.at(-1)?.thread ?? (line['parent_tool_use_id'] === null ? MAIN : undefined);
+}

@@ -1,0 +1,33 @@
+import type { TurnComplete } from '@fleetloom/protocol/stream-json';
+import type { TurnFailure, TurnOutcome } from '../../program.ts';
+
+/** How a turn of the main agent ended. `error` is the program's own code of what went wrong, where it gave one. */
+export function toTurnOutcome(turn: TurnComplete, error: string | undefined): TurnOutcome {
+  if (!turn.isError) return { type: 'done' };
+  const message = turn.errors?.join('\n') || turn.result || turn.subtype || 'the turn failed';
+  if (turn.terminalReason?.startsWith('aborted') === true) return { type: 'stopped' };
+  if (turn.subtype?.startsWith('error_max_') === true) return { type: 'limit', message };
+  if (turn.stopReason === 'refusal') return { type: 'refused', message };
+  return { type: 'failed', reason: toFailure(error ?? '', message), message };
+}
+
+function toFailure(error: string, message: string): TurnFailure {
+  const known = failures.get(error) ?? byStatus(Number(/API Error: (\d{3})\b/.exec(message)?.[1]));
+  if (known !== undefined) return known;
+  if (error === 'server_error' && /overloaded/i.test(message)) return 'overloaded';
+  return error === 'unknown' || error === '' ? 'unknown' : 'request_failed';
+}
+
+const failures: ReadonlyMap<string, TurnFailure> = new Map([
+  ['authentication_failed', 'authentication'],
+  ['oauth_org_not_allowed', 'authentication'],
+  ['billing_error', 'billing'],
+  ['rate_limit', 'rate_limited'],
+]);
+
+/** What the program has no word for: then it repeats what the endpoint answered with. */
+function byStatus(status: number): TurnFailure | undefined {
+  if (status === 529) return 'overloaded';
+  if (status === 402) return 'billing';
+  return status >= 400 && status < 500 ? 'request_failed' : undefined;
+}

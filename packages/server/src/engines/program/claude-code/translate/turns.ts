@@ -1,0 +1,81 @@
+import type { TurnOutcome } from '../../program.ts';
+
+/**
+ * The turns of the main agent: which were begun, which messages became part of one, and whether the program is about
+ * to begin one on its own. It always does when a sub-agent in the background ends, to read the report.
+ */
+export class Turns {
+  #open = 0;
+  /** Messages that were sent to the program and are not yet part of a turn. */
+  #untaken = 0;
+  /** Sub-agents that ended during a turn, which may have read their reports or not. */
+  #unread = 0;
+  #isExpecting = false;
+  /** The program repeats messages when they become part of a turn. */
+  #repeatsMessages = false;
+
+  /** Whether the program is about to begin a turn on its own. */
+  get isExpecting(): boolean {
+    return this.#isExpecting;
+  }
+
+  get areResting(): boolean {
+    return this.#open === 0 && this.#untaken === 0;
+  }
+
+  said(): void {
+    this.#untaken++;
+  }
+
+  /** The program repeats what it takes up. */
+  taken(): void {
+    this.#repeatsMessages = true;
+    this.#untaken = Math.max(0, this.#untaken - 1);
+  }
+
+  start(): void {
+    this.#open++;
+    this.#isExpecting = false;
+    this.#unread = 0;
+  }
+
+  /** Returns whether another turn follows. */
+  end({ isOwn, outcome, queuedTurns }: EndedTurn): boolean {
+    this.#open = Math.max(0, this.#open - 1);
+    // A message that the program has not repeated by the end of a turn is queued: its turn comes next.
+    const isQueued = this.#untaken > 0 && (outcome === 'stopped' || (this.#repeatsMessages && outcome === 'done'));
+    // Any other turn was begun by a message of ours, which the program has not repeated.
+    if (!isOwn && !isQueued) this.#untaken = 0;
+    const isReportUnread = this.#unread > 0 && outcome === 'done';
+    this.#isExpecting = this.#open === 0 && (isQueued || isReportUnread || queuedTurns > 0);
+    this.#unread = 0;
+    return this.#untaken > 0 || this.#isExpecting;
+  }
+
+  /** A sub-agent in the background has ended. Says whether a turn is to be expected that was not before. */
+  report(): boolean {
+    if (!this.areResting) {
+      this.#unread++;
+      return false;
+    }
+    this.#isExpecting = true;
+    return true;
+  }
+
+  /** What was expected does not come. Says whether anything was. */
+  giveUp(): boolean {
+    const wasExpecting = this.#isExpecting;
+    this.#isExpecting = false;
+    if (wasExpecting) this.#untaken = 0;
+    return wasExpecting;
+  }
+}
+
+/** A turn that has ended. */
+export interface EndedTurn {
+  /** The program had begun it on its own. */
+  readonly isOwn: boolean;
+  readonly outcome: TurnOutcome['type'];
+  /** Turns that the program says it has queued. Only newer releases say so. */
+  readonly queuedTurns: number;
+}

@@ -1,0 +1,23 @@
+import type { ProgramCapabilities } from '../program-capabilities.ts';
+
+/** What Codex 0.166.0 can do. */
+export const codexCapabilities: ProgramCapabilities = {
+  subAgentText: 'deltas',
+  roster: true,
+  subAgentReport: 'message',
+  approvals: 'definition',
+  denialReason: 'message',
+  changedInput: false,
+  questions: true,
+  customTools: 'all_agents',
+  systemPrompt: 'system',
+  steering: 'turn',
+  modelChange: 'turn',
+  requestUsage: 'later',
+  stopReasons: false,
+  failureStatus: true,
+  waitsForReader: false,
+  resume: 'always',
+  fork: true,
+  recovery: false,
+};

@@ -1,0 +1,46 @@
+import { constants } from 'node:fs';
+import { lstat, mkdir, open, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { programLimits } from '../../limits.ts';
+import { findRollouts } from './find-rollouts.ts';
+
+/** A conversation and the homes of Codex that it is copied between. */
+export interface CopiedConversation {
+  readonly conversation: string;
+  /** The turn that the other program continues from: it has to be in the copy. */
+  readonly turnId: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * Copies what Codex keeps of a conversation to another home. False if there is nothing that can be copied. Agents can write to these
+ * directories: no link in them is followed.
+ */
+export async function copyConversation({ conversation, turnId, from, to }: CopiedConversation): Promise<boolean> {
+  const source = await realpath(from).catch(() => from);
+  const [path] = await findRollouts(source, conversation);
+  if (path === undefined) return false;
+  const content = await readPlain(join(source, path));
+  if (content === undefined || !content.includes(`"${turnId}"`)) return false;
+  const target = join(to, path);
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  await rm(target, { force: true });
+  // Whole lines only: the program may be writing the next one.
+  await writeFile(target, content.subarray(0, content.lastIndexOf(0x0a) + 1), { mode: 0o600, flag: 'wx' });
+  return true;
+}
+
+/** Undefined if it is not a file, or a longer one than a session can be forked with. */
+async function readPlain(path: string): Promise<Buffer | undefined> {
+  const found = await lstat(path).catch(() => undefined);
+  if (!found?.isFile() || found.size > programLimits.programTranscriptBytesMax) return undefined;
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    // A directory on the way may have become a link in the meantime.
+    return (await realpath(path)) === path ? await readFile(file) : undefined;
+  } finally {
+    await file.close();
+  }
+}

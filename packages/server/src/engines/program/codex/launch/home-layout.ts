@@ -1,0 +1,11 @@
+import type { HomeLayout } from '../../launch/program-homes.ts';
+
+/** Where Codex keeps its configuration, its login and its conversations. */
+export const homeLayout = {
+  config: '.codex',
+  login: 'auth.json',
+  userSettings: [],
+} as const satisfies HomeLayout;
+
+/** The configuration that a session's own Codex starts with, in its home. */
+export const CONFIG_FILE = `${homeLayout.config}/config.toml`;

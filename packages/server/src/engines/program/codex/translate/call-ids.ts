@@ -1,0 +1,22 @@
+/**
+ * The ids of calls. Codex takes them from the model, so they are unique in a thread at best: two sub-agents, or two turns, may
+ * have calls with the same id, and a decision names a call by its id alone.
+ */
+export class CallIds {
+  readonly #used = new Map<string, number>();
+  readonly #places = new Map<string, { readonly threadId: string; readonly itemId: string }>();
+
+  /** An id for a call that no other call has. */
+  add(threadId: string, itemId: string): string {
+    const times = (this.#used.get(itemId) ?? 0) + 1;
+    this.#used.set(itemId, times);
+    const callId = times === 1 ? itemId : `${itemId}#${times}`;
+    this.#places.set(callId, { threadId, itemId });
+    return callId;
+  }
+
+  /** The thread and the item of a call. */
+  find(callId: string): { readonly threadId: string; readonly itemId: string } | undefined {
+    return this.#places.get(callId);
+  }
+}

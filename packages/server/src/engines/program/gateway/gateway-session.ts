@@ -1,0 +1,82 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { GatewayEvent } from './events.ts';
+import { createForwarder, modelPaths, type ModelWire } from './forwarder.ts';
+import { createMcpForwarder, type McpServer } from './mcp-forwarder.ts';
+import type { ProgramNetwork } from '../program-network.ts';
+import { sendProblem } from './send-problem.ts';
+import { createTunnels, refuse } from './tunnels.ts';
+import type { Upstream } from './upstream.ts';
+
+/** Options of the gateway for one session. */
+export interface SessionOptions {
+  /** Null: model requests are not forwarded, because the program sends them elsewhere. */
+  readonly upstream: Upstream | null;
+  /** The API of its model requests; by default the Messages API. */
+  readonly wire?: ModelWire | undefined;
+  /** Answers requests to an MCP server of this process, at {@link SERVED_PATH}. */
+  readonly serve?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
+  readonly mcpServers: readonly McpServer[];
+  readonly network: ProgramNetwork;
+  /** Whether it may ask for connections to other hosts: it has no other way to them. */
+  readonly hasTunnels: boolean;
+  readonly onEvent: (event: GatewayEvent) => void;
+  readonly onProblem: (problem: unknown) => void;
+  readonly nextId: () => string;
+  readonly requestsMax: number;
+}
+
+/** What the program of one session may ask for, once it has shown its secret. None of it throws. */
+export interface SessionRequests {
+  /** `target` is the rest of the request line behind the secret, as it was sent. */
+  handle(request: IncomingMessage, response: ServerResponse, target: string): void;
+  connect(request: IncomingMessage, near: Duplex, head: Buffer): void;
+  mcpPathOf(serverName: string): string;
+  whyUnreachable(serverName: string): string | null;
+  close(): void;
+}
+
+/** Handles the requests of one session's program. */
+export function createSessionRequests(options: SessionOptions): SessionRequests {
+  const { upstream, wire = 'messages', serve, mcpServers: servers, network, hasTunnels, onProblem } = options;
+  const paths = modelPaths[wire];
+  const forwarder = upstream === null ? undefined : createForwarder({ ...options, upstream });
+  const mcp = createMcpForwarder({ servers, network, onProblem });
+  const tunnels = createTunnels(network);
+  return {
+    handle: (request, response, target) => {
+      if (serve !== undefined && target === SERVED_PATH) return serve(request, response);
+      if (mcp.forward(request, response, target)) return;
+      if (forwarder === undefined || !paths.has(target)) return refusePath(request, response, target);
+      if (request.method !== 'POST') return refuseMethod(request, response);
+      forwarder.forward(request, response, target);
+    },
+    connect: (request, near, head) => {
+      if (hasTunnels) tunnels.open(request, near, head);
+      else refuse(near, '405 Method Not Allowed', 'This gateway opens no connections');
+    },
+    mcpPathOf: (serverName) => mcp.pathOf(serverName),
+    whyUnreachable: (serverName) => mcp.whyUnreachable(serverName),
+    close: () => {
+      forwarder?.close();
+      mcp.close();
+      tunnels.close();
+    },
+  };
+}
+
+/** The path of the MCP server of this process. */
+export const SERVED_PATH = '/tools';
+
+/** Answers a request for an unknown path with 404. */
+export function refusePath(request: IncomingMessage, response: ServerResponse, target: string): void {
+  const shown = JSON.stringify(target.slice(0, SHOWN_CHARS_MAX));
+  const message = `This gateway forwards POST /v1/messages, /v1/messages/count_tokens and /v1/responses only, not ${shown}`;
+  sendProblem(request, response, 404, message);
+}
+
+const SHOWN_CHARS_MAX = 200;
+
+function refuseMethod(request: IncomingMessage, response: ServerResponse): void {
+  sendProblem(request, response, 405, `This gateway forwards POST only, not ${request.method}`, { allow: 'POST' });
+}

@@ -1,0 +1,225 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { FleetloomError } from '../../../base/errors.ts';
+import { shareOfDescriptors } from '../../../base/process/descriptors.ts';
+import { ignoringFailure } from '../../../base/in-background.ts';
+import { baseLimits } from '../../../base/limits.ts';
+import { programLimits } from '../limits.ts';
+import {
+  createSessionRequests,
+  refusePath,
+  SERVED_PATH,
+  type SessionOptions,
+  type SessionRequests,
+} from './gateway-session.ts';
+import { toProgramEnvironment } from './program-environment.ts';
+import { sendProblem } from './send-problem.ts';
+import { refuse } from './tunnels.ts';
+
+/** Options of the gateway for one session. */
+export type GatewaySessionOptions = Pick<
+  SessionOptions,
+  'upstream' | 'wire' | 'serve' | 'mcpServers' | 'network' | 'onEvent'
+>;
+
+/** The gateway as one session's program reaches it. */
+export interface GatewaySession {
+  /** What the program gets as `ANTHROPIC_BASE_URL`. It holds the session's secret. */
+  readonly baseURL: string;
+  /** Where the requests of the program have to arrive, if it is a socket. */
+  readonly socketPath: string | null;
+  /** What to set in the program's environment, given the one that it would have otherwise. */
+  environment(inherited: Readonly<Record<string, string | undefined>>): Record<string, string>;
+  /** How the program reaches an MCP server of its agents, where it has no network. */
+  mcpUrlOf(serverName: string): string;
+  /** Where the program reaches the MCP server that `serve` answers. */
+  readonly servedUrl: string;
+  /** Why it could not, the last time that it tried. */
+  whyUnreachable(serverName: string): string | null;
+  /** Ends what is under way; from now on the program is refused. */
+  close(): void;
+}
+
+/** Forwards the requests of all programs of this server. */
+export interface Gateway {
+  /** A way through for the program of one session. */
+  open(options: GatewaySessionOptions): Promise<GatewaySession>;
+  /** Closes all sessions and stops listening. */
+  close(): Promise<void>;
+}
+
+/** Options of the gateway. */
+export interface GatewayOptions {
+  /**
+   * For programs that have no network: the directory where each session gets a socket of its own, and the port inside
+   * on which a relay takes requests for it. Without it there is one port on loopback for all.
+   */
+  readonly sockets?: { readonly directory: string; readonly port: number } | undefined;
+  /** Model requests of one session under way at a time. */
+  readonly requestsMax?: number | undefined;
+  /** Receives internal errors. */
+  readonly onProblem?: ((problem: unknown) => void) | undefined;
+}
+
+/**
+ * Stands between a program and what it may reach: the endpoint of its model, to which requests go as they are with the
+ * operator's credential, the MCP servers of its agents and, from a sandbox, hosts that its environment allows. On the way
+ * it reads who is being answered what: the claude program itself prints the growing text of its main agent only.
+ *
+ * @example
+ * const gateway = await openGateway();
+ * const session = await gateway.open({ upstream, mcpServers: [], network, onEvent });
+ * spawn('claude', args, { env: { ...env, ...session.environment(env) } });
+ */
+export async function openGateway(options: GatewayOptions = {}): Promise<Gateway> {
+  const { sockets, requestsMax = programLimits.gatewayRequestsMax } = options;
+  const { onProblem = (problem) => process.emitWarning(String(problem)) } = options;
+  const sessions = new Sessions();
+  const open = new Set<() => void>();
+  const common = sockets === undefined ? createListener(sessions, onProblem) : undefined;
+  // Programs of other users of this machine can connect, too.
+  if (common !== undefined)
+    common.maxConnections = shareOfDescriptors(1 / 8, { min: 8, max: programLimits.gatewayPortConnectionsMax });
+  const port = common === undefined ? undefined : await listen(common, { host: LOOPBACK, port: 0 });
+  let requests = 0;
+  let opened = 0;
+
+  return {
+    open: async (asked) => {
+      const nextId = () => `request_${++requests}`;
+      const hasTunnels = sockets !== undefined;
+      const handlers = createSessionRequests({ ...asked, hasTunnels, onProblem, nextId, requestsMax });
+      const secret = randomBytes(32).toString('base64url');
+      const own = sockets === undefined ? undefined : new Sessions();
+      const forget = (own ?? sessions).add(secret, handlers);
+      const socketPath = sockets === undefined ? null : join(sockets.directory, `${(opened++).toString(36)}.sock`);
+      const server = own === undefined ? undefined : createListener(own, onProblem);
+      if (server !== undefined && socketPath !== null) {
+        server.maxConnections = programLimits.gatewaySocketConnectionsMax;
+        await listen(server, { path: socketPath });
+      }
+      const baseURL = `http://${LOOPBACK}:${sockets?.port ?? port}/${secret}`;
+      const close = () => {
+        forget();
+        handlers.close();
+        open.delete(close);
+        if (server === undefined) return;
+        ignoringFailure(stop(server));
+        if (socketPath !== null) ignoringFailure(rm(socketPath, { force: true }));
+      };
+      open.add(close);
+      return {
+        baseURL,
+        socketPath,
+        environment: (inherited) => toProgramEnvironment(inherited, { ...asked, baseURL, hasTunnels }),
+        servedUrl: `${baseURL}${SERVED_PATH}`,
+        mcpUrlOf: (serverName) => `${baseURL}${handlers.mcpPathOf(serverName)}`,
+        whyUnreachable: (serverName) => handlers.whyUnreachable(serverName),
+        close,
+      };
+    },
+    close: async () => {
+      for (const close of open) close();
+      if (common !== undefined) await stop(common);
+    },
+  };
+}
+
+const LOOPBACK = '127.0.0.1';
+
+/** Sessions by the digest of their secrets, so that the time of a comparison does not reveal how much of a guess was right. */
+class Sessions {
+  readonly #byDigest = new Map<string, SessionRequests>();
+
+  /** Gives back the function that ends it. */
+  add(secret: string, handlers: SessionRequests): () => void {
+    const key = digestOf(secret);
+    this.#byDigest.set(key, handlers);
+    return () => void this.#byDigest.delete(key);
+  }
+
+  find(secret: string): SessionRequests | undefined {
+    return this.#byDigest.get(digestOf(secret));
+  }
+}
+
+function createListener(sessions: Sessions, onProblem: (problem: unknown) => void): Server {
+  const server: Server = createServer(serverOptions, (request, response) => {
+    const { secret, target } = splitTarget(request.url ?? '/');
+    if (secret === undefined) return refusePath(request, response, target);
+    const found = sessions.find(secret);
+    if (found === undefined) refuseStranger(request, response);
+    else found.handle(request, response, target);
+    // A connection that cannot be accepted, for lack of descriptors; other errors reject the call that waits for it to listen.
+  }).on('error', (error) => server.listening && onProblem(error));
+  server.on('connect', (request: IncomingMessage, near: Duplex, head: Buffer) => {
+    near.on('error', () => near.destroy());
+    const found = sessions.find(readProxySecret(request.headers['proxy-authorization']));
+    if (found === undefined) refuse(near, '407 Proxy Authentication Required', STRANGER);
+    else found.connect(request, near, head);
+  });
+  return server;
+}
+
+const serverOptions = {
+  headersTimeout: baseLimits.headersTimeoutMs,
+  requestTimeout: baseLimits.requestTimeoutMs,
+  keepAliveTimeout: baseLimits.keepAliveTimeoutMs,
+  maxHeaderSize: baseLimits.headerBytesMax,
+};
+
+/** `/<secret>/v1/messages?beta=true`. A whole URL, or anything else that is not a path, has no secret. */
+function splitTarget(url: string): { secret: string | undefined; target: string } {
+  if (!url.startsWith('/')) return { secret: undefined, target: url };
+  const [, secret = '', target = ''] = /^\/([^/?]*)(.*)$/s.exec(url) ?? [];
+  return { secret, target };
+}
+
+/** `Basic` with any name and the secret as its password, as clients make it of a proxy's URL. */
+function readProxySecret(header: string | undefined): string {
+  const [, encoded = ''] = /^Basic ([A-Za-z0-9+/=]+)$/i.exec(header ?? '') ?? [];
+  return Buffer.from(encoded, 'base64').toString('latin1').split(':').slice(1).join(':');
+}
+
+function digestOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex');
+}
+
+const STRANGER = 'This gateway serves the program of one session, and this is not it';
+
+function refuseStranger(request: IncomingMessage, response: ServerResponse): void {
+  sendProblem(request, response, 401, STRANGER);
+}
+
+type Place = { readonly host: string; readonly port: number } | { readonly path: string };
+
+/** The port, or 0 for a socket. */
+async function listen(server: Server, place: Place): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause) => reject(toListenError(place, cause)));
+    server.listen(place, resolve);
+  });
+  const address: AddressInfo | string | null = server.address();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+function toListenError(place: Place, cause: Error): FleetloomError {
+  return new FleetloomError({
+    code: 'gateway_cannot_listen',
+    kind: 'retryable',
+    problem: `the gateway for programs cannot listen on ${'path' in place ? place.path : place.host}: ${cause.message}`,
+    advice: 'check that the data directory can be written and that its path is short',
+    cause,
+  });
+}
+
+async function stop(server: Server): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.close((error) => (error === undefined ? resolve() : reject(error)));
+    server.closeAllConnections();
+  });
+}

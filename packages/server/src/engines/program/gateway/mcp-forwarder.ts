@@ -1,0 +1,130 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { programLimits } from '../limits.ts';
+import type { ProgramNetwork } from '../program-network.ts';
+import { refuseLargeBody } from './refuse-large-body.ts';
+import { sendProblem } from './send-problem.ts';
+import { BodyTooLarge, createEndpointTransport, type Transport } from './transport.ts';
+import { toDownstreamHeaders, toMcpHeaders } from './upstream.ts';
+import { watchHangUp } from './watch-hang-up.ts';
+
+/** Options of forwarding MCP requests. */
+export interface McpForwarderOptions {
+  readonly servers: readonly McpServer[];
+  readonly network: ProgramNetwork;
+  readonly onProblem: (problem: unknown) => void;
+}
+
+/** An MCP server of an agent. */
+export interface McpServer {
+  readonly name: string;
+  readonly url: string;
+}
+
+/** Passes requests of one session on to the MCP servers of its agents, and to nothing else. */
+export interface McpForwarder {
+  /** Below the secret: where the program finds a server. */
+  pathOf(serverName: string): string;
+  /** Whether the path is that of a server. Never throws. */
+  forward(request: IncomingMessage, response: ServerResponse, path: string): boolean;
+  /** Why a server could not be reached the last time, if so. */
+  whyUnreachable(serverName: string): string | null;
+  close(): void;
+}
+
+/** Forwards the requests of a program to its MCP servers. */
+export function createMcpForwarder({ servers, network, onProblem }: McpForwarderOptions): McpForwarder {
+  const byPath = new Map(servers.map((server, at) => [`/mcp/${at}`, server]));
+  const transports = new Map<string, Transport>();
+  const problems = new Map<string, string>();
+  const closing = new AbortController();
+  let underWay = 0;
+
+  return {
+    pathOf: (serverName) => [...byPath].find(([, { name }]) => name === serverName)?.[0] ?? '/mcp/none',
+    forward: (request, response, path) => {
+      const server = byPath.get(path);
+      if (server === undefined) return false;
+      if (!METHODS.has(request.method ?? '')) {
+        sendProblem(request, response, 405, 'An MCP server is asked with GET, POST or DELETE', { allow: ALLOWED });
+      } else if (underWay >= programLimits.gatewayMcpRequestsMax) {
+        sendProblem(
+          request,
+          response,
+          529,
+          `${programLimits.gatewayMcpRequestsMax} requests to MCP servers are under way`,
+        );
+      } else if (!refuseLargeBody(request, response)) {
+        underWay += 1;
+        pass(request, response, server)
+          .catch(onProblem)
+          .finally(() => {
+            underWay -= 1;
+          });
+      }
+      return true;
+    },
+    whyUnreachable: (serverName) => problems.get(serverName) ?? null,
+    close: () => {
+      closing.abort();
+      for (const transport of transports.values()) transport.close();
+    },
+  };
+
+  async function pass(request: IncomingMessage, response: ServerResponse, { name, url: text }: McpServer) {
+    const { signal, isGone } = watchHangUp(request, response, closing.signal);
+    try {
+      const url = new URL(text);
+      const addresses = await findAddresses(url, name, signal);
+      // Not 403, which the program takes for a login that it lacks.
+      if (addresses === undefined) return sendProblem(request, response, 502, problems.get(name) ?? '');
+      const hasBody = request.method === 'POST';
+      if (!hasBody) request.resume();
+      const answer = await transportOf(url).send({
+        method: request.method ?? 'GET',
+        path: `${url.pathname}${url.search}`,
+        headers: toMcpHeaders(request.rawHeaders, url, hasBody),
+        body: hasBody ? request : null,
+        bodyBytesMax: programLimits.gatewayRequestBytesMax,
+        signal,
+        addresses,
+      });
+      problems.delete(name);
+      response.writeHead(answer.statusCode ?? 502, answer.statusMessage, toDownstreamHeaders(answer.rawHeaders));
+      response.flushHeaders();
+      await pipeline(answer, response, { signal });
+    } catch (error) {
+      if (!isGone() && !response.headersSent) answerBroken(request, response, name, error);
+      if (response.headersSent && !response.writableFinished) response.destroy();
+    }
+  }
+
+  async function findAddresses(url: URL, name: string, signal: AbortSignal): Promise<readonly string[] | undefined> {
+    try {
+      return await network.findMcpServer(url, signal);
+    } catch (error) {
+      problems.set(name, toMessage(error));
+      return undefined;
+    }
+  }
+
+  /** One for each origin, so that connections are used again. */
+  function transportOf({ origin }: URL): Transport {
+    const transport = transports.get(origin) ?? createEndpointTransport(origin);
+    transports.set(origin, transport);
+    return transport;
+  }
+
+  function answerBroken(request: IncomingMessage, response: ServerResponse, name: string, error: unknown): void {
+    if (error instanceof BodyTooLarge) return void refuseLargeBody(request, response, { isKnown: true });
+    problems.set(name, toMessage(error));
+    sendProblem(request, response, 502, `The MCP server ${name} cannot be reached: ${toMessage(error)}`);
+  }
+}
+
+const METHODS = new Set(['GET', 'POST', 'DELETE']);
+const ALLOWED = [...METHODS].join(', ');
+
+function toMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

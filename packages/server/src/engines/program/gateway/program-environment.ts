@@ -1,0 +1,45 @@
+import type { ModelWire } from './forwarder.ts';
+import type { Upstream } from './upstream.ts';
+
+/** How a program reaches the gateway. */
+export interface GatewayFacts {
+  readonly baseURL: string;
+  /** Null: the program sends its model requests elsewhere. */
+  readonly upstream: Upstream | null;
+  /** The API of its model requests; by default the Messages API. */
+  readonly wire?: ModelWire | undefined;
+  /** Whether the gateway is also its way to other hosts. */
+  readonly hasTunnels: boolean;
+}
+
+/**
+ * What the program has to find in its environment to come through the gateway. The real credential is not among it:
+ * that one is added on the way up, and the program, with every command that it runs, never sees it.
+ */
+export function toProgramEnvironment(
+  environment: Readonly<Record<string, string | undefined>>,
+  { baseURL, upstream, wire = 'messages', hasTunnels }: GatewayFacts,
+): Record<string, string> {
+  const known = hasTunnels ? '' : (environment['NO_PROXY'] ?? environment['no_proxy'] ?? '');
+  const direct = [known, '127.0.0.1', ...(hasTunnels ? ['localhost', '::1'] : [])].filter((host) => host !== '');
+  return {
+    ...(upstream === null || wire !== 'messages' ? {} : toMessagesVariables(baseURL, upstream)),
+    ...(hasTunnels ? toProxy(baseURL) : {}),
+    NO_PROXY: direct.join(','),
+    no_proxy: direct.join(','),
+  };
+}
+
+function toMessagesVariables(baseURL: string, upstream: Upstream): Record<string, string> {
+  const hasOwnCredential = upstream.type === 'endpoint' && upstream.credential === 'program';
+  // Without any key the program would ask for a login.
+  const key = { ANTHROPIC_API_KEY: 'fleetloom-gateway', ANTHROPIC_AUTH_TOKEN: '' };
+  return { ANTHROPIC_BASE_URL: baseURL, ...(hasOwnCredential ? {} : key) };
+}
+
+/** For `https:` only: what is not encrypted is not let out. */
+function toProxy(baseURL: string): Record<string, string> {
+  const { host, pathname } = new URL(baseURL);
+  const proxy = `http://fleetloom:${pathname.slice(1)}@${host}`;
+  return { HTTPS_PROXY: proxy, https_proxy: proxy };
+}

@@ -1,0 +1,31 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** An error of the gateway itself, in the words of the API: that is what the program can read. */
+export function sendProblem(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: keyof typeof errorTypes,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const body = JSON.stringify({ type: 'error', error: { type: errorTypes[status], message } });
+  // A client that is still sending when the connection closes loses the response.
+  request.resume();
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    ...headers,
+  });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+const errorTypes = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  405: 'invalid_request_error',
+  413: 'request_too_large',
+  502: 'api_error',
+  529: 'overloaded_error',
+};

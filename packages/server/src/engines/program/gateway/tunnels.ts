@@ -1,0 +1,96 @@
+import type { IncomingMessage } from 'node:http';
+import { connect, isIP, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { programLimits } from '../limits.ts';
+import type { ProgramNetwork } from '../program-network.ts';
+
+/**
+ * Connections of one session to hosts that its environment allows, asked for with `CONNECT`. What passes is encrypted
+ * between the program and the host: only where it goes is decided here.
+ */
+export interface Tunnels {
+  /** Answers the request, also with a refusal. Never throws. */
+  open(request: IncomingMessage, near: Duplex, head: Buffer): void;
+  close(): void;
+}
+
+/** Connects a program to the hosts that its network allows. */
+export function createTunnels(network: ProgramNetwork): Tunnels {
+  const open = new Set<Duplex>();
+  let isClosed = false;
+
+  return {
+    open: (request, near, head) => {
+      near.on('error', () => near.destroy());
+      if (isClosed || open.size >= programLimits.gatewayTunnelsMax) {
+        return refuse(near, '503 Service Unavailable', `${programLimits.gatewayTunnelsMax} connections are open`);
+      }
+      const url = toTarget(request.url ?? '');
+      if (url === undefined) return refuse(near, '400 Bad Request', 'Name a host and its port, as in example.com:443');
+      open.add(near);
+      const gone = new AbortController();
+      near.once('close', () => {
+        open.delete(near);
+        gone.abort();
+      });
+      network.findHost(url, gone.signal).then(
+        (addresses) => join(near, head, url, addresses),
+        (error: unknown) => refuse(near, toStatus(error), error instanceof Error ? error.message : String(error)),
+      );
+    },
+    close: () => {
+      isClosed = true;
+      for (const near of open) near.destroy();
+    },
+  };
+}
+
+function join(near: Duplex, head: Buffer, { hostname, port }: URL, addresses: readonly string[]): void {
+  if (near.destroyed) return;
+  const found = addresses.map((address) => ({ address, family: isIP(address) }));
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const far: Socket = connect({
+    host,
+    port: port === '' ? 443 : Number(port),
+    // Those that were checked, and no others.
+    lookup: (_, { all }, done) =>
+      all === true ? done(null, found) : done(null, found[0]?.address ?? '', found[0]?.family ?? 4),
+  }).on('error', (error) => {
+    if (near.writable && !isJoined) refuse(near, '502 Bad Gateway', `${host} cannot be reached: ${error.message}`);
+    else near.destroy();
+  });
+  let isJoined = false;
+  const patience = setTimeout(() => far.destroy(new Error('it does not answer')), programLimits.gatewayConnectMs);
+  near.once('close', () => far.destroy());
+  far.once('close', () => {
+    clearTimeout(patience);
+    // Not destroyed: what the host said last may still be on its way to a program that reads slowly.
+    if (isJoined) near.end();
+  });
+  far.once('connect', () => {
+    clearTimeout(patience);
+    isJoined = true;
+    near.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+    if (head.length > 0) far.write(head);
+    near.pipe(far);
+    far.pipe(near);
+  });
+}
+
+/** What the system says, of a name that it does not know, is not a rule of ours. */
+function toStatus(error: unknown): string {
+  return error instanceof Error && 'code' in error ? '502 Bad Gateway' : '403 Forbidden';
+}
+
+/** `host:port` and nothing else. */
+function toTarget(text: string): URL | undefined {
+  const isTarget = /^(?:\[[0-9a-f:.]+\]|[a-z0-9_.-]+):[0-9]{1,5}$/i.test(text);
+  return isTarget && URL.canParse(`https://${text}`) ? new URL(`https://${text}`) : undefined;
+}
+
+/** Refuses a connection with a status and a reason. */
+export function refuse(near: Duplex, status: string, reason: string): void {
+  const body = `${reason}\n`;
+  const headers = `content-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`;
+  near.end(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\n${body}`);
+}

@@ -1,0 +1,40 @@
+import type { ProgramOptions } from '../program.ts';
+import type { ProgramSandbox } from '../program-sandbox.ts';
+
+/** The sandbox, or why there is none. */
+export type ProgramSandboxState =
+  | { readonly type: 'ready'; readonly sandbox: ProgramSandbox }
+  | { readonly type: 'unavailable'; readonly reason: string };
+
+/** Where programs run. `none`: on the machine, as the user of this process, which only the operator may choose. */
+export type SandboxChoice = 'none' | (() => Promise<ProgramSandboxState>);
+
+/** Where a program can be started. Null is a place without a sandbox. */
+export type ProgramPlace =
+  | { readonly type: 'ready'; readonly sandbox: ProgramSandbox | null }
+  | { readonly type: 'unavailable'; readonly reason: string };
+
+/** Null is a place without a sandbox, which only the operator's word makes: whatever else goes wrong starts nothing. */
+export async function findPlace(choice: SandboxChoice): Promise<ProgramPlace> {
+  if (choice === 'none') return { type: 'ready', sandbox: null };
+  const state = await choice();
+  if (state.type === 'ready') return state;
+  return { type: 'unavailable', reason: `${state.reason}, and programs run in a sandbox: ${INSTALL}` };
+}
+
+/** Without a sandbox a program cannot be limited to some hosts: a limit that cannot be enforced prevents the start. */
+export function whyUnenforceable({ networking, settings }: ProgramOptions, isSandboxed: boolean): string | null {
+  if (isSandboxed && settings === 'user') return 'a program in the sandbox does not see the settings of the operator';
+  if (isSandboxed || networking?.type !== 'limited') return null;
+  return 'without a sandbox it cannot be kept to the hosts that this environment allows: use one with unrestricted networking, or the sandbox';
+}
+
+/** Why a program without a sandbox does not start in a workspace that is read-only. */
+export const READ_ONLY =
+  'the workspace is read-only, which nothing but a sandbox makes sure of: use the sandbox, or mode copy';
+
+/** Why nothing starts after the engine was closed. */
+export const CLOSED = 'the engine is closed';
+
+const INSTALL =
+  'on Linux install bubblewrap, elsewhere the operator can allow programs without one (--unsandboxed-programs)';

@@ -1,0 +1,32 @@
+import type { Json } from '../../../base/json/json.ts';
+
+// Lines are from outside, and a field may hold anything.
+
+/** The value if it is an object. */
+export function record(value: unknown): Record<string, unknown> | undefined {
+  // The cast is what the check says.
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
+}
+
+/** The value if it is a string that is not empty. */
+export function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** The value if it is a finite number. */
+export function number(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+/** What was parsed from JSON is JSON. */
+export function toJson(value: unknown): Json {
+  return (value ?? null) as Json;
+}
+
+/** The objects of a list; what else is in it is left out. */
+export function records(value: unknown): readonly Record<string, unknown>[] {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [];
+  return items.map(record).filter((item) => item !== undefined);
+}

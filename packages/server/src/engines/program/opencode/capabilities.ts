@@ -1,0 +1,23 @@
+import type { ProgramCapabilities } from '../program-capabilities.ts';
+
+/** What the tested release can do. */
+export const opencodeCapabilities: ProgramCapabilities = {
+  subAgentText: 'deltas',
+  roster: true,
+  subAgentReport: 'result',
+  approvals: 'definition',
+  denialReason: 'result',
+  changedInput: false,
+  questions: true,
+  customTools: 'all_agents',
+  systemPrompt: 'system',
+  steering: 'turn',
+  modelChange: 'turn',
+  requestUsage: 'later',
+  stopReasons: true,
+  failureStatus: true,
+  waitsForReader: false,
+  resume: 'always',
+  fork: false,
+  recovery: false,
+};

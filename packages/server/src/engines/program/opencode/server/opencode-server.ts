@@ -1,0 +1,141 @@
+import { SseDecoder } from '@fleetloom/protocol/sse';
+import type { Cancel, Schedule } from '../../../../base/schedule.ts';
+import { programLimits } from '../../limits.ts';
+import { type ProcessOptions, ProgramProcess } from '../../process/process.ts';
+import type { ProgramVitals } from '../../program.ts';
+import type { Dialer } from './dialer.ts';
+import { createClient, type OpencodeAnswer, type OpencodeClient } from './client.ts';
+
+/** Options of one `opencode serve` process. */
+export interface OpencodeServerOptions extends Pick<ProcessOptions, 'launch' | 'directory' | 'register' | 'onExit'> {
+  readonly password: string;
+  readonly schedule: Schedule;
+  /** The way into the sandbox; null: opencode listens on a port of this machine. */
+  readonly dialer: Dialer | null;
+  /** The stream of events is open: for the first time, or again after a break. */
+  readonly onConnected: (isAgain: boolean) => void;
+  /** Some events of the stream, and the size of what they were read from. */
+  readonly onEvents: (values: readonly unknown[], bytes: number) => void;
+}
+
+/** A process of opencode with one connection for its events. It reconnects while the process lives. */
+export class OpencodeServer {
+  readonly #options: OpencodeServerOptions;
+  readonly #process: ProgramProcess;
+  #stdout = '';
+  #client: OpencodeClient | undefined;
+  #isConnected = false;
+  #isHeld = false;
+  #pause: ((isPaused: boolean) => void) | undefined;
+  #attempts = 0;
+  #cancelStart: Cancel;
+  #isOver = false;
+
+  constructor(options: OpencodeServerOptions) {
+    this.#options = options;
+    this.#process = new ProgramProcess({
+      ...options,
+      onOutput: (bytes) => this.#readAddress(bytes),
+      onExit: (exit) => {
+        this.#isOver = true;
+        this.#cancelStart();
+        this.#client?.close();
+        options.dialer?.close();
+        options.onExit(exit);
+      },
+    });
+    const { opencodeStartMs } = programLimits;
+    this.#cancelStart = options.schedule(
+      () => this.#process.fail(`it was not ready within ${opencodeStartMs / 1000} s`),
+      opencodeStartMs,
+    );
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  get gone(): Promise<void> {
+    return this.#process.gone;
+  }
+
+  get vitals(): ProgramVitals {
+    return this.#process.vitals;
+  }
+
+  /** Whether requests can be sent. */
+  get isReady(): boolean {
+    return this.#isConnected && !this.#isOver;
+  }
+
+  /** Sends a request. Rejects where there is no answer, or no process. */
+  async send(method: string, path: string, body?: unknown): Promise<OpencodeAnswer> {
+    if (this.#client === undefined || this.#isOver) throw new Error('opencode has ended');
+    return await this.#client.send(method, path, body);
+  }
+
+  /** Stops or continues reading events: what opencode sends in the meantime is kept by the system and by opencode. */
+  hold(isHeld: boolean): void {
+    this.#isHeld = isHeld;
+    this.#pause?.(isHeld);
+  }
+
+  /** Ends the process for what it does. */
+  fail(reason: string): void {
+    this.#process.fail(reason);
+  }
+
+  async close(options: { readonly isOverdue: boolean }): Promise<void> {
+    this.hold(false);
+    await this.#process.close({ isResting: false, ...options });
+  }
+
+  /** The first line with an address says that opencode listens. */
+  #readAddress(bytes: Uint8Array): void {
+    if (this.#client !== undefined) return;
+    this.#stdout = (this.#stdout + Buffer.from(bytes).toString('latin1')).slice(-programLimits.programStderrChars);
+    const port = Number(/listening on http:\/\/[\w.]+:(\d+)/.exec(this.#stdout)?.[1]);
+    if (!Number.isInteger(port)) return;
+    const { directory, password, dialer } = this.#options;
+    const connect = () => dialer!.connect((line) => this.#process.order(line));
+    this.#client = createClient({ directory, password, target: dialer === null ? { port } : { connect } });
+    this.#listen();
+  }
+
+  #listen(): void {
+    const decoder = new SseDecoder({ eventBytesMax: programLimits.programLineBytesMax });
+    const isAgain = this.#attempts > 0;
+    this.#attempts++;
+    let isOpen = false;
+    this.#client?.stream('/event', {
+      onBytes: (bytes, response) => {
+        this.#pause = (isPaused) => (isPaused ? response.pause() : response.resume());
+        if (this.#isHeld) response.pause();
+        const values = decoder.push(bytes).flatMap((item) => (item.type === 'event' ? toValue(item.data) : []));
+        if (!isOpen) {
+          isOpen = true;
+          this.#isConnected = true;
+          this.#cancelStart();
+          this.#options.onConnected(isAgain);
+        }
+        if (values.length > 0) this.#options.onEvents(values, bytes.length);
+      },
+      onEnd: () => {
+        this.#pause = undefined;
+        this.#isConnected = false;
+        if (!this.#isOver) this.#options.schedule(() => this.#isOver || this.#listen(), RECONNECT_MS);
+      },
+    });
+  }
+}
+
+const RECONNECT_MS = 200;
+
+function toValue(data: string): unknown[] {
+  try {
+    return [JSON.parse(data)];
+  } catch {
+    // An event that cannot be read is lost, and the next one is read as if nothing had happened.
+    return [];
+  }
+}

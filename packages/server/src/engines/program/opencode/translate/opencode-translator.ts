@@ -1,0 +1,351 @@
+import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
+import { MAIN, type ProgramCall, type ProgramEvent } from '../../program.ts';
+import { toToolPolicy, type ToolPolicy } from '../approvals/tool-policy.ts';
+import type {
+  AskRequest,
+  MessageInfo,
+  OpencodeError,
+  OpencodeEvent,
+  Part,
+  SessionInfo,
+  Snapshot,
+} from '../wire/events.ts';
+import { record, text } from '../../lines/values.ts';
+import { CallIds } from './call-ids.ts';
+import { isServed, Thread } from './thread.ts';
+
+/** What the translation of one conversation depends on. */
+export interface TranslatorOptions {
+  /** The conversation of the main agent, as opencode names it. */
+  readonly conversation: string;
+  readonly agent: AgentSnapshot;
+  readonly members: readonly AgentSnapshot[];
+  /** Conversations of sub-agents that have a thread. */
+  readonly known: readonly string[];
+  /** Messages of the main conversation that were there before the program was opened. */
+  readonly history?: ReadonlySet<string> | undefined;
+  readonly now: () => number;
+  /** How often a model request is sent again. Opencode has no end of its own. */
+  readonly retriesMax: number;
+  /** The HTTP status of a failed attempt, by its message. Opencode does not report it. */
+  readonly statusOf: (message: string) => number | null;
+  /** The run in a conversation has to be aborted: its request was sent again too often. */
+  readonly onGiveUp: (conversation: string) => void;
+  /** Opencode asks about a call. Whether it has to wait for a decision. */
+  readonly onAsk: (request: AskRequest, callId: string, tool: ProgramCall['tool'], key: string) => boolean;
+  /** An agent has made a call. */
+  readonly onCall?: ((callId: string, tool: ProgramCall['tool'], conversation: string) => void) | undefined;
+  /** What a person said when a call was denied. */
+  readonly denialOf?: ((callId: string) => string | undefined) | undefined;
+  /** A call has ended. Whether a decision about it was still waited for. */
+  readonly onCallEnd: (callId: string) => boolean;
+}
+
+/** Events of opencode's stream become events of the program. It does no input or output of its own. */
+export class OpencodeTranslator {
+  readonly #options: TranslatorOptions;
+  readonly #threads = new Map<string, Thread>();
+  /** Conversations of sub-agents whose call was not seen yet. */
+  readonly #unjoined = new Map<string, SessionInfo>();
+  /** Which agent works in a conversation, and the parent of each. */
+  readonly #agents = new Map<string, string>();
+  readonly #parents = new Map<string, string>();
+  readonly #policies = new Map<string, ToolPolicy>();
+  readonly #callIds = new CallIds();
+  /** Messages that were said to the main agent and that no message of it has answered. */
+  #unanswered: string[] = [];
+  #continue: (() => void) | null = null;
+
+  constructor(options: TranslatorOptions) {
+    this.#options = options;
+    const main = this.#createThread(options.conversation, MAIN);
+    main.takeHistory(options.history ?? []);
+    this.#threads.set(options.conversation, main);
+    // They are opened again with their first run in this process, as the other engines do.
+    const parentId = options.conversation;
+    for (const id of options.known) this.#unjoined.set(id, { id, parentId, title: '', agent: null });
+  }
+
+  /** The main agent works. */
+  get isMainRunning(): boolean {
+    return this.#main.isRunning;
+  }
+
+  /** The end of the main agent's run was reported once, and is reported again. */
+  get isMainSettling(): boolean {
+    return this.#main.isSettling;
+  }
+
+  /** Conversations in which an agent works. */
+  get running(): readonly string[] {
+    return [...this.#threads].filter(([, { isRunning }]) => isRunning).map(([id]) => id);
+  }
+
+  /** Conversations whose end was reported once and is reported again, and whether a run of them is open. */
+  get settling(): readonly { readonly conversation: string; readonly isRunning: boolean }[] {
+    const found = [...this.#threads].filter(([, { isSettling }]) => isSettling);
+    return found.map(([conversation, { isRunning }]) => ({ conversation, isRunning }));
+  }
+
+  /** Conversations with a thread, that of the main agent included. */
+  get conversations(): readonly string[] {
+    return [...this.#threads.keys()];
+  }
+
+  /** The messages that were said and not answered yet. */
+  get unanswered(): readonly string[] {
+    return this.#unanswered;
+  }
+
+  /** A message was sent to the main agent under this id. */
+  said(messageId: string): void {
+    this.#unanswered.push(messageId);
+  }
+
+  /** A message that was lost is sent once more, under another id. */
+  saidAgain(lostId: string, messageId: string): void {
+    this.#unanswered = this.#unanswered.map((id) => (id === lostId ? messageId : id));
+  }
+
+  /** A message could not be sent, or was never answered: a turn that fails. */
+  failSaid(messageId: string, message: string): ProgramEvent[] {
+    this.#unanswered = this.#unanswered.filter((id) => id !== messageId);
+    if (this.#main.isRunning) return [{ type: 'request_failed', key: MAIN, message }];
+    return this.#failTurn({ name: 'UnknownError', message, statusCode: null });
+  }
+
+  /** Whether opencode has stored a message that was said. */
+  isStored(messageId: string): boolean {
+    return this.#main.isStored(messageId);
+  }
+
+  /** What continues the turn of the main agent where opencode would end it; null: nothing. */
+  continueAfter(run: (() => void) | null): void {
+    this.#continue = run;
+  }
+
+  /** The conversation of an agent; undefined for an unknown key. */
+  conversationOf(key: string): string | undefined {
+    return [...this.#threads].find(([, thread]) => thread.key === key)?.[0];
+  }
+
+  take(event: OpencodeEvent): ProgramEvent[] {
+    switch (event.type) {
+      case 'session':
+        return this.#takeSession(event.session);
+      case 'message':
+        return this.#takeMessage(event.message);
+      case 'part':
+        return this.#takePart(event.part);
+      case 'asked':
+        return this.#of(event.request.sessionId, (thread) => thread.takeAsk(event.request));
+      case 'replied':
+        return [];
+      case 'status':
+        return this.#of(event.sessionId, (thread) => [
+          ...(event.status.type === 'busy' ? this.#resume(thread) : []),
+          ...thread.takeStatus(event.status),
+        ]);
+      case 'delta':
+        return this.#of(event.sessionId, (thread) => thread.takeDelta(event.messageId, event.partId, event.text));
+      case 'idle':
+        return this.#of(event.sessionId, (thread) => (thread.takeIdle() ? this.#endOrContinue(thread) : []));
+      case 'error':
+        return this.#of(event.sessionId, (thread) => this.#takeError(thread, event));
+      case 'compacted':
+        return this.#of(event.sessionId, ({ key }) => [{ type: 'compacted', key }]);
+    }
+  }
+
+  /** What happened in a conversation while the stream of events was broken. */
+  catchUp({ conversation, status, messages, asks, children }: Snapshot): ProgramEvent[] {
+    const thread = this.#threads.get(conversation);
+    const isBegun = status.type !== 'idle' && thread?.isRunning === false;
+    return [
+      ...children.flatMap((child) => this.#takeSession(child)),
+      ...(isBegun ? this.take({ type: 'status', sessionId: conversation, status: { type: 'busy' } }) : []),
+      ...messages.flatMap(({ message, parts }) => this.#takeMissed(message, parts)),
+      ...asks.flatMap((request) => this.take({ type: 'asked', request })),
+      ...(status.type === 'idle' ? this.settle(conversation) : []),
+    ];
+  }
+
+  #takeMissed(message: MessageInfo, parts: readonly Part[]): ProgramEvent[] {
+    const isMissed = this.#threads.get(message.sessionId)?.isMissed(message) ?? true;
+    const isWritten = message.role === 'assistant' && isMissed && message.isCompleted;
+    return [
+      ...this.#takeMessage(isWritten ? { ...message, isCompleted: false } : message),
+      ...parts.flatMap((part) => this.#takePart(part)),
+      ...(isWritten ? this.#takeMessage(message) : []),
+    ];
+  }
+
+  /** The run whose end was reported works: the report was that of an earlier run. */
+  unsettle(conversation: string): void {
+    this.#threads.get(conversation)?.unsettle();
+  }
+
+  /** The end of a run that was reported once was not reported again in time. */
+  settle(conversation: string): ProgramEvent[] {
+    const thread = this.#threads.get(conversation);
+    return thread === undefined ? [] : this.#end(thread);
+  }
+
+  /** Work behind a reported end: of the next run if this one has failed, and of the same run otherwise. */
+  #resume(thread: Thread): ProgramEvent[] {
+    if (thread.isRunning && thread.isSettling && thread.hasFailed) return this.#end(thread);
+    thread.unsettle();
+    return [];
+  }
+
+  /** A denial of several calls at once ends the run, although the model has not read why: a message with the reasons follows. */
+  #endOrContinue(thread: Thread): ProgramEvent[] {
+    const run = thread.key === MAIN ? this.#continue : null;
+    if (run === null) return this.#end(thread);
+    this.#continue = null;
+    run();
+    return [];
+  }
+
+  /** A message that the turn did not take up is sent again, or is answered by the turn that follows. */
+  #end(thread: Thread): ProgramEvent[] {
+    return thread.settle({ isMoreToCome: thread.key === MAIN && this.#unanswered.length > 0 });
+  }
+
+  get #main(): Thread {
+    // The constructor has created it.
+    return this.#threads.get(this.#options.conversation)!;
+  }
+
+  #takeSession(session: SessionInfo): ProgramEvent[] {
+    const { id, parentId, agent } = session;
+    if (agent !== null) this.#agents.set(id, agent);
+    if (parentId === null || this.#threads.has(id) || !this.#isOurs(parentId)) return [];
+    if (!this.#unjoined.has(id)) this.#unjoined.set(id, session);
+    return [];
+  }
+
+  #takeMessage(message: MessageInfo): ProgramEvent[] {
+    if (message.role === 'assistant' && message.sessionId === this.#options.conversation) {
+      const { parentId } = message;
+      // Ids grow with time: a message answers all that were said before the newest that it knows.
+      if (parentId !== null) this.#unanswered = this.#unanswered.filter((id) => id > parentId);
+    }
+    return this.#of(message.sessionId, (thread) => thread.takeMessage(message));
+  }
+
+  #takePart(part: Part): ProgramEvent[] {
+    const events = this.#of(part.sessionId, (thread) => thread.takePart(part));
+    const childId = part.type === 'tool' ? part.state.childId : null;
+    const session = childId === null ? undefined : this.#unjoined.get(childId);
+    if (session === undefined || part.type !== 'tool') return events;
+    const call = { callId: this.#callIds.of(part.id, part.callId), input: part.state.input };
+    const opened = this.#open(session, call);
+    // The call comes before the thread that it opens, and its result behind it.
+    const at = events.findIndex(({ type }) => type === 'result');
+    return at < 0 ? [...events, ...opened] : [...events.slice(0, at), ...opened, ...events.slice(at)];
+  }
+
+  #takeError(thread: Thread, { error }: Extract<OpencodeEvent, { type: 'error' }>): ProgramEvent[] {
+    thread.takeError(error);
+    // A message that fails before any request, such as one for an unknown model, begins no run.
+    if (thread.isRunning || thread.key !== MAIN || this.#unanswered.length === 0) return [];
+    this.#unanswered = [];
+    return this.#failTurn(error);
+  }
+
+  #failTurn(error: OpencodeError): ProgramEvent[] {
+    const begun = this.#main.takeStatus({ type: 'busy' });
+    this.#main.takeError(error);
+    return [...begun, ...this.#end(this.#main)];
+  }
+
+  /** Hands something of a conversation to its thread. Conversations of others are passed over. */
+  #of(id: string, take: (thread: Thread) => ProgramEvent[]): ProgramEvent[] {
+    const session = this.#unjoined.get(id);
+    const opened = session === undefined ? [] : this.#open(session, null);
+    const thread = this.#threads.get(id);
+    if (thread === undefined) return [];
+    const events = take(thread);
+    const isWaiting = events.some((event) => event.type === 'ask' || (event.type === 'call' && isServed(event.tool)));
+    return [...opened, ...events, ...(isWaiting ? this.#rest(id) : [])];
+  }
+
+  /** An agent waits for a client: so do those that wait for that agent. */
+  #rest(id: string): ProgramEvent[] {
+    const parent = this.#parents.get(id);
+    return [...(this.#threads.get(id)?.rest() ?? []), ...(parent === undefined ? [] : this.#rest(parent))];
+  }
+
+  #open(session: SessionInfo, call: { readonly callId: string; readonly input: unknown } | null): ProgramEvent[] {
+    const { id, parentId } = session;
+    this.#unjoined.delete(id);
+    const parent = parentId === null ? undefined : this.#threads.get(parentId);
+    const input = readTask(call?.input);
+    const agentName = input.agentName ?? session.agent ?? readTitle(session.title).agentName ?? 'agent';
+    this.#agents.set(id, agentName);
+    if (parentId !== null) this.#parents.set(id, parentId);
+    this.#threads.set(id, this.#createThread(id, id, { isAnnounced: true }));
+    return [
+      {
+        type: 'thread_opened',
+        key: id,
+        parentKey: parent?.key ?? MAIN,
+        agentName,
+        description: input.description ?? readTitle(session.title).description,
+        prompt: input.prompt,
+        callId: call?.callId ?? null,
+      },
+    ];
+  }
+
+  #isOurs(id: string): boolean {
+    return this.#threads.has(id) || this.#unjoined.has(id);
+  }
+
+  #createThread(id: string, key: string, announced?: { readonly isAnnounced: boolean }): Thread {
+    const { now, retriesMax, statusOf, onAsk, denialOf, onCallEnd } = this.#options;
+    const onGiveUp = () => this.#options.onGiveUp(id);
+    const onCall = (callId: string, tool: ProgramCall['tool']) => this.#options.onCall?.(callId, tool, id);
+    const callIdOf = (partId: string, callId: string) => this.#callIds.of(partId, callId);
+    const toolOf = (name: string) => this.#policyOf(id).toolOf(name);
+    return new Thread(
+      { key, now, retriesMax, statusOf, onGiveUp, toolOf, callIdOf, onCall, onAsk, denialOf, onCallEnd },
+      announced,
+    );
+  }
+
+  /** Agents that are not in the roster are opencode's own, and work with what the agent above them may use. */
+  #policyOf(id: string): ToolPolicy {
+    const { agent, members, conversation } = this.#options;
+    const name = this.#agents.get(id);
+    const member = id === conversation ? agent : members.find((each) => each.name === name);
+    const parent = this.#parents.get(id);
+    if (member === undefined && parent !== undefined) return this.#policyOf(parent);
+    const known = this.#policies.get(id) ?? toToolPolicy(member ?? agent);
+    this.#policies.set(id, known);
+    return known;
+  }
+}
+
+interface Task {
+  readonly agentName: string | undefined;
+  readonly description: string | undefined;
+  readonly prompt: string | null;
+}
+
+/** The input of a `task` call. */
+function readTask(input: unknown): Task {
+  const given = record(input);
+  return {
+    agentName: text(given?.['subagent_type']),
+    description: text(given?.['description']),
+    prompt: text(given?.['prompt']) ?? null,
+  };
+}
+
+/** `<description> (@<agent> subagent)`. */
+function readTitle(title: string): { readonly agentName: string | undefined; readonly description: string | null } {
+  const [, description, agentName] = /^(.*) \(@(.+) subagent\)$/s.exec(title) ?? [];
+  return { agentName, description: description ?? (title === '' ? null : title) };
+}

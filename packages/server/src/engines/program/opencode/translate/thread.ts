@@ -1,0 +1,329 @@
+import type { Usage } from '../../../model/engine.ts';
+import { noUsage } from '../../../model/usage.ts';
+import { MAIN, type ProgramCall, type ProgramEvent } from '../../program.ts';
+import type { AskRequest, MessageInfo, OpencodeError, Part, SessionStatus } from '../wire/events.ts';
+import { addUsage, OpenRequest } from './open-request.ts';
+import { type LastMessage, toOutcome } from './to-outcome.ts';
+import { toResult } from './to-result.ts';
+
+type AssistantMessage = Extract<MessageInfo, { role: 'assistant' }>;
+type ToolPart = Extract<Part, { type: 'tool' }>;
+
+/** What the conversation of one agent needs from the whole. */
+export interface ThreadOptions {
+  /** Its key among the threads of the program. */
+  readonly key: string;
+  readonly now: () => number;
+  /** How often a model request is sent again. Opencode has no end of its own. */
+  readonly retriesMax: number;
+  /** The HTTP status of a failed attempt, by its message. Opencode does not report it. */
+  readonly statusOf: (message: string) => number | null;
+  /** The run has to be aborted: its request was sent again too often. */
+  readonly onGiveUp: () => void;
+  readonly toolOf: (name: string) => ProgramCall['tool'];
+  readonly callIdOf: (partId: string, callId: string) => string;
+  /** The program asks about a call. Whether it has to wait for a decision. */
+  readonly onAsk: (request: AskRequest, callId: string, tool: ProgramCall['tool'], key: string) => boolean;
+  /** The agent has made a call. */
+  readonly onCall?: ((callId: string, tool: ProgramCall['tool']) => void) | undefined;
+  /** What a person said when a call was denied. */
+  readonly denialOf?: ((callId: string) => string | undefined) | undefined;
+  /** A call has ended. Whether a decision about it was still waited for. */
+  readonly onCallEnd: (callId: string) => boolean;
+}
+
+/** A call of the agent that has no result yet. */
+interface OpenCall {
+  readonly callId: string;
+  /** How opencode names it. */
+  readonly ownId: string;
+  readonly tool: ProgramCall['tool'];
+  readonly input: ProgramCall['input'];
+}
+
+/** One conversation of opencode: its runs, model requests, blocks and calls as events. */
+export class Thread {
+  readonly key: string;
+  readonly #options: ThreadOptions;
+  /** Roles of messages. What was there before the program was opened is history, and no event. */
+  readonly #messages = new Map<string, 'user' | 'open' | 'ended' | 'history'>();
+  /** The newest of them. Ids grow with time. */
+  #newestId = '';
+  readonly #calls = new Map<string, OpenCall>();
+  readonly #ended = new Set<string>();
+  /** Calls that a client has to decide about. */
+  readonly #waiting = new Set<string>();
+  readonly #asked = new Set<string>();
+  /** Permission requests that arrived before the call that they are about. */
+  #early: AskRequest[] = [];
+  #request: OpenRequest | null = null;
+  /** Usage of messages whose request had ended before. */
+  #late: Usage = noUsage;
+  #last: LastMessage | null = null;
+  #lastId: string | null = null;
+  #error: OpencodeError | null = null;
+  /** Why the run was given up. */
+  #fatal: OpencodeError | null = null;
+  #prompt: string | null = null;
+  #isRunning = false;
+  /** The end of the run was reported while its message was open. */
+  #isSettling = false;
+  /** The run is over, and its end is reported once more. */
+  #isSecondDue = false;
+  /** The run that comes first was announced with the thread. */
+  #isAnnounced: boolean;
+
+  constructor(options: ThreadOptions, { isAnnounced = false } = {}) {
+    this.key = options.key;
+    this.#options = options;
+    this.#isAnnounced = isAnnounced;
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  /**
+   * After an abort or an error opencode reports the end of a run twice, before or behind the end of its message. A message that is sent
+   * in between is stored and not answered.
+   */
+  get isSettling(): boolean {
+    return this.#isSettling || this.#isSecondDue;
+  }
+
+  /** An error or an abort was reported for the run. */
+  get hasFailed(): boolean {
+    return this.#error !== null || (this.#request?.outcome ?? this.#last)?.error != null;
+  }
+
+  /** The last message of the assistant. */
+  get lastMessageId(): string | null {
+    return this.#lastId;
+  }
+
+  takeStatus(status: SessionStatus): ProgramEvent[] {
+    if (status.type === 'idle') return [];
+    if (status.type === 'busy') {
+      return [...this.#run(), ...(this.#request?.send() ?? [])];
+    }
+    const { attempt, message, next } = status;
+    const { retriesMax, now, statusOf, onGiveUp } = this.#options;
+    const begun = [...this.#run(), ...(this.#request?.fail() ?? [])];
+    if (attempt > retriesMax) {
+      this.#fatal ??= { name: 'APIError', message, statusCode: statusOf(message) };
+      onGiveUp();
+      return begun;
+    }
+    const delayMs = next === null ? 0 : Math.max(0, next - now());
+    return [...begun, { type: 'retry', key: this.key, message, status: statusOf(message), delayMs, retriesMax }];
+  }
+
+  /** A complete message that is first seen while no run is open is history: opencode has copied it for a fork. */
+  takeMessage(message: MessageInfo): ProgramEvent[] {
+    const known = this.#messages.get(message.id);
+    const isNewest = message.id > this.#newestId;
+    if (isNewest) this.#newestId = message.id;
+    if (message.role === 'user') {
+      this.#messages.set(message.id, 'user');
+      return [];
+    }
+    if (known === 'open' && this.#request?.id === message.id)
+      return this.#request.update(message) ? this.#endMessage() : [];
+    if (known !== undefined) return [];
+    if (!message.isCompleted || (this.#isRunning && isNewest)) return this.#beginMessage(message);
+    this.#messages.set(message.id, 'history');
+    return [];
+  }
+
+  /** Messages that were there before the program was opened, complete or not. */
+  takeHistory(ids: Iterable<string>): void {
+    for (const id of ids) {
+      this.#messages.set(id, 'history');
+      if (id > this.#newestId) this.#newestId = id;
+    }
+  }
+
+  /** Whether a message was written while the stream of events was broken, or is still being written. */
+  isMissed({ id }: MessageInfo): boolean {
+    const known = this.#messages.get(id);
+    return known === 'open' || (known === undefined && id > this.#newestId);
+  }
+
+  /** Whether opencode has stored a message of the user. */
+  isStored(id: string): boolean {
+    return this.#messages.get(id) === 'user';
+  }
+
+  takePart(part: Part): ProgramEvent[] {
+    const state = this.#messages.get(part.messageId);
+    if (state === 'user') {
+      if (part.type === 'text' && !part.isSynthetic) this.#prompt = part.text;
+      return [];
+    }
+    if (state === undefined || state === 'history' || part.type === 'other') return [];
+    if (part.type === 'tool') return this.#takeCall(part);
+    if (this.#request?.id !== part.messageId) return [];
+    if (part.type !== 'step-finish') return this.#request.takeText(part);
+    this.#request.finish();
+    return [];
+  }
+
+  takeDelta(messageId: string, partId: string, text: string): ProgramEvent[] {
+    return this.#request?.id === messageId ? this.#request.grow(partId, text) : [];
+  }
+
+  takeError(error: OpencodeError): void {
+    this.#error = error;
+  }
+
+  /** A request is seen again after a break of the stream. */
+  takeAsk(request: AskRequest): ProgramEvent[] {
+    if (this.#asked.has(request.id)) return [];
+    this.#asked.add(request.id);
+    const call = [...this.#calls.values()].findLast(({ ownId }) => ownId === request.callId);
+    if (call !== undefined) return this.#ask(call, request);
+    this.#early.push(request);
+    return [];
+  }
+
+  /** Whether the run is over. With an open message it is not: its end is reported again, or belonged to the run before. */
+  takeIdle(): boolean {
+    if (!this.#isRunning) {
+      this.#isSecondDue = false;
+      return false;
+    }
+    const isOpen = this.#request !== null && !this.#request.isCompleted;
+    if (!isOpen || (this.#isSettling && this.hasFailed)) {
+      this.#isSecondDue = this.hasFailed && !this.#isSettling;
+      return true;
+    }
+    this.#isSettling = true;
+    return false;
+  }
+
+  /** The run goes on: the report of its end was that of the run before. */
+  unsettle(): void {
+    this.#isSettling = false;
+  }
+
+  /** The run is over, whatever is still open of it. */
+  settle({ isMoreToCome = false } = {}): ProgramEvent[] {
+    if (!this.#isRunning) {
+      this.#isSecondDue = false;
+      return [];
+    }
+    const closed = this.#endMessage();
+    const ended = [...this.#calls].flatMap(([partId, call]) => this.#endCall(partId, call, stopped));
+    const outcome = toOutcome(this.#fatal === null ? this.#last : { finish: null, error: this.#fatal }, this.#error);
+    this.#isRunning = false;
+    this.#isSettling = false;
+    this.#early = [];
+    return [...closed, ...ended, this.#toEnd(outcome, isMoreToCome)];
+  }
+
+  /** Ends the model request if all open calls wait for a client or for a sub-agent. Opencode reports its usage after their results. */
+  rest(): ProgramEvent[] {
+    const open = [...this.#calls.values()];
+    const isWaiting = ({ callId, tool }: OpenCall) =>
+      tool.kind === 'agent' || isServed(tool) || this.#waiting.has(callId);
+    return open.length > 0 && open.every(isWaiting) ? (this.#request?.rest() ?? []) : [];
+  }
+
+  /** Begins the run, unless it has begun. */
+  #run(): ProgramEvent[] {
+    if (this.#isRunning) return [];
+    const isAnnounced = this.#isAnnounced;
+    this.#isRunning = true;
+    this.#isSecondDue = false;
+    this.#isAnnounced = false;
+    this.#last = null;
+    this.#error = null;
+    this.#fatal = null;
+    if (this.key === MAIN) return [{ type: 'turn_started', key: MAIN }];
+    return isAnnounced ? [] : [{ type: 'thread_started', key: this.key, prompt: this.#prompt }];
+  }
+
+  #beginMessage(message: AssistantMessage): ProgramEvent[] {
+    const closed = this.#endMessage();
+    this.#messages.set(message.id, 'open');
+    this.#request = new OpenRequest(this.key, message);
+    this.#lastId = message.id;
+    this.#last = { finish: null, error: null };
+    return [...closed, ...this.#run(), ...this.#request.send()];
+  }
+
+  /** Ends the open message, as it was last seen. */
+  #endMessage(): ProgramEvent[] {
+    const request = this.#request;
+    if (request === null) return [];
+    this.#request = null;
+    this.#messages.set(request.id, 'ended');
+    if (request.isCompleted) this.#last = request.outcome;
+    const ended = request.end(this.#late);
+    if (request.isResting) this.#late = addUsage(this.#late, request.usage);
+    else if (request.isCompleted) this.#late = noUsage;
+    return ended;
+  }
+
+  #takeCall({ id, callId: ownId, tool: name, state }: ToolPart): ProgramEvent[] {
+    if (state.status === 'pending' || this.#ended.has(id)) return [];
+    const begun = this.#calls.has(id) ? [] : this.#beginCall(id, ownId, name, state.input);
+    const call = this.#calls.get(id);
+    if (state.status === 'running' || call === undefined) return begun;
+    return [...begun, ...this.#endCall(id, call, toResult(state))];
+  }
+
+  #beginCall(partId: string, ownId: string, name: string, input: ProgramCall['input']): ProgramEvent[] {
+    const tool = this.#options.toolOf(name);
+    const callId = this.#options.callIdOf(partId, ownId);
+    const call: OpenCall = { callId, ownId, tool, input };
+    this.#calls.set(partId, call);
+    this.#options.onCall?.(callId, tool);
+    const early = this.#early.filter((request) => request.callId === ownId);
+    this.#early = this.#early.filter((request) => request.callId !== ownId);
+    const asks = early.flatMap((request) => this.#ask(call, request));
+    return [{ type: 'call', key: this.key, callId, name, input, tool }, ...asks];
+  }
+
+  #endCall(partId: string, { callId }: OpenCall, result: ReturnType<typeof toResult>): ProgramEvent[] {
+    this.#calls.delete(partId);
+    this.#waiting.delete(callId);
+    this.#ended.add(partId);
+    const denial = this.#options.denialOf?.(callId);
+    const isWithdrawn = this.#options.onCallEnd(callId);
+    const withdrawn = isWithdrawn ? [{ type: 'ask_withdrawn' as const, key: this.key, callId }] : [];
+    // Opencode puts a sentence of its own before the reason, and has none where several calls were denied at once.
+    const shown =
+      denial === undefined || !result.isError
+        ? result
+        : { ...result, content: [{ type: 'text' as const, text: denial }] };
+    return [...withdrawn, { type: 'result', key: this.key, callId, ...shown }];
+  }
+
+  #ask({ callId, tool, input }: OpenCall, request: AskRequest): ProgramEvent[] {
+    if (!this.#options.onAsk(request, callId, tool, this.key)) return [];
+    this.#waiting.add(callId);
+    const kind = request.kind === 'question' ? 'question' : 'tool';
+    return [{ type: 'ask', key: this.key, callId, kind, reason: toReason(request), input }];
+  }
+
+  #toEnd(outcome: ReturnType<typeof toOutcome>, isMoreToCome: boolean): ProgramEvent {
+    const message = this.#lastId === null ? {} : { message: this.#lastId };
+    if (this.key === MAIN) return { type: 'turn_ended', key: MAIN, outcome, isMoreToCome, ...message };
+    const status = outcome.type === 'done' ? 'completed' : outcome.type === 'stopped' ? 'stopped' : 'failed';
+    const error = 'message' in outcome ? outcome.message : null;
+    return { type: 'thread_ended', key: this.key, status, error };
+  }
+}
+
+/** A custom tool, whose result a client gives. */
+export function isServed(tool: ProgramCall['tool']): boolean {
+  return tool.kind === 'custom' && tool.isQuestion !== true;
+}
+
+const stopped = { content: [{ type: 'text' as const, text: 'The call was stopped.' }], isError: true };
+
+/** Why opencode asks, if it is not for the call itself. */
+function toReason({ permission }: AskRequest): string | null {
+  return permission === 'external_directory' || permission === 'doom_loop' ? permission : null;
+}

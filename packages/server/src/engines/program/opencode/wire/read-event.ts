@@ -1,0 +1,204 @@
+import { number, record, records, text, toJson } from '../../lines/values.ts';
+import type {
+  AskRequest,
+  MessageInfo,
+  OpencodeError,
+  OpencodeEvent,
+  Part,
+  SessionInfo,
+  SessionStatus,
+  ToolState,
+} from './events.ts';
+
+/** Reads an event of `GET /event`. Null for one that the engine does not use, and for one that is malformed. */
+export function readEvent(value: unknown): OpencodeEvent | null {
+  const event = record(value);
+  const properties = record(event?.['properties']);
+  const type = text(event?.['type']);
+  if (properties === undefined || type === undefined) return null;
+  const sessionId = text(properties['sessionID']);
+  switch (type) {
+    case 'session.created':
+    case 'session.updated': {
+      const session = readSession(properties['info']);
+      return session === null ? null : { type: 'session', session };
+    }
+    case 'message.updated': {
+      const message = readMessage(properties['info']);
+      return message === null ? null : { type: 'message', message };
+    }
+    case 'message.part.updated': {
+      const part = readPart(properties['part']);
+      return part === null ? null : { type: 'part', part };
+    }
+    case 'permission.asked':
+    case 'question.asked': {
+      const request = readAsk(type === 'question.asked' ? 'question' : 'permission', properties);
+      return request === null ? null : { type: 'asked', request };
+    }
+    default:
+      return sessionId === undefined ? null : readOfSession(type, sessionId, properties);
+  }
+}
+
+/** Events that name their conversation and hold no record of their own. */
+function readOfSession(type: string, sessionId: string, properties: Record<string, unknown>): OpencodeEvent | null {
+  switch (type) {
+    case 'session.status': {
+      const status = readStatus(properties['status']);
+      return status === null ? null : { type: 'status', sessionId, status };
+    }
+    case 'session.idle':
+      return { type: 'idle', sessionId };
+    case 'session.error':
+      return { type: 'error', sessionId, error: readError(properties['error']) };
+    case 'session.compacted':
+      return { type: 'compacted', sessionId };
+    case 'message.part.delta': {
+      const [messageId, partId] = [text(properties['messageID']), text(properties['partID'])];
+      const delta = text(properties['delta']);
+      if (messageId === undefined || partId === undefined || delta === undefined) return null;
+      return properties['field'] === 'text' ? { type: 'delta', sessionId, messageId, partId, text: delta } : null;
+    }
+    case 'permission.replied':
+    case 'question.replied':
+    case 'question.rejected': {
+      const requestId = text(properties['requestID']);
+      return requestId === undefined ? null : { type: 'replied', sessionId, requestId };
+    }
+    default:
+      return null;
+  }
+}
+
+/** Reads a conversation, as events and `GET /session` have it. */
+export function readSession(value: unknown): SessionInfo | null {
+  const info = record(value);
+  const id = text(info?.['id']);
+  if (info === undefined || id === undefined) return null;
+  return {
+    id,
+    parentId: text(info['parentID']) ?? null,
+    title: text(info['title']) ?? '',
+    agent: text(info['agent']) ?? null,
+  };
+}
+
+/** Reads what a conversation is doing, as events and `GET /session/status` have it. */
+export function readStatus(value: unknown): SessionStatus | null {
+  const status = record(value);
+  switch (status?.['type']) {
+    case 'busy':
+    case 'idle':
+      return { type: status['type'] };
+    case 'retry':
+      return {
+        type: 'retry',
+        attempt: count(status['attempt']),
+        message: text(status['message']) ?? '',
+        next: number(status['next']) ?? null,
+      };
+    default:
+      return null;
+  }
+}
+
+/** Reads a message, as events and `GET /session/{id}/message` have it. */
+export function readMessage(value: unknown): MessageInfo | null {
+  const info = record(value);
+  const [id, sessionId] = [text(info?.['id']), text(info?.['sessionID'])];
+  if (info === undefined || id === undefined || sessionId === undefined) return null;
+  if (info['role'] === 'user') return { role: 'user', id, sessionId };
+  if (info['role'] !== 'assistant') return null;
+  const tokens = record(info['tokens']);
+  const cache = record(tokens?.['cache']);
+  return {
+    role: 'assistant',
+    id,
+    sessionId,
+    parentId: text(info['parentID']) ?? null,
+    model: text(info['modelID']) ?? 'unknown',
+    finish: text(info['finish']) ?? null,
+    error: info['error'] === undefined || info['error'] === null ? null : readError(info['error']),
+    isCompleted: number(record(info['time'])?.['completed']) !== undefined,
+    tokens: {
+      input: count(tokens?.['input']),
+      output: count(tokens?.['output']),
+      reasoning: count(tokens?.['reasoning']),
+      cacheRead: count(cache?.['read']),
+      cacheWrite: count(cache?.['write']),
+    },
+  };
+}
+
+/** Reads a part, as events and `GET /session/{id}/message` have it. */
+export function readPart(value: unknown): Part | null {
+  const part = record(value);
+  const [id, sessionId] = [text(part?.['id']), text(part?.['sessionID'])];
+  const messageId = text(part?.['messageID']);
+  if (part === undefined || id === undefined || sessionId === undefined || messageId === undefined) return null;
+  const of = { id, sessionId, messageId };
+  if (part['type'] === 'text' || part['type'] === 'reasoning') {
+    const isWhole = number(record(part['time'])?.['end']) !== undefined;
+    return {
+      ...of,
+      type: part['type'],
+      text: text(part['text']) ?? '',
+      isWhole,
+      isSynthetic: part['synthetic'] === true,
+    };
+  }
+  if (part['type'] === 'step-finish') return { ...of, type: 'step-finish' };
+  const [callId, tool, state] = [text(part['callID']), text(part['tool']), readState(part['state'])];
+  if (part['type'] !== 'tool' || callId === undefined || tool === undefined || state === null)
+    return { ...of, type: 'other' };
+  return { ...of, type: 'tool', callId, tool, state };
+}
+
+/** Reads an approval or a question that waits, as events, `GET /permission` and `GET /question` have it. */
+export function readAsk(kind: AskRequest['kind'], value: unknown): AskRequest | null {
+  const request = record(value);
+  const [id, sessionId] = [text(request?.['id']), text(request?.['sessionID'])];
+  if (request === undefined || id === undefined || sessionId === undefined) return null;
+  return {
+    kind,
+    id,
+    sessionId,
+    callId: text(record(request['tool'])?.['callID']) ?? null,
+    permission: text(request['permission']) ?? '',
+    questions: records(request['questions']).map((question) => text(question['question']) ?? ''),
+  };
+}
+
+function readState(value: unknown): ToolState | null {
+  const state = record(value);
+  const status = state?.['status'];
+  if (state === undefined || !isToolStatus(status)) return null;
+  const metadata = record(state['metadata']);
+  return {
+    status,
+    input: toJson(state['input']),
+    output: text(status === 'error' ? state['error'] : state['output']) ?? '',
+    exit: number(metadata?.['exit']) ?? null,
+    childId: text(metadata?.['sessionId']) ?? null,
+  };
+}
+
+function isToolStatus(value: unknown): value is ToolState['status'] {
+  return value === 'pending' || value === 'running' || value === 'completed' || value === 'error';
+}
+
+function readError(value: unknown): OpencodeError {
+  const error = record(value);
+  const data = record(error?.['data']);
+  const name = text(error?.['name']) ?? 'UnknownError';
+  return {
+    name,
+    message: text(data?.['message']) ?? text(error?.['message']) ?? name,
+    statusCode: number(data?.['statusCode']) ?? null,
+  };
+}
+
+function count(value: unknown): number {
+  return Math.max(0, number(value) ?? 0);
+}

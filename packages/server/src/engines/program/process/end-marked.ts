@@ -1,0 +1,54 @@
+import { runProgram } from '../../../base/process/run-program.ts';
+import { readdir, readFile } from 'node:fs/promises';
+
+/** A variable in the environment of every process that a program starts, direct or indirect. */
+export const MARK = 'FLEETLOOM_PROGRAM';
+
+/**
+ * Ends every process with this mark, and returns their number. The program runs its tools in process groups of
+ * their own, and when it dies they are orphans: only their environment still identifies them.
+ */
+export async function endMarked(mark: string): Promise<number> {
+  const entry = `${MARK}=${mark}`;
+  let ended = 0;
+  // A process that starts during the search is found in the next round.
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const found = (await (process.platform === 'linux' ? findInProc(entry) : askSystem(entry))).filter(kill);
+    if (found.length === 0) break;
+    ended += found.length;
+  }
+  return ended;
+}
+
+const ROUNDS_MAX = 10;
+
+async function findInProc(entry: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const found = await Promise.all(pids.map(async (pid) => ((await isMarked(pid, entry)) ? [Number(pid)] : [])));
+  return found.flat();
+}
+
+/** The environment of processes that have ended, are zombies, or belong to another user cannot be read. */
+async function isMarked(pid: string, entry: string): Promise<boolean> {
+  const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
+  return environment.split('\0').includes(entry);
+}
+
+/** Other systems list the environment after the command, on request. */
+async function askSystem(entry: string): Promise<number[]> {
+  const bounds = { timeoutMs: PS_MS, outputBytesMax: 64 * 1024 * 1024 };
+  const { stdout } = await runProgram('ps', ['axeww', '-o', 'pid=,command='], bounds).catch(() => ({ stdout: '' }));
+  const lines = stdout.split('\n').filter((line) => line.includes(entry));
+  return lines.map((line) => Number.parseInt(line, 10)).filter((pid) => pid > 1);
+}
+
+const PS_MS = 10_000;
+
+function kill(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch {
+    return false;
+  }
+}

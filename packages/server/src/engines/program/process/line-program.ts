@@ -1,0 +1,65 @@
+import { type LineSink, StreamJsonReader } from '@fleetloom/protocol/stream-json';
+import { programLimits } from '../limits.ts';
+import { MAIN, type ProgramEvent } from '../program.ts';
+import { EventQueue } from './event-queue.ts';
+import { isOversizedLine } from './oversized-line.ts';
+import { type ProcessOptions, ProgramProcess } from './process.ts';
+
+/** Options of a program that writes one JSON object per line. */
+export interface LineProgramOptions extends Pick<ProcessOptions, 'launch' | 'directory' | 'register' | 'schedule'> {
+  /** Called with each object. A line that cannot be read is lost, and the next one is read as if nothing had happened. */
+  readonly onMessage: (message: Readonly<Record<string, unknown>>) => void;
+  /** The program has written everything. */
+  readonly onEnd: () => void;
+}
+
+/** A process whose lines become events, for one reader. */
+export class LineProgram {
+  readonly process: ProgramProcess;
+  readonly events: EventQueue<ProgramEvent>;
+  #waiting: ProgramEvent[] = [];
+  #noiseBytes = 0;
+
+  constructor(options: LineProgramOptions) {
+    this.events = new EventQueue<ProgramEvent>({
+      sizeMax: programLimits.programQueueBytesMax,
+      takeMax: programLimits.programTakeBytesMax,
+      onFull: () => this.process.pause(),
+      onRoom: () => this.process.resume(),
+    });
+    const sink: LineSink = { message: options.onMessage, issue: () => {}, bytes: isOversizedLine };
+    const reader = new StreamJsonReader({ lineBytesMax: programLimits.programLineBytesMax });
+    this.process = new ProgramProcess({
+      ...options,
+      onOutput: (bytes) => {
+        reader.read(bytes, sink);
+        this.#noiseBytes = this.#waiting.length > 0 ? 0 : this.#noiseBytes + bytes.length;
+        if (this.#noiseBytes > programLimits.programNoiseBytesMax) this.process.fail(NOISE);
+      },
+      // Not after each piece: the log commits the events of one flush together.
+      onPassed: (bytes) => this.flush(bytes),
+      onExit: (exit) => {
+        reader.readEnd(sink);
+        options.onEnd();
+        this.push([{ type: 'exited', key: MAIN, ...exit }]);
+        this.flush(0);
+        this.events.end();
+      },
+    });
+  }
+
+  /** Adds events to the next flush. */
+  push(events: readonly ProgramEvent[]): void {
+    // Not with a spread, which has a limit.
+    for (const event of events) this.#waiting.push(event);
+  }
+
+  /** Hands over what was pushed; `size` is the number of bytes that it came from. */
+  flush(size: number): void {
+    const taken = this.#waiting;
+    this.#waiting = [];
+    this.events.push(taken, size);
+  }
+}
+
+const NOISE = `it wrote more than ${programLimits.programNoiseBytesMax} bytes without any event`;

@@ -1,0 +1,11 @@
+/** What a program belongs to. What it keeps is separate for each owner. */
+export interface ProgramOwner {
+  readonly sessionId: string;
+  /** The thread of a roster member; undefined: the session's own agent. */
+  readonly threadId?: string | undefined;
+}
+
+/** The owner of a program and its workspace. */
+export interface ProgramDirectory extends ProgramOwner {
+  readonly directory: string;
+}

@@ -1,0 +1,30 @@
+import type { Store } from '../store/store.ts';
+
+/**
+ * Runs what makes a session, for which something was prepared. If it fails, what was prepared is removed, unless the session
+ * is there all the same: an error of the store can come after the write.
+ */
+export async function discardFailedSession<Result>(
+  { store, sessionId, discard }: DiscardFailedSession,
+  make: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await make();
+  } catch (error) {
+    // What cannot be found out, or removed, is looked for again at the next start.
+    const isMade = await store.heads([sessionId]).then(
+      (heads) => heads.has(sessionId),
+      () => true,
+    );
+    if (!isMade) await discard(sessionId).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** A session whose creation may have failed. */
+export interface DiscardFailedSession {
+  readonly store: Pick<Store, 'heads'>;
+  readonly sessionId: string;
+  /** Removes everything on the disk and in the store that belongs to the session. */
+  readonly discard: (sessionId: string) => Promise<void>;
+}

@@ -1,0 +1,48 @@
+import { fileLimits } from './limits.ts';
+import { yieldToEventLoop } from '../base/yield-to-event-loop.ts';
+import { requestError } from '../base/request-error.ts';
+
+/**
+ * Scans of the outputs of sessions: one at a time for each workspace. Callers share a scan that has not begun. One that has begun
+ * may already have passed what the caller has just written.
+ */
+export class OutputScans<Result> {
+  /** Of sessions whose scan has not begun. */
+  readonly #waiting = new Map<string, Promise<Result>>();
+  readonly #lanes = new Map<string, Lane>();
+
+  async share(workspaceId: string, sessionId: string, scan: () => Promise<Result>): Promise<Result> {
+    const result = await (this.#waiting.get(sessionId) ?? this.#begin(workspaceId, sessionId, scan));
+    // One caller in each turn of the event loop: each has a page to write.
+    await yieldToEventLoop(0);
+    return result;
+  }
+
+  #begin(workspaceId: string, sessionId: string, scan: () => Promise<Result>): Promise<Result> {
+    const lane = this.#lanes.get(workspaceId) ?? { last: Promise.resolve(), scans: 0 };
+    // The one that runs does not wait.
+    if (lane.scans > fileLimits.outputScansWaitingMax) {
+      throw requestError('too_many_requests', `${lane.scans - 1} lists of outputs of this workspace are waiting`);
+    }
+    this.#lanes.set(workspaceId, lane);
+    lane.scans++;
+    const work = lane.last.then(async () => {
+      this.#waiting.delete(sessionId);
+      try {
+        return await scan();
+      } finally {
+        lane.scans--;
+        if (lane.scans === 0) this.#lanes.delete(workspaceId);
+      }
+    });
+    // A failure is for its own callers.
+    lane.last = work.catch(() => undefined);
+    this.#waiting.set(sessionId, work);
+    return work;
+  }
+}
+
+interface Lane {
+  last: Promise<unknown>;
+  scans: number;
+}

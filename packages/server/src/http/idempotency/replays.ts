@@ -1,0 +1,251 @@
+import { createHash } from 'node:crypto';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { inSlices } from '../../base/in-slices.ts';
+import { jsonBytesAtLeast } from '../../base/json/json-bytes.ts';
+import { httpLimits } from '../limits.ts';
+import type { NewKey } from '../../store/records.ts';
+import type { Store } from '../../store/store.ts';
+import { isStoreError } from '../../store/store-errors.ts';
+import type { Answer } from '../response/answer.ts';
+import type { Credential } from '../../keys/credential.ts';
+import { requestError } from '../../base/request-error.ts';
+import { openAnswer, sealAnswer, type SealingKey, toSealingKey } from './sealed-answer.ts';
+import type { Claims } from './shared-claims.ts';
+
+/** A request that may repeat an earlier one whose response was lost. */
+export interface RepeatableRequest {
+  readonly credential: Credential;
+  /** The secret of the credential. Empty if the server needs no key. */
+  readonly secret: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body: Uint8Array;
+  readonly idempotencyKey: string | undefined;
+  /** How often the client has tried before, as far as it says so. */
+  readonly retryCount: number;
+}
+
+/** Applies a request once, although its client may send it several times. */
+export interface Replays {
+  /** The stored answer if the request repeats an earlier one; otherwise the result of `execute`, which is stored. Errors are not. */
+  run(request: RepeatableRequest, execute: (memory: ReplayMemory) => Promise<Answer>): Promise<Answer>;
+}
+
+/**
+ * For handlers that write to the store: they put the key into the same transaction, so that a crash between the write and
+ * the storing of its answer cannot apply the request twice.
+ */
+export interface ReplayMemory {
+  /** The key to put. After this call the server does not put one on its own. */
+  toKey(body: object): NewKey;
+}
+
+/** Where answers are stored, and for how many nodes. */
+export interface ReplaysOptions {
+  readonly keys: Store['keys'];
+  readonly clock?: Clock | undefined;
+  /** Receives the error if an answer could not be stored. The client gets the answer anyway. */
+  readonly onError: (error: unknown) => void;
+  /** With several nodes: one node at a time applies a request with a given `Idempotency-Key`. */
+  readonly claims?: Claims | undefined;
+}
+
+/**
+ * Applies repeated requests once. With an `Idempotency-Key` the key decides. Official clients send none, but say when they
+ * repeat: then the same body from the same credential to the same path, applied shortly before, is taken for the
+ * request that is repeated.
+ */
+export function createReplays({ keys, clock = systemClock, onError, claims }: ReplaysOptions): Replays {
+  /** Requests under way. An impatient client repeats a request before the first response is there. */
+  const underWay = new Map<string, { fingerprint: string; work: Promise<Answer> }>();
+
+  return {
+    run: async (request, execute) => {
+      const { body } = request;
+      // Not awaited if it is short: all requests of one turn of the event loop would pass before the first is registered.
+      const content = body.length <= PIECE_BYTES ? digest(body) : await inSlices(digestLong(body));
+      const entry = toEntry(request, content);
+      const first = entry.mayBeRepeated ? underWay.get(entry.key) : undefined;
+      // If the first request fails, this one is applied.
+      const answer = await first?.work.catch(() => undefined);
+      if (answer !== undefined) return toReplay(entry, first!.fingerprint, answer);
+      const carryOut = () => lookThenRun(request, entry, execute);
+      // Without an Idempotency-Key two equal requests may both be intended, so there is nothing to claim.
+      const isClaimed = claims !== undefined && !entry.isGuess;
+      const work = isClaimed ? claims.run(entry.key, () => replay(request, entry), carryOut) : carryOut();
+      underWay.set(entry.key, { fingerprint: entry.fingerprint, work });
+      try {
+        return await work;
+      } finally {
+        if (underWay.get(entry.key)?.work === work) underWay.delete(entry.key);
+      }
+    },
+  };
+
+  async function lookThenRun(
+    request: RepeatableRequest,
+    entry: Entry,
+    execute: (memory: ReplayMemory) => Promise<Answer>,
+  ): Promise<Answer> {
+    const arrivedAt = clock.now();
+    const known = entry.mayBeRepeated ? await replay(request, entry) : undefined;
+    if (known !== undefined) return known;
+    try {
+      return await runAndKeep(request, entry, execute);
+    } catch (error) {
+      if (!isStoreError(error, 'key_taken')) throw error;
+      // Another request with this key was applied first, and this one wrote nothing.
+      const kept = await find(request, entry);
+      const other = kept !== undefined && isSame(entry, kept, arrivedAt) ? openKept(entry, kept) : undefined;
+      if (other !== undefined) return other;
+      if (!entry.isGuess) throw error;
+      return await runAndKeep(request, { ...entry, replaces: true }, execute);
+    }
+  }
+
+  async function runAndKeep(
+    request: RepeatableRequest,
+    entry: Entry,
+    execute: (memory: ReplayMemory) => Promise<Answer>,
+  ): Promise<Answer> {
+    let isKept = false;
+    const toKey = (body: object): NewKey => {
+      isKept = true;
+      return toNewKey(entry, { status: 200, body });
+    };
+    const answer = await execute({ toKey });
+    if (!isKept) await keep(request, entry, answer);
+    return answer;
+  }
+
+  async function find({ credential }: RepeatableRequest, entry: Entry): Promise<KeptAnswer | undefined> {
+    const record = await keys.get(credential.workspaceId, entry.key);
+    // The cast: `toNewKey` wrote it.
+    return record?.result as unknown as KeptAnswer | undefined;
+  }
+
+  async function replay(request: RepeatableRequest, entry: Entry): Promise<Answer | undefined> {
+    const known = await find(request, entry);
+    return known === undefined ? undefined : openKept(entry, known);
+  }
+
+  async function keep({ credential }: RepeatableRequest, entry: Entry, answer: Answer): Promise<void> {
+    try {
+      await keys.putIfAbsent({
+        workspaceId: credential.workspaceId,
+        ...toNewKey({ ...entry, replaces: entry.isGuess }, answer),
+      });
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  function toNewKey(entry: Entry, { status, body }: Answer): NewKey {
+    const { key, fingerprint, sealingKey, ttlMs, mayBeRepeated, isGuess, isLarge, replaces } = entry;
+    const at = clock.now();
+    const again = isGuess && mayBeRepeated ? { repeated_at: at } : {};
+    const isKept = !isLarge && jsonBytesAtLeast(body) <= httpLimits.replayAnswerBytesMax;
+    const sealed = isKept ? sealAnswer(body, sealingKey()) : null;
+    const result: KeptAnswer = { fingerprint, status, sealed, ...again };
+    // A single process knows its requests under way. Of several, one may write long after another has applied a retry.
+    return { key, expiresAt: at + ttlMs, result, replaces: replaces ?? (isGuess && claims === undefined) };
+  }
+}
+
+/**
+ * Whether another node has applied this very request. Without an Idempotency-Key two equal requests may both be intended;
+ * but if the other node received a retry after this request had arrived, this request is the one that was retried.
+ */
+function isSame(entry: Entry, { repeated_at: repeatedAt }: KeptAnswer, arrivedAt: number): boolean {
+  return !entry.isGuess || entry.mayBeRepeated || (repeatedAt !== undefined && repeatedAt >= arrivedAt);
+}
+
+interface Entry {
+  readonly key: string;
+  /** Digest of the request. A request with the same key must have the same fingerprint. */
+  readonly fingerprint: string;
+  /** The answer to a large request contains the request, and is not stored. */
+  readonly isLarge: boolean;
+  /** Encrypts the stored answer. */
+  readonly sealingKey: () => SealingKey;
+  readonly ttlMs: number;
+  readonly mayBeRepeated: boolean;
+  /** The request has no Idempotency-Key. Equal requests may both be intended, and a retry repeats the newest. */
+  readonly isGuess: boolean;
+  /** Whether the answer replaces an earlier one of the same key, if that is decided already. */
+  readonly replaces?: boolean;
+}
+
+interface KeptAnswer {
+  readonly fingerprint: string;
+  readonly status: number;
+  /** Null: the response was too large to be kept, so a repeated request only gets an error that it was applied. */
+  readonly sealed: string | null;
+  /** Unencrypted, as older versions stored it. Expires within a day. */
+  readonly body?: object | null;
+  /** When the request was applied, if it repeated a request that left no trace. */
+  readonly repeated_at?: number;
+}
+
+/** Undefined: the answer belongs to another caller with the same server key that sent an equal request. */
+function openKept(entry: Entry, { fingerprint, status, sealed, body }: KeptAnswer): Answer | undefined {
+  if (sealed === null && fingerprint === entry.fingerprint) {
+    throw requestError(
+      'answer_too_large',
+      'this request was applied before, and its answer was too large to be stored',
+    );
+  }
+  const opened = body === undefined ? openAnswer(sealed ?? '', entry.sealingKey()) : { body };
+  if (opened !== undefined) return toReplay(entry, fingerprint, { status, body: opened.body });
+  if (entry.isGuess) return undefined;
+  if (fingerprint !== entry.fingerprint) throw reused();
+  throw requestError('answer_sealed', 'a request with this Idempotency-Key was applied for another login');
+}
+
+function toReplay(entry: Entry, fingerprint: string, { status, body }: Pick<Answer, 'status' | 'body'>): Answer {
+  if (fingerprint !== entry.fingerprint) throw reused();
+  return { status, body, headers: { 'idempotency-replayed': 'true' } };
+}
+
+function reused(): Error {
+  return requestError('idempotency_key_reused', 'this Idempotency-Key was used for another request');
+}
+
+/** `content` is the digest of the body. */
+function toEntry(request: RepeatableRequest, content: string): Entry {
+  const { credential, secret, method, path, body, idempotencyKey, retryCount } = request;
+  const fingerprint = digest(credential.id, method, path, content);
+  // Not the fingerprint, which is stored beside the answer.
+  const sealingKey = () => toSealingKey(secret, digest('answer', method, path, idempotencyKey ?? '', content));
+  const common = { fingerprint, sealingKey, isLarge: body.length > httpLimits.replayBytesMax };
+  if (idempotencyKey === undefined) {
+    const mayBeRepeated = retryCount >= 1;
+    return { ...common, key: `retry ${fingerprint}`, ttlMs: httpLimits.retryGuardMs, mayBeRepeated, isGuess: true };
+  }
+  if (idempotencyKey.length > httpLimits.idempotencyKeyCharsMax || idempotencyKey === '') {
+    const problem = `an Idempotency-Key has 1 to ${httpLimits.idempotencyKeyCharsMax} characters`;
+    throw requestError('invalid_request', problem, { advice: 'use a random id' });
+  }
+  const key = `idempotency ${digest(credential.id, idempotencyKey)}`;
+  return { ...common, key, ttlMs: httpLimits.idempotencyMs, mayBeRepeated: true, isGuess: false };
+}
+
+/** Each part is preceded by its length, so that two different requests do not give the same digest. */
+function digest(...parts: readonly (string | Uint8Array)[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(`${part.length}:`).update(part);
+  return hash.digest('base64url');
+}
+
+/** As {@link digest} of one long part, for {@link inSlices}. */
+function* digestLong(part: Uint8Array): Generator<void, string> {
+  const hash = createHash('sha256').update(`${part.length}:`);
+  for (let at = 0; at < part.length; at += PIECE_BYTES) {
+    hash.update(part.subarray(at, at + PIECE_BYTES));
+    yield;
+  }
+  return hash.digest('base64url');
+}
+
+/** Hashed in about 1 ms. */
+const PIECE_BYTES = 512 * 1024;

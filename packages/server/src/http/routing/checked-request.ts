@@ -1,0 +1,112 @@
+import type { IncomingMessage } from 'node:http';
+import { cutText } from '@fleetloom/protocol/fleet';
+import { httpLimits } from '../limits.ts';
+import { type Credential, mayReach, type Target } from '../../keys/credential.ts';
+import { requestError } from '../../base/request-error.ts';
+import type { Identity } from '../auth/authenticate.ts';
+import type { CredentialWatch } from '../auth/credential-watch.ts';
+import { type ContentAnswer, sendContent } from '../response/answer.ts';
+import type { Exchange } from './exchange.ts';
+import type { ReplayMemory } from '../idempotency/replays.ts';
+import type { RouteRequest } from './route.ts';
+import type { EventStreams } from '../streams/sse/event-streams.ts';
+
+interface StreamServices {
+  readonly streams: EventStreams;
+  readonly credentials: CredentialWatch;
+  readonly onError: (error: unknown, requestId: string) => void;
+}
+
+/** A request that has passed all checks, as handlers receive it. */
+export class CheckedRequest implements RouteRequest {
+  readonly credential: Credential;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: RouteRequest['query'];
+  readonly body: unknown;
+  readonly memory: ReplayMemory;
+  readonly checkReach: (target: Target) => void;
+  readonly openStream: RouteRequest['openStream'];
+  readonly fail: RouteRequest['fail'];
+  readonly #exchange: Exchange;
+  readonly #watch: () => void;
+  #signal: AbortSignal | undefined;
+
+  constructor(
+    exchange: Exchange,
+    { streams, credentials, onError }: StreamServices,
+    { credential, secret }: Identity,
+    { params, query, body }: Pick<RouteRequest, 'params' | 'query' | 'body'>,
+    memory: ReplayMemory,
+  ) {
+    this.#exchange = exchange;
+    this.credential = credential;
+    this.params = params;
+    this.query = query;
+    this.body = body;
+    this.memory = memory;
+    this.#watch = () => watchCredential(credentials, exchange, secret);
+    // Handlers destructure the request, so these are not methods.
+    this.checkReach = (target) => checkReach(credential, target);
+    this.fail = (error) => exchange.refuse(error, onError);
+    this.openStream = (form) => {
+      if (exchange.stream === undefined) this.#watch();
+      return (exchange.stream ??= streams.open(exchange.outgoing, credential.id, form));
+    };
+  }
+
+  /** Whether the result of the handler is the stream that it opened. */
+  isStream(result: object | null): boolean {
+    const { stream } = this.#exchange;
+    if (stream === undefined || result === stream) return stream !== undefined;
+    throw new TypeError('a handler that has opened a stream must return it');
+  }
+
+  async sendContent(content: ContentAnswer): Promise<void> {
+    this.#watch();
+    await sendContent(this.#exchange.outgoing, content);
+  }
+
+  get id(): string {
+    return this.#exchange.id;
+  }
+
+  get incoming(): IncomingMessage {
+    return this.#exchange.incoming;
+  }
+
+  get headers(): IncomingMessage['headers'] {
+    return this.#exchange.incoming.headers;
+  }
+
+  /** Made on first use: most responses are complete before their client could leave. */
+  get signal(): AbortSignal {
+    return (this.#signal ??= toSignal(this.#exchange));
+  }
+}
+
+/** Ends a request or response that may last for long when the credential that it was sent with is no longer valid. */
+export function watchCredential(credentials: CredentialWatch, exchange: Exchange, secret: string): void {
+  if (exchange.isCredentialWatched) return;
+  exchange.isCredentialWatched = true;
+  exchange.outgoing.once(
+    'close',
+    credentials.add(secret, () => exchange.expel()),
+  );
+}
+
+/** Throws, as if the target did not exist, where a limited credential does not reach it. */
+export function checkReach(credential: Credential, target: Target): void {
+  if (!mayReach(credential, target)) throw unknownId(target.sessionId ?? target.environmentId ?? '');
+}
+
+/** The error of an id that does not exist. */
+export function unknownId(id: string) {
+  return requestError('unknown_id', `${cutText(id, httpLimits.pathIdCharsMax)} does not exist`);
+}
+
+function toSignal({ outgoing }: Exchange): AbortSignal {
+  const gone = new AbortController();
+  if (outgoing.destroyed) gone.abort();
+  outgoing.on('close', () => gone.abort());
+  return gone.signal;
+}

@@ -1,0 +1,178 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Clock } from '../../base/clock.ts';
+import { baseLimits } from '../../base/limits.ts';
+import { httpLimits } from '../limits.ts';
+import type { ConnectionLimits } from '../connections/connection-limits.ts';
+import { Connections, type RequestSlot } from '../connections/connections.ts';
+import { requestError } from '../../base/request-error.ts';
+import type { ErrorAnswer } from '../response/to-error-answer.ts';
+
+/** How the server of Node listens, and what it calls. */
+export interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Called again every few seconds: the descriptor limit can change while the process runs. */
+  readonly connections: () => ConnectionLimits;
+  readonly timeouts: Timeouts;
+  readonly clock: Pick<Clock, 'steady'>;
+  readonly onRequest: (incoming: IncomingMessage, outgoing: ServerResponse, slot: RequestSlot) => void;
+  /** The response to a client that did not send a valid request. */
+  readonly onBadRequest: (error: Error, socket: Socket) => ErrorAnswer | undefined;
+  /** Receives failures to accept connections, at most one in 10 s. */
+  readonly onProblem: (problem: Error) => void;
+}
+
+/** How long clients may take to send a request and to read the answer. */
+export interface Timeouts {
+  readonly headersMs: number;
+  readonly requestMs: number;
+  /** How often the limits are checked. */
+  readonly checkMs: number;
+  /** How long a client may read nothing of an answer. */
+  readonly stallMs?: number | undefined;
+}
+
+/** The timeouts of a server that is not under test. */
+export const DEFAULT_TIMEOUTS: Timeouts = {
+  headersMs: baseLimits.headersTimeoutMs,
+  requestMs: baseLimits.requestTimeoutMs,
+  checkMs: 5_000,
+};
+
+/** A listening server of Node. */
+export interface Served {
+  readonly server: Server;
+  readonly port: number;
+  /** Closes connections that never sent a request. Node counts them as busy, and would wait for them when it closes. */
+  readonly closeUnused: () => void;
+}
+
+/** Starts a server of Node with a limit on every phase that a slow client could prolong. */
+export async function serve(options: ServeOptions): Promise<Served> {
+  const { host, port, timeouts, clock, onBadRequest } = options;
+  let most = options.connections();
+  const connections = new Connections(most, clock.steady);
+  const server = createServer({
+    maxHeaderSize: baseLimits.headerBytesMax,
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.requestMs,
+    connectionsCheckingInterval: timeouts.checkMs,
+    keepAliveTimeout: baseLimits.keepAliveTimeoutMs,
+    // Checked in check-site.ts, which answers with an error envelope.
+    requireHostHeader: false,
+    insecureHTTPParser: false,
+  });
+  server.on('connection', (socket: Socket) => connections.admit(socket));
+  server.maxConnections = most.max + httpLimits.connectionsSlack;
+  const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    connections.begin(incoming.socket, (slot) => {
+      outgoing.on('close', () => {
+        slot.end();
+        closeUnread(incoming);
+      });
+      options.onRequest(incoming, outgoing, slot);
+    });
+  };
+  server.on('request', onRequest);
+  // Without these listeners Node sends `100 Continue` before the key is checked, and a 417 without the envelope.
+  server.on('checkContinue', onRequest);
+  server.on('checkExpectation', onRequest);
+  server.on('clientError', (error: Error, socket: Socket) => refuse(socket, () => onBadRequest(error, socket)));
+  server.on('connect', (_, socket: Socket) => refuse(socket, () => onBadRequest(new Error('CONNECT'), socket)));
+  await listen(server, port, host);
+  server.on('error', createAcceptReporter(connections, options));
+  const watch = () => {
+    connections.watchStalled(timeouts.stallMs ?? httpLimits.answerStallMs);
+    const next = options.connections();
+    if (next.max === most.max) return;
+    most = next;
+    server.maxConnections = most.max + httpLimits.connectionsSlack;
+    connections.setLimits(most);
+  };
+  const watching = setInterval(watch, timeouts.checkMs);
+  watching.unref();
+  server.once('close', () => clearInterval(watching));
+  const address = server.address();
+  return {
+    server,
+    port: typeof address === 'object' && address !== null ? address.port : port,
+    closeUnused: () => connections.closeUnused(),
+  };
+}
+
+async function listen(server: Server, port: number, host: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const onError = (cause: Error) => reject(toListenError(host, port, cause));
+    server.once('error', onError);
+    server.listen(port, host, () => {
+      server.off('error', onError);
+      resolve();
+    });
+  });
+}
+
+/**
+ * Without a free descriptor Node emits the failed `accept` as an error of the server, which would end the process. Closing
+ * connections of the lowest rank frees descriptors.
+ */
+function createAcceptReporter(
+  connections: Connections,
+  { clock, onProblem }: Pick<ServeOptions, 'clock' | 'onProblem'>,
+): (error: Error) => void {
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  return (cause) => {
+    connections.shed(httpLimits.connectionsSlack);
+    const now = clock.steady();
+    if (now - reportedAt < httpLimits.acceptReportMs) return;
+    reportedAt = now;
+    const problem = `new connections cannot be accepted, with ${connections.count} open: ${cause.message}`;
+    onProblem(requestError('cannot_accept', problem, { cause }));
+  };
+}
+
+/** Sends the error and closes the connection, also when the client keeps its side open. */
+function refuse(socket: Socket, toAnswer: () => ErrorAnswer | undefined): void {
+  const answer = socket.writable ? toAnswer() : undefined;
+  if (answer === undefined) {
+    socket.destroy();
+    return;
+  }
+  socket.on('error', () => socket.destroy());
+  socket.end(toRawAnswer(answer));
+  closeSoon(socket);
+}
+
+/** Cuts off a client that goes on sending a body after its request was answered without reading it. */
+function closeUnread(incoming: IncomingMessage): void {
+  if (!incoming.complete && !incoming.socket.destroyed) closeSoon(incoming.socket, () => !incoming.complete);
+}
+
+/** After a pause: closing while the client sends resets the connection, and the client loses the answer. */
+function closeSoon(socket: Socket, isNeeded: () => boolean = () => true): void {
+  // No listener for its close: a connection that is kept would have one for each of its requests.
+  setTimeout(() => {
+    if (isNeeded()) socket.destroy();
+  }, baseLimits.lingerMs).unref();
+}
+
+/** Without a request Node has no response object, so the bytes are written directly. */
+function toRawAnswer({ status, body }: ErrorAnswer): string {
+  const text = JSON.stringify(body);
+  return [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(text)}`,
+    `request-id: ${body.request_id ?? ''}`,
+    'connection: close',
+    '',
+    text,
+  ].join('\r\n');
+}
+
+function toListenError(host: string, port: number, cause: Error) {
+  const isTaken = (cause as NodeJS.ErrnoException).code === 'EADDRINUSE';
+  return isTaken
+    ? requestError('port_taken', `port ${port} of ${host} is taken`, { cause })
+    : requestError('cannot_listen', `cannot listen on ${host} port ${port}: ${cause.message}`, { cause });
+}

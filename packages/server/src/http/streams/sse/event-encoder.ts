@@ -1,0 +1,32 @@
+import { encodeEvent } from '@fleetloom/protocol/sse';
+
+/** An event in its wire format, whose `type` the `event:` line repeats. */
+export interface WireEvent {
+  readonly type: string;
+  readonly id?: string;
+}
+
+/**
+ * Encodes each event once: all readers of a session receive the same objects. The bytes are cached as long as the event is
+ * in use.
+ */
+export function createEventEncoder(): (event: WireEvent) => Uint8Array {
+  const known = new WeakMap<WireEvent, Uint8Array>();
+  return (event) => {
+    let bytes = known.get(event);
+    if (bytes === undefined) known.set(event, (bytes = encodeWireEvent(event)));
+    return bytes;
+  };
+}
+
+/** `event:` is always written, because official clients drop events without it. The JSON has no line breaks. */
+export function encodeWireEvent(event: WireEvent, retryMs?: number): Uint8Array {
+  return Buffer.from(
+    encodeEvent({
+      event: event.type,
+      ...(event.id === undefined ? {} : { id: event.id }),
+      ...(retryMs === undefined ? {} : { retry: retryMs }),
+      data: JSON.stringify(event),
+    }),
+  );
+}

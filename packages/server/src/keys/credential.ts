@@ -1,0 +1,65 @@
+/**
+ * The rights of a caller. An API key may do everything in its workspace; an environment key serves one queue of work
+ * and the sessions of that environment; a session token serves one session.
+ */
+export type Credential =
+  | {
+      readonly kind: 'api';
+      readonly id: string;
+      readonly workspaceId: string;
+      /** What its owner calls it, for people. */
+      readonly name?: string;
+    }
+  | { readonly kind: 'environment'; readonly id: string; readonly workspaceId: string; readonly environmentId: string }
+  | {
+      readonly kind: 'session';
+      readonly id: string;
+      readonly workspaceId: string;
+      readonly environmentId: string;
+      readonly sessionId: string;
+    };
+
+export type CredentialKind = Credential['kind'];
+
+/** Where secrets are looked up. */
+export interface Credentials {
+  find(secret: string): Promise<Credential | undefined>;
+}
+
+/** Everything that a server without workspaces has is in this one, whatever happens to its keys. */
+export const DEFAULT_WORKSPACE = 'wrkspc_default';
+
+/** The credential id of every request to a server without keys. */
+export const OPEN_ID = 'open';
+
+/** The first that knows the secret. */
+export function anyOf(...sources: readonly Credentials[]): Credentials {
+  return {
+    find: async (secret) => {
+      for (const source of sources) {
+        const credential = await source.find(secret);
+        if (credential !== undefined) return credential;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** What a request is about, as far as it is known. */
+export interface Target {
+  readonly environmentId?: string | undefined;
+  readonly sessionId?: string | undefined;
+}
+
+/**
+ * Whether a credential is for this environment or session. What is not, does not exist for it.
+ *
+ * A route knows the ids of its path. Whether a session belongs to an environment only its record says, so a handler that
+ * has read one asks again, with both.
+ */
+export function mayReach(credential: Credential, { environmentId, sessionId }: Target): boolean {
+  if (credential.kind === 'api') return true;
+  const isEnvironment = environmentId === undefined || environmentId === credential.environmentId;
+  if (credential.kind === 'environment') return isEnvironment;
+  return isEnvironment && (sessionId === undefined || sessionId === credential.sessionId);
+}

@@ -1,0 +1,94 @@
+import { readPages } from '../store/read-pages.ts';
+import { chmod, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { storeLimits } from '../store/limits.ts';
+import { type Clock, systemClock } from '../base/clock.ts';
+import { makePrivateDirectory } from '../base/files/private-files.ts';
+import type { Store } from '../store/store.ts';
+import { isStoreError, storeError } from '../store/store-errors.ts';
+import { createReservations, type Reserve } from './reservations.ts';
+import { writePrivateFile } from './write-private-file.ts';
+
+/** Where keys lie, each a text of its own that never changes under its name. */
+export interface KeyStorage {
+  /** For people. */
+  readonly label: string;
+  /** The name of the first key, where of several processes only one may make it. */
+  readonly firstName: string | undefined;
+  /** In their order. */
+  names(): Promise<readonly string[]>;
+  read(name: string): Promise<string>;
+  /** Whole or not at all. False if the name is taken. */
+  add(name: string, text: string): Promise<boolean>;
+  remove(name: string): Promise<void>;
+  readonly reserve: Reserve;
+  describe(name: string): string;
+}
+
+/** A directory with a file for each, so that a command needs no running server. */
+export async function openKeyDirectory(directory: string): Promise<KeyStorage> {
+  await makePrivateDirectory(directory);
+  const describe = (name: string) => join(directory, `${name}.json`);
+  return {
+    label: directory,
+    firstName: undefined,
+    names: async () => {
+      const files = (await readdir(directory)).filter((name) => name.endsWith('.json'));
+      return files.map((name) => name.slice(0, -'.json'.length)).toSorted();
+    },
+    read: async (name) => {
+      const file = describe(name);
+      if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600);
+      return await readFile(file, 'utf8');
+    },
+    add: async (name, text) => {
+      // A concurrent reader of the directory ignores drafts.
+      const draft = join(directory, `${name}.draft`);
+      await writePrivateFile(draft, text);
+      await rename(draft, describe(name));
+      return true;
+    },
+    remove: (name) => rm(describe(name), { force: true }),
+    // One server has the directory, and it creates keys one after the other.
+    reserve: async (_, hasRoom) => ((await hasRoom(0)) ? { release: async () => {} } : undefined),
+    describe,
+  };
+}
+
+/** The store that all nodes share. */
+export function createKeyDocuments(
+  { documents }: Pick<Store, 'documents'>,
+  clock: Pick<Clock, 'now'> = systemClock,
+): KeyStorage {
+  return {
+    label: 'the database',
+    firstName: 'first',
+    names: async () => {
+      const names: string[] = [];
+      const request = { kind: KIND, order: 'asc', limit: storeLimits.pageItemsMax } as const;
+      for await (const keys of readPages((from) => documents.list({ ...request, ...from }))) {
+        names.push(...keys.map(({ id }) => id));
+      }
+      return names;
+    },
+    read: async (name) => {
+      const found = await documents.get(KIND, name);
+      if (found === undefined) throw storeError('not_found', `the key ${name} does not exist`);
+      return JSON.stringify(found.data);
+    },
+    add: async (name, text) => {
+      try {
+        await documents.put({ kind: KIND, id: name, data: JSON.parse(text) as object, ifRevision: 0 });
+        return true;
+      } catch (error) {
+        if (isStoreError(error, 'version_conflict')) return false;
+        throw error;
+      }
+    },
+    remove: (name) => documents.delete(KIND, name),
+    reserve: createReservations(documents, clock),
+    describe: (name) => `the key ${name} in the database`,
+  };
+}
+
+const KIND = 'api_key';

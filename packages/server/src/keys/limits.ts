@@ -1,0 +1,17 @@
+/** Numbers that bound keys and secrets. Each has a test at its edge. */
+export const keyLimits = {
+  /** API keys of a server, which the operator makes. */
+  apiKeysMax: 1_000,
+  /** Environment keys of one workspace, which its key holders make. */
+  environmentKeysMax: 200,
+  /** How long a node may take to store a key for which it has reserved room. */
+  keyReservationMs: 60_000,
+  /** What seals the secrets that nodes share in their database. */
+  nodeSecretCharsMin: 32,
+  /** How long a key that was added or revoked by another process goes unnoticed. */
+  apiKeysCheckMs: 400,
+  /** How often credentials with open streams are looked up. With the time before, a revoked one is out within a second. */
+  credentialCheckMs: 400,
+  /** How long keys count as they were, while the machine has no descriptors left to look. */
+  apiKeysStaleMs: 60_000,
+} as const;

@@ -1,0 +1,47 @@
+import type { Clock } from '../base/clock.ts';
+import { keyLimits } from './limits.ts';
+import type { Store } from '../store/store.ts';
+import type { KeyStore } from './key-store.ts';
+
+/** What a session token was made with, and for. It counts as long as both are there. */
+export interface TokenIssuer {
+  /** The key that the worker had when it got the token. */
+  readonly keyId: string;
+  readonly workspaceId: string;
+  readonly environmentId: string;
+}
+
+export interface TokenIssuersOptions {
+  readonly keys: Pick<KeyStore, 'findById'> | undefined;
+  readonly store: Pick<Store, 'environments'>;
+  readonly clock: Clock;
+}
+
+/** Whether tokens of an issuer still count: not when its key was revoked or the environment deleted. */
+export function createTokenIssuers({
+  keys,
+  store,
+  clock,
+}: TokenIssuersOptions): (issuer: TokenIssuer) => Promise<boolean> {
+  /** Workers send their token with every heartbeat, and environments are few. */
+  const seen = new Map<string, number>();
+
+  return async ({ keyId, workspaceId, environmentId }) => {
+    const key = await keys?.findById(keyId);
+    if (key === undefined || key.workspaceId !== workspaceId) return false;
+    if (key.kind !== 'api' && key.environmentId !== environmentId) return false;
+    return await isThere(workspaceId, environmentId);
+  };
+
+  async function isThere(workspaceId: string, environmentId: string): Promise<boolean> {
+    const scope = `${workspaceId} ${environmentId}`;
+    const seenAt = seen.get(scope);
+    if (seenAt !== undefined && clock.steady() - seenAt < keyLimits.credentialCheckMs) return true;
+    seen.delete(scope);
+    if ((await store.environments.get(workspaceId, environmentId)) === undefined) return false;
+    seen.set(scope, clock.steady());
+    const [oldest] = seen.keys();
+    if (seen.size > keyLimits.apiKeysMax) seen.delete(oldest!);
+    return true;
+  }
+}

@@ -1,0 +1,60 @@
+import type { SummaryData } from '../frames/summary-data.ts';
+import type { SessionLog } from '../log/log.ts';
+import type { SessionSummary } from '../store/summaries.ts';
+import { sessionOf } from '../store/write.ts';
+
+/** The change of a session that devices may be notified of. */
+export interface SessionChange {
+  readonly sessionId: string;
+  readonly change: string;
+}
+
+/**
+ * The same log, which reports each session that comes to need a person, or needs one for something more, or fails. It reads the
+ * summaries that are committed with the frames, so it costs nothing for all other writes.
+ */
+export function watchChanges(log: SessionLog, onChange: (change: SessionChange) => void): SessionLog {
+  /** How much each open session needs a person for, as this node has committed it last. */
+  const needs = new Map<string, number>();
+  return {
+    ...log,
+    append: async (write) => {
+      // Read before the write: the caller may change it afterwards.
+      const summary = 'changes' in write ? write.changes.findLast(({ type }) => type === 'put_summary') : undefined;
+      const appended = await log.append(write);
+      const sessionId = sessionOf(write);
+      if (write.type === 'delete') needs.delete(sessionId);
+      if (summary?.type !== 'put_summary') return appended;
+      const change = toChange(summary.summary, appended.lastSeq, needs.get(sessionId) ?? 0);
+      const needed = needsOf(summary.summary);
+      if (needed > 0) needs.set(sessionId, needed);
+      else needs.delete(sessionId);
+      if (change !== undefined) onChange({ sessionId, change });
+      return appended;
+    },
+  };
+}
+
+/** The change that a session which is found in this state counts as; `seq`: the frame that it follows from. */
+export function toChange(summary: Omit<SessionSummary, 'search'>, seq: number, needed = 0): string | undefined {
+  const now = needsOf(summary);
+  if (now > 0) return now > needed ? `${NEEDS} ${seq}` : undefined;
+  // The time is the same whichever node finds it, and another one for the next failure.
+  return summary.state === 'failed' ? `${FAILED} ${dataOf(summary).ended_at ?? summary.createdAt}` : undefined;
+}
+
+/** The first word of a change of a session that needs a person. */
+export const NEEDS = 'needs_you';
+/** The first word of a change of a session that has failed. */
+export const FAILED = 'failed';
+
+/** Read-only sessions run elsewhere and cannot be answered here. */
+function needsOf(summary: Pick<SessionSummary, 'state' | 'data'>): number {
+  const { needs_you: count, is_read_only: isReadOnly } = dataOf(summary);
+  return summary.state === 'needs_you' && !isReadOnly ? count : 0;
+}
+
+/** Only sessions write it. */
+function dataOf({ data }: Pick<SessionSummary, 'data'>): SummaryData {
+  return data as SummaryData;
+}

@@ -1,0 +1,11 @@
+/** The owner of the lease of an imported session, the same for every client. */
+export function toImporter(conversation: string): string {
+  return `${PREFIX}${conversation}`;
+}
+
+/** Whether a lease is held for a client that imports the session. */
+export function isImporter(owner: string): boolean {
+  return owner.startsWith(PREFIX);
+}
+
+const PREFIX = 'import ';

@@ -1,0 +1,195 @@
+import { isStoreError } from '../../../store/store-errors.ts';
+import { sessionLimits } from '../../core/limits.ts';
+import { contentBytesOf } from '../../core/state/content-bytes.ts';
+import { mayRunPrograms } from '../../core/state/program-threads.ts';
+import type { SessionActor } from '../actor.ts';
+import { type OpenedSession, openSession } from '../open-session.ts';
+import { OpenPrograms } from '../program/open-programs.ts';
+import type { ResolvedHostOptions } from './host-options.ts';
+import { measureSession } from './measure-session.ts';
+import { type HeldContent, OpenContent } from './open-content.ts';
+import type { ProblemReporter } from './problem-reporter.ts';
+import { RemoteWorkspaces } from './remote-workspaces.ts';
+
+/** A session that this process owns. */
+export interface HostedSession extends OpenedSession {
+  /** When it was last used, by the steady clock. */
+  usedAt: number;
+  /** Its content in memory. */
+  readonly content: HeldContent;
+}
+
+/** The sessions that this process owns or is opening. Each is opened once, however many callers ask for it. */
+export class HostedSessions {
+  /** Sessions that are open. Leases of these are renewed without waiting for logs that are still being read. */
+  readonly ready = new Map<string, HostedSession>();
+  readonly remoteWorkspaces: RemoteWorkspaces;
+  readonly openPrograms: OpenPrograms;
+  readonly #content: OpenContent;
+  readonly #options: ResolvedHostOptions;
+  readonly #reporter: ProblemReporter;
+  /** Sessions that are open or being opened. */
+  readonly #hosted = new Map<string, Promise<HostedSession | undefined>>();
+  /** Sessions with a frame that no log accepts, and the error, until they are ended for it. */
+  readonly #unwritable = new Map<string, string>();
+  /** Why this process lost sessions that it owned, until it opens them again. */
+  readonly #lostBecause = new Map<string, string>();
+  #isClosed = false;
+
+  constructor(options: ResolvedHostOptions, reporter: ProblemReporter) {
+    this.#options = options;
+    this.#reporter = reporter;
+    this.remoteWorkspaces = new RemoteWorkspaces(options.clock);
+    this.openPrograms = new OpenPrograms(options.store.documents);
+    this.#content = new OpenContent(options.openBytesMax);
+  }
+
+  /** Whether a session waits until the memory of others is free. */
+  get isRoomAwaited(): boolean {
+    return this.#content.isAwaited;
+  }
+
+  /** The ids of the sessions that are open or being opened. */
+  get ids(): readonly string[] {
+    return [...this.#hosted.keys()];
+  }
+
+  /** Whether the session is open or being opened. */
+  has(sessionId: string): boolean {
+    return this.#hosted.has(sessionId);
+  }
+
+  /** Resolves with the session once it is open; undefined if this process does not own it. */
+  async get(sessionId: string): Promise<HostedSession | undefined> {
+    return await this.#hosted.get(sessionId);
+  }
+
+  /** Opens a session unless it is open. Resolves with undefined if another process owns it, or this one has no room. */
+  open(sessionId: string): Promise<HostedSession | undefined> {
+    const known = this.#hosted.get(sessionId);
+    if (known !== undefined) return known;
+    const isFull = this.#options.shared !== undefined && this.#countRoom() <= 0;
+    if (this.#isClosed || isFull) return Promise.resolve(undefined);
+    const opening = this.#claim(sessionId);
+    this.#hosted.set(sessionId, opening);
+    const settle = (hosted?: HostedSession) => {
+      if (this.#hosted.get(sessionId) !== opening) return;
+      if (hosted === undefined) this.#hosted.delete(sessionId);
+      else this.ready.set(sessionId, hosted);
+    };
+    opening.then(settle, () => settle());
+    return opening;
+  }
+
+  /** Stops the work of a session and releases its lease. */
+  async release(sessionId: string): Promise<void> {
+    const hosted = await this.#hosted.get(sessionId);
+    this.#remove(sessionId);
+    if (hosted !== undefined) await this.#end(sessionId, hosted);
+  }
+
+  /** Releases an open session in the background. It counts as released when this returns. */
+  releaseInBackground(sessionId: string, hosted: HostedSession): void {
+    this.#remove(sessionId);
+    this.#reporter.watch(sessionId, this.#end(sessionId, hosted));
+  }
+
+  /** The lease of the session is lost, or the session is deleted: nothing may be written to it any more. */
+  drop(sessionId: string): void {
+    if (this.#hosted.has(sessionId)) this.#reporter.watch(sessionId, this.release(sessionId));
+  }
+
+  /** Drops a session that was deleted, with everything that is remembered of it. */
+  forgetDeleted(sessionId: string): void {
+    this.#unwritable.delete(sessionId);
+    this.remoteWorkspaces.delete(sessionId);
+    this.#lostBecause.delete(sessionId);
+    this.drop(sessionId);
+  }
+
+  /** No session is opened after this. Open ones stay until they are released. */
+  close(): void {
+    this.#isClosed = true;
+    this.#content.close();
+  }
+
+  #remove(sessionId: string): void {
+    this.#hosted.delete(sessionId);
+    this.ready.delete(sessionId);
+  }
+
+  /** The lease is acquired when there is room for the session: until then another node may take it. */
+  async #claim(sessionId: string): Promise<HostedSession | undefined> {
+    const content = await this.#content.admit(await measureSession(this.#options.store, sessionId));
+    if (content === undefined) return undefined;
+    try {
+      const hosted = await this.#openWith(sessionId, content);
+      if (hosted === undefined) content.release();
+      return hosted;
+    } catch (error) {
+      content.release();
+      throw error;
+    }
+  }
+
+  async #openWith(sessionId: string, content: HeldContent): Promise<HostedSession | undefined> {
+    const onProblem = (error: unknown) => this.#reporter.report(sessionId, error);
+    const onLost = (error: unknown) => {
+      // A session that another process took is recovered there, and that process cannot know why.
+      if (!isStoreError(error, 'stale_owner')) this.#lostBecause.set(sessionId, String(error));
+      if (isStoreError(error, 'frame_too_large')) this.#unwritable.set(sessionId, error.message);
+      this.drop(sessionId);
+      onProblem(error);
+    };
+    const onElsewhere = () => this.remoteWorkspaces.add(sessionId);
+    const unwritable = this.#unwritable.get(sessionId);
+    const lostBecause = this.#lostBecause.get(sessionId);
+    const events = { onLost, onProblem, onElsewhere, unwritable, lostBecause };
+    const opened = await openSession(this.#options, sessionId, events);
+    if (opened === undefined) return undefined;
+    this.#unwritable.delete(sessionId);
+    this.#lostBecause.delete(sessionId);
+    const hosted = { ...opened, usedAt: this.#options.clock.steady(), content };
+    // The state is smaller than the log if the conversation was compacted.
+    content.resize(contentBytesOf(opened.actor.state));
+    if (mayHoldPrograms(opened.actor)) await this.#markOpen(sessionId, hosted);
+    return hosted;
+  }
+
+  /** Before its programs start: a program that the next process cannot find must not run. */
+  async #markOpen(sessionId: string, hosted: HostedSession): Promise<void> {
+    try {
+      await this.openPrograms.add(sessionId);
+    } catch (error) {
+      await this.#end(sessionId, hosted);
+      throw error;
+    }
+  }
+
+  async #end(sessionId: string, { actor, toolbox, content }: HostedSession): Promise<void> {
+    // What is under way now is lost. The mark stays, so that the next process recovers the session and logs the loss.
+    const isLeftOpen = actor.hasOpenProgram;
+    actor.drop();
+    try {
+      await actor.ended();
+      await toolbox.close();
+      if (mayHoldPrograms(actor) && !isLeftOpen) await this.openPrograms.remove(sessionId);
+    } finally {
+      content.release();
+      await this.#options.store.leases.release({ sessionId, fence: actor.fence });
+    }
+  }
+
+  /** How many more sessions may run here. */
+  #countRoom(): number {
+    const { busySessionsMax = sessionLimits.busySessionsMax } = this.#options.shared ?? {};
+    const opening = this.#hosted.size - this.ready.size;
+    const busy = [...this.ready.values()].filter(({ actor }) => actor.isBusy).length;
+    return busySessionsMax - busy - opening;
+  }
+}
+
+/** Whether programs may run threads of the session here. Imported sessions are read-only. */
+function mayHoldPrograms({ state }: SessionActor): boolean {
+  return mayRunPrograms(state) && state.created.is_read_only !== true;
+}

@@ -1,0 +1,101 @@
+import { inBackground, reportAsWarning } from '../../../base/in-background.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { Schedule } from '../../../base/schedule.ts';
+import type { ProgramEvent } from '../../../engines/program/program.ts';
+import type { NewSessionFrame } from '../../../frames/frames.ts';
+import { DeltaWriter } from '../delta-writer.ts';
+import { type SessionState, type ThreadState, threadOf } from '../../core/state/state.ts';
+import { findThread } from '../../core/program/find-thread.ts';
+
+/** What writing the deltas of a program needs. */
+export interface ProgramDeltasOptions {
+  readonly state: SessionState;
+  /** The thread that the program runs as its main agent. */
+  readonly rootId: string;
+  readonly nextEventId: () => string;
+  readonly clock: Clock;
+  readonly schedule: Schedule;
+  readonly writeDelta: (frame: NewSessionFrame) => Promise<unknown>;
+}
+
+interface OpenRequest {
+  readonly startId: string;
+  readonly writer: DeltaWriter;
+  readonly stop: AbortController;
+  /** Blocks that have begun and not ended, by the name that the program gave them: their event ids, and what was written. */
+  readonly blocks: Map<string, { readonly id: string; text: string }>;
+}
+
+/**
+ * Writes what the agents of a program say while they say it, for each model request that is under way. It owns the event ids of
+ * open blocks: each begun block gets a new id, and an id is given away once, to the event of its block.
+ */
+export class ProgramDeltas {
+  readonly #options: ProgramDeltasOptions;
+  readonly #requests = new Map<string, OpenRequest>();
+
+  constructor(options: ProgramDeltasOptions) {
+    this.#options = options;
+  }
+
+  start({ key, block, kind }: Extract<ProgramEvent, { type: 'block_started' }>): void {
+    const request = this.#open(key);
+    request?.blocks.set(block, { id: request.writer.begin(kind), text: '' });
+  }
+
+  async grow({ key, block, text }: Extract<ProgramEvent, { type: 'block_delta' }>): Promise<void> {
+    const request = this.#requests.get(key);
+    const open = request?.blocks.get(block);
+    if (request === undefined || open === undefined) return;
+    open.text += text;
+    await request.writer.grow(open.id, text);
+  }
+
+  /** The id for the event of the whole block, if its deltas add up to it. */
+  end({ key, block, content }: Extract<ProgramEvent, { type: 'block_ended' }>): string | undefined {
+    const request = this.#requests.get(key);
+    const open = request?.blocks.get(block);
+    if (request === undefined || open === undefined) return undefined;
+    request.blocks.delete(block);
+    const text = content.type === 'text' ? content.text : content.type === 'thinking' ? content.thinking : '';
+    const isTrue = text.startsWith(open.text);
+    // The rest was not seen to grow. It is written too, so that the deltas always add up to the whole.
+    if (isTrue && text.length > open.text.length)
+      inBackground(request.writer.grow(open.id, text.slice(open.text.length)), reportAsWarning);
+    request.writer.flush();
+    return isTrue ? open.id : undefined;
+  }
+
+  /** Nothing may be written after the end of its request. */
+  stopUnwanted(): void {
+    for (const [key, { startId, stop }] of this.#requests) {
+      if (this.#startIdOf(key) === startId) continue;
+      stop.abort();
+      this.#requests.delete(key);
+    }
+  }
+
+  #open(key: string): OpenRequest | undefined {
+    const { state: _, rootId: __, ...options } = this.#options;
+    const startId = this.#startIdOf(key);
+    const known = this.#requests.get(key);
+    if (known?.startId === startId) return known;
+    const thread = this.#threadOf(key);
+    if (startId === undefined || thread === undefined) return undefined;
+    const stop = new AbortController();
+    const writer = new DeltaWriter({ ...options, threadId: thread.id, turn: thread.turn, signal: stop.signal });
+    const request: OpenRequest = { startId, writer, stop, blocks: new Map() };
+    this.#requests.set(key, request);
+    return request;
+  }
+
+  #startIdOf(key: string): string | undefined {
+    const phase = this.#threadOf(key)?.turn?.phase;
+    return phase?.type === 'program' && phase.startId !== null ? phase.startId : undefined;
+  }
+
+  #threadOf(key: string): ThreadState | undefined {
+    const { state, rootId } = this.#options;
+    return findThread(state, threadOf(state, rootId), key);
+  }
+}

@@ -1,0 +1,64 @@
+import type { HostContext } from '../host-context.ts';
+import { ToolFailure, throwIfInterrupted } from '../../tool-failure.ts';
+
+/** The checked input of `edit`. */
+export interface EditInput {
+  readonly file_path: string;
+  readonly old_string: string;
+  readonly new_string: string;
+  readonly replace_all?: boolean | null | undefined;
+}
+
+/** Replaces a piece of a file, or all that are like it. */
+export async function runEdit(input: EditInput, { files, workspace, limits, signal }: HostContext): Promise<string> {
+  const { file_path: path, old_string: old, new_string: next, replace_all: isAll } = input;
+  throwIfInterrupted(signal);
+  if (old === next) throw new ToolFailure('old_string and new_string are the same, so there is nothing to do');
+  let count = 0;
+  await files.change(workspace, path, limits.fileEditBytesMax, (content) => {
+    count = countPlaces(content, old);
+    if (count === 0) throw new ToolFailure(`old_string is not in ${path}: read the file and copy it exactly`);
+    if (count > 1 && isAll !== true) {
+      throw new ToolFailure(`old_string is ${count} times in ${path}: add lines around it, or set replace_all`);
+    }
+    return replaceAll(content, { path, old, next, count, bytesMax: limits.fileEditBytesMax });
+  });
+  return `Edited ${path}: ${count === 1 ? '1 place' : `${count} places`}`;
+}
+
+/** Searched as bytes, which in UTF-8 finds the same as characters and takes a fraction of the memory. */
+function countPlaces(content: Buffer, old: string): number {
+  const wanted = Buffer.from(old);
+  // Half of a pair of surrogates has no bytes of its own: it would be taken for the sign that stands for such.
+  if (wanted.toString() !== old) return 0;
+  let count = 0;
+  for (let at = content.indexOf(wanted); at !== -1; at = content.indexOf(wanted, at + wanted.length)) count++;
+  return count;
+}
+
+interface Replacement {
+  readonly path: string;
+  readonly old: string;
+  readonly next: string;
+  readonly count: number;
+  readonly bytesMax: number;
+}
+
+function replaceAll(content: Buffer, { path, old, next, count, bytesMax }: Replacement): Buffer {
+  const [wanted, replacement] = [Buffer.from(old), Buffer.from(next)];
+  // Known before any of it is made: a byte that is replaced a million times by a thousand makes a gigabyte.
+  const bytes = content.length + count * (replacement.length - wanted.length);
+  if (bytes > bytesMax) {
+    throw new ToolFailure(`${path} would have ${bytes} bytes, and only ${bytesMax} can be edited: use bash`);
+  }
+  const result = Buffer.allocUnsafeSlow(bytes);
+  let from = 0;
+  let to = 0;
+  for (let at = content.indexOf(wanted); at !== -1; at = content.indexOf(wanted, from)) {
+    to += content.copy(result, to, from, at);
+    to += replacement.copy(result, to);
+    from = at + wanted.length;
+  }
+  content.copy(result, to, from);
+  return result;
+}

@@ -1,0 +1,171 @@
+import { isUtf8 } from 'node:buffer';
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import type { Locks } from '../../locks.ts';
+import { ToolFailure } from '../../tool-failure.ts';
+import { closing, type Directory, isCode } from '../../workspace/directory.ts';
+import { type ResolvedPath, withResolvedPath } from '../../workspace/resolve-path.ts';
+import { readUpTo } from './read-up-to.ts';
+
+export interface WorkspaceFilesOptions {
+  readonly locks: Locks;
+  readonly linksMax: number;
+  readonly isHeld?: boolean;
+}
+
+/** The files of a workspace, and none but those. */
+export class WorkspaceFiles {
+  readonly #options: WorkspaceFilesOptions;
+
+  constructor(options: WorkspaceFilesOptions) {
+    this.#options = options;
+  }
+
+  /** Opens a file for reading; pipes, devices and directories are refused. */
+  async read<Result>(
+    workspace: string,
+    path: string,
+    work: (file: { handle: FileHandle; bytes: number }) => Promise<Result>,
+  ): Promise<Result> {
+    return await withResolvedPath(workspace, path, this.#options, (resolved) => readResolved(resolved, path, work));
+  }
+
+  /** Replaces a file atomically: a reader sees all of the old one or all of the new one. Keeps its mode. */
+  async write(workspace: string, path: string, content: string): Promise<void> {
+    await withResolvedPath(workspace, path, { ...this.#options, makesParents: true }, async (resolved) => {
+      checkReplaceable(resolved, path);
+      await this.#locked(workspace, resolved, () => this.#replace(resolved, content));
+    });
+  }
+
+  /** Like `write`, with content made from the present one. No other tool call of this session changes the file in between. */
+  async change(workspace: string, path: string, bytesMax: number, change: (content: Buffer) => Buffer): Promise<void> {
+    await withResolvedPath(workspace, path, this.#options, async (found) => {
+      await this.#locked(workspace, found, async () => {
+        const resolved = { ...found, stats: await found.directory.stat(found.name) };
+        checkReplaceable(resolved, path);
+        const content = await readResolved(resolved, path, async ({ handle, bytes }) => {
+          if (bytes > bytesMax) {
+            throw new ToolFailure(`${path} has ${bytes} bytes, and only ${bytesMax} can be edited: use bash`);
+          }
+          return checkText(await readUpTo(handle, bytes), path);
+        });
+        await this.#replace(resolved, change(content));
+      });
+    });
+  }
+
+  /** Makes a file that must not be there yet. */
+  async create(workspace: string, path: string, content: string): Promise<'created' | 'exists'> {
+    return await withResolvedPath(
+      workspace,
+      path,
+      { ...this.#options, makesParents: true },
+      async ({ directory, name }) => {
+        try {
+          const created = await directory.openFile(name, CREATE_FLAGS, 0o666);
+          await closing(created, async (handle) => await handle.writeFile(content));
+          return 'created';
+        } catch (error) {
+          if (isCode(error, 'EEXIST')) return 'exists';
+          throw error;
+        }
+      },
+    );
+  }
+
+  /** Hands out an open directory; `file` is set where the path is one of a file in it. */
+  async search<Result>(
+    workspace: string,
+    path: string,
+    work: (found: { directory: Directory; file: string | undefined }) => Promise<Result>,
+  ): Promise<Result> {
+    return await withResolvedPath(workspace, path, this.#options, async ({ directory, name, stats }) => {
+      if (stats === undefined) throw new ToolFailure(`${path}: there is no such file or directory`);
+      if (name === '.') return await work({ directory, file: undefined });
+      if (stats.isFile()) return await work({ directory, file: name });
+      if (!stats.isDirectory()) throw new ToolFailure(`${path} is neither a file nor a directory`);
+      const opened = await directory.openDirectory(name);
+      return await closing(opened, async (inner) => await work({ directory: inner, file: undefined }));
+    });
+  }
+
+  async #locked<Result>(workspace: string, resolved: ResolvedPath, work: () => Promise<Result>): Promise<Result> {
+    return await this.#options.locks.hold(`${workspace}/${resolved.path}`, work);
+  }
+
+  async #replace({ directory, name, stats }: ResolvedPath, content: string | Buffer): Promise<void> {
+    const temporary = await this.#writeTemporary(directory, content, stats);
+    try {
+      await directory.rename(temporary, name);
+    } catch (error) {
+      await directory.remove(temporary);
+      throw error;
+    }
+  }
+
+  async #writeTemporary(directory: Directory, content: string | Buffer, like: ResolvedPath['stats']): Promise<string> {
+    const name = `.fleetloom-${crypto.randomUUID()}.tmp`;
+    const handle = await directory.openFile(name, CREATE_FLAGS, 0o666);
+    try {
+      await handle.writeFile(content);
+      if (like !== undefined) await keepLooks(handle, like);
+      // Without this a power cut can leave the new name with nothing behind it.
+      await handle.sync();
+    } catch (error) {
+      await handle.close();
+      await directory.remove(name);
+      throw error;
+    }
+    await handle.close();
+    return name;
+  }
+}
+
+const CREATE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+
+async function readResolved<Result>(
+  { directory, name, stats }: ResolvedPath,
+  path: string,
+  work: (file: { handle: FileHandle; bytes: number }) => Promise<Result>,
+): Promise<Result> {
+  if (stats === undefined) throw new ToolFailure(`${path}: there is no such file or directory`);
+  // Before opening, because opening a device can do something; and after, because it may be another one by now.
+  checkRegular(stats, path);
+  return await closing(await directory.openFile(name, constants.O_RDONLY), async (handle) => {
+    const opened = await handle.stat();
+    checkRegular(opened, path);
+    return await work({ handle, bytes: opened.size });
+  });
+}
+
+function checkReplaceable({ name, stats }: ResolvedPath, path: string): void {
+  if (name === '.') throw new ToolFailure(`${path} is the workspace itself, a directory`);
+  if (stats !== undefined) checkRegular(stats, path);
+}
+
+function checkRegular(stats: { isDirectory(): boolean; isFile(): boolean }, path: string): void {
+  if (stats.isDirectory()) throw new ToolFailure(`${path} is a directory: use glob to see what is in it`);
+  if (!stats.isFile()) throw new ToolFailure(`${path} is not a regular file`);
+}
+
+/** An edited script stays one that can be run, and a file keeps its owner where this process may set it. */
+async function keepLooks(handle: FileHandle, like: NonNullable<ResolvedPath['stats']>): Promise<void> {
+  const own = await handle.stat();
+  if (own.uid !== like.uid || own.gid !== like.gid) {
+    try {
+      await handle.chown(like.uid, like.gid);
+    } catch (error) {
+      // Only root may give files away, and in the sandbox other users have no number. The content matters more than whose it is.
+      if (!isCode(error, 'EPERM', 'EINVAL')) throw error;
+    }
+  }
+  // Not the bits that make a program run as its owner: an agent would have it run as the user of the server.
+  await handle.chmod(like.mode & 0o777);
+}
+
+/** What is written back must not have lost bytes. */
+function checkText(bytes: Buffer, path: string): Buffer {
+  if (isUtf8(bytes)) return bytes;
+  throw new ToolFailure(`${path} is not a text file in UTF-8: use bash to change it`);
+}

@@ -1,0 +1,25 @@
+import type { HostContext } from '../host-context.ts';
+import { grepByRipgrep } from './grep-by-ripgrep.ts';
+import { grepByWalking } from './grep-by-walking.ts';
+import type { GrepRequest } from './grep-request.ts';
+
+/** The checked input of `grep`. */
+export interface GrepInput {
+  readonly pattern: string;
+  readonly path?: string | null | undefined;
+}
+
+/** Searches the contents of files: with ripgrep where it runs, otherwise without. */
+export async function runGrep(input: GrepInput, context: HostContext): Promise<string> {
+  const { files, workspace, programs, limits, signal } = context;
+  const { pattern, path } = input;
+  const { lines, remarks } = await files.search(workspace, path ?? '.', async ({ directory, file }) => {
+    const request: GrepRequest = { directory, file, pattern, workspace, signal, limits };
+    const { ripgrep } = programs;
+    // In the sandbox a directory that becomes a link while ripgrep runs leads nowhere. Where there is none, no command
+    // of an agent runs that could do such a thing, or it may read everything anyway.
+    const found = ripgrep === undefined ? undefined : await grepByRipgrep(ripgrep, request);
+    return found ?? (await grepByWalking(request));
+  });
+  return [lines === '' ? 'No matches found' : lines, ...remarks].join('\n');
+}

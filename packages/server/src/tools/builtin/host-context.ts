@@ -1,0 +1,16 @@
+import type { HostPrograms } from './host-programs.ts';
+import type { Shells } from './bash/shells.ts';
+import type { WorkspaceFiles } from './files/workspace-files.ts';
+import type { ToolLimits } from '../tool-limits.ts';
+
+/** What a tool works with in the tool host. */
+export interface HostContext {
+  readonly threadId: string;
+  /** When it is aborted the tool stops what it does, its processes included, and settles soon. */
+  readonly signal: AbortSignal;
+  readonly workspace: string;
+  readonly files: WorkspaceFiles;
+  readonly shells: Shells;
+  readonly programs: HostPrograms;
+  readonly limits: ToolLimits;
+}

@@ -1,0 +1,49 @@
+import type { Json, JsonObject } from '../../../base/json/json.ts';
+import { ToolFailure } from '../../tool-failure.ts';
+import { toObject, toObjects } from '../../toolset.ts';
+
+/** An address that the conversation has shown, and where. */
+export interface ShownUrl {
+  /** As `toShownUrl` writes it. */
+  readonly url: string;
+  readonly source: 'user_input' | 'client_tool_results' | 'server_tool_results';
+  /** Whose result it was. */
+  readonly tool?: string | undefined;
+}
+
+/** Everything that the session was shown so far. */
+export type ReadShownUrls = () => Promise<Iterable<ShownUrl>>;
+
+/**
+ * Reads `url_sources` of an agent: with it, only addresses are fetched that one of its sources has shown. Without it every
+ * address may be fetched.
+ */
+export function readUrlSources(config: JsonObject, readShown: ReadShownUrls): (url: URL) => Promise<void> {
+  const sources = config['url_sources'];
+  if (sources === undefined || sources === null) return async () => {};
+  return async (url) => {
+    const wanted = toShownUrl(url);
+    for (const shown of await readShown()) {
+      if (shown.url === wanted && isOpen(toObject(sources)[shown.source], shown.tool)) return;
+    }
+    throw new ToolFailure(
+      `${url.href} cannot be fetched: it was not shown by any source that url_sources of this agent allows`,
+    );
+  };
+}
+
+/** The same address however it was written: without its fragment, and with the slash of an empty path. */
+export function toShownUrl(url: URL): string {
+  const plain = new URL(url.href);
+  plain.hash = '';
+  return plain.href;
+}
+
+/** A source that is not named narrows nothing. */
+function isOpen(filter: Json | undefined, tool: string | undefined): boolean {
+  const { type, tools } = toObject(filter);
+  const isNamed = toObjects(tools).some(({ name }) => name === tool);
+  if (type === 'none') return false;
+  if (type === 'only') return isNamed;
+  return type === 'except' ? !isNamed : true;
+}

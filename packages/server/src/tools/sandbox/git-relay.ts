@@ -1,0 +1,11 @@
+import type { ReadOnlyPath } from './sandbox.ts';
+
+/** How git in the sandbox of a session reaches the repositories of the session: through a socket that is bound into it. */
+export interface SandboxGitRelay {
+  /** The socket, as the sandbox shows it. */
+  readonly socketPath: string;
+  /** The port of loopback that has to be connected to the socket. The sandbox has a loopback of its own, so it is free. */
+  readonly port: number;
+  /** The socket and git's configuration. */
+  readonly readOnlyPaths: readonly ReadOnlyPath[];
+}

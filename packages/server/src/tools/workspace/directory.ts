@@ -1,0 +1,146 @@
+import { constants, type Dirent, existsSync, type Stats } from 'node:fs';
+import {
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  opendir,
+  readlink,
+  realpath,
+  rename,
+  rmdir,
+  symlink,
+  unlink,
+} from 'node:fs/promises';
+import { ToolFailure } from '../tool-failure.ts';
+
+/**
+ * A directory held open, whose entries are reached from it and not by its path: a process that puts a symbolic link in the
+ * place of one of its parents in the meantime changes nothing. Node has no `openat`, but on Linux `/proc/self/fd/7/name` is the same.
+ * Elsewhere paths are compared before and after, which leaves a short race.
+ */
+export class Directory {
+  readonly #handle: FileHandle;
+  readonly #base: string;
+  /** From the workspace on; empty for the workspace itself. */
+  readonly path: string;
+
+  private constructor(handle: FileHandle, base: string, path: string) {
+    this.#handle = handle;
+    this.#base = base;
+    this.path = path;
+  }
+
+  static async openRoot(workspace: string, isHeld = canHold): Promise<Directory> {
+    const handle = await open(workspace, DIRECTORY_FLAGS);
+    return new Directory(handle, isHeld ? `/proc/self/fd/${handle.fd}` : workspace, '');
+  }
+
+  /** A directory in this one. A symbolic link is not followed: that fails. */
+  async openDirectory(name: string): Promise<Directory> {
+    const isHeld = this.#base.startsWith(HELD);
+    const path = this.#at(name);
+    const handle = await open(path, DIRECTORY_FLAGS);
+    if (!isHeld && (await realpath(path)) !== path) {
+      await handle.close();
+      throw new ToolFailure(`${this.pathOf(name)} was moved in the meantime`);
+    }
+    return new Directory(handle, isHeld ? `${HELD}${handle.fd}` : path, this.pathOf(name));
+  }
+
+  /** A symbolic link is not followed, and a pipe without a writer is not waited for. */
+  async openFile(name: string, flags: number, mode?: number): Promise<FileHandle> {
+    return await open(this.#at(name), flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, mode);
+  }
+
+  async stat(name: string): Promise<Stats | undefined> {
+    try {
+      return await lstat(this.#at(name));
+    } catch (error) {
+      if (isCode(error, 'ENOENT')) return undefined;
+      throw error;
+    }
+  }
+
+  async readLink(name: string): Promise<string> {
+    return await readlink(this.#at(name));
+  }
+
+  /** Makes it unless it is there. */
+  async makeDirectory(name: string): Promise<void> {
+    try {
+      await mkdir(this.#at(name));
+    } catch (error) {
+      if (!isCode(error, 'EEXIST')) throw error;
+    }
+  }
+
+  /** Makes a symbolic link. */
+  async makeLink(name: string, target: string): Promise<void> {
+    await symlink(target, this.#at(name));
+  }
+
+  async rename(from: string, to: string): Promise<void> {
+    await rename(this.#at(from), this.#at(to));
+  }
+
+  /** Moves something from elsewhere on the file system into this directory. */
+  async moveIn(from: string, name: string): Promise<void> {
+    await rename(from, this.#at(name));
+  }
+
+  async remove(name: string): Promise<void> {
+    await unlink(this.#at(name));
+  }
+
+  /** Removes a directory if it is empty. */
+  async removeDirectory(name: string): Promise<void> {
+    await rmdir(this.#at(name)).catch((error: unknown) => {
+      if (!isCode(error, 'ENOENT', 'ENOTEMPTY', 'EEXIST')) throw error;
+    });
+  }
+
+  /** Sorted by name. No more than `max`, because some directories have millions. */
+  async list(max: number): Promise<Dirent[]> {
+    const entries: Dirent[] = [];
+    for await (const entry of await opendir(this.#base)) {
+      if (entries.length >= max) break;
+      entries.push(entry);
+    }
+    return entries.sort((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  pathOf(name: string): string {
+    return this.path === '' ? name : `${this.path}/${name}`;
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+  }
+
+  #at(name: string): string {
+    // Not joined as paths are: `.` has to stay, or the descriptor itself would be looked at, which is a link.
+    return `${this.#base}/${name}`;
+  }
+}
+
+const HELD = '/proc/self/fd/';
+const canHold = existsSync('/proc/self/fd');
+const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/** Closes it when the work is done, well or not. */
+export async function closing<Thing extends { close(): Promise<void> }, Result>(
+  thing: Thing,
+  work: (thing: Thing) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work(thing);
+  } finally {
+    await thing.close();
+  }
+}
+
+/** Whether the error has one of these codes, such as `ENOENT`. */
+export function isCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}

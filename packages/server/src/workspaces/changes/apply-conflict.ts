@@ -1,0 +1,61 @@
+import { RequestError, requestError } from '../../base/request-error.ts';
+import type { MergeConflict } from '../snapshots/merge-trees.ts';
+import { changesLimits } from './limits.ts';
+
+/** The error of changes that cannot be applied. Nothing was written. */
+export function applyConflict(target: string, conflicts: readonly MergeConflict[]): RequestError {
+  return toError('apply_conflict', conflicts, (names) => `the changes conflict with ${target} in ${names}`);
+}
+
+/** The error of a restore that would replace files that the session did not write last. Nothing was written. */
+export function restoreConflict(directory: string, conflicts: readonly MergeConflict[], advice?: string): RequestError {
+  const toProblem = (names: string) => `files in ${directory} have changed since the session worked there (${names})`;
+  return toError('restore_conflict', conflicts, toProblem, advice);
+}
+
+function toError(
+  code: 'apply_conflict' | 'restore_conflict',
+  conflicts: readonly MergeConflict[],
+  toProblem: (names: string) => string,
+  advice?: string,
+): RequestError {
+  const files = [...new Map(conflicts.map((conflict) => [conflict.path, conflict])).values()];
+  const names = describePaths(files.map(({ path }) => path));
+  return requestError(code, `${toProblem(names)}, and nothing was written`, {
+    ...(advice === undefined ? {} : { advice }),
+    details: {
+      files: files.slice(0, changesLimits.conflictsMax).map((conflict) => toDetails(conflict, code)),
+      files_count: files.length,
+    },
+  });
+}
+
+/** The first paths, and how many there are beside them. */
+export function describePaths(paths: readonly string[]): string {
+  const more = paths.length > NAMED_MAX ? ` and ${paths.length - NAMED_MAX} more` : '';
+  return `${paths.slice(0, NAMED_MAX).join(', ')}${more}`;
+}
+
+/** Files that the message itself names. */
+const NAMED_MAX = 5;
+
+function toDetails(conflict: MergeConflict, code: 'apply_conflict' | 'restore_conflict') {
+  const { path, reason, places = null } = conflict;
+  const isSince = code === 'restore_conflict' && reason === 'content';
+  return { path, reason, places, text: isSince ? 'changed after the session wrote it' : describeConflict(conflict) };
+}
+
+/** The reason of a conflict for people. */
+function describeConflict({ reason, places, sides }: MergeConflict): string {
+  if (reason === 'directory') return 'a file on one side and a directory on the other';
+  if (reason === 'content') {
+    const count = places === undefined ? '' : ` (${places === 1 ? '1 place' : `${places} places`})`;
+    return `the same lines were changed on both sides${count}`;
+  }
+  if (sides === undefined) return 'your file cannot be read, is larger than 10 MB, or is not a regular file';
+  const { ours, theirs } = sides;
+  if (ours === 'deleted') return 'you deleted the file, and the session changed it';
+  if (theirs === 'deleted') return 'the session deleted the file, and you changed it';
+  if (ours === 'added') return 'both sides added the file, with different content';
+  return 'both sides changed the file, which is not text';
+}

@@ -1,0 +1,94 @@
+import { requestError } from '../../base/request-error.ts';
+import { diffTrees, type FileChange } from '../snapshots/diff-trees.ts';
+import { type MergeConflict, mergeTrees } from '../snapshots/merge-trees.ts';
+import { type BytePath, toBytePath, toPathText } from '../snapshots/objects/path-text.ts';
+import { type RecordedFiles, recordFiles } from '../snapshots/record-files.ts';
+import type { SnapshotRepository } from '../snapshots/objects/snapshot-repository.ts';
+import { undoInterrupted } from '../snapshots/write/undo-interrupted.ts';
+import { writeAllOrNone } from '../snapshots/write/write-all-or-none.ts';
+import { applyConflict } from './apply-conflict.ts';
+import { findObstacles } from '../snapshots/write/find-obstacles.ts';
+import { findPathInGit } from '../sources/git-directories.ts';
+import { changesLimits } from './limits.ts';
+import type { SelectedChanges } from './select-changes.ts';
+
+/** Where changes are applied. */
+export interface DirectoryTarget {
+  readonly repository: SnapshotRepository;
+  /** The real path of the user's directory. */
+  readonly directory: string;
+  readonly isDryRun: boolean;
+  /** Files that are not in the directory because its checkout is sparse. Looked up only if files are missing. */
+  readonly findSparse?: (() => Promise<ReadonlySet<BytePath>>) | undefined;
+}
+
+/**
+ * Merges changes into the user's files. What has to be written is known completely before the first file is written. Only
+ * the files that the changes touch are read: an ignored or untracked file among them counts as the user's.
+ */
+export async function applyToDirectory(
+  target: DirectoryTarget,
+  changes: SelectedChanges,
+): Promise<readonly FileChange[]> {
+  const { repository, directory, isDryRun } = target;
+  if (!isDryRun) await undoInterrupted(repository, directory);
+  for (let attempt = 0; attempt < changesLimits.attemptsMax; attempt++) {
+    const { ours, sparse } = await readOurs(target, changes);
+    const outcome = await mergeTrees(repository, { base: changes.base, ours, theirs: changes.tree });
+    if (outcome.type === 'conflicts') throw applyConflict(directory, outcome.files);
+    const files = (await diffTrees(repository, ours, outcome.tree)).map((file) =>
+      sparse.has(toBytePath(file.path)) ? { ...file, before: null } : file,
+    );
+    await checkOutsideGit(directory, files);
+    const obstacles = await findObstacles(directory, files);
+    if (obstacles.length > 0) throw applyConflict(directory, obstacles);
+    if (isDryRun || files.length === 0) return files;
+    // The user may have saved a file while this was computed.
+    if ((await readOurs(target, changes)).ours !== ours) continue;
+    await writeAllOrNone(repository, files, directory);
+    return files;
+  }
+  const advice = 'save the files and stop the programs that write to it, and repeat the request';
+  throw requestError('apply_conflict', `the files in ${directory} change all the time, and nothing was written`, {
+    advice,
+  });
+}
+
+/** Files of a git directory are never written: its hooks and settings are programs that the user's git runs. */
+async function checkOutsideGit(directory: string, files: readonly FileChange[]): Promise<void> {
+  const paths = files.map(({ path }) => path);
+  const found = await findPathInGit(directory, paths);
+  if (found === undefined) return;
+  const problem = `${found} is in a git directory in ${directory}, which changes are not applied to`;
+  throw requestError('not_applicable', problem, { advice: 'choose other files with paths' });
+}
+
+interface Ours {
+  /** The tree that the session began with, where the touched files are as the user has them now. */
+  readonly ours: string;
+  /** Files among them that are not on disk, and count as unchanged. */
+  readonly sparse: ReadonlySet<BytePath>;
+}
+
+async function readOurs(target: DirectoryTarget, changes: SelectedChanges): Promise<Ours> {
+  const { repository, directory } = target;
+  const known = new Map(changes.files.map(({ path, before }) => [toBytePath(path), before ?? undefined]));
+  const found = await recordFiles(repository, directory, known);
+  const unreadable = found.notRecorded.map(({ path }): MergeConflict => ({ path: toPathText(path), reason: 'kind' }));
+  if (unreadable.length > 0) throw applyConflict(directory, unreadable);
+  const sparse = await findSparse(target, changes, found.changes);
+  const present = [...found.changes].filter(([path]) => !sparse.has(path));
+  return { ours: await repository.change(changes.base, new Map(present)), sparse };
+}
+
+/** A file that a sparse checkout leaves out was not deleted by the user. */
+async function findSparse(
+  target: DirectoryTarget,
+  { files }: SelectedChanges,
+  found: RecordedFiles['changes'],
+): Promise<ReadonlySet<BytePath>> {
+  const wanted = files.filter(({ after }) => after !== null).map(({ path }) => toBytePath(path));
+  const missing = wanted.filter((path) => found.get(path) === null);
+  const sparse = missing.length === 0 ? undefined : await target.findSparse?.();
+  return new Set(sparse === undefined ? [] : missing.filter((path) => sparse.has(path)));
+}

@@ -1,0 +1,23 @@
+import type { ChangesSource } from '@fleetloom/protocol/fleet';
+import type { MountedResource } from '@fleetloom/protocol/managed-agents';
+
+/** What the source of a session is, without opening its workspace. */
+export interface SourceFacts {
+  readonly shown: ChangesSource;
+}
+
+/** The source among the resources of a session. Undefined for a session without a source. */
+export function findSourceFacts(resources: readonly MountedResource[]): SourceFacts | undefined {
+  const directory = resources.find((resource) => resource.type === 'directory');
+  if (directory !== undefined) {
+    const { type, mode, path, branch, commit } = directory;
+    return { shown: { type, mode, path, branch, base: commit } };
+  }
+  return resources.some(({ type }) => type !== 'file') ? { shown: { type: 'repositories' } } : undefined;
+}
+
+/** What changes of a source can be applied to. A directory without commits has no branches. */
+export function canApply({ shown }: SourceFacts): { readonly working_tree: boolean; readonly branch: boolean } {
+  if (shown.type === 'repositories' || shown.mode === 'read_only') return { working_tree: false, branch: false };
+  return { working_tree: shown.mode !== 'in_place', branch: shown.base !== null };
+}

@@ -1,0 +1,166 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { MountedResource } from '@fleetloom/protocol/managed-agents';
+import type { RepositoryProblem } from '../../frames/payload-parts.ts';
+import { putSessionDirectory } from '../../tools/workspace/session-files.ts';
+import { toInside } from '../../tools/workspace/session-paths.ts';
+import { ToolFailure } from '../../tools/tool-failure.ts';
+import type { SandboxGitRelay } from '../../tools/sandbox/git-relay.ts';
+import type { SessionRelays } from '../relay/session-relays.ts';
+import { CloneFailure } from './clone-failure.ts';
+import { createCloneNote } from './clone-note.ts';
+import { cloneRepository } from './clone-repository.ts';
+import type { CloneParts, CloneSource } from './clone-source.ts';
+import type { RepositoryResource } from '../repository-sources.ts';
+import type { RepositoryTokens } from './repository-tokens.ts';
+
+/** The repositories of sessions: cloned into workspaces, and reached from sandboxes. */
+export interface Repositories {
+  /** Clones what is not in the workspace yet. The next call tries again what could not be cloned. Never rejects. */
+  prepare(sessionId: string, openWorkspace: () => Promise<string>, signal: AbortSignal): Promise<PreparedRepositories>;
+  /** How git in the sandbox of a session reaches its repositories; undefined if it has none. */
+  openRelay(sessionId: string): Promise<SandboxGitRelay | undefined>;
+  closeRelay(sessionId: string): Promise<void>;
+  /** The session is gone. */
+  remove(sessionId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What has become of the repositories of a session. */
+export interface PreparedRepositories {
+  /** Those that could not be cloned. */
+  readonly problems: readonly RepositoryProblem[];
+  /** Whether one was cloned that was not there before. */
+  readonly hasCloned: boolean;
+}
+
+/** What repositories need. */
+export interface RepositoriesOptions {
+  readonly clone: CloneParts;
+  readonly relays: SessionRelays;
+  readonly tokens: RepositoryTokens;
+  readonly listResources: (sessionId: string) => Promise<readonly MountedResource[]>;
+  /** For clones that are under way, on the file system of the workspaces. */
+  readonly directory: string;
+  readonly onProblem: (problem: unknown) => void;
+}
+
+/** Creates the repositories of all sessions. */
+export function createRepositories(options: RepositoriesOptions): Repositories {
+  const { relays, tokens, directory } = options;
+  const preparing = new Map<string, Promise<PreparedRepositories>>();
+  return {
+    prepare: async (sessionId, openWorkspace, signal) => {
+      // A run that begins while the clones of an interrupted one are under way waits for them.
+      const opening = preparing.get(sessionId) ?? prepareAll(options, sessionId, openWorkspace, signal);
+      preparing.set(sessionId, opening);
+      try {
+        return await opening;
+      } catch (error) {
+        // The session was given up in the meantime, and its next owner clones them.
+        if (signal.aborted) return { problems: [], hasCloned: false };
+        options.onProblem(error);
+        const message = 'the repositories of this session could not be cloned: the server failed, and its log says why';
+        return { problems: [{ type: 'repository_clone_error', message, repository_url: null }], hasCloned: false };
+      } finally {
+        if (preparing.get(sessionId) === opening) preparing.delete(sessionId);
+      }
+    },
+    openRelay: async (sessionId) => {
+      const all = (await listRepositories(options, sessionId)).filter(({ url }) => !url.startsWith('file:'));
+      return all.length === 0
+        ? undefined
+        : await relays.open(
+            sessionId,
+            all.map((each) => toSource(options, sessionId, each)),
+          );
+    },
+    closeRelay: (sessionId) => relays.close(sessionId),
+    remove: async (sessionId) => {
+      await relays.close(sessionId);
+      await tokens.remove(sessionId);
+      await rm(join(directory, sessionId), { recursive: true, force: true });
+    },
+    close: () => relays.closeAll(),
+  };
+}
+
+async function listRepositories(
+  options: RepositoriesOptions,
+  sessionId: string,
+): Promise<readonly RepositoryResource[]> {
+  const all = await options.listResources(sessionId);
+  return all.filter((resource) => resource.type === 'github_repository' || resource.type === 'git_repository');
+}
+
+function toSource({ tokens }: RepositoriesOptions, sessionId: string, resource: RepositoryResource): CloneSource {
+  const { id, type, url, checkout = null } = resource;
+  // Every host that serves a page at the URL of a repository serves git at the same URL with .git.
+  const serviceUrl = type === 'github_repository' ? `${url}.git` : url;
+  return { id, url, serviceUrl, checkout, readToken: () => tokens.read(sessionId, id) };
+}
+
+async function prepareAll(
+  options: RepositoriesOptions,
+  sessionId: string,
+  openWorkspace: () => Promise<string>,
+  signal: AbortSignal,
+): Promise<PreparedRepositories> {
+  const problems: RepositoryProblem[] = [];
+  let hasCloned = false;
+  const repositories = await listRepositories(options, sessionId);
+  const workspace = repositories.length === 0 ? '' : await openWorkspace();
+  for (const resource of repositories) {
+    try {
+      const isNew = await prepareOne(options, { sessionId, workspace, resource }, signal);
+      hasCloned ||= isNew;
+    } catch (error) {
+      if (!(error instanceof CloneFailure)) options.onProblem(error);
+      const { type, message } = error instanceof CloneFailure ? error : unexpected(resource.url);
+      problems.push({ type, message, repository_url: resource.url });
+    }
+    if (signal.aborted) break;
+  }
+  return { problems, hasCloned };
+}
+
+interface Wanted {
+  readonly sessionId: string;
+  readonly workspace: string;
+  readonly resource: RepositoryResource;
+}
+
+/** Clones beside the workspaces and moves the clone into its place as a whole. A note says what was done before a crash. */
+async function prepareOne(options: RepositoriesOptions, wanted: Wanted, signal: AbortSignal): Promise<boolean> {
+  const { sessionId, workspace, resource } = wanted;
+  const parent = join(options.directory, sessionId);
+  const note = createCloneNote(join(parent, `${resource.id}.note`), join(workspace, toInside(resource.mount_path)!));
+  if (await note.isDone()) return false;
+  const draft = join(parent, resource.id);
+  // What a crash has left.
+  await rm(draft, { recursive: true, force: true });
+  try {
+    await mkdir(draft, { recursive: true, mode: 0o700 });
+    const clone = await cloneRepository(options.clone, toSource(options, sessionId, resource), draft, signal);
+    await note.begin(clone);
+    await putSessionDirectory(workspace, resource.mount_path, clone).catch((cause: unknown) => {
+      if (!(cause instanceof ToolFailure)) throw cause;
+      throw new CloneFailure(
+        'repository_clone_error',
+        `${resource.url} could not be put in its place: ${cause.message}`,
+        { cause },
+      );
+    });
+    await note.end();
+    return true;
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+function unexpected(url: string): Pick<CloneFailure, 'type' | 'message'> {
+  return {
+    type: 'repository_clone_error',
+    message: `${url} could not be cloned: the server failed, and its log says why`,
+  };
+}

@@ -1,0 +1,52 @@
+import { baseLimits } from '../../base/limits.ts';
+import type { JsonObject } from '../../base/json/json.ts';
+import type { Store } from '../../store/store.ts';
+import { isStoreError } from '../../store/store-errors.ts';
+
+/** Encrypts and decrypts tokens; `names` say whose token it is. */
+export interface TokenSealer {
+  seal(text: string, names: readonly string[]): string;
+  open(sealed: string, names: readonly string[]): string;
+}
+
+/** The tokens of the repositories of sessions, stored encrypted. They are stored nowhere else. */
+export interface RepositoryTokens {
+  read(sessionId: string, resourceId: string): Promise<string | undefined>;
+  /** Adds or replaces tokens, by resource. */
+  put(sessionId: string, tokens: Readonly<Record<string, string>>): Promise<void>;
+  /** Erases all tokens of a session. */
+  remove(sessionId: string): Promise<void>;
+}
+
+/** One document for each session. */
+export function createRepositoryTokens(
+  { documents }: Pick<Store, 'documents'>,
+  openSealer: () => Promise<TokenSealer>,
+): RepositoryTokens {
+  return {
+    read: async (sessionId, resourceId) => {
+      const sealed = (await documents.get(REPOSITORY_TOKENS, sessionId))?.data[resourceId];
+      return typeof sealed === 'string' ? (await openSealer()).open(sealed, [sessionId, resourceId]) : undefined;
+    },
+    put: async (sessionId, tokens) => {
+      const sealer = await openSealer();
+      const added: JsonObject = Object.fromEntries(
+        Object.entries(tokens).map(([id, token]) => [id, sealer.seal(token, [sessionId, id])]),
+      );
+      for (let attempt = 1; ; attempt++) {
+        const before = await documents.get(REPOSITORY_TOKENS, sessionId);
+        const data = { ...before?.data, ...added };
+        try {
+          await documents.put({ kind: REPOSITORY_TOKENS, id: sessionId, data, ifRevision: before?.revision ?? 0 });
+          return;
+        } catch (error) {
+          if (!isStoreError(error, 'version_conflict') || attempt >= baseLimits.updateAttemptsMax) throw error;
+        }
+      }
+    },
+    remove: (sessionId) => documents.delete(REPOSITORY_TOKENS, sessionId),
+  };
+}
+
+/** The kind of their documents, whose ids are those of sessions. */
+export const REPOSITORY_TOKENS = 'repository_tokens';

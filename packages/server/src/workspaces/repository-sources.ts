@@ -1,0 +1,38 @@
+import type {
+  GithubRepositoryResource,
+  GithubRepositoryResourceParams,
+  GitRepositoryResource,
+  GitRepositoryResourceParams,
+  MountedResource,
+} from '@fleetloom/protocol/managed-agents';
+import type { SessionResources } from '../files/session-resources.ts';
+
+/** A repository of a session. */
+export type RepositoryResource = GithubRepositoryResource | GitRepositoryResource;
+
+/** A repository as a client asks for it. */
+export type RepositoryResourceParams = GithubRepositoryResourceParams | GitRepositoryResourceParams;
+
+/** Checks the repositories of sessions and keeps their tokens sealed. */
+export interface RepositorySources {
+  /** Stores repositories for a session that is about to be created. Throws request errors. */
+  add(at: RepositoriesAt, params: readonly RepositoryResourceParams[]): Promise<readonly RepositoryResource[]>;
+  /** Checks repositories without storing them. Throws request errors. */
+  check(params: readonly RepositoryResourceParams[]): Promise<void>;
+  /** The same repositories for a fork. */
+  addAgain(at: RepositoriesAt, from: ForkedRepositories): Promise<readonly RepositoryResource[]>;
+  /** Replaces the token of a repository, from the next request to its host on. Throws a request error for another resource. */
+  rotate(sessionId: string, resource: MountedResource, token: string): Promise<void>;
+}
+
+/** Where repositories are stored. */
+export interface RepositoriesAt {
+  readonly sessionId: string;
+  readonly resources: Pick<SessionResources, 'addSource'>;
+}
+
+/** The repositories of the session that is forked. */
+export interface ForkedRepositories {
+  readonly sessionId: string;
+  readonly repositories: readonly RepositoryResource[];
+}

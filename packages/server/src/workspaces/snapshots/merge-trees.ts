@@ -1,0 +1,122 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { diffTrees, type FileChange } from './diff-trees.ts';
+import { toBytePath } from './objects/path-text.ts';
+import type { SnapshotRepository } from './objects/snapshot-repository.ts';
+import type { TreeItem } from './objects/tree-objects.ts';
+
+/** Trees to merge: what both sides began with, and what each has made of it. */
+export interface MergeRequest {
+  readonly base: string;
+  readonly ours: string;
+  readonly theirs: string;
+}
+
+/** A file that both sides changed in ways that exclude each other. */
+export interface MergeConflict {
+  readonly path: string;
+  /** `content`: the same lines. `kind`: deleted on one side, or both are not text files. `directory`: a file and a directory. */
+  readonly reason: 'content' | 'kind' | 'directory';
+  /** With `kind`: what each side made of the file. Not set if ours cannot be read. */
+  readonly sides?: { readonly ours: FileChange['status']; readonly theirs: FileChange['status'] };
+  /** With `content`: how many places conflict. */
+  readonly places?: number;
+  /** With `content`: the file with conflict markers. */
+  readonly marked?: string;
+}
+
+/** A merged tree, or why there is none. */
+export type MergeOutcome =
+  | { readonly type: 'merged'; readonly tree: string }
+  | { readonly type: 'conflicts'; readonly files: readonly MergeConflict[] };
+
+/** Merges two trees. Nothing outside of the repository is read or written. */
+export async function mergeTrees(repository: SnapshotRepository, request: MergeRequest): Promise<MergeOutcome> {
+  const { base, ours, theirs } = request;
+  const [ourChanges, theirChanges] = await Promise.all([
+    diffTrees(repository, base, ours),
+    diffTrees(repository, base, theirs),
+  ]);
+  const byPath = new Map(ourChanges.map((change) => [change.path, change]));
+  const conflicts: MergeConflict[] = findDirectoryConflicts(ourChanges, theirChanges);
+  const changes = new Map<string, TreeItem | null>();
+  for (const their of theirChanges) {
+    const our = byPath.get(their.path);
+    if (our === undefined) changes.set(toBytePath(their.path), their.after);
+    else if (!isSame(our.after, their.after)) {
+      const merged = await mergeFile(repository, our, their);
+      if ('reason' in merged) conflicts.push(merged);
+      else changes.set(toBytePath(their.path), merged);
+    }
+  }
+  if (conflicts.length > 0) return { type: 'conflicts', files: conflicts };
+  return { type: 'merged', tree: await repository.change(ours, changes) };
+}
+
+/** One side has a file where the other has a directory. */
+function findDirectoryConflicts(ours: readonly FileChange[], theirs: readonly FileChange[]): MergeConflict[] {
+  return [findBelow(ours, theirs), findBelow(theirs, ours)]
+    .flat()
+    .map((path) => ({ path, reason: 'directory' as const }));
+}
+
+/** Files of the first that are a directory for the second. */
+function findBelow(some: readonly FileChange[], others: readonly FileChange[]): string[] {
+  const directories = new Set(others.filter(({ after }) => after !== null).flatMap(({ path }) => toParents(path)));
+  return some.filter(({ after, path }) => after !== null && directories.has(path)).map(({ path }) => path);
+}
+
+function toParents(path: string): string[] {
+  const names = path.split('/');
+  return names.slice(1).map((_, at) => names.slice(0, at + 1).join('/'));
+}
+
+function isSame(one: TreeItem | null, other: TreeItem | null): boolean {
+  return one?.object === other?.object && one?.mode === other?.mode;
+}
+
+async function mergeFile(
+  repository: SnapshotRepository,
+  { path, status: ours, before, after: our }: FileChange,
+  { status: theirs, after: their }: FileChange,
+): Promise<TreeItem | MergeConflict> {
+  const kind = { path, reason: 'kind', sides: { ours, theirs } } as const;
+  if (our === null || their === null || ![our, their].every(isFile)) return kind;
+  // A mode that one side changed is taken from that side.
+  const mode = our.mode === before?.mode ? their.mode : our.mode;
+  if (our.object === their.object) return { mode, object: our.object };
+  if (before === null || !isFile(before)) return kind;
+  if (our.object === before.object) return { mode, object: their.object };
+  if (their.object === before.object) return { mode, object: our.object };
+  const merged = await mergeContent(repository, [our.object, before.object, their.object]);
+  if (merged === undefined) return kind;
+  if (merged.places > 0) {
+    return { path, reason: 'content', places: merged.places, marked: merged.content.toString() };
+  }
+  const [object] = await repository.write([{ type: 'blob', content: merged.content }]);
+  return { mode, object: object! };
+}
+
+function isFile({ mode }: TreeItem): boolean {
+  return mode === '100644' || mode === '100755';
+}
+
+/** The merged lines, and in how many places they conflict. Undefined for files that are not text. */
+async function mergeContent(
+  repository: SnapshotRepository,
+  objects: readonly string[],
+): Promise<{ content: Buffer; places: number } | undefined> {
+  const contents = await repository.read(objects);
+  const directory = await mkdtemp(repository.file('merge-'));
+  try {
+    const files = ['session', 'base', 'changed'].map((name) => join(directory, name));
+    for (const [at, file] of files.entries()) await writeFile(file, contents[at]!.content, { mode: 0o600 });
+    const labels = ['-L', 'ours', '-L', 'base', '-L', 'theirs'];
+    // The exit code is the number of conflicts, up to 127; 255 for files that are not text.
+    const codes = Array.from({ length: 255 }, (_, code) => code + 1);
+    const { code, stdout } = await repository.run(['merge-file', '-p', '-q', ...labels, ...files], { codes });
+    return code > 127 ? undefined : { content: stdout, places: code };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,20 @@
+import { MissingObject } from './missing-object.ts';
+import type { BytePath } from './path-text.ts';
+import type { SnapshotRepository } from './snapshot-repository.ts';
+import { parseTree, TREE_MODE, type TreeItem } from './tree-objects.ts';
+
+/** What a tree has at a path. Throws a `MissingObject` if one of its trees does not exist. */
+export async function findItem(
+  repository: SnapshotRepository,
+  tree: string,
+  path: BytePath,
+): Promise<TreeItem | undefined> {
+  let item: TreeItem | undefined = { mode: TREE_MODE, object: tree };
+  for (const name of path.split('/')) {
+    if (item?.mode !== TREE_MODE) return undefined;
+    const [found] = await repository.read([item.object]);
+    if (found === undefined) throw new MissingObject(item.object);
+    item = parseTree(found.content, repository.format).get(name);
+  }
+  return item;
+}

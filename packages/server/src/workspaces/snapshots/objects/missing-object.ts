@@ -1,0 +1,17 @@
+import { GitFailure } from '../../git/git-failure.ts';
+
+/** An object that a recorded tree names, and that neither the snapshots nor the user's repository have. */
+export class MissingObject extends Error {
+  override readonly name = 'MissingObject';
+
+  constructor(object: string) {
+    super(`the object ${object} does not exist`);
+  }
+}
+
+/** Whether an error says that an object is missing, also as git reports it. */
+export function isMissingObject(error: unknown): boolean {
+  return error instanceof MissingObject || (error instanceof GitFailure && GIT_WORDS.test(error.stderr));
+}
+
+const GIT_WORDS = /\b(bad (object|tree)|not a tree object|unable to (read|find|get)|could not (read|parse|get))\b/i;

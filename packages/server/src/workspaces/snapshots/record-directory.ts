@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+import { DirectoryRecorder } from './directory-recorder.ts';
+import { EXCLUDE_FILE } from './exclude-file.ts';
+import type { SnapshotRepository } from './objects/snapshot-repository.ts';
+
+/** How a directory is recorded. */
+export interface RecordDirectoryOptions {
+  /** A tree that the directory resembles: files that are the same are not stored again. */
+  readonly base?: string | undefined;
+}
+
+/** Records a directory as a tree, with the ignore rules of the session. */
+export async function recordDirectory(
+  repository: SnapshotRepository,
+  directory: string,
+  { base = repository.emptyTree }: RecordDirectoryOptions = {},
+): Promise<string> {
+  const indexFile = repository.file(`scratch-${randomUUID()}`);
+  const recorder = new DirectoryRecorder({
+    repository,
+    directory,
+    indexFile,
+    excludeFile: repository.file(EXCLUDE_FILE),
+  });
+  try {
+    await recorder.begin(base, { isNew: true });
+    return (await recorder.recordAll(base)).tree;
+  } finally {
+    await recorder.close();
+  }
+}

@@ -1,0 +1,31 @@
+import type { Git } from '../git/run-git.ts';
+import type { SetupResult, WorkspaceSource } from '../workspace-source.ts';
+import type { SnapshotRepository, SnapshotRepositoryOptions } from './objects/snapshot-repository.ts';
+
+/** Why files are recorded. */
+export type RecordCause =
+  | { readonly type: 'tool'; readonly threadId: string; readonly toolUseId: string }
+  /** After a crash. `toolUseId`: a call that it interrupted. */
+  | { readonly type: 'recovered'; readonly threadId: string; readonly toolUseId: string | null }
+  | {
+      readonly type: 'turn' | 'setup' | 'restore' | 'merge';
+      readonly threadId: string | null;
+      /** Files that are recorded even if they are ignored. */
+      readonly paths?: readonly string[];
+    };
+
+/** What a recorder needs. */
+export interface RecorderOptions {
+  readonly git: Git;
+  /** The tree of the last frame; null if there is none. */
+  readonly tree: string | null;
+  /** The tree of the frame `workspace.opened`; by default `tree`. */
+  readonly opened?: string | null | undefined;
+  /** Creates the workspace. Undefined: the session has no source. */
+  readonly prepare: () => Promise<{ readonly source: WorkspaceSource; readonly setup: SetupResult | null } | undefined>;
+  /** Begins the names of its indexes; by default that of the session. Threads with worktrees of their own have others. */
+  readonly indexName?: string | undefined;
+  /** Stores the files of clones where other nodes find them, at the end of each turn. */
+  readonly backUp?: ((repository: SnapshotRepository, tree: string) => Promise<void>) | undefined;
+  readonly create: (options: SnapshotRepositoryOptions) => Promise<SnapshotRepository>;
+}

@@ -1,0 +1,85 @@
+import type { FileCounts } from '@fleetloom/protocol/fleet';
+import type { FramePayloads } from '../../frames/frames.ts';
+import type { UnmergedChanges, WorkspaceChanged } from '../../frames/workspace-frames.ts';
+import type { RecordedCall } from './call-intervals.ts';
+import type { FileChange } from './diff-trees.ts';
+import { snapshotLimits } from './objects/limits.ts';
+import type { NotRecorded } from './not-recorded.ts';
+import { toPathText } from './objects/path-text.ts';
+import type { RecordCause } from './recorder-options.ts';
+
+/** The workspace as the agents find it first, as the frame `workspace.opened` has it. */
+export type WorkspaceOpened = Omit<FramePayloads['workspace.opened'], 'id'>;
+
+/** A recorded change, as the frame `workspace.changed` has it, and the thread that the frame belongs to. */
+export interface WorkspaceChange {
+  readonly threadId: string | null;
+  readonly payload: Omit<WorkspaceChanged, 'id'>;
+}
+
+/** What a record found. */
+export interface RecordOutcome {
+  readonly causes: readonly RecordCause[];
+  readonly parent: string;
+  readonly tree: string;
+  readonly files: readonly FileChange[];
+  readonly notRecorded: readonly NotRecorded[] | undefined;
+  /** The calls that may have made the change. */
+  readonly calls: readonly RecordedCall[];
+  /** What differs from the workspace as it was opened, if that is known. */
+  readonly sinceOpened: FileCounts | undefined;
+}
+
+/** The change for the log. If several calls, or others after a crash, may have made it, all calls are named and none is chosen. */
+export function toChange(outcome: RecordOutcome): WorkspaceChange {
+  const { causes, parent, tree, files, notRecorded, calls, sinceOpened } = outcome;
+  const cause = causes[0]!;
+  const isRecovered = cause.type === 'recovered';
+  const [only] = calls.length === 1 && !isRecovered ? calls : [];
+  return {
+    threadId: only?.threadId ?? cause.threadId,
+    payload: {
+      tree,
+      parent,
+      cause: isRecovered || calls.length === 0 ? cause.type : 'tool',
+      tool_use_id: only?.toolUseId ?? null,
+      ...((calls.length > 1 || (isRecovered && calls.length > 0)) && {
+        candidates: calls.map((call) => ({ session_thread_id: call.threadId, tool_use_id: call.toolUseId })),
+      }),
+      ...summarise(files, snapshotLimits.frameFilesMax),
+      ...(sinceOpened !== undefined && { since_opened: sinceOpened }),
+      ...(notRecorded !== undefined && {
+        not_recorded: notRecorded
+          .slice(0, snapshotLimits.frameNotRecordedMax)
+          .map(({ path, reason }) => ({ path: toPathText(path), reason })),
+        not_recorded_count: notRecorded.length,
+      }),
+    },
+  };
+}
+
+/** What the worktree of a thread has that was not merged yet. */
+export function toUnmerged(files: readonly FileChange[]): UnmergedChanges {
+  return summarise(files, snapshotLimits.unmergedFilesMax);
+}
+
+/** The first files, and the counts of all. */
+function summarise(files: readonly FileChange[], filesMax: number): UnmergedChanges {
+  return {
+    files: files.slice(0, filesMax).map(({ path, status, added, removed }) => ({ path, status, added, removed })),
+    ...toCounts(files),
+  };
+}
+
+/** How many files differ, and how many lines were added and removed. */
+export function toCounts(files: readonly FileChange[]): FileCounts {
+  return {
+    files_count: files.length,
+    lines_added: sum(files, ({ added }) => added),
+    lines_removed: sum(files, ({ removed }) => removed),
+  };
+}
+
+function sum(files: readonly FileChange[], count: (file: FileChange) => number | null): number {
+  return files.reduce((total, file) => total + (count(file) ?? 0), 0);
+}

@@ -1,0 +1,52 @@
+import { type CalmOrder, type FleetSessionState, sessionStates } from '@fleetloom/protocol/fleet';
+import type { ShownSession } from '../stores/fleet-store.ts';
+import type { UiStore } from '../stores/ui-store.ts';
+import { tableLimits } from './limits.ts';
+
+/** What the fleet shows of all known sessions. */
+export interface ActiveInput {
+  readonly sessions: readonly ShownSession[];
+  readonly ui: Pick<UiStore, 'windowMs' | 'windowEnd'>;
+  readonly now: number;
+  readonly order: CalmOrder;
+  /** Whether the pointer is over the rows: then the order does not change. */
+  readonly isHeld: boolean;
+}
+
+/**
+ * The sessions that are active: those that need a person first, then stalled, failed and running ones. Sessions that failed or
+ * finished are shown while they are in the window of the lanes.
+ */
+export function toActiveSessions({ sessions, ui, now, order, isHeld }: ActiveInput): readonly ShownSession[] {
+  const from = ui.windowMs === 'all' ? 0 : (ui.windowEnd ?? now) - Math.max(ui.windowMs, tableLimits.finishedMs);
+  const active = sessions
+    .map((shown) => ({ shown, state: toFleetState(shown) }))
+    .filter(({ shown, state }) => isOpen(state) || lastOf(shown) >= from)
+    .toSorted((left, right) => sessionStates[left.state].rank - sessionStates[right.state].rank);
+  const byId = new Map(active.map(({ shown }) => [shown.session.id, shown]));
+  return order
+    .order([...byId.keys()], now, isHeld, tableLimits.reorderMs)
+    .flatMap((sessionId) => byId.get(sessionId) ?? []);
+}
+
+/** The state of a session from the states of its threads, in the words of the list of sessions. */
+export function toFleetState({ session, slots, rows }: Omit<ShownSession, 'isLoading'>): FleetSessionState {
+  const has = (state: string) => rows.some((row) => row.state === state);
+  if (has('needs')) return 'needs_you';
+  const run = slots.runs.at(-1);
+  // Before the log is loaded, the record has the state.
+  const isRunning = run === undefined ? session.record?.status === 'running' : run.state === 'running';
+  if (isRunning) return has('stalled') ? 'stalled' : 'running';
+  if (run === undefined && session.firstAt === null) return session.record?.status === 'terminated' ? 'done' : 'idle';
+  return rows.some(({ state, level }) => state === 'error' && level === 0) ? 'failed' : 'done';
+}
+
+function isOpen(state: FleetSessionState): boolean {
+  return state === 'needs_you' || state === 'running' || state === 'stalled';
+}
+
+/** The last event of a session, or its last update if its log is not loaded. */
+function lastOf({ session, slots }: ShownSession): number {
+  if (slots.lastAt !== null) return slots.lastAt;
+  return session.record === undefined ? Number.POSITIVE_INFINITY : Date.parse(session.record.updated_at);
+}

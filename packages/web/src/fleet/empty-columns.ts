@@ -1,0 +1,19 @@
+import { tokensOf } from '@fleetloom/protocol/fleet';
+import type { ShownRow } from '../model/summary.ts';
+
+/** The columns that have no value in any row: they are hidden, and the others get their space. */
+export function toEmptyColumns(rows: readonly ShownRow[]): readonly string[] {
+  const columns: Readonly<Record<string, (row: ShownRow) => boolean>> = {
+    model: ({ slot }) => (slot.model ?? '') !== '',
+    context: ({ slot }) => slot.context !== null,
+    tokens: ({ usage }) => tokensOf(usage) > 0,
+    cost: ({ usage }) => hasCost(usage),
+    below: ({ hasChildren, usageBelow }) => hasChildren && hasCost(usageBelow),
+    errors: ({ errors }) => errors > 0,
+  };
+  return Object.entries(columns).flatMap(([name, hasValue]) => (rows.some(hasValue) ? [] : [name]));
+}
+
+function hasCost({ costUsd, requestsWithoutCost }: ShownRow['usage']): boolean {
+  return costUsd > 0 || requestsWithoutCost > 0;
+}

@@ -1,0 +1,7 @@
+/** Numbers that bound the Sessions page. Each has a test at its edge. */
+export const pageLimits = {
+  /** How long after the last letter a search starts. */
+  searchMs: 150,
+  /** Characters of a search: the server accepts no more. */
+  searchCharsMax: 500,
+} as const;

@@ -1,0 +1,15 @@
+import './settings.css';
+import { ui } from '../stores/stores.ts';
+import type { Page } from '../ui/page.ts';
+import { SettingsView } from './SettingsView.tsx';
+
+/** The caller, the settings of this browser, and what the operator of the server has configured. */
+export const settingsPage: Page = {
+  view: 'settings',
+  name: 'Settings',
+  commandName: 'Settings: keys, devices, engines, webhooks, notifications, theme',
+  shortcut: ',',
+  render: () => <SettingsView />,
+  keys: { Escape: () => ui.back() },
+  help: [['Esc', 'back to the sessions or the fleet']],
+};

@@ -1,0 +1,32 @@
+import { agentsPage } from '../agents/page.tsx';
+import { costsPage } from '../costs/page.tsx';
+import { fleetPage } from '../fleet/page.tsx';
+import { inboxPage } from '../inbox/page.tsx';
+import { sessionPage } from '../session/page.tsx';
+import { sessionsPage } from '../sessions/page.tsx';
+import { settingsPage } from '../settings/page.tsx';
+import { ui } from '../stores/stores.ts';
+import { unknownPage } from './unknown-page.tsx';
+import type { Page } from '../ui/page.ts';
+
+/** Every page, in the order of the top bar. */
+export const pages: readonly [Page, ...Page[]] = [
+  sessionsPage,
+  fleetPage,
+  inboxPage,
+  sessionPage,
+  agentsPage,
+  costsPage,
+  settingsPage,
+];
+
+/** The page of an address, or the page that says that there is none. */
+export function findPage(view: string): Page {
+  return pages.find((page) => page.view === view) ?? unknownPage;
+}
+
+/** Opens a page by key or command. */
+export function openPage(page: Page): void {
+  if (page.open === undefined) ui.go({ view: page.view });
+  else page.open();
+}

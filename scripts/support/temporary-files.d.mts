@@ -1,0 +1,7 @@
+/** See temporary-files.mjs. */
+export interface TemporaryFiles {
+  readonly path: string;
+  remove(): void;
+}
+
+export function openTemporaryFiles(memory?: string): TemporaryFiles;

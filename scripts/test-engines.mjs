@@ -1,0 +1,53 @@
+import { setUp } from './setup.mjs';
+import { ensureProgram, programNames, versionsOf } from './support/programs.mjs';
+import { repositoryRoot, toolPath } from './support/root.mjs';
+import { run } from './support/run.mjs';
+import { giveUp, say, seconds } from './support/say.mjs';
+
+// `npm run test:engines` runs test/engines with the real agent programs. Arguments after `--` are passed to vitest, except
+// `--program codex`, which selects one. FLEETLOOM_TEST_PROGRAMS has their paths: `{"codex":{"0.166.0":"…"}}`.
+const budgetMinutes = 15;
+
+const startedAt = Date.now();
+const { selected, passedOn } = readArguments(process.argv.slice(2));
+await setUp({ build: true });
+const failed = [];
+const paths = await installAll(selected);
+if (Object.keys(paths).length > 0 && !(await runVitest())) failed.push('the tests');
+if (Date.now() - startedAt > budgetMinutes * 60_000) say(`\nThis took longer than ${budgetMinutes} minutes.`);
+console.log(failed.length === 0 ? `all good with ${selected.join(', ')}` : `failed: ${failed.join(', ')}`);
+console.log(`took ${seconds(startedAt)}`);
+process.exitCode = failed.length === 0 ? 0 : 1;
+
+/** The paths by program and version. A program that cannot be installed is missing, and fails this command at its end. */
+async function installAll(names) {
+  const installed = {};
+  for (const [name, version] of names.flatMap((each) => versionsOf(each).map((version) => [each, version]))) {
+    const { path, reason } = await ensureProgram(name, version);
+    if (path !== undefined) installed[name] = { ...installed[name], [version]: path };
+    else {
+      say(`\n${name} ${version} was not installed, so its tests do not run: ${reason}\n`);
+      failed.push(`${name} ${version}`);
+    }
+  }
+  return installed;
+}
+
+async function runVitest() {
+  const files = passedOn.some((arg) => !arg.startsWith('-')) ? passedOn : ['test/engines', ...passedOn];
+  const { code } = await run(process.execPath, [toolPath('vitest'), 'run', ...files], {
+    cwd: repositoryRoot,
+    env: { ...process.env, FLEETLOOM_TEST_PROGRAMS: JSON.stringify(paths) },
+    inherit: true,
+  });
+  return code === 0;
+}
+
+function readArguments(args) {
+  const rest = args.filter((arg) => arg !== '--');
+  const at = rest.indexOf('--program');
+  if (at === -1) return { selected: programNames, passedOn: rest };
+  const name = rest[at + 1];
+  if (!programNames.includes(name)) giveUp(`The programs are ${programNames.join(', ')}, not ${name}.`);
+  return { selected: [name], passedOn: rest.toSpliced(at, 2) };
+}
