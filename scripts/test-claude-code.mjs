@@ -1,8 +1,7 @@
 import { setUp } from './setup.mjs';
 import { claudeCodeTests, recordedTests } from './support/claude-code-tests.mjs';
 import { ensureProgram, versionsOf } from './support/programs.mjs';
-import { repositoryRoot, toolPath } from './support/root.mjs';
-import { run } from './support/run.mjs';
+import { runVitest } from './support/run-vitest.mjs';
 import { say, seconds } from './support/say.mjs';
 
 // `npm run test:claude-code` runs the tests with the real claude program, on every supported version. Arguments after `--` are
@@ -12,7 +11,7 @@ const startedAt = Date.now();
 const { versions, passedOn } = readArguments(process.argv.slice(2));
 await setUp({ build: true });
 const failed = [];
-if (passedOn.length === 0 && !(await runVitest(['test/stream-json', ...recordedTests])))
+if (passedOn.length === 0 && !(await areGreen(['test/stream-json', ...recordedTests])))
   failed.push('the recorded streams');
 for (const version of versions) {
   if (!(await runVersion(version))) failed.push(version);
@@ -30,16 +29,11 @@ async function runVersion(version) {
   say(`\nclaude ${version}`);
   const leftOut = recordedTests.flatMap((path) => ['--exclude', path]);
   const env = { FLEETLOOM_CLAUDE_CODE_VERSION: version, FLEETLOOM_CLAUDE_CODE_REQUIRED: '1' };
-  return await runVitest([claudeCodeTests, ...leftOut, ...passedOn], env);
+  return await areGreen([claudeCodeTests, ...leftOut, ...passedOn], env);
 }
 
-async function runVitest(args, env = {}) {
-  const { code } = await run(process.execPath, [toolPath('vitest'), 'run', ...args], {
-    cwd: repositoryRoot,
-    env: { ...process.env, ...env },
-    inherit: true,
-  });
-  return code === 0;
+async function areGreen(args, env) {
+  return (await runVitest(args, { env, name: 'claude-code' })).code === 0;
 }
 
 function readArguments(args) {

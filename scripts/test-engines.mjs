@@ -1,7 +1,6 @@
 import { setUp } from './setup.mjs';
 import { ensureProgram, programNames, versionsOf } from './support/programs.mjs';
-import { repositoryRoot, toolPath } from './support/root.mjs';
-import { run } from './support/run.mjs';
+import { runVitest } from './support/run-vitest.mjs';
 import { giveUp, say, seconds } from './support/say.mjs';
 
 // `npm run test:engines` runs test/engines with the real agent programs. Arguments after `--` are passed to vitest, except
@@ -13,7 +12,7 @@ const { selected, passedOn } = readArguments(process.argv.slice(2));
 await setUp({ build: true });
 const failed = [];
 const paths = await installAll(selected);
-if (Object.keys(paths).length > 0 && !(await runVitest())) failed.push('the tests');
+if (Object.keys(paths).length > 0 && !(await areGreen())) failed.push('the tests');
 if (Date.now() - startedAt > budgetMinutes * 60_000) say(`\nThis took longer than ${budgetMinutes} minutes.`);
 console.log(failed.length === 0 ? `all good with ${selected.join(', ')}` : `failed: ${failed.join(', ')}`);
 console.log(`took ${seconds(startedAt)}`);
@@ -33,14 +32,10 @@ async function installAll(names) {
   return installed;
 }
 
-async function runVitest() {
+async function areGreen() {
   const files = passedOn.some((arg) => !arg.startsWith('-')) ? passedOn : ['test/engines', ...passedOn];
-  const { code } = await run(process.execPath, [toolPath('vitest'), 'run', ...files], {
-    cwd: repositoryRoot,
-    env: { ...process.env, FLEETLOOM_TEST_PROGRAMS: JSON.stringify(paths) },
-    inherit: true,
-  });
-  return code === 0;
+  const env = { FLEETLOOM_TEST_PROGRAMS: JSON.stringify(paths) };
+  return (await runVitest(files, { env, name: 'engines' })).code === 0;
 }
 
 function readArguments(args) {

@@ -1,13 +1,12 @@
-import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { setUp } from './setup.mjs';
 import { ensureChromium } from './support/chromium.mjs';
 import { listLongClaudeCodeTests } from './support/claude-code-tests.mjs';
 import { countTests } from './support/count-tests.mjs';
 import { startPostgres } from './support/postgres.mjs';
 import { ensureSandbox } from './support/sandbox.mjs';
-import { readJson, repositoryRoot, toolPath } from './support/root.mjs';
-import { exitLike, run } from './support/run.mjs';
+import { repositoryRoot } from './support/root.mjs';
+import { exitLike } from './support/run.mjs';
+import { runVitest } from './support/run-vitest.mjs';
 import { say, seconds, withProgress } from './support/say.mjs';
 import { listFiles } from './support/source-files.mjs';
 import { openTemporaryFiles } from './support/temporary-files.mjs';
@@ -18,7 +17,6 @@ import { openTemporaryFiles } from './support/temporary-files.mjs';
 const browserTests = 'test/browser';
 // They are skipped without the programs that `npm run test:engines` installs: not loading them saves some seconds.
 const engineTests = 'test/engines';
-const reportPath = join(repositoryRoot, '.cache', 'test-results.json');
 
 const startedAt = Date.now();
 const args = process.argv.slice(2).filter((arg) => arg !== '--');
@@ -30,7 +28,7 @@ const browser = await prepareBrowser();
 const files = openTemporaryFiles();
 process.env.TMPDIR = files.path;
 const postgres = await preparePostgres();
-const result = await runVitest(browser, postgres);
+const result = await runTests(browser, postgres);
 await postgres.stop();
 console.log(`took ${seconds(startedAt)}`);
 printCounts();
@@ -55,24 +53,17 @@ async function preparePostgres() {
   return { env, stop: () => postgres.stop() };
 }
 
-function runVitest(browser, postgres) {
-  // A report left over from last time must not be counted if vitest dies before it writes its own.
-  rmSync(reportPath, { force: true });
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${reportPath}`];
+function runTests(browser, postgres) {
   const passedOn = args.filter((arg) => arg !== '--no-browser');
   const isAll = process.env.FLEETLOOM_LONG === '1' || isPart;
   const long = isAll ? [] : [...listLongClaudeCodeTests(repositoryRoot), `${engineTests}/**`];
   const leftOut = long.flatMap((path) => ['--exclude', path]);
-  return run(process.execPath, [toolPath('vitest'), 'run', ...reporters, ...browser.args, ...leftOut, ...passedOn], {
-    cwd: repositoryRoot,
-    env: { ...process.env, ...browser.env, ...postgres.env },
-    inherit: true,
-  });
+  return runVitest([...browser.args, ...leftOut, ...passedOn], { env: { ...browser.env, ...postgres.env } });
 }
 
 function printCounts() {
-  if (!existsSync(reportPath)) return say('vitest ended without a report; its output above has the reason.');
-  const counts = countTests(readJson(reportPath));
+  if (result.report === undefined) return say('vitest ended without a report; its output above has the reason.');
+  const counts = countTests(result.report);
   const isUnexplained = result.code !== 0 && counts.includes(' 0 failed');
   if (isUnexplained) say('An error occurred outside the tests; see the output of vitest above.');
   console.log(counts);
