@@ -38,11 +38,13 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 }, 120_000);
 
-it('[P89] each node listens through --database-listen with one connection, and uses --database for everything else', () => {
+it('[P89] each node listens through --database-listen with one connection, and uses --database for everything else', async () => {
   const count = (test: string) =>
     Number(runSql(postgres.url, `SELECT count(*) ${test} FROM pg_stat_activity`).replaceAll('"', ''));
   expect(count(`FILTER (WHERE application_name = 'past_the_pooler')`)).toBe(2);
-  expect(count(`FILTER (WHERE application_name = 'past_the_pooler' AND query LIKE 'LISTEN%')`)).toBe(2);
+  // Its last query is LISTEN until the connection is checked for the first time.
+  const listening = `FILTER (WHERE application_name = 'past_the_pooler' AND (query LIKE 'LISTEN%' OR query LIKE 'SELECT%AS now'))`;
+  expect(count(listening)).toBe(2);
 }, 120_000);
 
 it('[P86] keys are created, listed and revoked in the database, and are valid on every node', async () => {
