@@ -38,6 +38,8 @@ export const programLimits = {
   /** Names and texts that translators keep of what is not there yet, such as a sub-agent that was named before it began. */
   programKeptNamesMax: 10_000,
   programKeptCharsMax: 16 * 1024 * 1024,
+  /** Calls, results and sub-agents that are decided in one turn of the event loop. */
+  programHeavyEventsMax: 64,
   /** What a program may write without any event. Then it is ended. */
   programNoiseBytesMax: 64 * 1024 * 1024,
   /** Output of a program that was not read. At the limit the program has to wait. */
