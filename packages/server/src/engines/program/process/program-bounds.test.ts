@@ -90,3 +90,17 @@ it('[U400] of a program that is ended for that only the end is passed on', async
   expect(types).toEqual(['call', 'exited']);
   expect(reasons).toHaveLength(1);
 });
+
+it('[U406] many calls and sub-agents that arrive together are handed over in parts', async () => {
+  const { programHeavyEventsMax: max } = programLimits;
+  const events = new ProgramEvents({ onFull: () => {}, onRoom: () => {}, fail: () => {} });
+  events.push(
+    times(2 * max + 1, (n) => opens(`t${n}`)),
+    10,
+  );
+  events.push([result('a')], 1);
+  events.end();
+  const sizes: number[] = [];
+  for await (const batch of events) sizes.push(batch.length);
+  expect(sizes).toEqual([max, max, 2]);
+});
