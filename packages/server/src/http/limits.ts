@@ -126,7 +126,7 @@ export const httpLimits = {
   uploadNameCharsMax: 255,
   /** How long a login link works. */
   loginCodeMs: 10 * 60_000,
-  /** Unused login links; above it the oldest is dropped. */
+  /** Unused login links of one workspace; above it its oldest is dropped. */
   loginCodesMax: 100,
   /** The body of the sign-in form: a key and the name of its field. */
   loginBodyBytesMax: 4 * 1024,

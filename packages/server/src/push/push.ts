@@ -2,6 +2,7 @@ import type { PushDevice, PushDeviceParams, PushMessage } from '@fleetloom/proto
 import type { Clock } from '../base/clock.ts';
 import { openConnections } from '../base/outgoing-http.ts';
 import type { Cancel, Schedule } from '../base/schedule.ts';
+import { yieldToEventLoop } from '../base/yield-to-event-loop.ts';
 import type { SessionLog } from '../log/log.ts';
 import type { Store } from '../store/store.ts';
 import type { AddressRules } from '../tools/network/find-addresses.ts';
@@ -149,6 +150,8 @@ export function createPush(options: PushOptions): Push {
   async function lookOnce(): Promise<void> {
     for await (const { workspaceId, state } of records.list()) {
       if (!isMine()) continue;
+      // Sessions of many workspaces are listed one after the other.
+      await yieldToEventLoop(0);
       const now = clock.now();
       const { items } = await store.summaries.list({
         workspaceId,

@@ -1,9 +1,10 @@
+import { RecentMap } from '../base/recent-map.ts';
 import { type BoundedPattern, compileBounded } from '../base/bounded-pattern.ts';
 import { ruleLimits } from './limits.ts';
 
 /** Compiles the pattern of a rule about commands: `*` stands for any characters of a simple command, spaces included. */
 export function compileCommand(pattern: string): BoundedPattern {
-  return compileBounded(`^${pattern.split(/\*+/).map(escape).join('[A-Za-z0-9_./:=@%+, -]*')}$`);
+  return compileOnce(`^${pattern.split(/\*+/).map(escape).join('[A-Za-z0-9_./:=@%+, -]*')}$`);
 }
 
 /**
@@ -17,8 +18,17 @@ export function compilePath(pattern: string): BoundedPattern {
     if (segment === '**') return isLast ? `${NAME}(?:/${NAME})*` : `(?:${NAME}/)*`;
     return toName(segment) + (isLast ? '' : '/');
   });
-  return compileBounded(`^${parts.join('')}$`);
+  return compileOnce(`^${parts.join('')}$`);
 }
+
+/** To compile a pattern takes longer than to compare it, and each call is compared with every rule. */
+function compileOnce(source: string): BoundedPattern {
+  const known = compiled.get(source) ?? compileBounded(source);
+  compiled.set(source, known);
+  return known;
+}
+
+const compiled = new RecentMap<BoundedPattern>({ entriesMax: ruleLimits.compiledPatternsMax });
 
 /** Whether a text is short enough to be compared with patterns. */
 export function isComparable(text: string): boolean {

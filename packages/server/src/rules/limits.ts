@@ -10,6 +10,8 @@ export const ruleLimits = {
   ruleInputBytesMax: 4_096,
   /** Characters of a command or path that a pattern is compared with: longer ones never match. */
   ruleSubjectCharsMax: 1_000,
+  /** Compiled patterns that are kept. */
+  compiledPatternsMax: 200,
   /** How often decisions are made again because the rules changed at the same moment. */
   ruleAttemptsMax: 5,
 } as const;

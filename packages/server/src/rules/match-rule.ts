@@ -61,8 +61,18 @@ async function matchesInput({ match, tool }: Rule, call: AskedCall, budget: Work
 }
 
 function isSame(wanted: Json, input: Json): boolean {
-  return canonicalSha256(wanted) === canonicalSha256(input);
+  return canonicalSha256(wanted) === hashOf(input);
 }
+
+/** Of an input that has megabytes, and is compared with a hundred rules. */
+function hashOf(input: Json): string {
+  if (typeof input !== 'object' || input === null) return canonicalSha256(input);
+  const known = hashes.get(input) ?? canonicalSha256(input);
+  hashes.set(input, known);
+  return known;
+}
+
+const hashes = new WeakMap<object, string>();
 
 /** A field that is not known may change what the call does. One that is null or false counts as left out. */
 function hasOnly(input: JsonObject, fields: readonly string[], others: readonly string[]): boolean {

@@ -23,6 +23,23 @@ export const programLimits = {
   /** One line of a program, and its JSON values. A longer one is passed over. */
   programLineBytesMax: 8 * 1024 * 1024,
   programLineValuesMax: 100_000,
+  /** Characters of the names that a program gives to agents, calls, blocks and requests. With a longer one it is ended. */
+  programNameCharsMax: 512,
+  /** Tool calls without a result: of one agent, and of all agents of a process, and the JSON bytes of their input. */
+  programAgentCallsMax: 1_000,
+  programOpenCallsMax: 5_000,
+  programOpenCallBytesMax: 64 * 1024 * 1024,
+  /** Tool calls of one process in all. A later process continues its conversation. */
+  programCallsMax: 200_000,
+  /** Sub-agents of one process. */
+  programThreadsMax: 5_000,
+  /** Commands and tasks of one process in the background. */
+  programWorksMax: 1_000,
+  /** Names and texts that translators keep of what is not there yet, such as a sub-agent that was named before it began. */
+  programKeptNamesMax: 10_000,
+  programKeptCharsMax: 16 * 1024 * 1024,
+  /** Calls, results and sub-agents that are decided in one turn of the event loop. */
+  programHeavyEventsMax: 64,
   /** What a program may write without any event. Then it is ended. */
   programNoiseBytesMax: 64 * 1024 * 1024,
   /** Output of a program that was not read. At the limit the program has to wait. */
@@ -51,11 +68,27 @@ export const programLimits = {
   programTappedEventsMax: 10_000,
   /** Lines of sub-agents of Codex that are held until the call that made each of them is known. Further ones are not kept. */
   codexHeldLinesMax: 10_000,
+  /** Sub-agents of Codex that it was asked about and has not described. Of further ones nothing is kept. */
+  codexAwaitedMax: 1_000,
+  /** Texts and thoughts of one agent that have begun and not ended. Of more, the oldest are forgotten. */
+  programBlocksMax: 1_000,
   /** How long opencode may take until it listens and its stream of events is open. It is a large program. */
   opencodeStartMs: 60_000,
   /** How long opencode may take to answer a request, and how long the answer may be. The first request loads its plugins. */
   opencodeAnswerMs: 60_000,
   opencodeAnswerBytesMax: 64 * 1024 * 1024,
+  /** JSON values of such an answer: those of a conversation of tens of thousands of messages. */
+  opencodeAnswerValuesMax: 1_000_000,
+  /** Questions of one request for answers, and characters of each. */
+  opencodeQuestionsMax: 50,
+  opencodeQuestionCharsMax: 4_000,
+  /** Messages whose state is kept, of all conversations, and permission requests of one. Of more, the newest. */
+  opencodeMessagesMax: 50_000,
+  opencodeRequestsMax: 1_000,
+  /** Levels of conversations up to which an agent that waits makes those above it wait. */
+  opencodeLevelsMax: 100,
+  /** Conversations that are read when the stream of events was broken. */
+  opencodeConversationsMax: 1_000,
   /** How long the second report of the end of a run is waited for: while its message is open, and before the next message is sent. */
   opencodeSettleMs: 5_000,
   opencodeSecondEndMs: 1_000,
@@ -74,6 +107,10 @@ export const programLimits = {
   acpBlockCharsMax: 4 * 1024 * 1024,
   /** What the terminal of one call of an ACP agent has shown, from its end. */
   acpOutputCharsMax: 1024 * 1024,
+  /** What all open calls of an ACP agent keep of their input and output together. What does not fit is left out. */
+  acpKeptCharsMax: 16 * 1024 * 1024,
+  /** Permission requests of one call that wait, and reasons of denials that the model was not told. Further requests are denied. */
+  acpWaitingMax: 100,
   /** Levels of nesting in the input and output of a call of an ACP agent. A deeper value is left out. */
   acpNestingMax: 64,
   /** The end of what a program complains about. */

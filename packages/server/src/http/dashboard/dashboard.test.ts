@@ -198,6 +198,18 @@ describe('signing in', () => {
     expect([codes.take(many[0]!), codes.take(many[1]!)]).toEqual([undefined, visitor]);
   });
 
+  it('[H210] login links of one workspace use up none of another', () => {
+    const codes = createLoginCodes({ clock: createManualClock() });
+    const other = { keyId: 'key_2', workspaceId: 'other' };
+    const code = codes.make(other);
+    const many = Array.from({ length: 2 * httpLimits.loginCodesMax }, () =>
+      codes.make({ keyId: 'key_1', workspaceId: 'w' }),
+    );
+    expect(codes.take(many[httpLimits.loginCodesMax - 1]!)).toBeUndefined();
+    expect(codes.take(many[httpLimits.loginCodesMax]!)).toMatchObject({ workspaceId: 'w' });
+    expect(codes.take(code)).toEqual(other);
+  });
+
   it('[Z3] a browser without a cookie is redirected to the sign-in page, which accepts a key and refuses a wrong one', () =>
     withPages(async ({ ask, key, server }) => {
       const away = await ask({ path: '/' });

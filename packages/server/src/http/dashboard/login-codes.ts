@@ -28,9 +28,15 @@ export function createLoginCodes({ clock, random }: { clock: Clock; random?: Ran
   return {
     make: (visitor) => {
       const code = makeSecret('', random);
+      for (const [name, { until }] of open) {
+        // The oldest come first.
+        if (until > clock.steady()) break;
+        open.delete(name);
+      }
       open.set(nameOf(code), { ...visitor, until: clock.steady() + httpLimits.loginCodeMs });
-      const [oldest] = open.keys();
-      if (open.size > httpLimits.loginCodesMax) open.delete(oldest!);
+      // Those of other workspaces stay: a key must not keep the people of another one from signing in.
+      const own = [...open].filter(([, { workspaceId }]) => workspaceId === visitor.workspaceId);
+      if (own.length > httpLimits.loginCodesMax) open.delete(own[0]![0]);
       return code;
     },
     take: (code) => {

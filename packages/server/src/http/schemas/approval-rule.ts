@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ruleLimits } from '../../rules/limits.ts';
+import { json } from './common.ts';
 
 const name = z.string().min(1).max(ruleLimits.ruleNameCharsMax);
 const pattern = z.string().min(1).max(ruleLimits.rulePatternCharsMax);
@@ -13,7 +14,7 @@ const scope = z.discriminatedUnion('type', [
 const match = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('command'), pattern }),
   z.strictObject({ type: z.literal('path'), pattern }),
-  z.strictObject({ type: z.literal('input'), input: z.json() }),
+  z.strictObject({ type: z.literal('input'), input: json }),
   z.strictObject({ type: z.literal('any') }),
 ]);
 

@@ -1,5 +1,6 @@
 import { WorkBudget } from '../../base/bounded-pattern.ts';
 import type { Clock } from '../../base/clock.ts';
+import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { Json } from '../../base/json/json.ts';
 import type { ThreadData } from '../../frames/record-data.ts';
@@ -65,6 +66,7 @@ export async function findMatches(
   const found = new Map<string, number>();
   for await (const approvals of readPages((from) => store.approvals.list({ ...request, ...from }))) {
     for (const approval of approvals) {
+      await yieldToEventLoop();
       const tool = toTool(approval);
       if (tool === null || !rules.some((rule) => rule.tool === tool)) continue;
       const call = await toAskedCall(store, approval, tool);
@@ -91,7 +93,11 @@ async function decideCalls({ rules }: RuleSet, calls: readonly PendingCall[], no
 
 async function findRule(rules: readonly Rule[], call: AskedCall, now: number): Promise<Rule | undefined> {
   const budget = new WorkBudget();
-  for (const rule of rules) if (await matchesRule(rule, call, now, budget)) return rule;
+  for (const rule of rules) {
+    // A hundred rules for each of thousands of calls: other work runs in between.
+    await yieldToEventLoop();
+    if (await matchesRule(rule, call, now, budget)) return rule;
+  }
   return undefined;
 }
 

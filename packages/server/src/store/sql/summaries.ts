@@ -71,8 +71,9 @@ export function sumSummaries(build: Build, request: SummarySumRequest) {
     .select(({ fn }) => [
       fn.countAll<number | string>().as('count'),
       fn.count<number | string>('cost').as('priced'),
-      fn.sum<number | string | null>('cost').as('cost'),
-      fn.sum<number | string>('tokens').as('tokens'),
+      // Not as whole numbers, whose sum could exceed what the database, or a reader, can hold.
+      sumOf('cost').as('cost'),
+      sumOf('tokens').as('tokens'),
     ])
     .groupBy([sql`1`, 'agent_name', 'model'])
     .orderBy(sql`1`, 'desc')
@@ -90,8 +91,8 @@ export function toSum(row: SumRow): SummarySum {
     model: row.model,
     count,
     unpriced: count - Number(row.priced),
-    costNanoUsd: Number(row.cost ?? 0),
-    tokens: Number(row.tokens),
+    costNanoUsd: toSafe(row.cost),
+    tokens: toSafe(row.tokens),
   };
 }
 
@@ -102,7 +103,15 @@ interface SumRow {
   readonly count: number | string;
   readonly priced: number | string;
   readonly cost: number | string | null;
-  readonly tokens: number | string;
+  readonly tokens: number | string | null;
+}
+
+function sumOf(column: 'cost' | 'tokens'): RawBuilder<number | string | null> {
+  return sql`sum(cast(${sql.ref(column)} as double precision))`;
+}
+
+function toSafe(sum: number | string | null): number {
+  return Math.min(Math.round(Number(sum ?? 0)), Number.MAX_SAFE_INTEGER);
 }
 
 /** How many sessions of a workspace have no summary: the difference of two counts, which indexes answer. */

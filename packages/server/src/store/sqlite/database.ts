@@ -137,7 +137,7 @@ export class Database {
     return {
       get: (...values) => open().get(...toValues(values)) as Row | undefined,
       all: (...values) => open().all(...toValues(values)) as Row[],
-      iterate: (...values) => open().iterate(...toValues(values)) as IterableIterator<Row>,
+      iterate: (...values) => readEach(open().iterate(...toValues(values)) as IterableIterator<Row>),
       run: (...values) => {
         const { changes } = open().run(...toValues(values));
         this.#wal?.note();
@@ -159,6 +159,26 @@ export class Database {
       // A full disk ends the transaction, with its savepoints: then there is nothing to roll back, and the first error is the cause.
     }
   }
+}
+
+/**
+ * A row that cannot be read ends the statement. Left as it is, it would keep its transaction open: the log that is written ahead could
+ * not be emptied any more, and the database not be closed.
+ */
+function readEach<Row>(rows: IterableIterator<Row>): IterableIterator<Row> {
+  const each: IterableIterator<Row> = {
+    next: () => {
+      try {
+        return rows.next();
+      } catch (error) {
+        rows.return?.();
+        throw error;
+      }
+    },
+    return: (value?: unknown) => rows.return?.(value) ?? { done: true, value },
+    [Symbol.iterator]: () => each,
+  };
+  return each;
 }
 
 /** Whether SQLite threw the error. */

@@ -1,8 +1,14 @@
-import { expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
 import { fleetCosts } from '../../http/schemas/fleet-sessions.ts';
 import { createMemoryStore } from '../../store/memory/memory-store.ts';
+import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
+import { commitOne } from '../../store/write.ts';
 import { viewLimits } from '../limits.ts';
 import { listFleetCosts } from './list-fleet-costs.ts';
+import { listFleetSessions } from './list-fleet-sessions.ts';
 import { addManySessions } from './many-sessions.suite.ts';
 
 const workspaceId = 'w1';
@@ -43,3 +49,34 @@ it('[V206] a response has at most 10,000 groups', async () => {
   expect((await read(max)).groups).toHaveLength(max);
   await expect(read(max + 1)).rejects.toMatchObject({ code: 'too_many_groups' });
 });
+
+it('[R502] the largest amounts of many sessions have a sum, and the lists of sessions and costs take turns', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fleetloom-costs-'));
+  const store = await openSqliteStore({ path: join(folder, 'costs.db') });
+  onTestFinished(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  });
+  await addManySessions(store, { workspaceId, count: 20, now });
+  const { items } = await store.summaries.list({ workspaceId, now, ...newest });
+  for (const { sessionId, ...summary } of items) {
+    const lease = await store.leases.acquire({ sessionId, owner: 'a', ttlMs: 1_000 });
+    const most = { search: '', costNanoUsd: Number.MAX_SAFE_INTEGER, tokens: Number.MAX_SAFE_INTEGER };
+    const change = { type: 'put_summary', summary: { ...summary, ...most, agentName: 'a', model: 'm' } } as const;
+    const fence = lease.ok ? lease.fence : 0;
+    await commitOne(store, { type: 'append', sessionId, fence, frames: [], changes: [change] });
+  }
+  const read = () => listFleetCosts(store, { workspaceId, query: {}, now });
+  const { groups } = fleetCosts.parse(await read());
+  expect(groups.map(({ tokens }) => tokens)).toEqual(groups.map(() => Number.MAX_SAFE_INTEGER));
+  let turn = 0;
+  let isOver = false;
+  const count = () => void (isOver || (turn++, setImmediate(count)));
+  setImmediate(count);
+  const list = () => listFleetSessions(store, { workspaceId, query: {}, now }).then(() => turn);
+  const turns = await Promise.all([list(), list(), list(), list()]);
+  isOver = true;
+  expect(new Set(turns).size).toBe(turns.length);
+});
+
+const newest = { includesArchived: true, sort: 'activity', order: 'desc', limit: 100 } as const;

@@ -1,5 +1,6 @@
 import type { FleetBudget, FleetCostGroup, FleetCosts, FleetCostsQuery } from '@fleetloom/protocol/fleet';
 import { FleetloomError } from '../../base/errors.ts';
+import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import type { BudgetState, SummaryData } from '../../frames/summary-data.ts';
 import type { Store } from '../../store/store.ts';
 import {
@@ -22,14 +23,17 @@ export async function listFleetCosts(
   checkPeriod(createdFrom, createdTo);
   const offsetMs = (query.utc_offset_minutes ?? 0) * 60_000;
   const request = { workspaceId, createdFrom, createdTo, now, includesArchived: true, order: 'desc' } as const;
-  const list = (more: Pick<SummaryListRequest, 'sort' | 'budgetState'>) =>
-    store.summaries.list({ ...request, ...more, limit: viewLimits.costSessionsMax });
-  const [sums, dearest, reached, within] = await Promise.all([
-    store.summaries.sum({ workspaceId, createdFrom, createdTo, offsetMs, limit: viewLimits.costGroupsMax + 1 }),
-    list({ sort: 'cost' }),
-    list({ sort: 'activity', budgetState: 'reached' satisfies BudgetState }),
-    list({ sort: 'activity', budgetState: 'within' satisfies BudgetState }),
-  ]);
+  const list = async (more: Pick<SummaryListRequest, 'sort' | 'budgetState'>) => {
+    await yieldToEventLoop(0);
+    return await store.summaries.list({ ...request, ...more, limit: viewLimits.costSessionsMax });
+  };
+  // One after the other, each in a turn of the event loop of its own: together they would hold it for too long.
+  await yieldToEventLoop(0);
+  const period = { workspaceId, createdFrom, createdTo, offsetMs };
+  const sums = await store.summaries.sum({ ...period, limit: viewLimits.costGroupsMax + 1 });
+  const dearest = await list({ sort: 'cost' });
+  const reached = await list({ sort: 'activity', budgetState: 'reached' satisfies BudgetState });
+  const within = await list({ sort: 'activity', budgetState: 'within' satisfies BudgetState });
   if (sums.length > viewLimits.costGroupsMax) throw tooMany();
   return {
     type: 'fleet_costs',

@@ -8,6 +8,7 @@ import {
   sessionStates,
   toIdPrefix,
 } from '@fleetloom/protocol/fleet';
+import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import type { Store } from '../../store/store.ts';
 import type { SummaryGroup, SummaryListRequest } from '../../store/summaries.ts';
 import { viewLimits } from '../limits.ts';
@@ -23,6 +24,8 @@ export async function listFleetSessions(
   }: { readonly workspaceId: string; readonly query: FleetSessionQuery; readonly now: number },
 ): Promise<FleetSessionList> {
   const request = toRequest(workspaceId, query, now);
+  // Of many requests at once, one query runs in each turn of the event loop.
+  await yieldToEventLoop(0);
   const { items, next, groups, missing } = await store.summaries.list(request);
   return {
     type: 'fleet_sessions',

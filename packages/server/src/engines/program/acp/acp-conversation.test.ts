@@ -274,3 +274,36 @@ it('[AC19] MCP servers are given to an agent that supports HTTP; to another one 
   expect(without.written.at(-1)?.params?.['mcpServers']).toEqual([]);
   expect(without.events.at(-1)).toMatchObject({ type: 'server_failed', serverName: 'desk' });
 });
+
+it('[U405] what open calls keep together is limited, an agent that sends any field again and again adds nothing, and requests that wait are counted', () => {
+  const { acpKeptCharsMax, acpWaitingMax, programNameCharsMax } = programLimits;
+  const talk = converseInTest(asking);
+  talk.open();
+  talk.say('Go.');
+  const half = 'x'.repeat(acpKeptCharsMax / 2 - 100);
+  talk.update(call('c1', { status: 'pending', rawInput: { a: half } }));
+  for (let n = 0; n < 10; n++) talk.update({ ...done('c1', 'pending'), [`field${n}`]: half, rawInput: { a: half } });
+  talk.update(call('c2', { status: 'pending', rawInput: { b: half } }));
+  talk.update({ ...done('c2', 'pending'), rawInput: { c: half, d: null } });
+  const output = { _meta: { terminal_output_delta: { data: half } } };
+  talk.update({ sessionUpdate: 'tool_call_update', toolCallId: 'c2', ...output });
+  talk.update(done('c1'));
+  // There is room again.
+  talk.update({ ...done('c2', 'in_progress'), rawInput: { e: half } });
+  const inputs = talk.events.flatMap((event) => (event.type === 'call' ? [event.input] : []));
+  expect(inputs).toEqual([{ a: half }, { b: half, d: null, e: half }]);
+  talk.update({ ...done('c2'), sessionUpdate: 'tool_call_update' });
+  const results = talk.events.flatMap((event) => (event.type === 'result' ? [event.content] : []));
+  expect(JSON.stringify(results).length).toBeLessThan(1_000);
+
+  for (let id = 0; id <= acpWaitingMax; id++) talk.ask(id, call('c3', { sessionUpdate: undefined }));
+  expect([talk.outcomeOf(acpWaitingMax - 1), talk.outcomeOf(acpWaitingMax)]).toEqual([
+    undefined,
+    { outcome: 'selected', optionId: 'no' },
+  ]);
+  // A name that is too long is that of no call.
+  talk.update(call('y'.repeat(programNameCharsMax + 1)));
+  talk.ask(1_000, call('y'.repeat(programNameCharsMax + 1), { sessionUpdate: undefined }));
+  expect(talk.outcomeOf(1_000)).toEqual({ outcome: 'selected', optionId: 'no' });
+  expect(talk.events.filter(({ type }) => type === 'call')).toHaveLength(3);
+});

@@ -8,13 +8,14 @@ import { Asks } from './approvals/asks.ts';
 import { controlProgram } from './controls/control-program.ts';
 import { ControlRequests } from './controls/control-requests.ts';
 import { toMessageUuid } from './controls/to-message-uuid.ts';
-import { EventQueue } from '../process/event-queue.ts';
 import type { GatewayEvent } from '../gateway/events.ts';
 import type { GatewaySession } from '../gateway/gateway.ts';
 import { HeldPrompts } from './controls/held-prompts.ts';
 import type { ProgramLaunch } from '../launch/to-launch.ts';
+import { contain } from '../process/contain.ts';
 import { isOversizedLine } from '../process/oversized-line.ts';
 import { type ProcessOptions, ProgramProcess } from '../process/process.ts';
+import { ProgramEvents } from '../process/program-events.ts';
 import { ProgramTranslator } from './translate/program-translator.ts';
 import { toAgents, toArguments } from './launch/to-arguments.ts';
 import { toWireBlocks } from './lines/to-content.ts';
@@ -53,9 +54,8 @@ export interface ProgramGateway {
 /** The program of one session: lines out of its process become events, and what we want of it lines into it. */
 export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle {
   const { agent, members, gateway } = options;
-  const queue = new EventQueue<ProgramEvent>({
-    sizeMax: programLimits.programQueueBytesMax,
-    takeMax: programLimits.programTakeBytesMax,
+  const queue = new ProgramEvents({
+    fail: (reason) => program.fail(reason),
     onFull: () => program.pause(),
     onRoom: () => {
       pace();
@@ -181,7 +181,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle 
       gateway?.session.close();
       silent.stop();
       workflows.close();
-      reader.readEnd(sink);
+      contain(() => reader.readEnd(sink));
       lines.end(
         () => silent.rest(),
         () => {

@@ -1,4 +1,4 @@
-import { number, record, text } from './values.ts';
+import { nameIn, number, record, text } from './values.ts';
 
 /** A line of JSON-RPC that a program has written. The fields of params and results are checked where they are read. */
 export type RpcLine =
@@ -21,7 +21,7 @@ export type RequestId = number | string;
 
 /** Reads one JSON object that the program has written; null if it is none of the three kinds. */
 export function toRpcLine(message: Fields): RpcLine | null {
-  const id = number(message['id']) ?? text(message['id']);
+  const id = number(message['id']) ?? nameIn(message['id']);
   const method = text(message['method']);
   const params = record(message['params']) ?? {};
   if (method !== undefined && id !== undefined) return { type: 'request', id, method, params };

@@ -1,4 +1,5 @@
 import type { Json } from '../../../base/json/json.ts';
+import { programLimits } from '../limits.ts';
 
 // Lines are from outside, and a field may hold anything.
 
@@ -13,6 +14,13 @@ export function record(value: unknown): Record<string, unknown> | undefined {
 /** The value if it is a string that is not empty. */
 export function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** The value if it can be a name: of an agent, a call, a request. A longer text is not kept. */
+export function nameIn(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' && value.length <= programLimits.programNameCharsMax
+    ? value
+    : undefined;
 }
 
 /** The value if it is a finite number. */

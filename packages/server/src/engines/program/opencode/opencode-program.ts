@@ -4,7 +4,8 @@ import type { Cancel, Schedule } from '../../../base/schedule.ts';
 import type { ProgramHandle } from '../engine/create-program-engine.ts';
 import { programLimits } from '../limits.ts';
 import { record } from '../lines/values.ts';
-import { EventQueue } from '../process/event-queue.ts';
+import { NOISE } from '../process/line-program.ts';
+import { ProgramEvents } from '../process/program-events.ts';
 import type { ControlAnswer, ProgramControl } from '../program-controls.ts';
 import { MAIN, type ProgramCall, type ProgramEvent, type ProgramOptions } from '../program.ts';
 import { type AskReply, Asks } from './approvals/asks.ts';
@@ -45,11 +46,10 @@ export interface OpencodeProgramOptions
 /** One opencode server that works on one conversation: its events become ours, and what the session wants becomes requests. */
 export function openOpencodeProgram(options: OpencodeProgramOptions): ProgramHandle {
   const { schedule, clock, agent } = options;
-  const queue = new EventQueue<ProgramEvent>({
-    sizeMax: programLimits.programQueueBytesMax,
-    takeMax: programLimits.programTakeBytesMax,
+  const queue = new ProgramEvents({
     onFull: () => server.hold(true),
     onRoom: () => server.hold(false),
+    fail: (reason) => server.fail(reason),
   });
   const settling = new Map<string, Cancel>();
   let translator: OpencodeTranslator | undefined;
@@ -57,6 +57,7 @@ export function openOpencodeProgram(options: OpencodeProgramOptions): ProgramHan
   /** Agents read only, and no approval is requested. */
   let isClosed = false;
   let isClosing = false;
+  let noiseBytes = 0;
   /** The turn of a message that was sent is to be stopped when it begins. */
   let isStopping = false;
   /** What was wanted of the program before its conversation was open. */
@@ -122,6 +123,8 @@ export function openOpencodeProgram(options: OpencodeProgramOptions): ProgramHan
         if (event?.type === 'replied') asks.takeReplied(event.requestId);
         return event === null ? [] : (translator?.take(event) ?? []);
       });
+      noiseBytes = events.length > 0 ? 0 : noiseBytes + bytes;
+      if (noiseBytes > programLimits.programNoiseBytesMax) server.fail(NOISE);
       push(events, bytes);
     },
     onExit: (exit) => {
@@ -206,7 +209,7 @@ export function openOpencodeProgram(options: OpencodeProgramOptions): ProgramHan
   /** The stream was open again: what happened in the meantime is read from the server. */
   async function catchUp(): Promise<void> {
     if (translator === undefined) return await open();
-    for (const snapshot of await readSnapshot(server, translator.conversations)) push(translator.catchUp(snapshot));
+    for await (const snapshot of readSnapshot(server, translator.conversations)) push(translator.catchUp(snapshot));
   }
 
   /** Opencode sends a call of a custom tool to the tool server, too. */

@@ -1,9 +1,10 @@
 import { type LineSink, StreamJsonReader } from '@fleetloom/protocol/stream-json';
 import { programLimits } from '../limits.ts';
 import { MAIN, type ProgramEvent } from '../program.ts';
-import { EventQueue } from './event-queue.ts';
+import { contain } from './contain.ts';
 import { isOversizedLine } from './oversized-line.ts';
 import { type ProcessOptions, ProgramProcess } from './process.ts';
+import { ProgramEvents } from './program-events.ts';
 
 /** Options of a program that writes one JSON object per line. */
 export interface LineProgramOptions extends Pick<ProcessOptions, 'launch' | 'directory' | 'register' | 'schedule'> {
@@ -16,16 +17,15 @@ export interface LineProgramOptions extends Pick<ProcessOptions, 'launch' | 'dir
 /** A process whose lines become events, for one reader. */
 export class LineProgram {
   readonly process: ProgramProcess;
-  readonly events: EventQueue<ProgramEvent>;
+  readonly events: ProgramEvents;
   #waiting: ProgramEvent[] = [];
   #noiseBytes = 0;
 
   constructor(options: LineProgramOptions) {
-    this.events = new EventQueue<ProgramEvent>({
-      sizeMax: programLimits.programQueueBytesMax,
-      takeMax: programLimits.programTakeBytesMax,
+    this.events = new ProgramEvents({
       onFull: () => this.process.pause(),
       onRoom: () => this.process.resume(),
+      fail: (reason) => this.process.fail(reason),
     });
     const sink: LineSink = { message: options.onMessage, issue: () => {}, bytes: isOversizedLine };
     const reader = new StreamJsonReader({ lineBytesMax: programLimits.programLineBytesMax });
@@ -39,7 +39,7 @@ export class LineProgram {
       // Not after each piece: the log commits the events of one flush together.
       onPassed: (bytes) => this.flush(bytes),
       onExit: (exit) => {
-        reader.readEnd(sink);
+        contain(() => reader.readEnd(sink));
         options.onEnd();
         this.push([{ type: 'exited', key: MAIN, ...exit }]);
         this.flush(0);
@@ -62,4 +62,5 @@ export class LineProgram {
   }
 }
 
-const NOISE = `it wrote more than ${programLimits.programNoiseBytesMax} bytes without any event`;
+/** Why a program is ended that writes much and says nothing. */
+export const NOISE = `it wrote more than ${programLimits.programNoiseBytesMax} bytes without any event`;

@@ -1,12 +1,17 @@
 import { JsonGauge } from '../../../base/json/json-gauge.ts';
+import { baseLimits } from '../../../base/limits.ts';
 import { programLimits } from '../limits.ts';
 
-/** Whether a line has more JSON values than the limit: parsing it would block the event loop, so the line is skipped. */
+/**
+ * Whether a line has more JSON values than the limit, or is nested deeper: it is skipped. Parsing the one would block the event loop,
+ * and the other could be read and not be written again.
+ */
 export function isOversizedLine(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start < GAUGED_BYTES) return false;
   const gauge = new JsonGauge();
   gauge.push(bytes, start, end);
-  return gauge.values > programLimits.programLineValuesMax;
+  return gauge.values > programLimits.programLineValuesMax || gauge.depth > baseLimits.contentDepthMax;
 }
 
-const GAUGED_BYTES = 64 * 1024;
+/** A shorter line has neither. */
+const GAUGED_BYTES = 2 * baseLimits.contentDepthMax;

@@ -27,6 +27,16 @@ it('[J13] a program that cannot be started, or that a signal ends, says so', asy
   expect((await start(`process.kill(process.pid, 'SIGABRT')`).exit).message).toBe('it was ended by SIGABRT');
 });
 
+it('[U403] an error while its output, or its end, is handled ends the program with the reason, and no other error escapes', async () => {
+  const fail = () => {
+    throw new RangeError('too deep');
+  };
+  const { exit } = start(`console.log('x'); setInterval(() => {}, 1000)`, { onOutput: fail });
+  expect((await exit).message).toBe('its output could not be handled (too deep)');
+  const { process } = start('', { onExit: fail });
+  await process.gone;
+});
+
 it('[J14] an idle program that does not end on its own receives SIGTERM and then SIGKILL, each after its time', async () => {
   const clock = createManualClock();
   const { schedule, advance } = createManualSchedule(clock);

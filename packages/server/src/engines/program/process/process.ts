@@ -9,6 +9,7 @@ import { programLimits } from '../limits.ts';
 import type { Schedule } from '../../../base/schedule.ts';
 import { startProcess } from '../../../base/process/start-process.ts';
 import type { ProgramVitals } from '../program.ts';
+import { contain } from './contain.ts';
 import { endMarked, MARK } from './end-marked.ts';
 import { killGroup } from './kill-group.ts';
 import { TERMINATE } from '../launch/relay.ts';
@@ -72,8 +73,8 @@ export class ProgramProcess {
     if (pid !== undefined) this.#writeDown(pid, mark);
     const stdout = this.#child?.stdout;
     this.#output = new PacedOutput({
-      onOutput: options.onOutput,
-      onPassed: options.onPassed,
+      onOutput: (bytes) => this.#contain(() => options.onOutput(bytes)),
+      onPassed: (bytes) => this.#contain(() => options.onPassed?.(bytes)),
       pause: () => stdout?.pause(),
       resume: () => stdout?.resume(),
     });
@@ -169,6 +170,12 @@ export class ProgramProcess {
     this.kill();
   }
 
+  /** What the program writes is foreign: an error while it is handled ends the program, and not the server. */
+  #contain(run: () => void): void {
+    const problem = contain(run);
+    if (problem !== undefined) this.fail(`its output could not be handled (${problem})`);
+  }
+
   #start(mark: string): ChildProcess | undefined {
     const { launch, directory } = this.#options;
     const { file, args, data, hasRelay } = launch;
@@ -232,7 +239,8 @@ export class ProgramProcess {
     if (this.pid !== undefined) this.#options.register.remove(this.pid);
     const complaint = this.#stderr.trim();
     const message = complaint === '' ? reason : `${reason}: ${complaint}`;
-    this.#options.onExit({ message, isWanted: this.#isClosing });
+    // What it wrote last is handled there: an error must not keep the session from learning of the end.
+    this.#contain(() => this.#options.onExit({ message, isWanted: this.#isClosing }));
     resolve();
   }
 }

@@ -3,24 +3,26 @@ import type { UsageTotals } from '../../../frames/payload-parts.ts';
 
 /** Adds two usages. An unknown cost makes the sum unknown: a partial cost would look complete. */
 export function addUsage(a: UsageTotals, b: UsageTotals): UsageTotals {
+  const add = (name: Exclude<keyof UsageTotals, 'cost_nano_usd'>) => toCount(a[name] + b[name]);
   return {
-    input_tokens: a.input_tokens + b.input_tokens,
-    output_tokens: a.output_tokens + b.output_tokens,
-    cache_read_input_tokens: a.cache_read_input_tokens + b.cache_read_input_tokens,
-    cache_creation_5m_input_tokens: a.cache_creation_5m_input_tokens + b.cache_creation_5m_input_tokens,
-    cache_creation_1h_input_tokens: a.cache_creation_1h_input_tokens + b.cache_creation_1h_input_tokens,
-    cost_nano_usd: a.cost_nano_usd === null || b.cost_nano_usd === null ? null : a.cost_nano_usd + b.cost_nano_usd,
+    input_tokens: add('input_tokens'),
+    output_tokens: add('output_tokens'),
+    cache_read_input_tokens: add('cache_read_input_tokens'),
+    cache_creation_5m_input_tokens: add('cache_creation_5m_input_tokens'),
+    cache_creation_1h_input_tokens: add('cache_creation_1h_input_tokens'),
+    cost_nano_usd:
+      a.cost_nano_usd === null || b.cost_nano_usd === null ? null : toCount(a.cost_nano_usd + b.cost_nano_usd),
   };
 }
 
 /** All tokens, read and written. */
 export function sumTokens(usage: UsageTotals): number {
-  return (
+  return toCount(
     usage.input_tokens +
-    usage.output_tokens +
-    usage.cache_read_input_tokens +
-    usage.cache_creation_5m_input_tokens +
-    usage.cache_creation_1h_input_tokens
+      usage.output_tokens +
+      usage.cache_read_input_tokens +
+      usage.cache_creation_5m_input_tokens +
+      usage.cache_creation_1h_input_tokens,
   );
 }
 
@@ -39,11 +41,19 @@ export function toUsage(totals: UsageTotals | null): Usage | null {
 /** Converts the usage that an engine reports, with its cost, into the totals of the log. */
 export function toTotals(usage: Usage | null, costNanoUsd: number | null): UsageTotals {
   return {
-    input_tokens: usage?.inputTokens ?? 0,
-    output_tokens: usage?.outputTokens ?? 0,
-    cache_read_input_tokens: usage?.cacheReadTokens ?? 0,
-    cache_creation_5m_input_tokens: usage?.cacheWrite5mTokens ?? 0,
-    cache_creation_1h_input_tokens: usage?.cacheWrite1hTokens ?? 0,
-    cost_nano_usd: usage === null ? 0 : costNanoUsd,
+    input_tokens: toCount(usage?.inputTokens),
+    output_tokens: toCount(usage?.outputTokens),
+    cache_read_input_tokens: toCount(usage?.cacheReadTokens),
+    cache_creation_5m_input_tokens: toCount(usage?.cacheWrite5mTokens),
+    cache_creation_1h_input_tokens: toCount(usage?.cacheWrite1hTokens),
+    cost_nano_usd: usage === null ? 0 : costNanoUsd === null ? null : toCount(costNanoUsd),
   };
+}
+
+/**
+ * A whole number that every store can keep and every reader can read: endpoints, programs and imports report what they like, and a
+ * sum beyond it could be written and not be read again.
+ */
+function toCount(reported = 0): number {
+  return Number.isNaN(reported) ? 0 : Math.floor(Math.min(Math.max(reported, 0), Number.MAX_SAFE_INTEGER));
 }

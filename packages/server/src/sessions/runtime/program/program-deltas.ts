@@ -1,6 +1,9 @@
 import { inBackground, reportAsWarning } from '../../../base/in-background.ts';
 import type { Clock } from '../../../base/clock.ts';
+import { RecentMap } from '../../../base/recent-map.ts';
 import type { Schedule } from '../../../base/schedule.ts';
+import { programLimits } from '../../../engines/program/limits.ts';
+import { sessionLimits } from '../../core/limits.ts';
 import type { ProgramEvent } from '../../../engines/program/program.ts';
 import type { NewSessionFrame } from '../../../frames/frames.ts';
 import { DeltaWriter } from '../delta-writer.ts';
@@ -23,7 +26,7 @@ interface OpenRequest {
   readonly writer: DeltaWriter;
   readonly stop: AbortController;
   /** Blocks that have begun and not ended, by the name that the program gave them: their event ids, and what was written. */
-  readonly blocks: Map<string, { readonly id: string; text: string }>;
+  readonly blocks: RecentMap<{ readonly id: string; text: string }>;
 }
 
 /**
@@ -40,6 +43,7 @@ export class ProgramDeltas {
 
   start({ key, block, kind }: Extract<ProgramEvent, { type: 'block_started' }>): void {
     const request = this.#open(key);
+    // Of blocks that do not end, the oldest are forgotten.
     request?.blocks.set(block, { id: request.writer.begin(kind), text: '' });
   }
 
@@ -47,6 +51,8 @@ export class ProgramDeltas {
     const request = this.#requests.get(key);
     const open = request?.blocks.get(block);
     if (request === undefined || open === undefined) return;
+    // Larger than what can be logged as a whole: it does not grow any more.
+    if (open.text.length + text.length > sessionLimits.contentBytesMax) return void request.blocks.delete(block);
     open.text += text;
     await request.writer.grow(open.id, text);
   }
@@ -84,7 +90,7 @@ export class ProgramDeltas {
     if (startId === undefined || thread === undefined) return undefined;
     const stop = new AbortController();
     const writer = new DeltaWriter({ ...options, threadId: thread.id, turn: thread.turn, signal: stop.signal });
-    const request: OpenRequest = { startId, writer, stop, blocks: new Map() };
+    const request: OpenRequest = { startId, writer, stop, blocks: new RecentMap({ entriesMax: programLimits.programBlocksMax }) };
     this.#requests.set(key, request);
     return request;
   }

@@ -1,5 +1,5 @@
 import { type Fields } from '../../lines/json-rpc-line.ts';
-import { records, text } from '../../lines/values.ts';
+import { nameIn, records } from '../../lines/values.ts';
 import type { Decision } from '../../program.ts';
 
 /** The reason of a denial; undefined where the call may run as it is. An agent cannot be given another input. */
@@ -14,7 +14,7 @@ export function toOutcome({ options }: Fields, isAllowed: boolean): object {
   const kinds = isAllowed ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always'];
   const offered = records(options);
   const chosen = kinds.flatMap((kind) => offered.filter((option) => option['kind'] === kind))[0];
-  const optionId = text(chosen?.['optionId']);
+  const optionId = nameIn(chosen?.['optionId']);
   return optionId === undefined ? CANCELLED : { outcome: { outcome: 'selected', optionId } };
 }
 

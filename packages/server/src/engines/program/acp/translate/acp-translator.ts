@@ -1,12 +1,13 @@
-import { cutText, cutTextStart } from '@fleetloom/protocol/fleet';
+import { cutText } from '@fleetloom/protocol/fleet';
 import { isDeeper } from '../../../../base/json/is-deeper.ts';
 import { programLimits } from '../../limits.ts';
 import type { Fields, RequestId } from '../../lines/json-rpc-line.ts';
-import { record, text, toJson } from '../../lines/values.ts';
+import { nameIn, record, text, toJson } from '../../lines/values.ts';
 import { type Decision, MAIN, type ProgramEvent, type TurnOutcome } from '../../program.ts';
 import type { ToolChoice } from '../../tool-choices.ts';
 import { type CallPolicy, toToolName } from '../approvals/call-policy.ts';
 import { CANCELLED, toDenial, toOutcome } from '../approvals/to-outcome.ts';
+import { CallFields, KeptChars } from './call-fields.ts';
 import { GrowingText } from './growing-text.ts';
 import { toResult } from './to-result.ts';
 import { toUsage } from './to-usage.ts';
@@ -25,11 +26,10 @@ export interface AcpTranslatorOptions {
 /** A call of the agent. Its fields come in several updates. */
 interface OpenCall {
   readonly callId: string;
-  fields: Fields;
+  readonly fields: CallFields;
   isAnnounced: boolean;
-  terminal: string;
-  /** Permission requests that wait for a decision. */
-  waiting: { readonly id: RequestId; readonly params: Fields }[];
+  /** Permission requests that wait for a decision, with the answer to each. */
+  waiting: { readonly id: RequestId; readonly outcomeOf: (isAllowed: boolean) => object }[];
   /** Null: not decided yet. */
   decision: Decision | null;
 }
@@ -39,6 +39,7 @@ export class AcpTranslator {
   readonly #options: AcpTranslatorOptions;
   readonly #text = new GrowingText();
   readonly #calls = new Map<string, OpenCall>();
+  readonly #kept = new KeptChars();
   readonly #used = new Map<string, number>();
   #isRequesting = false;
   /** A result came in this request: what the agent says next belongs to another one. */
@@ -79,14 +80,15 @@ export class AcpTranslator {
   ask(id: RequestId, params: Fields): readonly ProgramEvent[] {
     const toolCall = record(params['toolCall']) ?? {};
     const events = this.#update({ ...toolCall, status: undefined });
-    const call = this.#calls.get(text(toolCall['toolCallId']) ?? '');
-    if (call === undefined) {
+    const call = this.#calls.get(nameIn(toolCall['toolCallId']) ?? '');
+    if (call === undefined || call.waiting.length >= programLimits.acpWaitingMax) {
       this.#options.answer(id, toOutcome(params, false));
       return events;
     }
     const isFirst = call.waiting.length === 0;
     const announced = [...events, ...this.#announce(call)];
-    call.waiting.push({ id, params });
+    const [allowed, denied] = [toOutcome(params, true), toOutcome(params, false)];
+    call.waiting.push({ id, outcomeOf: (isAllowed) => (isAllowed ? allowed : denied) });
     const decision = call.decision ?? this.#decide(this.#permissionOf(call));
     if (decision !== null) return [...announced, ...this.#answer(call, decision, call.decision !== null)];
     if (!isFirst) return announced;
@@ -145,21 +147,17 @@ export class AcpTranslator {
   }
 
   #update(update: Fields): readonly ProgramEvent[] {
-    const id = text(update['toolCallId']);
+    const id = nameIn(update['toolCallId']);
     if (id === undefined) return [];
     const call = this.#calls.get(id) ?? this.#add(id, update);
     if (call === undefined) return [];
-    const given = Object.entries(update).filter(([, value]) => value !== undefined && value !== null);
-    const input = { ...record(call.fields['rawInput']), ...record(update['rawInput']) };
-    call.fields = { ...call.fields, ...Object.fromEntries(given), rawInput: input };
-    const shown = text(record(record(update['_meta'])?.['terminal_output_delta'])?.['data']) ?? '';
-    call.terminal = cutTextStart(call.terminal + shown, programLimits.acpOutputCharsMax);
+    call.fields.take(update);
     const { status } = update;
     const isOver = status === 'completed' || status === 'failed';
     if (!isOver && status !== 'in_progress') return [];
     const events = this.#announce(call);
     return isOver
-      ? [...events, ...this.#result(call, status === 'failed', toResult(call.fields, call.terminal))]
+      ? [...events, ...this.#result(call, status === 'failed', toResult(call.fields))]
       : events;
   }
 
@@ -171,7 +169,8 @@ export class AcpTranslator {
     const times = (this.#used.get(id) ?? 0) + 1;
     this.#used.set(id, times);
     const callId = times === 1 ? id : `${id}#${times}`;
-    const call = { callId, fields: {}, isAnnounced: false, terminal: '', waiting: [], decision: null };
+    const fields = new CallFields(this.#kept);
+    const call = { callId, fields, isAnnounced: false, waiting: [], decision: null };
     this.#calls.set(id, call);
     return call;
   }
@@ -180,9 +179,9 @@ export class AcpTranslator {
   #announce(call: OpenCall): readonly ProgramEvent[] {
     if (call.isAnnounced) return [];
     call.isAnnounced = true;
-    const kind = text(call.fields['kind']);
-    const title = cutText(text(call.fields['title']) ?? kind ?? 'tool', NAME_CHARS_MAX);
-    const name = text(call.fields['name']) ?? toToolName(kind) ?? title;
+    const kind = text(call.fields.get('kind'));
+    const title = cutText(text(call.fields.get('title')) ?? kind ?? 'tool', NAME_CHARS_MAX);
+    const name = nameIn(call.fields.get('name')) ?? toToolName(kind) ?? title;
     const tool = { kind: 'builtin', permission: this.#permissionOf(call) } as const;
     const { callId } = call;
     const input = inputOf(call);
@@ -192,6 +191,7 @@ export class AcpTranslator {
   #result(call: OpenCall, isError: boolean, content: ReturnType<typeof toResult>): readonly ProgramEvent[] {
     const id = [...this.#calls].find(([, each]) => each === call)?.[0] ?? '';
     this.#calls.delete(id);
+    call.fields.release();
     this.#hasResult = true;
     const denial = call.decision === null ? undefined : toDenial(call.decision);
     const isDenied = isError && denial !== undefined;
@@ -210,7 +210,7 @@ export class AcpTranslator {
   }
 
   #permissionOf({ fields }: OpenCall): ToolChoice {
-    return this.#options.policy(text(fields['kind']));
+    return this.#options.policy(text(fields.get('kind')));
   }
 
   /** By the definition and the mode; null: a person decides. */
@@ -223,10 +223,9 @@ export class AcpTranslator {
   #answer(call: OpenCall, decision: Decision, isPersons: boolean): readonly ProgramEvent[] {
     call.decision = decision;
     const denial = toDenial(decision);
-    for (const { id, params } of call.waiting.splice(0))
-      this.#options.answer(id, toOutcome(params, denial === undefined));
+    for (const { id, outcomeOf } of call.waiting.splice(0)) this.#options.answer(id, outcomeOf(denial === undefined));
     if (denial !== undefined) {
-      this.#denials.push(denial);
+      if (this.#denials.length < programLimits.acpWaitingMax) this.#denials.push(denial);
       this.#isAtDenial = true;
     }
     return isPersons ? [{ key: MAIN, type: 'answered', callId: call.callId }] : [];
@@ -258,7 +257,7 @@ const NOT_GIVEN = 'The definition of this agent does not give it this tool.';
 const CLOSED = 'Calls that need an approval are denied in this session.';
 
 function inputOf({ fields }: OpenCall) {
-  const input = fields['rawInput'];
-  const isUsable = Object.keys(record(input) ?? {}).length > 0 && !isDeeper(input, programLimits.acpNestingMax);
-  return toJson(isUsable ? input : { title: text(fields['title']) ?? '' });
+  const { input } = fields;
+  const isUsable = Object.keys(input).length > 0 && !isDeeper(input, programLimits.acpNestingMax);
+  return toJson(isUsable ? input : { title: text(fields.get('title')) ?? '' });
 }

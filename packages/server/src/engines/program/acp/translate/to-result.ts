@@ -3,13 +3,14 @@ import { isDeeper } from '../../../../base/json/is-deeper.ts';
 import { programLimits } from '../../limits.ts';
 import type { Fields } from '../../lines/json-rpc-line.ts';
 import { record, records, text } from '../../lines/values.ts';
+import type { CallFields } from './call-fields.ts';
 
-/** The result of a call, from the fields of its updates. `terminal` is what a terminal of the agent has shown. */
-export function toResult(call: Fields, terminal: string): ResultBlock[] {
-  const shown = records(call['content']).flatMap(toBlocks);
+/** The result of a call, from the fields of its updates: its content, or what a terminal of the agent has shown, or its output. */
+export function toResult(call: Pick<CallFields, 'get' | 'terminal'>): ResultBlock[] {
+  const shown = records(call.get('content')).flatMap(toBlocks);
   if (shown.length > 0) return shown;
-  if (terminal !== '') return [{ type: 'text', text: terminal }];
-  const output = call['rawOutput'];
+  if (call.terminal !== '') return [{ type: 'text', text: call.terminal }];
+  const output = call.get('rawOutput');
   if (typeof output === 'string') return output === '' ? [] : [{ type: 'text', text: output }];
   if (output === undefined || output === null || isDeeper(output, programLimits.acpNestingMax)) return [];
   return [{ type: 'text', text: JSON.stringify(output) }];

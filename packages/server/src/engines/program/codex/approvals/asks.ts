@@ -1,6 +1,8 @@
 import type { ResultBlock } from '../../../../base/content.ts';
 import type { ClientResult } from '../../mcp/mcp-tools.ts';
 import { records, text } from '../../lines/values.ts';
+import { RecentMap } from '../../../../base/recent-map.ts';
+import { programLimits } from '../../limits.ts';
 import type { Decision } from '../../program.ts';
 import type { Fields, RequestId } from '../../lines/json-rpc-line.ts';
 
@@ -33,7 +35,7 @@ export class Asks {
   readonly #options: AsksOptions;
   readonly #pending = new Map<string, Ask>();
   /** Answered, and not yet reported as over by the program. */
-  readonly #answered = new Map<RequestId, Ask>();
+  readonly #answered = new RecentMap<Ask>({ entriesMax: programLimits.programKeptNamesMax });
   readonly #early = new Map<string, Decision | ClientResult>();
   /** Why calls were denied. */
   readonly #denials = new Map<string, string>();
@@ -72,8 +74,8 @@ export class Asks {
 
   /** The program no longer waits for the request. `isWithdrawn`: it was not answered. */
   resolve(id: RequestId): { readonly ask: Ask; readonly isWithdrawn: boolean } | undefined {
-    const answered = this.#answered.get(id);
-    this.#answered.delete(id);
+    const answered = this.#answered.get(toName(id));
+    this.#answered.delete(toName(id));
     if (answered !== undefined) return { ask: answered, isWithdrawn: false };
     const pending = [...this.#pending.values()].find((ask) => ask.id === id);
     if (pending === undefined) return undefined;
@@ -100,13 +102,18 @@ export class Asks {
   }
 
   #answer(ask: Ask, answer: Decision | ClientResult): void {
-    this.#answered.set(ask.id, ask);
+    this.#answered.set(toName(ask.id), ask);
     const refusal = toRefusal(answer);
     if (refusal !== undefined) this.#denials.set(ask.callId, refusal.reason);
     // The reason first: the model then reads it in the request that follows the refusal.
     if (refusal !== undefined && !refusal.isInterrupting) this.#options.onDenied(ask, refusal.reason);
     this.#options.write(ask.id, toAnswer(ask, answer));
   }
+}
+
+/** A number and its text are different requests. */
+function toName(id: RequestId): string {
+  return `${typeof id} ${id}`;
 }
 
 interface Refusal {

@@ -1,6 +1,7 @@
 import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
 import { programLimits } from '../../limits.ts';
-import { number, record, text } from '../../lines/values.ts';
+import { RecentMap } from '../../../../base/recent-map.ts';
+import { nameIn, number, record, text } from '../../lines/values.ts';
 import { type Decision, MAIN, type ProgramEvent } from '../../program.ts';
 import { type Ask, Asks } from '../approvals/asks.ts';
 import type { ClientResult } from '../../mcp/mcp-tools.ts';
@@ -42,8 +43,8 @@ export class CodexTranslator {
   readonly #held = new HeldLines(programLimits.codexHeldLinesMax);
   readonly #says = new PendingSays();
   /** Conversations of other clients of the process. */
-  readonly #foreign = new Set<string>();
-  readonly #failedServers = new Set<string>();
+  readonly #foreign = new RecentMap<true>({ entriesMax: programLimits.programKeptNamesMax });
+  readonly #failedServers = new RecentMap<true>({ entriesMax: programLimits.programKeptNamesMax });
   readonly #asks: Asks;
   readonly #subAgents: SubAgents;
   #main: string | undefined;
@@ -148,7 +149,7 @@ export class CodexTranslator {
     if (line.type === 'response') return;
     const { method, params } = line;
     if (method === 'thread/started') return this.#noteThread(params);
-    const threadId = text(params['threadId']);
+    const threadId = nameIn(params['threadId']);
     if (threadId === undefined || this.#foreign.has(threadId)) return this.#takeStray(line);
     const fold = this.#threads.get(threadId);
     if (fold === undefined) {
@@ -167,17 +168,17 @@ export class CodexTranslator {
   /** Sub-agents are not announced like this, only conversations are. */
   #noteThread(params: Fields): void {
     const thread = record(params['thread']);
-    const [id, parent] = [text(thread?.['id']), text(thread?.['parentThreadId'])];
+    const [id, parent] = [nameIn(thread?.['id']), text(thread?.['parentThreadId'])];
     if (id === undefined || parent !== undefined || id === this.#main || this.#threads.has(id)) return;
     // Before `open` it may be the main thread.
-    if (this.#main !== undefined) this.#foreign.add(id);
+    if (this.#main !== undefined) this.#foreign.set(id, true);
   }
 
   #notice(fold: ThreadFold, method: string, params: Fields): void {
-    const turnId = text(params['turnId']);
+    const turnId = nameIn(params['turnId']);
     switch (method) {
       case 'turn/started':
-        return this.#startTurn(fold, text(record(params['turn'])?.['id']) ?? '');
+        return this.#startTurn(fold, nameIn(record(params['turn'])?.['id']) ?? '');
       case 'turn/completed':
         return this.#endTurn(fold, record(params['turn']) ?? {});
       case 'item/started':
@@ -185,7 +186,7 @@ export class CodexTranslator {
       case 'item/completed':
         return this.#takeItem(fold, record(params['item']) ?? {}, turnId, true);
       case 'item/agentMessage/delta':
-        return fold.grow(text(params['itemId']) ?? '', 'text', text(params['delta']) ?? '', 0);
+        return fold.grow(nameIn(params['itemId']) ?? '', 'text', text(params['delta']) ?? '', 0);
       case 'item/reasoning/summaryTextDelta':
         return fold.grow(itemOf(params), 'summary', text(params['delta']) ?? '', number(params['summaryIndex']) ?? 0);
       case 'item/reasoning/textDelta':
@@ -215,7 +216,7 @@ export class CodexTranslator {
 
   #endTurn(fold: ThreadFold, turn: Fields): void {
     const { key, threadId } = fold;
-    const [turnId, status] = [text(turn['id']) ?? '', text(turn['status']) ?? 'failed'];
+    const [turnId, status] = [nameIn(turn['id']) ?? '', text(turn['status']) ?? 'failed'];
     for (const { callId } of this.#asks.withdraw(threadId)) this.#emit({ key, type: 'ask_withdrawn', callId });
     fold.endTurn(status);
     const outcome = toOutcome(turn);
@@ -233,7 +234,7 @@ export class CodexTranslator {
     if (!isComplete) fold.startItem(item);
     if (item['type'] === 'collabAgentToolCall') this.#subAgents.takeCall(fold, item, isComplete);
     if (!isComplete) return;
-    const callId = fold.callOf(text(item['id']) ?? '')?.callId;
+    const callId = fold.callOf(nameIn(item['id']) ?? '')?.callId;
     fold.completeItem(item, turnId);
     if (callId !== undefined) this.#asks.forget(callId);
   }
@@ -294,9 +295,9 @@ export class CodexTranslator {
   }
 
   #takeServerStatus(params: Fields): void {
-    const serverName = text(params['name']);
+    const serverName = nameIn(params['name']);
     if (serverName === undefined || params['status'] !== 'failed' || this.#failedServers.has(serverName)) return;
-    this.#failedServers.add(serverName);
+    this.#failedServers.set(serverName, true);
     const reason = text(params['error']) ?? null;
     const isLogin = /\b401\b|unauthori[sz]ed|not logged in/i.test(reason ?? '');
     this.#emit({ key: MAIN, type: 'server_failed', serverName, isLogin, reason });
@@ -340,7 +341,7 @@ function setModel(fold: ThreadFold, model: unknown): void {
 }
 
 function itemOf(params: Fields): string {
-  return text(params['itemId']) ?? '';
+  return nameIn(params['itemId']) ?? '';
 }
 
 function toMadeUpResult({ callId }: Ask, isWithdrawn: boolean, denial: string | undefined) {

@@ -1,3 +1,5 @@
+import { RecentMap } from '../../../../base/recent-map.ts';
+import { programLimits } from '../../limits.ts';
 import { text } from '../../lines/values.ts';
 import type { ProgramEvent } from '../../program.ts';
 import type { Fields } from '../../lines/json-rpc-line.ts';
@@ -22,7 +24,7 @@ type Source = 'text' | 'summary' | 'content';
 /** Texts and thoughts of one thread, from their items. A block without any text is not emitted. */
 export class GrowingBlocks {
   readonly #emit: (event: BlockEvent) => void;
-  readonly #open = new Map<string, GrowingBlock>();
+  readonly #open = new RecentMap<GrowingBlock>({ entriesMax: programLimits.programBlocksMax });
 
   constructor(emit: (event: BlockEvent) => void) {
     this.#emit = emit;

@@ -1,4 +1,7 @@
+import { jsonBytesAtLeast } from '../../../../base/json/json-bytes.ts';
+import { RecentMap } from '../../../../base/recent-map.ts';
 import type { RpcLine } from '../../lines/json-rpc-line.ts';
+import { programLimits } from '../../limits.ts';
 
 /**
  * Lines of threads that are not known yet. Codex announces no sub-agent: the item that names its parent may come after the first
@@ -6,17 +9,22 @@ import type { RpcLine } from '../../lines/json-rpc-line.ts';
  */
 export class HeldLines {
   readonly #linesMax: number;
+  readonly #charsMax: number;
   readonly #lines = new Map<string, RpcLine[]>();
-  readonly #cut = new Set<string>();
+  readonly #cut = new RecentMap<true>({ entriesMax: programLimits.programKeptNamesMax });
   #count = 0;
+  #chars = 0;
 
-  constructor(linesMax: number) {
+  constructor(linesMax: number, charsMax: number = programLimits.programKeptCharsMax) {
     this.#linesMax = linesMax;
+    this.#charsMax = charsMax;
   }
 
   add(threadId: string, line: RpcLine): void {
-    if (this.#count >= this.#linesMax) return void this.#cut.add(threadId);
+    const chars = charsOf(line);
+    if (this.#count >= this.#linesMax || this.#chars + chars > this.#charsMax) return this.#cut.set(threadId, true);
     this.#count++;
+    this.#chars += chars;
     const held = this.#lines.get(threadId);
     if (held === undefined) this.#lines.set(threadId, [line]);
     else held.push(line);
@@ -27,6 +35,11 @@ export class HeldLines {
     const lines = this.#lines.get(threadId) ?? [];
     this.#lines.delete(threadId);
     this.#count -= lines.length;
+    for (const line of lines) this.#chars -= charsOf(line);
     return { lines, isCut: this.#cut.delete(threadId) };
   }
+}
+
+function charsOf(line: RpcLine): number {
+  return line.type === 'response' ? 0 : jsonBytesAtLeast(line.params);
 }

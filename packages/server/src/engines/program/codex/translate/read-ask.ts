@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { record, text, toJson } from '../../lines/values.ts';
+import { nameIn, record, text, toJson } from '../../lines/values.ts';
 import type { ProgramAsk } from '../../program.ts';
 import type { ToolChoice } from '../../tool-choices.ts';
 import type { Fields, RequestId } from '../../lines/json-rpc-line.ts';
@@ -43,7 +43,7 @@ export function readAsk(fold: ThreadFold, request: Request): FoundAsk | null {
 /** A command or a patch. One command may ask several times, for its parts: each further ask is a call of its own. */
 function readCallAsk(fold: ThreadFold, request: Request): FoundAsk {
   const { params } = request;
-  const itemId = text(params['itemId']) ?? '';
+  const itemId = nameIn(params['itemId']) ?? '';
   const open = fold.callOf(itemId);
   const isCommand = request.method === 'item/commandExecution/requestApproval';
   const choice = isCommand ? fold.policy.command() : choiceOf(open, fold);
@@ -87,21 +87,21 @@ function readMcpAsk(fold: ThreadFold, request: Request): FoundAsk | null {
 function readPermissionsAsk(fold: ThreadFold, request: Request): FoundAsk {
   const input = { permissions: toJson(request.params['permissions']), cwd: toJson(request.params['cwd']) };
   const tool = { kind: 'builtin', permission: 'ask' } as const;
-  const callId = fold.addCall(text(request.params['itemId']) ?? '', { name: 'request_permissions', input, tool });
+  const callId = fold.addCall(nameIn(request.params['itemId']) ?? '', { name: 'request_permissions', input, tool });
   return toFound(fold, request, { kind: 'permissions', callId, isMadeUp: true }, 'ask', input);
 }
 
 function readQuestion(fold: ThreadFold, request: Request): FoundAsk {
   const input = { questions: toJson(request.params['questions']) };
   const tool = { kind: 'custom', toolName: 'request_user_input', isQuestion: true } as const;
-  const callId = fold.addCall(text(request.params['itemId']) ?? '', { name: 'request_user_input', input, tool });
+  const callId = fold.addCall(nameIn(request.params['itemId']) ?? '', { name: 'request_user_input', input, tool });
   const found = toFound(fold, request, { kind: 'question', callId, isMadeUp: true }, 'ask', input);
   return { ...found, event: { type: 'ask', callId, kind: 'question', reason: null, input } };
 }
 
 /** A tool that the client runs. Its item has the same id, and its own result. */
 function readToolCall(fold: ThreadFold, request: Request): FoundAsk | null {
-  const call = fold.callOf(text(request.params['callId']) ?? '');
+  const call = fold.callOf(nameIn(request.params['callId']) ?? '');
   if (call === undefined) return null;
   const found = toFound(fold, request, { kind: 'tool', callId: call.callId, isMadeUp: false }, 'ask', null);
   return { ...found, event: null };
@@ -114,7 +114,8 @@ function toFound(
   choice: ToolChoice,
   input: ProgramAsk['input'],
 ): FoundAsk {
-  const ask: Ask = { id, params, threadId: fold.threadId, turnId: fold.turnId ?? '', ...about };
+  const { permissions, questions } = params;
+  const ask: Ask = { id, params: { permissions, questions }, threadId: fold.threadId, turnId: fold.turnId ?? '', ...about };
   const reason = text(params['reason']) ?? text(params['message']) ?? null;
   const shown = input ?? fold.inputOf(about.callId);
   return { ask, choice, event: { type: 'ask', callId: about.callId, kind: 'tool', reason, input: shown } };

@@ -1,5 +1,7 @@
 import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
-import { text, toJson } from '../../lines/values.ts';
+import { RecentMap } from '../../../../base/recent-map.ts';
+import { programLimits } from '../../limits.ts';
+import { nameIn, text, toJson } from '../../lines/values.ts';
 import { MAIN, type ProgramEvent } from '../../program.ts';
 import type { Fields } from '../../lines/json-rpc-line.ts';
 import type { ThreadFold } from './thread-fold.ts';
@@ -42,7 +44,11 @@ export class SubAgents {
   /** Known by an item, and not described yet. */
   readonly #awaited = new Map<string, NewThread>();
   /** What was last sent to a sub-agent that has ended. */
-  readonly #prompts = new Map<string, string>();
+  readonly #prompts = new RecentMap<string>({
+    entriesMax: programLimits.programKeptNamesMax,
+    sizeMax: programLimits.programKeptCharsMax,
+    sizeOf: (prompt) => prompt.length,
+  });
   /** Announced, and the first turn has not begun. */
   readonly #firstRuns = new Set<string>();
 
@@ -55,10 +61,10 @@ export class SubAgents {
     const targets: readonly unknown[] = Array.isArray(item['receiverThreadIds']) ? item['receiverThreadIds'] : [];
     const prompt = text(item['prompt']);
     if (prompt === undefined) return;
-    for (const threadId of targets.map(text).filter((target) => target !== undefined)) {
+    for (const threadId of targets.map(nameIn).filter((target) => target !== undefined)) {
       if (item['tool'] !== 'spawnAgent') this.#prompts.set(threadId, prompt);
       else if (isComplete && this.#isNew(threadId)) {
-        const callId = fold.callOf(text(item['id']) ?? '')?.callId ?? null;
+        const callId = fold.callOf(nameIn(item['id']) ?? '')?.callId ?? null;
         const model = text(item['model']) ?? fold.model;
         this.#announce(threadId, { parentKey: fold.key, callId, prompt, model, name: null });
       }
@@ -67,7 +73,7 @@ export class SubAgents {
 
   /** An item of version 2. The call itself has none, and is made up of it. */
   takeActivity(fold: ThreadFold, item: Fields): void {
-    const [threadId, id] = [text(item['agentThreadId']), text(item['id']) ?? ''];
+    const [threadId, id] = [nameIn(item['agentThreadId']), nameIn(item['id']) ?? ''];
     if (item['kind'] !== 'started' || threadId === undefined || !this.#isNew(threadId)) return;
     const name = text(item['agentPath'])?.split('/').at(-1) ?? 'agent';
     const input = { task_name: toJson(item['agentPath']) };
@@ -105,6 +111,8 @@ export class SubAgents {
   #announce(threadId: string, thread: NewThread): void {
     const { readThread } = this.#options;
     if (readThread === undefined) return this.#begin(threadId, thread, null);
+    // Each of them is a request that the program may leave unanswered.
+    if (this.#awaited.size >= programLimits.codexAwaitedMax) return;
     this.#awaited.set(threadId, thread);
     readThread(threadId);
   }

@@ -1,7 +1,7 @@
 import type { Json } from '../../../../base/json/json.ts';
 import type { Usage } from '../../../model/engine.ts';
 import { noUsage } from '../../../model/usage.ts';
-import { text } from '../../lines/values.ts';
+import { nameIn, record, records, text } from '../../lines/values.ts';
 import type { ProgramEvent } from '../../program.ts';
 import type { CallPolicy } from '../approvals/call-policy.ts';
 import type { Fields } from '../../lines/json-rpc-line.ts';
@@ -199,7 +199,7 @@ export class ThreadFold {
     const call: OpenCall = {
       callId: callIds.add(this.threadId, id),
       itemId: id,
-      item,
+      item: toKept(item),
       input: facts.input,
       isAsked: false,
     };
@@ -263,5 +263,11 @@ function addUsage(one: Usage, other: Usage): Usage {
 }
 
 function idOf(item: Fields): string {
-  return text(item['id']) ?? '';
+  return nameIn(item['id']) ?? '';
+}
+
+/** What is needed of the item of an open call: it may have any other field, of any length. */
+function toKept({ type, server, tool, command, changes, ...item }: Fields): Fields {
+  const kinds = records(changes).map(({ kind }) => ({ kind: { type: nameIn(record(kind)?.['type']) ?? null } }));
+  return { type, server, tool, command, arguments: item['arguments'], changes: kinds };
 }

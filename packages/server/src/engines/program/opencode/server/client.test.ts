@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { baseLimits } from '../../../../base/limits.ts';
+import { programLimits } from '../../limits.ts';
 import { createClient } from './client.ts';
 
 it('[OC20] a request carries the password and the directory; its answer is the status and the parsed body', async () => {
@@ -47,6 +49,28 @@ it('[OC20] an answer that does not come in time, or is longer than allowed, fail
   expect(await client.send('GET', '/short')).toMatchObject({ body: 'xxxxxxxxxx' });
   await expect(client.send('GET', '/long')).rejects.toThrow('longer than 10 bytes');
   await expect(client.send('GET', '/never')).rejects.toThrow('within 0.05 s');
+});
+
+it('[U404] a long list is read item by item without holding the event loop; one with too many values or levels fails', async () => {
+  const { programLineBytesMax } = programLimits;
+  const item = { text: '"],[{\\', list: [1, [2]] };
+  const long = JSON.stringify(Array.from({ length: 20_000 }, () => item));
+  const answers: Record<string, string> = {
+    '/long': ` ${long}\n`,
+    '/large': `[${JSON.stringify(item)},{"x":"${'y'.repeat(programLineBytesMax)}"},5,${JSON.stringify(item)}]`,
+    '/object': `{"x":"${'y'.repeat(programLineBytesMax)}"}`,
+    '/deep': '['.repeat(baseLimits.contentDepthMax + 1),
+    '/values': `[${'0,'.repeat(programLimits.opencodeAnswerValuesMax)}0]`,
+  };
+  const port = await serve((request, response) => void response.end(answers[request.url!.split('?')[0]!]));
+  const client = createClient({ directory: '/', password: '', target: { port } });
+  onTestFinished(() => client.close());
+  const { body } = await client.send('GET', '/long');
+  expect(body).toEqual(JSON.parse(long));
+  expect((await client.send('GET', '/large')).body).toEqual([item, item]);
+  await expect(client.send('GET', '/object')).rejects.toThrow(`longer than ${programLineBytesMax} bytes`);
+  await expect(client.send('GET', '/deep')).rejects.toThrow('nested more than 500 levels');
+  await expect(client.send('GET', '/values')).rejects.toThrow('more than 1000000 values');
 });
 
 async function serve(handle: RequestListener): Promise<number> {

@@ -1,6 +1,7 @@
 import { Agent, type IncomingMessage, request as sendRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { programLimits } from '../../limits.ts';
+import { readAnswer } from './read-answer.ts';
 
 /** Requests to one opencode server. */
 export interface OpencodeClient {
@@ -33,11 +34,16 @@ export interface ClientOptions {
   readonly target: { readonly port: number } | { readonly connect: () => Promise<Socket> };
   readonly answerMs?: number | undefined;
   readonly answerBytesMax?: number | undefined;
+  readonly answerValuesMax?: number | undefined;
 }
 
 /** Creates the client of one server. */
 export function createClient({ directory, password, target, ...limits }: ClientOptions): OpencodeClient {
-  const { answerMs = programLimits.opencodeAnswerMs, answerBytesMax = programLimits.opencodeAnswerBytesMax } = limits;
+  const {
+    answerMs = programLimits.opencodeAnswerMs,
+    answerBytesMax: bytesMax = programLimits.opencodeAnswerBytesMax,
+    answerValuesMax: valuesMax = programLimits.opencodeAnswerValuesMax,
+  } = limits;
   const agent = new Agent({ keepAlive: true });
   if ('connect' in target) {
     // The callback form: the connection comes later.
@@ -63,8 +69,8 @@ export function createClient({ directory, password, target, ...limits }: ClientO
       new Promise((resolve, reject) => {
         const body = value === undefined ? undefined : JSON.stringify(value);
         const request = sendRequest(toOptions(method, path, body), (response) => {
-          readAll(response, answerBytesMax).then(
-            (text) => resolve({ status: response.statusCode ?? 0, body: parse(text) }),
+          readAnswer(response, { bytesMax, valuesMax }).then(
+            (answer) => resolve({ status: response.statusCode ?? 0, body: answer }),
             reject,
           );
         });
@@ -90,23 +96,4 @@ export function createClient({ directory, password, target, ...limits }: ClientO
     },
     close: () => agent.destroy(),
   };
-}
-
-async function readAll(response: IncomingMessage, bytesMax: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > bytesMax) throw new Error(`the answer of opencode is longer than ${bytesMax} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function parse(text: string): unknown {
-  try {
-    return text === '' ? null : (JSON.parse(text) as unknown);
-  } catch {
-    return text;
-  }
 }

@@ -1,6 +1,10 @@
 import { SseDecoder } from '@fleetloom/protocol/sse';
+import type { IncomingMessage } from 'node:http';
 import type { Cancel, Schedule } from '../../../../base/schedule.ts';
 import { programLimits } from '../../limits.ts';
+import { contain } from '../../process/contain.ts';
+import { isOversizedLine } from '../../process/oversized-line.ts';
+import { PacedOutput } from '../../process/paced-output.ts';
 import { type ProcessOptions, ProgramProcess } from '../../process/process.ts';
 import type { ProgramVitals } from '../../program.ts';
 import type { Dialer } from './dialer.ts';
@@ -26,7 +30,7 @@ export class OpencodeServer {
   #client: OpencodeClient | undefined;
   #isConnected = false;
   #isHeld = false;
-  #pause: ((isPaused: boolean) => void) | undefined;
+  #events: PacedOutput | undefined;
   #attempts = 0;
   #cancelStart: Cancel;
   #isOver = false;
@@ -77,7 +81,8 @@ export class OpencodeServer {
   /** Stops or continues reading events: what opencode sends in the meantime is kept by the system and by opencode. */
   hold(isHeld: boolean): void {
     this.#isHeld = isHeld;
-    this.#pause?.(isHeld);
+    if (isHeld) this.#events?.hold();
+    else this.#events?.release();
   }
 
   /** Ends the process for what it does. */
@@ -106,32 +111,53 @@ export class OpencodeServer {
     const decoder = new SseDecoder({ eventBytesMax: programLimits.programLineBytesMax });
     const isAgain = this.#attempts > 0;
     this.#attempts++;
-    let isOpen = false;
+    let response: IncomingMessage | undefined;
+    let values: unknown[] = [];
+    // As the output of a process: endless small events must not hold up other sessions.
+    const paced = new PacedOutput({
+      onOutput: (bytes) => {
+        for (const item of decoder.push(bytes)) if (item.type === 'event') values.push(...toValue(item.data));
+      },
+      onPassed: (bytes) => {
+        const taken = values;
+        values = [];
+        if (taken.length > 0) this.#contain(() => this.#options.onEvents(taken, bytes));
+      },
+      pause: () => response?.pause(),
+      resume: () => response?.resume(),
+    });
     this.#client?.stream('/event', {
-      onBytes: (bytes, response) => {
-        this.#pause = (isPaused) => (isPaused ? response.pause() : response.resume());
-        if (this.#isHeld) response.pause();
-        const values = decoder.push(bytes).flatMap((item) => (item.type === 'event' ? toValue(item.data) : []));
-        if (!isOpen) {
-          isOpen = true;
+      onBytes: (bytes, from) => {
+        if (response === undefined) {
+          response = from;
+          this.#events = paced;
+          if (this.#isHeld) paced.hold();
           this.#isConnected = true;
           this.#cancelStart();
           this.#options.onConnected(isAgain);
         }
-        if (values.length > 0) this.#options.onEvents(values, bytes.length);
+        paced.push(bytes);
       },
       onEnd: () => {
-        this.#pause = undefined;
+        if (this.#events === paced) this.#events = undefined;
         this.#isConnected = false;
         if (!this.#isOver) this.#options.schedule(() => this.#isOver || this.#listen(), RECONNECT_MS);
       },
     });
+  }
+
+  /** Events are foreign: an error while they are handled ends the program, and not the server. */
+  #contain(run: () => void): void {
+    const problem = contain(run);
+    if (problem !== undefined) this.fail(`its events could not be handled (${problem})`);
   }
 }
 
 const RECONNECT_MS = 200;
 
 function toValue(data: string): unknown[] {
+  const bytes = Buffer.from(data);
+  if (isOversizedLine(bytes, 0, bytes.length)) return [];
   try {
     return [JSON.parse(data)];
   } catch {

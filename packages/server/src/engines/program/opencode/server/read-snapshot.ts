@@ -1,26 +1,27 @@
+import { programLimits } from '../../limits.ts';
 import { record, records } from '../../lines/values.ts';
 import type { AskRequest, Snapshot } from '../wire/events.ts';
 import { readAsk, readMessage, readPart, readSession, readStatus } from '../wire/read-event.ts';
 import type { OpencodeServer } from './opencode-server.ts';
 
 /** Reads conversations and those below them, parents first. The stream of events has no replay. */
-export async function readSnapshot(
+export async function* readSnapshot(
   server: Pick<OpencodeServer, 'send'>,
   conversations: readonly string[],
-): Promise<readonly Snapshot[]> {
+): AsyncGenerator<Snapshot> {
   const [statuses, permissions, questions] = await Promise.all(
     ['/session/status', '/permission', '/question'].map(async (path) => (await server.send('GET', path)).body),
   );
   const asks = [...toAsks('permission', permissions), ...toAsks('question', questions)];
-  const snapshots: Snapshot[] = [];
-  const wanted = [...conversations];
+  // Conversations that are found are added behind, up to the limit: a program could name new ones without end.
+  const wanted = new Set(conversations);
   for (const conversation of wanted) {
     const [messages, below] = await Promise.all(
       ['message', 'children'].map(async (what) => (await server.send('GET', `/session/${conversation}/${what}`)).body),
     );
     const children = records(below).flatMap((child) => readSession(child) ?? []);
-    wanted.push(...children.map(({ id }) => id).filter((id) => !wanted.includes(id)));
-    snapshots.push({
+    for (const { id } of children) if (wanted.size < programLimits.opencodeConversationsMax) wanted.add(id);
+    yield {
       conversation,
       status: readStatus(record(statuses)?.[conversation]) ?? { type: 'idle' },
       messages: records(messages).flatMap(({ info, parts }) => {
@@ -29,9 +30,8 @@ export async function readSnapshot(
       }),
       asks: asks.filter(({ sessionId }) => sessionId === conversation),
       children,
-    });
+    };
   }
-  return snapshots;
 }
 
 function toAsks(kind: AskRequest['kind'], body: unknown): AskRequest[] {

@@ -1,3 +1,5 @@
+import { RecentMap } from '../../../../base/recent-map.ts';
+import { programLimits } from '../../limits.ts';
 import { noUsage } from '../../../model/usage.ts';
 import type { Usage } from '../../../model/engine.ts';
 import type { ProgramEvent } from '../../program.ts';
@@ -10,7 +12,9 @@ type TextPart = Extract<Part, { type: 'text' | 'reasoning' }>;
 /** A text or thought that grows, or has ended. */
 interface Block {
   readonly type: TextPart['type'];
-  grown: string;
+  /** How much has grown, and the end of it. */
+  grownChars: number;
+  tail: string;
   isStarted: boolean;
   isEnded: boolean;
 }
@@ -26,7 +30,7 @@ export class OpenRequest {
   /** The end of the response was seen. */
   #isFinished: boolean;
   /** Growing and ended blocks, by the id of their part. */
-  readonly #blocks = new Map<string, Block>();
+  readonly #blocks = new RecentMap<Block>({ entriesMax: programLimits.programBlocksMax });
   #isSent = false;
   #isResting = false;
 
@@ -106,10 +110,10 @@ export class OpenRequest {
 
   /** A part as a whole: new, grown without deltas, or complete. */
   takeText({ id, type, text, isWhole }: TextPart): ProgramEvent[] {
-    const block = this.#blocks.get(id) ?? { type, grown: '', isStarted: false, isEnded: false };
+    const block = this.#blocks.get(id) ?? { type, grownChars: 0, tail: '', isStarted: false, isEnded: false };
     this.#blocks.set(id, block);
     if (block.isEnded) return [];
-    if (!isWhole) return text.startsWith(block.grown) ? this.grow(id, text.slice(block.grown.length)) : [];
+    if (!isWhole) return continues(text, block) ? this.grow(id, text.slice(block.grownChars)) : [];
     block.isEnded = true;
     if (text === '' && !block.isStarted) return [];
     const content =
@@ -121,7 +125,8 @@ export class OpenRequest {
   grow(partId: string, piece: string): ProgramEvent[] {
     const block = this.#blocks.get(partId);
     if (block === undefined || block.isEnded || piece === '') return [];
-    block.grown += piece;
+    block.grownChars += piece.length;
+    block.tail = (block.tail + piece).slice(-TAIL_CHARS);
     return [...this.#start(partId, block), { type: 'block_delta', key: this.#key, block: partId, text: piece }];
   }
 
@@ -140,6 +145,13 @@ export class OpenRequest {
     return [{ type: 'request_ended', key: this.#key, model: this.#message.model, ...end }];
   }
 }
+
+/** Not compared with all that has grown, which would have to be kept. */
+function continues(text: string, { grownChars, tail }: Block): boolean {
+  return text.length >= grownChars && text.slice(grownChars - tail.length, grownChars) === tail;
+}
+
+const TAIL_CHARS = 200;
 
 /** The sum of two usages. */
 export function addUsage(one: Usage, other: Usage): Usage {

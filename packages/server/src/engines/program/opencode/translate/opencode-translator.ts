@@ -11,8 +11,10 @@ import type {
   Snapshot,
 } from '../wire/events.ts';
 import { record, text } from '../../lines/values.ts';
+import { RecentMap } from '../../../../base/recent-map.ts';
+import { programLimits } from '../../limits.ts';
 import { CallIds } from './call-ids.ts';
-import { isServed, Thread } from './thread.ts';
+import { isServed, type MessageState, Thread } from './thread.ts';
 
 /** What the translation of one conversation depends on. */
 export interface TranslatorOptions {
@@ -46,11 +48,12 @@ export class OpencodeTranslator {
   readonly #options: TranslatorOptions;
   readonly #threads = new Map<string, Thread>();
   /** Conversations of sub-agents whose call was not seen yet. */
-  readonly #unjoined = new Map<string, SessionInfo>();
+  readonly #unjoined = new RecentMap<SessionInfo>({ entriesMax: programLimits.programKeptNamesMax });
   /** Which agent works in a conversation, and the parent of each. */
-  readonly #agents = new Map<string, string>();
-  readonly #parents = new Map<string, string>();
-  readonly #policies = new Map<string, ToolPolicy>();
+  readonly #agents = new RecentMap<string>({ entriesMax: programLimits.programKeptNamesMax });
+  readonly #parents = new RecentMap<string>({ entriesMax: programLimits.programKeptNamesMax });
+  readonly #messages = new RecentMap<MessageState>({ entriesMax: programLimits.opencodeMessagesMax });
+  readonly #policies = new Map<AgentSnapshot, ToolPolicy>();
   readonly #callIds = new CallIds();
   /** Messages that were said to the main agent and that no message of it has answered. */
   #unanswered: string[] = [];
@@ -273,8 +276,13 @@ export class OpencodeTranslator {
 
   /** An agent waits for a client: so do those that wait for that agent. */
   #rest(id: string): ProgramEvent[] {
-    const parent = this.#parents.get(id);
-    return [...(this.#threads.get(id)?.rest() ?? []), ...(parent === undefined ? [] : this.#rest(parent))];
+    const events: ProgramEvent[] = [];
+    let at: string | undefined = id;
+    for (let level = 0; at !== undefined && level < programLimits.opencodeLevelsMax; level++) {
+      events.push(...(this.#threads.get(at)?.rest() ?? []));
+      at = this.#parents.get(at);
+    }
+    return events;
   }
 
   #open(session: SessionInfo, call: { readonly callId: string; readonly input: unknown } | null): ProgramEvent[] {
@@ -310,7 +318,7 @@ export class OpencodeTranslator {
     const callIdOf = (partId: string, callId: string) => this.#callIds.of(partId, callId);
     const toolOf = (name: string) => this.#policyOf(id).toolOf(name);
     return new Thread(
-      { key, now, retriesMax, statusOf, onGiveUp, toolOf, callIdOf, onCall, onAsk, denialOf, onCallEnd },
+      { key, messages: this.#messages, now, retriesMax, statusOf, onGiveUp, toolOf, callIdOf, onCall, onAsk, denialOf, onCallEnd },
       announced,
     );
   }
@@ -318,12 +326,17 @@ export class OpencodeTranslator {
   /** Agents that are not in the roster are opencode's own, and work with what the agent above them may use. */
   #policyOf(id: string): ToolPolicy {
     const { agent, members, conversation } = this.#options;
-    const name = this.#agents.get(id);
-    const member = id === conversation ? agent : members.find((each) => each.name === name);
-    const parent = this.#parents.get(id);
-    if (member === undefined && parent !== undefined) return this.#policyOf(parent);
-    const known = this.#policies.get(id) ?? toToolPolicy(member ?? agent);
-    this.#policies.set(id, known);
+    const memberOf = (at: string) =>
+      at === conversation ? agent : members.find((each) => each.name === this.#agents.get(at));
+    let at = id;
+    for (let level = 0; memberOf(at) === undefined && level < programLimits.opencodeLevelsMax; level++) {
+      const parent = this.#parents.get(at);
+      if (parent === undefined) break;
+      at = parent;
+    }
+    const definition = memberOf(at) ?? agent;
+    const known = this.#policies.get(definition) ?? toToolPolicy(definition);
+    this.#policies.set(definition, known);
     return known;
   }
 }

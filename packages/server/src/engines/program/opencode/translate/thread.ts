@@ -1,6 +1,8 @@
 import type { Usage } from '../../../model/engine.ts';
 import { noUsage } from '../../../model/usage.ts';
+import { programLimits } from '../../limits.ts';
 import { MAIN, type ProgramCall, type ProgramEvent } from '../../program.ts';
+import { RecentMap } from '../../../../base/recent-map.ts';
 import type { AskRequest, MessageInfo, OpencodeError, Part, SessionStatus } from '../wire/events.ts';
 import { addUsage, OpenRequest } from './open-request.ts';
 import { type LastMessage, toOutcome } from './to-outcome.ts';
@@ -13,6 +15,8 @@ type ToolPart = Extract<Part, { type: 'tool' }>;
 export interface ThreadOptions {
   /** Its key among the threads of the program. */
   readonly key: string;
+  /** The states of the messages of all threads. */
+  readonly messages: RecentMap<MessageState>;
   readonly now: () => number;
   /** How often a model request is sent again. Opencode has no end of its own. */
   readonly retriesMax: number;
@@ -32,6 +36,9 @@ export interface ThreadOptions {
   readonly onCallEnd: (callId: string) => boolean;
 }
 
+/** What a message is. What was there before the program was opened is history, and no event. */
+export type MessageState = 'user' | 'open' | 'ended' | 'history';
+
 /** A call of the agent that has no result yet. */
 interface OpenCall {
   readonly callId: string;
@@ -45,15 +52,13 @@ interface OpenCall {
 export class Thread {
   readonly key: string;
   readonly #options: ThreadOptions;
-  /** Roles of messages. What was there before the program was opened is history, and no event. */
-  readonly #messages = new Map<string, 'user' | 'open' | 'ended' | 'history'>();
   /** The newest of them. Ids grow with time. */
   #newestId = '';
   readonly #calls = new Map<string, OpenCall>();
   readonly #ended = new Set<string>();
   /** Calls that a client has to decide about. */
   readonly #waiting = new Set<string>();
-  readonly #asked = new Set<string>();
+  readonly #asked = new RecentMap<true>({ entriesMax: programLimits.opencodeRequestsMax });
   /** Permission requests that arrived before the call that they are about. */
   #early: AskRequest[] = [];
   #request: OpenRequest | null = null;
@@ -120,42 +125,42 @@ export class Thread {
 
   /** A complete message that is first seen while no run is open is history: opencode has copied it for a fork. */
   takeMessage(message: MessageInfo): ProgramEvent[] {
-    const known = this.#messages.get(message.id);
+    const known = this.#stateOf(message.id);
     const isNewest = message.id > this.#newestId;
     if (isNewest) this.#newestId = message.id;
     if (message.role === 'user') {
-      this.#messages.set(message.id, 'user');
+      this.#note(message.id, 'user');
       return [];
     }
     if (known === 'open' && this.#request?.id === message.id)
       return this.#request.update(message) ? this.#endMessage() : [];
     if (known !== undefined) return [];
     if (!message.isCompleted || (this.#isRunning && isNewest)) return this.#beginMessage(message);
-    this.#messages.set(message.id, 'history');
+    this.#note(message.id, 'history');
     return [];
   }
 
   /** Messages that were there before the program was opened, complete or not. */
   takeHistory(ids: Iterable<string>): void {
     for (const id of ids) {
-      this.#messages.set(id, 'history');
+      this.#note(id, 'history');
       if (id > this.#newestId) this.#newestId = id;
     }
   }
 
   /** Whether a message was written while the stream of events was broken, or is still being written. */
   isMissed({ id }: MessageInfo): boolean {
-    const known = this.#messages.get(id);
+    const known = this.#stateOf(id);
     return known === 'open' || (known === undefined && id > this.#newestId);
   }
 
   /** Whether opencode has stored a message of the user. */
   isStored(id: string): boolean {
-    return this.#messages.get(id) === 'user';
+    return this.#stateOf(id) === 'user';
   }
 
   takePart(part: Part): ProgramEvent[] {
-    const state = this.#messages.get(part.messageId);
+    const state = this.#stateOf(part.messageId);
     if (state === 'user') {
       if (part.type === 'text' && !part.isSynthetic) this.#prompt = part.text;
       return [];
@@ -179,10 +184,11 @@ export class Thread {
   /** A request is seen again after a break of the stream. */
   takeAsk(request: AskRequest): ProgramEvent[] {
     if (this.#asked.has(request.id)) return [];
-    this.#asked.add(request.id);
+    this.#asked.set(request.id, true);
     const call = [...this.#calls.values()].findLast(({ ownId }) => ownId === request.callId);
     if (call !== undefined) return this.#ask(call, request);
     this.#early.push(request);
+    if (this.#early.length > programLimits.opencodeRequestsMax) this.#early.shift();
     return [];
   }
 
@@ -229,6 +235,14 @@ export class Thread {
     return open.length > 0 && open.every(isWaiting) ? (this.#request?.rest() ?? []) : [];
   }
 
+  #stateOf(messageId: string): MessageState | undefined {
+    return this.#options.messages.get(`${this.key} ${messageId}`);
+  }
+
+  #note(messageId: string, state: MessageState): void {
+    this.#options.messages.set(`${this.key} ${messageId}`, state);
+  }
+
   /** Begins the run, unless it has begun. */
   #run(): ProgramEvent[] {
     if (this.#isRunning) return [];
@@ -245,7 +259,7 @@ export class Thread {
 
   #beginMessage(message: AssistantMessage): ProgramEvent[] {
     const closed = this.#endMessage();
-    this.#messages.set(message.id, 'open');
+    this.#note(message.id, 'open');
     this.#request = new OpenRequest(this.key, message);
     this.#lastId = message.id;
     this.#last = { finish: null, error: null };
@@ -257,7 +271,7 @@ export class Thread {
     const request = this.#request;
     if (request === null) return [];
     this.#request = null;
-    this.#messages.set(request.id, 'ended');
+    this.#note(request.id, 'ended');
     if (request.isCompleted) this.#last = request.outcome;
     const ended = request.end(this.#late);
     if (request.isResting) this.#late = addUsage(this.#late, request.usage);

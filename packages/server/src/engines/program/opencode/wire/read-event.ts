@@ -1,4 +1,6 @@
-import { number, record, records, text, toJson } from '../../lines/values.ts';
+import { cutText } from '@fleetloom/protocol/fleet';
+import { nameIn, number, record, records, text, toJson } from '../../lines/values.ts';
+import { programLimits } from '../../limits.ts';
 import type {
   AskRequest,
   MessageInfo,
@@ -16,7 +18,7 @@ export function readEvent(value: unknown): OpencodeEvent | null {
   const properties = record(event?.['properties']);
   const type = text(event?.['type']);
   if (properties === undefined || type === undefined) return null;
-  const sessionId = text(properties['sessionID']);
+  const sessionId = nameIn(properties['sessionID']);
   switch (type) {
     case 'session.created':
     case 'session.updated': {
@@ -55,7 +57,7 @@ function readOfSession(type: string, sessionId: string, properties: Record<strin
     case 'session.compacted':
       return { type: 'compacted', sessionId };
     case 'message.part.delta': {
-      const [messageId, partId] = [text(properties['messageID']), text(properties['partID'])];
+      const [messageId, partId] = [nameIn(properties['messageID']), nameIn(properties['partID'])];
       const delta = text(properties['delta']);
       if (messageId === undefined || partId === undefined || delta === undefined) return null;
       return properties['field'] === 'text' ? { type: 'delta', sessionId, messageId, partId, text: delta } : null;
@@ -63,7 +65,7 @@ function readOfSession(type: string, sessionId: string, properties: Record<strin
     case 'permission.replied':
     case 'question.replied':
     case 'question.rejected': {
-      const requestId = text(properties['requestID']);
+      const requestId = nameIn(properties['requestID']);
       return requestId === undefined ? null : { type: 'replied', sessionId, requestId };
     }
     default:
@@ -74,13 +76,13 @@ function readOfSession(type: string, sessionId: string, properties: Record<strin
 /** Reads a conversation, as events and `GET /session` have it. */
 export function readSession(value: unknown): SessionInfo | null {
   const info = record(value);
-  const id = text(info?.['id']);
+  const id = nameIn(info?.['id']);
   if (info === undefined || id === undefined) return null;
   return {
     id,
-    parentId: text(info['parentID']) ?? null,
-    title: text(info['title']) ?? '',
-    agent: text(info['agent']) ?? null,
+    parentId: nameIn(info['parentID']) ?? null,
+    title: cutText(text(info['title']) ?? '', programLimits.programNameCharsMax),
+    agent: nameIn(info['agent']) ?? null,
   };
 }
 
@@ -106,7 +108,7 @@ export function readStatus(value: unknown): SessionStatus | null {
 /** Reads a message, as events and `GET /session/{id}/message` have it. */
 export function readMessage(value: unknown): MessageInfo | null {
   const info = record(value);
-  const [id, sessionId] = [text(info?.['id']), text(info?.['sessionID'])];
+  const [id, sessionId] = [nameIn(info?.['id']), nameIn(info?.['sessionID'])];
   if (info === undefined || id === undefined || sessionId === undefined) return null;
   if (info['role'] === 'user') return { role: 'user', id, sessionId };
   if (info['role'] !== 'assistant') return null;
@@ -116,7 +118,7 @@ export function readMessage(value: unknown): MessageInfo | null {
     role: 'assistant',
     id,
     sessionId,
-    parentId: text(info['parentID']) ?? null,
+    parentId: nameIn(info['parentID']) ?? null,
     model: text(info['modelID']) ?? 'unknown',
     finish: text(info['finish']) ?? null,
     error: info['error'] === undefined || info['error'] === null ? null : readError(info['error']),
@@ -134,8 +136,8 @@ export function readMessage(value: unknown): MessageInfo | null {
 /** Reads a part, as events and `GET /session/{id}/message` have it. */
 export function readPart(value: unknown): Part | null {
   const part = record(value);
-  const [id, sessionId] = [text(part?.['id']), text(part?.['sessionID'])];
-  const messageId = text(part?.['messageID']);
+  const [id, sessionId] = [nameIn(part?.['id']), nameIn(part?.['sessionID'])];
+  const messageId = nameIn(part?.['messageID']);
   if (part === undefined || id === undefined || sessionId === undefined || messageId === undefined) return null;
   const of = { id, sessionId, messageId };
   if (part['type'] === 'text' || part['type'] === 'reasoning') {
@@ -149,7 +151,7 @@ export function readPart(value: unknown): Part | null {
     };
   }
   if (part['type'] === 'step-finish') return { ...of, type: 'step-finish' };
-  const [callId, tool, state] = [text(part['callID']), text(part['tool']), readState(part['state'])];
+  const [callId, tool, state] = [nameIn(part['callID']), nameIn(part['tool']), readState(part['state'])];
   if (part['type'] !== 'tool' || callId === undefined || tool === undefined || state === null)
     return { ...of, type: 'other' };
   return { ...of, type: 'tool', callId, tool, state };
@@ -158,15 +160,17 @@ export function readPart(value: unknown): Part | null {
 /** Reads an approval or a question that waits, as events, `GET /permission` and `GET /question` have it. */
 export function readAsk(kind: AskRequest['kind'], value: unknown): AskRequest | null {
   const request = record(value);
-  const [id, sessionId] = [text(request?.['id']), text(request?.['sessionID'])];
+  const [id, sessionId] = [nameIn(request?.['id']), nameIn(request?.['sessionID'])];
   if (request === undefined || id === undefined || sessionId === undefined) return null;
   return {
     kind,
     id,
     sessionId,
-    callId: text(record(request['tool'])?.['callID']) ?? null,
-    permission: text(request['permission']) ?? '',
-    questions: records(request['questions']).map((question) => text(question['question']) ?? ''),
+    callId: nameIn(record(request['tool'])?.['callID']) ?? null,
+    permission: nameIn(request['permission']) ?? '',
+    questions: records(request['questions'])
+      .slice(0, programLimits.opencodeQuestionsMax)
+      .map((question) => cutText(text(question['question']) ?? '', programLimits.opencodeQuestionCharsMax)),
   };
 }
 
@@ -180,7 +184,7 @@ function readState(value: unknown): ToolState | null {
     input: toJson(state['input']),
     output: text(status === 'error' ? state['error'] : state['output']) ?? '',
     exit: number(metadata?.['exit']) ?? null,
-    childId: text(metadata?.['sessionId']) ?? null,
+    childId: nameIn(metadata?.['sessionId']) ?? null,
   };
 }
 

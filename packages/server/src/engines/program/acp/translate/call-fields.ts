@@ -1,0 +1,82 @@
+import { cutTextStart } from '@fleetloom/protocol/fleet';
+import { jsonBytesAtLeast } from '../../../../base/json/json-bytes.ts';
+import type { Fields } from '../../lines/json-rpc-line.ts';
+import { record, text } from '../../lines/values.ts';
+import { programLimits } from '../../limits.ts';
+
+/** What all open calls of a conversation may keep together. */
+export class KeptChars {
+  #left: number;
+
+  constructor(max: number = programLimits.acpKeptCharsMax) {
+    this.#left = max;
+  }
+
+  get left(): number {
+    return this.#left;
+  }
+
+  /** Replaces so many characters by others. False, and nothing changes, if they do not fit. */
+  replace(before: number, after: number): boolean {
+    if (after - before > this.#left) return false;
+    this.#left += before - after;
+    return true;
+  }
+}
+
+/** What the updates of one call say, as far as it is used: an agent may send any field, and as often as it likes. */
+export class CallFields {
+  readonly #kept: KeptChars;
+  readonly #fields = new Map<string, { readonly value: unknown; readonly chars: number }>();
+  readonly #input = new Map<string, { readonly value: unknown; readonly chars: number }>();
+  #terminal = '';
+
+  constructor(kept: KeptChars) {
+    this.#kept = kept;
+  }
+
+  /** The input as a whole. Updates add to it. */
+  get input(): Fields {
+    return Object.fromEntries([...this.#input].map(([name, { value }]) => [name, value]));
+  }
+
+  get terminal(): string {
+    return this.#terminal;
+  }
+
+  get(name: FieldName): unknown {
+    return this.#fields.get(name)?.value;
+  }
+
+  take(update: Fields): void {
+    for (const name of FIELD_NAMES) if (update[name] != null) this.#set(this.#fields, name, update[name]);
+    for (const [name, value] of Object.entries(record(update['rawInput']) ?? {})) this.#set(this.#input, name, value);
+    const shown = text(record(record(update['_meta'])?.['terminal_output_delta'])?.['data']);
+    if (shown !== undefined) this.#show(shown);
+  }
+
+  /** The call has ended. */
+  release(): void {
+    for (const fields of [this.#fields, this.#input]) {
+      for (const { chars } of fields.values()) this.#kept.replace(chars, 0);
+      fields.clear();
+    }
+    this.#kept.replace(this.#terminal.length, 0);
+    this.#terminal = '';
+  }
+
+  #set(fields: Map<string, { readonly value: unknown; readonly chars: number }>, name: string, value: unknown): void {
+    const chars = name.length + jsonBytesAtLeast(value);
+    if (this.#kept.replace(fields.get(name)?.chars ?? 0, chars)) fields.set(name, { value, chars });
+  }
+
+  #show(shown: string): void {
+    const before = this.#terminal.length;
+    const max = Math.min(programLimits.acpOutputCharsMax, before + this.#kept.left);
+    this.#terminal = cutTextStart(this.#terminal + shown, max);
+    this.#kept.replace(before, this.#terminal.length);
+  }
+}
+
+const FIELD_NAMES = ['kind', 'title', 'name', 'content', 'rawOutput'] as const;
+type FieldName = (typeof FIELD_NAMES)[number];
