@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { describeWithClaudeCode } from '../../support/claude-code.ts';
 import { ClaudeServer } from '../claude-server.ts';
 import { catchUp, checkStory } from './check-story.ts';
-import { inBackground, type Moment, moments } from './disturbances.ts';
+import { combinedMoments, inBackground, type Moment, moments } from './disturbances.ts';
 import { type HostServer, openHostServer } from './host-server.ts';
 import { failsIfGap, select } from './run-scenario.ts';
 import { gapOf, type Scenario } from './scenario.ts';
@@ -13,7 +13,7 @@ const gaps: Readonly<Record<string, Scenario['knownGap']>> = {};
 
 type Row = Moment & Pick<Scenario, 'version' | 'isSmoke' | 'knownGap'>;
 
-const rows: readonly Row[] = [...moments, inBackground].map((moment) => ({ ...moment, knownGap: gaps[moment.name] }));
+const rows: readonly Row[] = [...moments, ...combinedMoments, inBackground].map((moment) => ({ ...moment, knownGap: gaps[moment.name] }));
 const closed = rows.map((row) => ({ ...row, isSmoke: row.name === 'in a tool' })).map(leaveOutRace);
 
 /**
@@ -78,7 +78,7 @@ function restartAt(
       run.isRestarted = true;
     }
     await server.restart();
-  }, 180_000);
+  }, 60_000 + 30_000 * selected.length);
   return runs;
 }
 

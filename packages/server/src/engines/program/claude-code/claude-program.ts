@@ -21,6 +21,7 @@ import { toWireBlocks } from './lines/to-content.ts';
 import { listCustomTools } from '../mcp/mcp-tools.ts';
 import { TOOL_SERVER } from '../mcp/server-names.ts';
 import { ToolServer } from './approvals/tool-server.ts';
+import { LateCalls } from './transcript/late-calls.ts';
 import { LineOrder } from './transcript/line-order.ts';
 import { SilentAgents, type SilentAgentsOptions } from './transcript/silent-agents.ts';
 import { Workflows } from './transcript/workflows.ts';
@@ -103,13 +104,22 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle 
   });
   const lines = new LineOrder({
     before: (line) => silent.before(line),
-    take: (line) => push(translator.take(line)),
+    take: (line) => {
+      push(translator.take(line));
+      lateCalls.take(line);
+    },
     onFailure: () => push(translator.missTranscript(MAIN, 'unreadable')),
     onHold: () => program.pause(),
     onRelease: () => {
       flush(0);
       pace();
     },
+  });
+  const lateCalls = new LateCalls({
+    schedule: options.schedule,
+    isKnown: (callId) => silent.isKnown(callId),
+    look: (callId) => lines.recover(() => silent.look(callId)),
+    onMissing: (callId) => tools.refuse(callId),
   });
   const workflows = new Workflows({
     schedule: options.schedule,
@@ -181,6 +191,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle 
       gateway?.session.close();
       silent.stop();
       workflows.close();
+      lateCalls.close();
       reader.readEnd(sink);
       lines.end(
         () => silent.rest(),

@@ -54,6 +54,15 @@ export class ToolServer {
     this.#onAnswered(callId);
   }
 
+  /** The call is in no transcript, so that no client can answer it. */
+  refuse(callId: string): void {
+    const call = this.#calls.get(callId);
+    if (call === undefined) return;
+    this.#calls.delete(callId);
+    const problem = 'This call was not found in the transcript of its agent, so it cannot be answered.';
+    this.#write(createMessage.toolResult(call, problem, { isError: true }));
+  }
+
   /** The call has a result, from any source. */
   forget(callId: string): void {
     this.#calls.delete(callId);

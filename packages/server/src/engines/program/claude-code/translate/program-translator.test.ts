@@ -55,6 +55,34 @@ it('[J171] the program receives its own name of a thread, whatever our name is',
   expect(translator.taskOf('task_of_an_earlier_process')).toBe('task_of_an_earlier_process');
 });
 
+it('[J503] the line of a slash command without output is nothing, and the same text of a model is a text', () => {
+  const empty = assistant(null, 'empty', { type: 'text', text: '(no content)' });
+  const synthetic = { ...empty, message: { ...empty.message, model: '<synthetic>' } };
+  expect(translate([synthetic])).toEqual([]);
+  expect(translate([empty]).map(textOf)).toContain('(no content)');
+});
+
+it.each([
+  ['refused the message', 0, { type: 'failed', reason: 'unknown', message: 'blocked by hook: Not that.' }],
+  ['stopped a turn that the model had begun', 1, { type: 'done' }],
+])('[J502] a turn is not well whose message a hook has refused: a hook that %s', (_, num_turns, outcome) => {
+  const refused = {
+    type: 'system',
+    subtype: 'informational',
+    content: 'blocked by hook: Not that.',
+    prevent_continuation: true,
+  };
+  const ended = { type: 'result', subtype: 'success', is_error: false, result: '', num_turns };
+  const init = { type: 'system', subtype: 'init', session_id: 's1' };
+  const translator = create();
+  translator.said();
+  const events = [init, refused, ended, init, { ...ended, num_turns: 0 }].flatMap((line) => translator.take(line));
+  const ends = events.filter((event) => event.type === 'turn_ended');
+  expect(ends).toMatchObject([{ outcome }, { outcome: { type: 'done' } }]);
+  // No other turn is waited for.
+  if (num_turns === 0) expect(ends[0]).toMatchObject({ isMoreToCome: false });
+});
+
 it('[J362] a failed request behind which an agent goes on is emitted before its next request, and one with which it ends is not', () => {
   const failed = { ...assistant('toolu_A', 'failed', { type: 'text', text: 'API Error: cut' }), error: 'unknown' };
   const events = translate([spawn, early, failed, late]).filter(({ key }) => key !== 'main');

@@ -5,6 +5,7 @@ import { Answers, type TapState } from './answers.ts';
 import type { Asks } from '../approvals/asks.ts';
 import { PendingWork } from './pending-work.ts';
 import type { GatewayEvent } from '../../gateway/events.ts';
+import { FailedServers } from './failed-servers.ts';
 import { placeOf } from './open-answer.ts';
 import { SubagentRetries, toRetry } from './subagent-retries.ts';
 import { Threads } from './threads.ts';
@@ -15,7 +16,7 @@ import { toEditedFile } from './to-edited-file.ts';
 import type { ToolServer } from '../approvals/tool-server.ts';
 import { toTranscriptMessage } from './to-transcript-message.ts';
 import { toTurnOutcome } from './to-turn-outcome.ts';
-import type { TranscriptProblem } from '../transcript/silent-agent.ts';
+import { blocksOf, type TranscriptProblem } from '../transcript/silent-agent.ts';
 import { Turns } from './turns.ts';
 import { noUsage, toTurnUsage } from './usage.ts';
 import { number, record, text, toJson } from '../../lines/values.ts';
@@ -53,12 +54,14 @@ export class ProgramTranslator {
   /** Calls without a result, and whose they are. */
   readonly #calls = new Map<string, string>();
   readonly #questions = new Set<string>();
-  readonly #failedServers = new Set<string>();
+  readonly #failedServers: FailedServers;
   #conversation: string | undefined;
   /** As the program reported it last. */
   #permissionMode: string | undefined;
   /** What the program called the last thing that went wrong. */
   #error: string | undefined;
+  /** Why a hook of the project kept the program from going on. */
+  #refusal: string | undefined;
   /** The last line of the main agent, as the transcript names it. */
   #lastMessage: string | undefined;
   /** Why the newest model request of an agent failed, by its key: the program prints it as a text of the agent. */
@@ -69,6 +72,7 @@ export class ProgramTranslator {
     this.#options = options;
     this.#threads = new Threads(options.agent, options.members);
     this.#answers = new Answers({ isResumed: options.isResumed });
+    this.#failedServers = new FailedServers(options.whyUnreachable);
   }
 
   /** Whether the program is about to begin a turn on its own. */
@@ -108,6 +112,7 @@ export class ProgramTranslator {
   }
 
   take(line: StreamJsonMessage): ProgramEvent[] {
+    if (isEmptyOutput(line)) return [];
     const events = this.#translator.translate(this.#named(line));
     const thread = threadOf(line, events);
     // The agent of the line is opened first.
@@ -192,7 +197,7 @@ export class ProgramTranslator {
       case 'session_meta':
         this.#permissionMode = text(line['permissionMode']) ?? this.#permissionMode;
         this.#turnStarted(event);
-        return this.#serversFailed(line['mcp_servers']);
+        return this.#emit(...this.#failedServers.take(line['mcp_servers']));
       case 'turn_complete':
         return this.#turnEnded(event, line);
       case 'run_start':
@@ -255,22 +260,10 @@ export class ProgramTranslator {
     this.#emit({ type: 'turn_started', key: MAIN });
   }
 
-  /** Each once: the list comes with every turn. */
-  #serversFailed(servers: unknown): void {
-    for (const value of Array.isArray(servers) ? servers : []) {
-      const serverName = text(record(value)?.['name']);
-      const status = text(record(value)?.['status']);
-      if (serverName === undefined || (status !== 'failed' && status !== 'needs-auth')) continue;
-      if (this.#failedServers.has(serverName)) continue;
-      this.#failedServers.add(serverName);
-      const reason = this.#options.whyUnreachable?.(serverName) ?? null;
-      this.#emit({ type: 'server_failed', key: MAIN, serverName, isLogin: status === 'needs-auth', reason });
-    }
-  }
-
   #turnEnded(event: Extract<AgentEvent, { type: 'turn_complete' }>, line: StreamJsonMessage): void {
-    const outcome = toTurnOutcome(event, this.#error);
-    this.#error = undefined;
+    const refusal = line['num_turns'] === 0 ? this.#refusal : undefined;
+    const outcome = toTurnOutcome(event, this.#error, refusal);
+    [this.#error, this.#refusal] = [undefined, undefined];
     if (outcome.type === 'done') this.#continue(MAIN);
     this.#failures.delete(MAIN);
     this.#emit(...this.#answers.endTurn(MAIN, toTurnUsage(event.usage), outcome.type !== 'done'));
@@ -363,6 +356,7 @@ export class ProgramTranslator {
     if (kind === 'control_request/mcp_message') return this.#options.tools.take(line as StreamJsonMessage);
     if (kind.startsWith('control_request')) return this.#options.onUnknownRequest(String(line['request_id']));
     if (kind === 'system/status') this.#permissionMode = text(line['permissionMode']) ?? this.#permissionMode;
+    if (kind === 'system/informational' && line['prevent_continuation'] === true) this.#refusal = text(line['content']);
     if (kind === 'system/compact_boundary') return this.#emit({ type: 'compacted', key });
     if (kind === 'system/session_state_changed' && line['state'] === 'idle') return this.#emit(...this.giveUp());
     if (kind === 'system/api_retry') return this.#emit({ key, ...toRetry(line) });
@@ -397,4 +391,10 @@ function isSaying({ type }: StreamJsonMessage): boolean {
 /** Whose line it is. One that says nothing new is of the main agent: only that one streams. */
 function threadOf(line: StreamJsonMessage, events: readonly AgentEvent[]): string | undefined {
   return events.at(-1)?.thread ?? (line['parent_tool_use_id'] === null ? MAIN : undefined);
+}
+
+/** 2.1.197 prints a slash command without output as a message of its own. */
+function isEmptyOutput({ type, message }: StreamJsonMessage): boolean {
+  if (type !== 'assistant' || message?.['model'] !== '<synthetic>') return false;
+  return blocksOf({ type, message })[0]?.['text'] === '(no content)';
 }
