@@ -160,6 +160,24 @@ export const combinedMoments: readonly Moment[] = [
     },
   },
   {
+    name: 'in a custom tool of an agent of an agent',
+    agent: {
+      tools: [toolset('always_allow'), form],
+      roster: [
+        member('middle', [{ say: 'I delegate.' }, delegate('deep', 'deep', '')], [{ say: 'Never.' }]),
+        {
+          ...member('deep', [{ say: 'I call.' }, { call: 'mcp__fleetloom__form', input: {} }], [{ say: 'Never.' }]),
+          tools: [toolset('always_allow'), form],
+        },
+      ],
+    },
+    reach: async (run) => {
+      await run.server.client.beta.sessions.update(run.session, { metadata: { 'claude_code.depth': run.depthMax } });
+      await run.say(`Go. ${thenOn([{ say: 'I begin.' }, delegate('middle', 'middle', '')])}`);
+      await run.needs(1);
+    },
+  },
+  {
     name: 'while requests of the main agent are retried',
     reach: async (run) => {
       const fail = { fail: { status: 529, times: 50, retry_after_s: 20 } };
@@ -208,10 +226,17 @@ export const combinedMoments: readonly Moment[] = [
     name: 'with a further run of a sub-agent',
     agent: { roster: [{ name: 'worker' }] },
     reach: async (run) => {
-      const child = script([{ say: 'First.' }, bash('echo one')], [{ say: 'First report.' }], [{ say: 'I do.' }, bash(FOREVER)]);
+      const child = script(
+        [{ say: 'First.' }, bash('echo one')],
+        [{ say: 'First report.' }],
+        [{ say: 'I do.' }, bash(FOREVER)],
+      );
       const cases = [
         { match: 'And now', turn: [{ say: 'I go on.' }] },
-        { match: '^a[0-9a-f]{16}', turn: [{ call: 'SendMessage', input: { to: '{{last_user}}', message: 'More.', summary: 'More please' } }] },
+        {
+          match: '^a[0-9a-f]{16}',
+          turn: [{ call: 'SendMessage', input: { to: '{{last_user}}', message: 'More.', summary: 'More please' } }],
+        },
         { match: 'Go\\.', turn: [delegate('worker', 'look', child)] },
         { match: 'task-notification', turn: [{ sleep_ms: 5_000 }, { say: 'It is over.' }] },
         { match: 'First report', turn: [{ say: 'One.' }] },

@@ -13,7 +13,10 @@ const gaps: Readonly<Record<string, Scenario['knownGap']>> = {};
 
 type Row = Moment & Pick<Scenario, 'version' | 'isSmoke' | 'knownGap'>;
 
-const rows: readonly Row[] = [...moments, ...combinedMoments, inBackground].map((moment) => ({ ...moment, knownGap: gaps[moment.name] }));
+const rows: readonly Row[] = [...moments, ...combinedMoments, inBackground].map((moment) => ({
+  ...moment,
+  knownGap: gaps[moment.name],
+}));
 const closed = rows.map((row) => ({ ...row, isSmoke: row.name === 'in a tool' })).map(leaveOutRace);
 
 /**
@@ -66,19 +69,22 @@ function restartAt(
   open: () => Promise<ClaudeServer>,
 ): Map<string, ScenarioRun> {
   const runs = new Map<string, ScenarioRun>();
-  beforeAll(async () => {
-    const server = await open();
-    for (const [name, { agent = {}, reach }] of selected) {
-      const session = await server.createSession(agent);
-      const run = new ScenarioRun({ server, session, version, patienceMs: 30_000 });
-      runs.set(name, run);
-      await run.follow();
-      await reach(run);
-      await run.isWritten();
-      run.isRestarted = true;
-    }
-    await server.restart();
-  }, 60_000 + 30_000 * selected.length);
+  beforeAll(
+    async () => {
+      const server = await open();
+      for (const [name, { agent = {}, reach }] of selected) {
+        const session = await server.createSession(agent);
+        const run = new ScenarioRun({ server, session, version, patienceMs: 30_000 });
+        runs.set(name, run);
+        await run.follow();
+        await reach(run);
+        await run.isWritten();
+        run.isRestarted = true;
+      }
+      await server.restart();
+    },
+    60_000 + 30_000 * selected.length,
+  );
   return runs;
 }
 

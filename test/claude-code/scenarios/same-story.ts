@@ -137,9 +137,7 @@ function isSameResult({ name, result: expected }: Call, { result: actual }: Call
   if (expected.isError !== actual.isError || expected.isInterrupted !== actual.isInterrupted) return false;
   // The log has what the person answered, the transcript the sentence that the program made of it.
   if (name === 'AskUserQuestion') return toAnswers(actual.content).every((each) => expected.content.includes(each));
-  return actual.isGiven === true
-    ? expected.content.startsWith(actual.content)
-    : expected.content === actual.content;
+  return actual.isGiven === true ? expected.content.startsWith(actual.content) : expected.content === actual.content;
 }
 
 /** A text, or a JSON object of texts by their questions. */

@@ -181,7 +181,8 @@ function readSystem(story: StoryBuilder, key: string, { subtype, content }: Tran
 
 /** A message that a hook refused is only in the sentence about that. */
 function readRefusal(story: StoryBuilder, key: string, content: string): void {
-  const [, refused] = /^UserPromptSubmit operation blocked by hook:[^]*\n\nOriginal prompt: ([^]*)$/.exec(content) ?? [];
+  const [, refused] =
+    /^UserPromptSubmit operation blocked by hook:[^]*\n\nOriginal prompt: ([^]*)$/.exec(content) ?? [];
   if (refused === undefined) return;
   story.add(key, { kind: 'input', text: refused });
   story.add(key, { kind: 'error', text: content });

@@ -17,6 +17,7 @@ import { isOversizedLine } from '../process/oversized-line.ts';
 import { type ProcessOptions, ProgramProcess } from '../process/process.ts';
 import { ProgramTranslator } from './translate/program-translator.ts';
 import { toAgents, toArguments } from './launch/to-arguments.ts';
+import { isEmptyOutput } from './lines/is-empty-output.ts';
 import { toWireBlocks } from './lines/to-content.ts';
 import { listCustomTools } from '../mcp/mcp-tools.ts';
 import { TOOL_SERVER } from '../mcp/server-names.ts';
@@ -132,7 +133,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle 
   const sink: LineSink = {
     bytes: isOversizedLine,
     message: (line) => {
-      if (prompts.takeReport(line) || requests.take(line)) return;
+      if (isEmptyOutput(line) || prompts.takeReport(line) || requests.take(line)) return;
       for (const each of workflows.expand(line)) lines.push(each);
     },
     // A line that cannot be read is lost, and the next one is read as if nothing had happened.

@@ -1,6 +1,6 @@
 import type { StreamJsonMessage } from '@fleetloom/protocol/stream-json';
 import { programLimits } from '../../limits.ts';
-import { record, text } from '../../lines/values.ts';
+import { calledBy } from '../lines/called-by.ts';
 import type { Cancel, Schedule } from '../../../../base/schedule.ts';
 
 /** Options of finding calls that no line has. */
@@ -48,12 +48,4 @@ export class LateCalls {
     };
     this.#waiting.set(callId, this.#options.schedule(next, programLimits.transcriptCallPollMs));
   }
-}
-
-/** The call whose result the line requests. */
-function calledBy(line: StreamJsonMessage): string | undefined {
-  if (line.type !== 'control_request') return undefined;
-  const message = record(record(line['request'])?.['message']);
-  if (message?.['method'] !== 'tools/call') return undefined;
-  return text(record(record(message['params'])?.['_meta'])?.['claudecode/toolUseId']);
 }

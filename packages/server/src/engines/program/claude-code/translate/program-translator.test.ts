@@ -55,13 +55,6 @@ it('[J171] the program receives its own name of a thread, whatever our name is',
   expect(translator.taskOf('task_of_an_earlier_process')).toBe('task_of_an_earlier_process');
 });
 
-it('[J503] the line of a slash command without output is nothing, and the same text of a model is a text', () => {
-  const empty = assistant(null, 'empty', { type: 'text', text: '(no content)' });
-  const synthetic = { ...empty, message: { ...empty.message, model: '<synthetic>' } };
-  expect(translate([synthetic])).toEqual([]);
-  expect(translate([empty]).map(textOf)).toContain('(no content)');
-});
-
 it.each([
   ['refused the message', 0, { type: 'failed', reason: 'unknown', message: 'blocked by hook: Not that.' }],
   ['stopped a turn that the model had begun', 1, { type: 'done' }],
@@ -121,3 +114,27 @@ function said(id: string, block: WireBlock) {
 function textOf(event: ProgramEvent): string {
   return event.type === 'block_ended' && event.content.type === 'text' ? event.content.text : '';
 }
+
+it.each([
+  ['after its line', [0, 1]],
+  ['before its line, which a transcript has', [1, 0]],
+])(
+  '[J504] the request of an answer ends when the program waits for a custom tool call of that answer, %s',
+  (_, order) => {
+    const called = assistant('toolu_A', 'called', {
+      type: 'tool_use',
+      id: 'toolu_C',
+      name: 'mcp__fleetloom__form',
+      input: {},
+    });
+    const params = { name: 'form', _meta: { 'claudecode/toolUseId': 'toolu_C' } };
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+    const waits = {
+      type: 'control_request',
+      request_id: 'r2',
+      request: { subtype: 'mcp_message', server_name: 'fleetloom', message },
+    };
+    const events = translate([spawn, ...order.map((at) => [called, waits][at]!)]).filter(({ key }) => key !== 'main');
+    expect(events.map(({ type }) => type).slice(-3)).toEqual(['request_started', 'call', 'request_ended']);
+  },
+);

@@ -9,6 +9,7 @@ import { FailedServers } from './failed-servers.ts';
 import { placeOf } from './open-answer.ts';
 import { SubagentRetries, toRetry } from './subagent-retries.ts';
 import { Threads } from './threads.ts';
+import { calledBy } from '../lines/called-by.ts';
 import { toResultBlocks } from '../lines/to-content.ts';
 import { toAskKind } from '../approvals/to-ask-kind.ts';
 import { type CallTool, QUESTION_TOOL } from '../approvals/tool-policy.ts';
@@ -16,7 +17,7 @@ import { toEditedFile } from './to-edited-file.ts';
 import type { ToolServer } from '../approvals/tool-server.ts';
 import { toTranscriptMessage } from './to-transcript-message.ts';
 import { toTurnOutcome } from './to-turn-outcome.ts';
-import { blocksOf, type TranscriptProblem } from '../transcript/silent-agent.ts';
+import type { TranscriptProblem } from '../transcript/silent-agent.ts';
 import { Turns } from './turns.ts';
 import { noUsage, toTurnUsage } from './usage.ts';
 import { number, record, text, toJson } from '../../lines/values.ts';
@@ -112,7 +113,6 @@ export class ProgramTranslator {
   }
 
   take(line: StreamJsonMessage): ProgramEvent[] {
-    if (isEmptyOutput(line)) return [];
     const events = this.#translator.translate(this.#named(line));
     const thread = threadOf(line, events);
     // The agent of the line is opened first.
@@ -312,6 +312,7 @@ export class ProgramTranslator {
     const tool = this.#toolOf(thread, name);
     const shown = tool.kind === 'denied' ? ({ kind: 'builtin', permission: 'deny' } as const) : tool;
     this.#emit({ type: 'call', key, callId, name, input: toJson(input), tool: shown }, ...settled);
+    if (this.#options.tools.isWaiting(callId)) this.#emit(...this.#answers.endUnannounced(key));
   }
 
   #result(thread: string, event: Extract<AgentEvent, { type: 'tool_result' }>, structured: unknown): void {
@@ -353,19 +354,22 @@ export class ProgramTranslator {
       const content = { type: 'opaque', raw: line as never } as const;
       return this.#emit(...(this.#answers.openOf(key)?.settleOpaque(placeOf(event), content) ?? []));
     }
-    if (kind === 'control_request/mcp_message') return this.#options.tools.take(line as StreamJsonMessage);
+    if (kind === 'control_request/mcp_message') return this.#serve(line as StreamJsonMessage);
     if (kind.startsWith('control_request')) return this.#options.onUnknownRequest(String(line['request_id']));
     if (kind === 'system/status') this.#permissionMode = text(line['permissionMode']) ?? this.#permissionMode;
     if (kind === 'system/informational' && line['prevent_continuation'] === true) this.#refusal = text(line['content']);
     if (kind === 'system/compact_boundary') return this.#emit({ type: 'compacted', key });
     if (kind === 'system/session_state_changed' && line['state'] === 'idle') return this.#emit(...this.giveUp());
     if (kind === 'system/api_retry') return this.#emit({ key, ...toRetry(line) });
-    if (kind === 'tool_progress') return this.#subagentRetry(line);
+    const reported = kind === 'tool_progress' ? this.#retries.takeLine(line) : null;
+    if (reported !== null) this.#emit({ key: reported.key, ...reported.retry });
   }
 
-  #subagentRetry(line: Record<string, unknown>): void {
-    const reported = this.#retries.takeLine(line);
-    if (reported !== null) this.#emit({ key: reported.key, ...reported.retry });
+  /** A custom tool call waits for its result: nothing more comes of the answer that made it. */
+  #serve(line: StreamJsonMessage): void {
+    this.#options.tools.take(line);
+    const thread = this.#calls.get(calledBy(line) ?? '');
+    if (thread !== undefined) this.#emit(...this.#answers.endUnannounced(this.#key(thread)));
   }
 
   #toolOf(thread: string, name: string): CallTool {
@@ -391,10 +395,4 @@ function isSaying({ type }: StreamJsonMessage): boolean {
 /** Whose line it is. One that says nothing new is of the main agent: only that one streams. */
 function threadOf(line: StreamJsonMessage, events: readonly AgentEvent[]): string | undefined {
   return events.at(-1)?.thread ?? (line['parent_tool_use_id'] === null ? MAIN : undefined);
-}
-
-/** 2.1.197 prints a slash command without output as a message of its own. */
-function isEmptyOutput({ type, message }: StreamJsonMessage): boolean {
-  if (type !== 'assistant' || message?.['model'] !== '<synthetic>') return false;
-  return blocksOf({ type, message })[0]?.['text'] === '(no content)';
 }
