@@ -1,7 +1,7 @@
 import { script } from '../../../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { bash, delegate, toolset } from '../../claude-server.ts';
 import type { Scenario } from '../scenario.ts';
-import { workers, fails, launch, when, below, member, look, allowAll, deepen } from './steps.ts';
+import { workers, launch, when, below, member, allowAll, deepen } from './steps.ts';
 
 /** Background work, results and tools of every kind. */
 export const workScenarios: readonly Scenario[] = [
