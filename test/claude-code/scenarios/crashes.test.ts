@@ -1,14 +1,14 @@
 import { it } from 'vitest';
 import { script } from '../../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { describeWithClaudeCode } from '../../support/claude-code.ts';
-import { moments } from './disturbances.ts';
+import { combinedMoments, moments } from './disturbances.ts';
 import { runScenario, select } from './run-scenario.ts';
 import type { Scenario } from './scenario.ts';
 import { shareClaudeServer } from './shared-server.ts';
 
 const gaps: Readonly<Record<string, Scenario['knownGap']>> = {};
 
-const scenarios: readonly Scenario[] = moments.map(({ name, agent = {}, reach }) => ({
+const scenarios: readonly Scenario[] = [...moments, ...combinedMoments].map(({ name, agent = {}, reach }) => ({
   name: `the program is killed ${name}`,
   agent,
   isDisturbed: true,

@@ -133,3 +133,134 @@ export const inBackground: Moment = {
     await run.hasFile('begun');
   },
 };
+
+const form = { type: 'custom', name: 'form', description: 'Asks', input_schema: { type: 'object', properties: {} } };
+
+/** Two or more of the same at once. */
+export const combinedMoments: readonly Moment[] = [
+  {
+    name: 'in a question, and an approval and a custom tool of sub-agents',
+    agent: {
+      roster: [
+        { name: 'asker', tools: [toolset('always_ask')] },
+        { name: 'caller', tools: [form] },
+      ],
+    },
+    reach: async (run) => {
+      const options = ['Red', 'Blue'].map((label) => ({ label, description: label }));
+      const questions = [{ question: 'Which colour?', header: 'Colour', options, multiSelect: false }];
+      const fill = { call: 'mcp__fleetloom__form', input: {} };
+      const all = [
+        delegate('asker', 'ask', script([{ say: 'I ask.' }, bash('echo one')], [{ say: 'Never.' }])),
+        delegate('caller', 'call', script([{ say: 'I call.' }, fill], [{ say: 'Never.' }])),
+        { call: 'AskUserQuestion', input: { questions } },
+      ];
+      await run.say(`Go. ${thenOn(all)}`);
+      await run.needs(3);
+    },
+  },
+  {
+    name: 'in a custom tool of an agent of an agent',
+    agent: {
+      tools: [toolset('always_allow'), form],
+      roster: [
+        member('middle', [{ say: 'I delegate.' }, delegate('deep', 'deep', '')], [{ say: 'Never.' }]),
+        {
+          ...member('deep', [{ say: 'I call.' }, { call: 'mcp__fleetloom__form', input: {} }], [{ say: 'Never.' }]),
+          tools: [toolset('always_allow'), form],
+        },
+      ],
+    },
+    reach: async (run) => {
+      await run.server.client.beta.sessions.update(run.session, { metadata: { 'claude_code.depth': run.depthMax } });
+      await run.say(`Go. ${thenOn([{ say: 'I begin.' }, delegate('middle', 'middle', '')])}`);
+      await run.needs(1);
+    },
+  },
+  {
+    name: 'while requests of the main agent are retried',
+    reach: async (run) => {
+      const fail = { fail: { status: 529, times: 50, retry_after_s: 20 } };
+      await run.say(`Go. ${thenOn([fail, { say: 'Never.' }])}`);
+      await run.receives((event) => event.type === 'request_retrying');
+    },
+  },
+  {
+    name: 'with three sub-agents in their third text',
+    agent: { roster: [{ name: 'worker' }] },
+    reach: async (run) => {
+      const texts = (name: string) => [
+        { say: `${name} one.` },
+        { think: `${name} thinks.` },
+        { say: `${name} two.` },
+        { say: `${name} open.`, chunks: 2, every_ms: 600_000 },
+      ];
+      const all = ['a', 'b', 'c'].map((name) => delegate('worker', name, script(texts(name))));
+      await run.say(`Go. ${thenOn([{ say: 'I delegate.' }, ...all])}`);
+      for (const name of ['a', 'b', 'c']) await run.hears(`${name} two.`);
+    },
+  },
+  {
+    name: 'with a sub-agent in the background that asks, and a command',
+    agent: { roster: [{ name: 'asker', tools: [toolset('always_ask')] }] },
+    reach: async (run) => {
+      const prompt = `Look. ${script([{ say: 'I ask.' }, bash('echo one')], [{ say: 'Never.' }])}`;
+      const agent = { subagent_type: 'asker', description: 'look', prompt, run_in_background: true };
+      const command = { command: FOREVER, description: 'Never ends', run_in_background: true };
+      const cases = [
+        { match: 'And now', turn: [{ say: 'I go on.' }] },
+        { match: 'task-notification', turn: [{ sleep_ms: 5_000 }, { say: 'It is over.' }] },
+        { match: 'Async agent launched|running in background', turn: [{ say: 'Under way.' }] },
+      ];
+      const turn = [
+        { call: 'Agent', input: agent },
+        { call: 'Bash', input: command },
+      ];
+      await run.say(`Go. <script>${JSON.stringify({ when: cases, else: turn }).replaceAll('<', '\\u003c')}</script>`);
+      await run.hears('Under way.');
+      await run.hasFile('begun');
+      await run.needs(1);
+    },
+  },
+  {
+    name: 'with a further run of a sub-agent',
+    agent: { roster: [{ name: 'worker' }] },
+    reach: async (run) => {
+      const child = script(
+        [{ say: 'First.' }, bash('echo one')],
+        [{ say: 'First report.' }],
+        [{ say: 'I do.' }, bash(FOREVER)],
+      );
+      const cases = [
+        { match: 'And now', turn: [{ say: 'I go on.' }] },
+        {
+          match: '^a[0-9a-f]{16}',
+          turn: [{ call: 'SendMessage', input: { to: '{{last_user}}', message: 'More.', summary: 'More please' } }],
+        },
+        { match: 'Go\\.', turn: [delegate('worker', 'look', child)] },
+        { match: 'task-notification', turn: [{ sleep_ms: 5_000 }, { say: 'It is over.' }] },
+        { match: 'First report', turn: [{ say: 'One.' }] },
+      ];
+      const turn = [{ say: 'Asked.' }];
+      await run.ask(`Go. <script>${JSON.stringify({ when: cases, else: turn }).replaceAll('<', '\\u003c')}</script>`);
+      const { frames } = await run.server.log(run.session);
+      const created = frames.find(({ type }) => type === 'session.thread_created');
+      await run.say(created?.type === 'session.thread_created' ? String(created.payload.program_key) : '');
+      await run.hasFile('begun');
+      await run.hears('Asked.');
+    },
+  },
+  {
+    name: 'with a message that the agent has not read',
+    reach: async (run) => {
+      const cases = [
+        { match: 'And now', turn: [{ say: 'I go on.' }] },
+        { match: 'think of this', turn: [{ say: 'I have read it.' }] },
+      ];
+      const turn = [{ say: 'I begin.' }, bash(FOREVER)];
+      await run.say(`Go. <script>${JSON.stringify({ when: cases, else: turn }).replaceAll('<', '\\u003c')}</script>`);
+      await run.hasFile('begun');
+      await run.say('And think of this.');
+    },
+  },
+];

@@ -2,7 +2,7 @@ import { it } from 'vitest';
 import { script } from '../../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { describeWithClaudeCode } from '../../support/claude-code.ts';
 import { bash, delegate } from '../claude-server.ts';
-import { moments } from './disturbances.ts';
+import { combinedMoments, moments } from './disturbances.ts';
 import { runScenario, select } from './run-scenario.ts';
 import type { Scenario } from './scenario.ts';
 import { shareClaudeServer } from './shared-server.ts';
@@ -10,7 +10,7 @@ import { shareClaudeServer } from './shared-server.ts';
 const gaps: Readonly<Record<string, Scenario['knownGap']>> = {};
 
 const scenarios: readonly Scenario[] = [
-  ...moments.map(
+  ...[...moments, ...combinedMoments].map(
     ({ name, agent = {}, reach }): Scenario => ({
       name: `an interrupt ${name}`,
       agent,

@@ -104,7 +104,7 @@ class LogReader {
       case 'agent.mcp_tool_result':
         return this.#end(key, payload.mcp_tool_use_id, payload);
       case 'user.custom_tool_result':
-        return this.#end(key, payload.custom_tool_use_id, { ...payload, is_interrupted: false });
+        return this.#end(key, payload.custom_tool_use_id, { ...payload, is_interrupted: false }, true);
       case 'session.error':
         return this.#fail(key, payload);
       default:
@@ -151,11 +151,13 @@ class LogReader {
     key: string,
     eventId: string,
     result: { readonly content: unknown; readonly is_error: boolean; readonly is_interrupted: boolean },
+    isGiven = false,
   ): void {
     this.#story.end(key, this.#calls.get(eventId) ?? eventId, {
       isError: result.is_error,
       isInterrupted: result.is_interrupted,
       content: toPlainContent(result.content),
+      ...(isGiven ? { isGiven } : {}),
     });
   }
 }

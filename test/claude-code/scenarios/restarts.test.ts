@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { describeWithClaudeCode } from '../../support/claude-code.ts';
 import { ClaudeServer } from '../claude-server.ts';
 import { catchUp, checkStory } from './check-story.ts';
-import { inBackground, type Moment, moments } from './disturbances.ts';
+import { combinedMoments, inBackground, type Moment, moments } from './disturbances.ts';
 import { type HostServer, openHostServer } from './host-server.ts';
 import { failsIfGap, select } from './run-scenario.ts';
 import { gapOf, type Scenario } from './scenario.ts';
@@ -13,7 +13,10 @@ const gaps: Readonly<Record<string, Scenario['knownGap']>> = {};
 
 type Row = Moment & Pick<Scenario, 'version' | 'isSmoke' | 'knownGap'>;
 
-const rows: readonly Row[] = [...moments, inBackground].map((moment) => ({ ...moment, knownGap: gaps[moment.name] }));
+const rows: readonly Row[] = [...moments, ...combinedMoments, inBackground].map((moment) => ({
+  ...moment,
+  knownGap: gaps[moment.name],
+}));
 const closed = rows.map((row) => ({ ...row, isSmoke: row.name === 'in a tool' })).map(leaveOutRace);
 
 /**
@@ -66,19 +69,22 @@ function restartAt(
   open: () => Promise<ClaudeServer>,
 ): Map<string, ScenarioRun> {
   const runs = new Map<string, ScenarioRun>();
-  beforeAll(async () => {
-    const server = await open();
-    for (const [name, { agent = {}, reach }] of selected) {
-      const session = await server.createSession(agent);
-      const run = new ScenarioRun({ server, session, version, patienceMs: 30_000 });
-      runs.set(name, run);
-      await run.follow();
-      await reach(run);
-      await run.isWritten();
-      run.isRestarted = true;
-    }
-    await server.restart();
-  }, 180_000);
+  beforeAll(
+    async () => {
+      const server = await open();
+      for (const [name, { agent = {}, reach }] of selected) {
+        const session = await server.createSession(agent);
+        const run = new ScenarioRun({ server, session, version, patienceMs: 30_000 });
+        runs.set(name, run);
+        await run.follow();
+        await reach(run);
+        await run.isWritten();
+        run.isRestarted = true;
+      }
+      await server.restart();
+    },
+    60_000 + 30_000 * selected.length,
+  );
   return runs;
 }
 

@@ -132,3 +132,30 @@ it('[J337] a message may be in the log before it is taken up, and not after', ()
   expect(findDifferences(late, story(items), options)).toEqual([]);
   expect(findDifferences(story(items), late, options)).not.toEqual([]);
 });
+
+it('[J337] messages that the program takes up at once may be one in the transcript, and none of them may be missing or late', () => {
+  const input = (text: string): Item => ({ kind: 'input', text });
+  const joined = story([input('One.\nTwo.Three.'), ...items.slice(1)]);
+  const apart = ['One.', 'Two.', 'Three.'].map(input);
+  expect(findDifferences(joined, story([...apart, ...items.slice(1)]), options)).toEqual([]);
+  for (let at = 0; at < apart.length; at++) {
+    expect(findDifferences(joined, story([...apart.toSpliced(at, 1), ...items.slice(1)]), options)).not.toEqual([]);
+  }
+  const late = [...apart.slice(0, 2), items[1]!, apart[2]!, ...items.slice(2)];
+  expect(findDifferences(joined, story(late), options)).not.toEqual([]);
+  expect(findDifferences(joined, story([...apart, input('Four.'), ...items.slice(1)]), options)).not.toEqual([]);
+});
+
+it('[J337] the program may add notes behind what a client gave, and to an answer the sentence around it', () => {
+  const given = (name: string, content: string, isGiven?: boolean): Story => {
+    const result = { isError: false, isInterrupted: false, content, ...(isGiven ? { isGiven } : {}) };
+    return story([{ kind: 'call', id: 'toolu_1', name, input: '{}', result }]);
+  };
+  const noted = given('form', 'filled\n[a note]');
+  expect(findDifferences(noted, given('form', 'filled', true), options)).toEqual([]);
+  expect(findDifferences(noted, given('form', 'filled'), options)).not.toEqual([]);
+  expect(findDifferences(noted, given('form', 'another', true), options)).not.toEqual([]);
+  const sentence = given('AskUserQuestion', 'Answered: "Which?"="Red".');
+  expect(findDifferences(sentence, given('AskUserQuestion', '{"Which?":"Red"}', true), options)).toEqual([]);
+  expect(findDifferences(sentence, given('AskUserQuestion', '{"Which?":"Blue"}', true), options)).not.toEqual([]);
+});

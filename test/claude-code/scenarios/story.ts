@@ -32,6 +32,8 @@ export interface Result {
   /** The log closed the call without a result of the program. */
   readonly isInterrupted: boolean;
   readonly content: string;
+  /** A client gave it. The program may add notes of its own for the model. */
+  readonly isGiven?: boolean;
 }
 
 export interface ThreadStory {
@@ -172,8 +174,10 @@ export function toSortedJson(value: unknown): string {
 export function toPlainContent(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
-  const parts = content.map((block: { readonly type?: unknown; readonly text?: unknown }) =>
-    block.type === 'text' ? String(block.text) : `[${String(block.type)}]`,
-  );
+  const parts = content.map((block: { readonly type?: unknown; readonly text?: unknown }) => {
+    // The log has it as the text that it is in JSON.
+    if (block.type === 'tool_reference') return JSON.stringify(block);
+    return block.type === 'text' ? String(block.text) : `[${String(block.type)}]`;
+  });
   return parts.filter((part) => part !== '').join('\n');
 }

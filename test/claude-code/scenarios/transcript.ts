@@ -172,10 +172,20 @@ function readAttachment(story: StoryBuilder, key: string, { attachment }: Transc
 /** Slash commands and their output, and compactions. */
 function readSystem(story: StoryBuilder, key: string, { subtype, content }: TranscriptLine): void {
   if (subtype === 'compact_boundary') return story.add(key, { kind: 'compacted', text: '' });
+  if (subtype === 'informational') return readRefusal(story, key, String(content));
   if (subtype !== 'local_command') return;
   const [, output] = /^<local-command-stdout>([^]*)<\/local-command-stdout>$/.exec(String(content)) ?? [];
   if (output === undefined) story.add(key, { kind: 'input', text: String(content) });
-  else story.add(key, { kind: 'text', text: output.trim() });
+  else if (output.trim() !== '') story.add(key, { kind: 'text', text: output.trim() });
+}
+
+/** A message that a hook refused is only in the sentence about that. */
+function readRefusal(story: StoryBuilder, key: string, content: string): void {
+  const [, refused] =
+    /^UserPromptSubmit operation blocked by hook:[^]*\n\nOriginal prompt: ([^]*)$/.exec(content) ?? [];
+  if (refused === undefined) return;
+  story.add(key, { kind: 'input', text: refused });
+  story.add(key, { kind: 'error', text: content });
 }
 
 function toBlocks({ message }: TranscriptLine): readonly Block[] {

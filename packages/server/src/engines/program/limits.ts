@@ -135,6 +135,9 @@ export const programLimits = {
   /** How long the server waits for the transcript of a sub-agent, and how often it looks. */
   transcriptWaitMs: 5_000,
   transcriptPollMs: 25,
+  /** How long the server looks for a custom tool call that no line has, and how often. */
+  transcriptCallMs: 30_000,
+  transcriptCallPollMs: 100,
   /** How long a permission request waits for the line that lists its agent, if a workflow runs. */
   workflowAgentMs: 3_000,
   /**

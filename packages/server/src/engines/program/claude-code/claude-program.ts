@@ -18,10 +18,12 @@ import { type ProcessOptions, ProgramProcess } from '../process/process.ts';
 import { ProgramEvents } from '../process/program-events.ts';
 import { ProgramTranslator } from './translate/program-translator.ts';
 import { toAgents, toArguments } from './launch/to-arguments.ts';
+import { isEmptyOutput } from './lines/is-empty-output.ts';
 import { toWireBlocks } from './lines/to-content.ts';
 import { listCustomTools } from '../mcp/mcp-tools.ts';
 import { TOOL_SERVER } from '../mcp/server-names.ts';
 import { ToolServer } from './approvals/tool-server.ts';
+import { LateCalls } from './transcript/late-calls.ts';
 import { LineOrder } from './transcript/line-order.ts';
 import { SilentAgents, type SilentAgentsOptions } from './transcript/silent-agents.ts';
 import { Workflows } from './transcript/workflows.ts';
@@ -103,13 +105,22 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle 
   });
   const lines = new LineOrder({
     before: (line) => silent.before(line),
-    take: (line) => push(translator.take(line)),
+    take: (line) => {
+      push(translator.take(line));
+      lateCalls.take(line);
+    },
     onFailure: () => push(translator.missTranscript(MAIN, 'unreadable')),
     onHold: () => program.pause(),
     onRelease: () => {
       flush(0);
       pace();
     },
+  });
+  const lateCalls = new LateCalls({
+    schedule: options.schedule,
+    isKnown: (callId) => silent.isKnown(callId),
+    look: (callId) => lines.recover(() => silent.look(callId)),
+    onMissing: (callId) => tools.refuse(callId),
   });
   const workflows = new Workflows({
     schedule: options.schedule,
@@ -122,7 +133,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle 
   const sink: LineSink = {
     bytes: isOversizedLine,
     message: (line) => {
-      if (prompts.takeReport(line) || requests.take(line)) return;
+      if (isEmptyOutput(line) || prompts.takeReport(line) || requests.take(line)) return;
       for (const each of workflows.expand(line)) lines.push(each);
     },
     // A line that cannot be read is lost, and the next one is read as if nothing had happened.
@@ -181,6 +192,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle 
       gateway?.session.close();
       silent.stop();
       workflows.close();
+      lateCalls.close();
       contain(() => reader.readEnd(sink));
       lines.end(
         () => silent.rest(),

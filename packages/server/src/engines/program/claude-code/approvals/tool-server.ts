@@ -2,6 +2,7 @@ import type { CustomTool } from '@fleetloom/protocol/managed-agents';
 import { createMessage, type StreamJsonMessage } from '@fleetloom/protocol/stream-json';
 import { type ClientResult, McpTools, toMcpContent, toUnknownMethod } from '../../mcp/mcp-tools.ts';
 import { record, text } from '../../lines/values.ts';
+import { calledBy } from '../lines/called-by.ts';
 
 /**
  * The MCP server with the custom tools of the agents. The program reaches it through its own output and input, and says
@@ -35,7 +36,7 @@ export class ToolServer {
     const message = record(record(line['request'])?.['message']);
     const method = text(message?.['method']);
     const params = record(message?.['params']);
-    if (method === 'tools/call') return this.#call(line, text(record(params?.['_meta'])?.['claudecode/toolUseId']));
+    if (method === 'tools/call') return this.#call(line, calledBy(line));
     const id = (message?.['id'] ?? 0) as string | number;
     const response = { jsonrpc: '2.0' as const, id };
     // Notifications want an answer too.
@@ -52,6 +53,20 @@ export class ToolServer {
     this.#calls.delete(callId);
     this.#write(createMessage.toolResult(call, toMcpContent(result.content), { isError: result.isError }));
     this.#onAnswered(callId);
+  }
+
+  /** The program waits for the result of the call. */
+  isWaiting(callId: string): boolean {
+    return this.#calls.has(callId);
+  }
+
+  /** The call is in no transcript, so that no client can answer it. */
+  refuse(callId: string): void {
+    const call = this.#calls.get(callId);
+    if (call === undefined) return;
+    this.#calls.delete(callId);
+    const problem = 'This call was not found in the transcript of its agent, so it cannot be answered.';
+    this.#write(createMessage.toolResult(call, problem, { isError: true }));
   }
 
   /** The call has a result, from any source. */

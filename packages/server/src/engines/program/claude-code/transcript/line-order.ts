@@ -39,6 +39,11 @@ export class LineOrder {
     else this.#after(before(), end);
   }
 
+  /** Takes what can be recovered now, behind the lines that wait and before those that follow. */
+  recover(before: () => Promise<void> | undefined): void {
+    this.end(before, () => {});
+  }
+
   #take(line: StreamJsonMessage): void {
     this.#after(this.#options.before(line), () => this.#options.take(line));
   }

@@ -72,6 +72,26 @@ export class SilentAgents {
     return open.length === 0 ? undefined : this.#recoverAll(open);
   }
 
+  /** A line or a transcript had the call. */
+  isKnown(callId: string): boolean {
+    return this.#calls.has(callId);
+  }
+
+  /** What agents have written by now, if one of them may have made this call, which no line has. */
+  look(callId: string): Promise<void> | undefined {
+    if (this.isKnown(callId)) return undefined;
+    const open = [...this.#agents.values()].filter((agent) => this.#isSilent(agent));
+    return open.length === 0 ? undefined : this.#lookAt(open);
+  }
+
+  async #lookAt(agents: readonly SilentAgent[]): Promise<void> {
+    for (const agent of agents) {
+      await this.#readParent(agent);
+      if (this.#isMade(agent)) await this.#read(agent, 'due');
+      this.#report(agent);
+    }
+  }
+
   /** The program has ended: nothing is waited for any more. */
   stop(): void {
     this.#isStopped = true;

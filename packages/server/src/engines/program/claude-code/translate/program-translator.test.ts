@@ -55,6 +55,27 @@ it('[J171] the program receives its own name of a thread, whatever our name is',
   expect(translator.taskOf('task_of_an_earlier_process')).toBe('task_of_an_earlier_process');
 });
 
+it.each([
+  ['refused the message', 0, { type: 'failed', reason: 'unknown', message: 'blocked by hook: Not that.' }],
+  ['stopped a turn that the model had begun', 1, { type: 'done' }],
+])('[J502] a turn is not well whose message a hook has refused: a hook that %s', (_, num_turns, outcome) => {
+  const refused = {
+    type: 'system',
+    subtype: 'informational',
+    content: 'blocked by hook: Not that.',
+    prevent_continuation: true,
+  };
+  const ended = { type: 'result', subtype: 'success', is_error: false, result: '', num_turns };
+  const init = { type: 'system', subtype: 'init', session_id: 's1' };
+  const translator = create();
+  translator.said();
+  const events = [init, refused, ended, init, { ...ended, num_turns: 0 }].flatMap((line) => translator.take(line));
+  const ends = events.filter((event) => event.type === 'turn_ended');
+  expect(ends).toMatchObject([{ outcome }, { outcome: { type: 'done' } }]);
+  // No other turn is waited for.
+  if (num_turns === 0) expect(ends[0]).toMatchObject({ isMoreToCome: false });
+});
+
 it('[J362] a failed request behind which an agent goes on is emitted before its next request, and one with which it ends is not', () => {
   const failed = { ...assistant('toolu_A', 'failed', { type: 'text', text: 'API Error: cut' }), error: 'unknown' };
   const events = translate([spawn, early, failed, late]).filter(({ key }) => key !== 'main');
@@ -93,3 +114,27 @@ function said(id: string, block: WireBlock) {
 function textOf(event: ProgramEvent): string {
   return event.type === 'block_ended' && event.content.type === 'text' ? event.content.text : '';
 }
+
+it.each([
+  ['after its line', [0, 1]],
+  ['before its line, which a transcript has', [1, 0]],
+])(
+  '[J504] the request of an answer ends when the program waits for a custom tool call of that answer, %s',
+  (_, order) => {
+    const called = assistant('toolu_A', 'called', {
+      type: 'tool_use',
+      id: 'toolu_C',
+      name: 'mcp__fleetloom__form',
+      input: {},
+    });
+    const params = { name: 'form', _meta: { 'claudecode/toolUseId': 'toolu_C' } };
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+    const waits = {
+      type: 'control_request',
+      request_id: 'r2',
+      request: { subtype: 'mcp_message', server_name: 'fleetloom', message },
+    };
+    const events = translate([spawn, ...order.map((at) => [called, waits][at]!)]).filter(({ key }) => key !== 'main');
+    expect(events.map(({ type }) => type).slice(-3)).toEqual(['request_started', 'call', 'request_ended']);
+  },
+);

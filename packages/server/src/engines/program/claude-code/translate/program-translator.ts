@@ -5,9 +5,11 @@ import { Answers, type TapState } from './answers.ts';
 import type { Asks } from '../approvals/asks.ts';
 import { PendingWork } from './pending-work.ts';
 import type { GatewayEvent } from '../../gateway/events.ts';
+import { FailedServers } from './failed-servers.ts';
 import { placeOf } from './open-answer.ts';
 import { SubagentRetries, toRetry } from './subagent-retries.ts';
 import { Threads } from './threads.ts';
+import { calledBy } from '../lines/called-by.ts';
 import { toResultBlocks } from '../lines/to-content.ts';
 import { toAskKind } from '../approvals/to-ask-kind.ts';
 import { type CallTool, QUESTION_TOOL } from '../approvals/tool-policy.ts';
@@ -53,12 +55,14 @@ export class ProgramTranslator {
   /** Calls without a result, and whose they are. */
   readonly #calls = new Map<string, string>();
   readonly #questions = new Set<string>();
-  readonly #failedServers = new Set<string>();
+  readonly #failedServers: FailedServers;
   #conversation: string | undefined;
   /** As the program reported it last. */
   #permissionMode: string | undefined;
   /** What the program called the last thing that went wrong. */
   #error: string | undefined;
+  /** Why a hook of the project kept the program from going on. */
+  #refusal: string | undefined;
   /** The last line of the main agent, as the transcript names it. */
   #lastMessage: string | undefined;
   /** Why the newest model request of an agent failed, by its key: the program prints it as a text of the agent. */
@@ -69,6 +73,7 @@ export class ProgramTranslator {
     this.#options = options;
     this.#threads = new Threads(options.agent, options.members);
     this.#answers = new Answers({ isResumed: options.isResumed });
+    this.#failedServers = new FailedServers(options.whyUnreachable);
   }
 
   /** Whether the program is about to begin a turn on its own. */
@@ -192,7 +197,7 @@ export class ProgramTranslator {
       case 'session_meta':
         this.#permissionMode = text(line['permissionMode']) ?? this.#permissionMode;
         this.#turnStarted(event);
-        return this.#serversFailed(line['mcp_servers']);
+        return this.#emit(...this.#failedServers.take(line['mcp_servers']));
       case 'turn_complete':
         return this.#turnEnded(event, line);
       case 'run_start':
@@ -255,22 +260,10 @@ export class ProgramTranslator {
     this.#emit({ type: 'turn_started', key: MAIN });
   }
 
-  /** Each once: the list comes with every turn. */
-  #serversFailed(servers: unknown): void {
-    for (const value of Array.isArray(servers) ? servers : []) {
-      const serverName = text(record(value)?.['name']);
-      const status = text(record(value)?.['status']);
-      if (serverName === undefined || (status !== 'failed' && status !== 'needs-auth')) continue;
-      if (this.#failedServers.has(serverName)) continue;
-      this.#failedServers.add(serverName);
-      const reason = this.#options.whyUnreachable?.(serverName) ?? null;
-      this.#emit({ type: 'server_failed', key: MAIN, serverName, isLogin: status === 'needs-auth', reason });
-    }
-  }
-
   #turnEnded(event: Extract<AgentEvent, { type: 'turn_complete' }>, line: StreamJsonMessage): void {
-    const outcome = toTurnOutcome(event, this.#error);
-    this.#error = undefined;
+    const refusal = line['num_turns'] === 0 ? this.#refusal : undefined;
+    const outcome = toTurnOutcome(event, this.#error, refusal);
+    [this.#error, this.#refusal] = [undefined, undefined];
     if (outcome.type === 'done') this.#continue(MAIN);
     this.#failures.delete(MAIN);
     this.#emit(...this.#answers.endTurn(MAIN, toTurnUsage(event.usage), outcome.type !== 'done'));
@@ -319,6 +312,7 @@ export class ProgramTranslator {
     const tool = this.#toolOf(thread, name);
     const shown = tool.kind === 'denied' ? ({ kind: 'builtin', permission: 'deny' } as const) : tool;
     this.#emit({ type: 'call', key, callId, name, input: toJson(input), tool: shown }, ...settled);
+    if (this.#options.tools.isWaiting(callId)) this.#emit(...this.#answers.endUnannounced(key));
   }
 
   #result(thread: string, event: Extract<AgentEvent, { type: 'tool_result' }>, structured: unknown): void {
@@ -360,18 +354,22 @@ export class ProgramTranslator {
       const content = { type: 'opaque', raw: line as never } as const;
       return this.#emit(...(this.#answers.openOf(key)?.settleOpaque(placeOf(event), content) ?? []));
     }
-    if (kind === 'control_request/mcp_message') return this.#options.tools.take(line as StreamJsonMessage);
+    if (kind === 'control_request/mcp_message') return this.#serve(line as StreamJsonMessage);
     if (kind.startsWith('control_request')) return this.#options.onUnknownRequest(String(line['request_id']));
     if (kind === 'system/status') this.#permissionMode = text(line['permissionMode']) ?? this.#permissionMode;
+    if (kind === 'system/informational' && line['prevent_continuation'] === true) this.#refusal = text(line['content']);
     if (kind === 'system/compact_boundary') return this.#emit({ type: 'compacted', key });
     if (kind === 'system/session_state_changed' && line['state'] === 'idle') return this.#emit(...this.giveUp());
     if (kind === 'system/api_retry') return this.#emit({ key, ...toRetry(line) });
-    if (kind === 'tool_progress') return this.#subagentRetry(line);
+    const reported = kind === 'tool_progress' ? this.#retries.takeLine(line) : null;
+    if (reported !== null) this.#emit({ key: reported.key, ...reported.retry });
   }
 
-  #subagentRetry(line: Record<string, unknown>): void {
-    const reported = this.#retries.takeLine(line);
-    if (reported !== null) this.#emit({ key: reported.key, ...reported.retry });
+  /** A custom tool call waits for its result: nothing more comes of the answer that made it. */
+  #serve(line: StreamJsonMessage): void {
+    this.#options.tools.take(line);
+    const thread = this.#calls.get(calledBy(line) ?? '');
+    if (thread !== undefined) this.#emit(...this.#answers.endUnannounced(this.#key(thread)));
   }
 
   #toolOf(thread: string, name: string): CallTool {

@@ -1,8 +1,12 @@
 import type { TurnComplete } from '@fleetloom/protocol/stream-json';
 import type { TurnFailure, TurnOutcome } from '../../program.ts';
 
-/** How a turn of the main agent ended. `error` is the program's own code of what went wrong, where it gave one. */
-export function toTurnOutcome(turn: TurnComplete, error: string | undefined): TurnOutcome {
+/**
+ * How a turn of the main agent ended. `error` is the program's own code of what went wrong, where it gave one. `refusal` is why a hook
+ * refused the message of the turn: the program counts that as a success, and its model has not read the message.
+ */
+export function toTurnOutcome(turn: TurnComplete, error: string | undefined, refusal?: string): TurnOutcome {
+  if (refusal !== undefined) return { type: 'failed', reason: 'unknown', message: refusal };
   if (!turn.isError) return { type: 'done' };
   const message = turn.errors?.join('\n') || turn.result || turn.subtype || 'the turn failed';
   if (turn.terminalReason?.startsWith('aborted') === true) return { type: 'stopped' };

@@ -1,0 +1,25 @@
+import { record, text } from '../../lines/values.ts';
+import { MAIN, type ProgramEvent } from '../../program.ts';
+
+/** MCP servers that the program could not connect to, each once: the list comes with every turn. */
+export class FailedServers {
+  readonly #whyUnreachable: (serverName: string) => string | null;
+  readonly #known = new Set<string>();
+
+  /** `whyUnreachable` gives the reason, if we know it. */
+  constructor(whyUnreachable: (serverName: string) => string | null = () => null) {
+    this.#whyUnreachable = whyUnreachable;
+  }
+
+  take(servers: unknown): ProgramEvent[] {
+    return (Array.isArray(servers) ? servers : []).flatMap((value: unknown): ProgramEvent[] => {
+      const serverName = text(record(value)?.['name']);
+      const status = text(record(value)?.['status']);
+      if (serverName === undefined || (status !== 'failed' && status !== 'needs-auth')) return [];
+      if (this.#known.has(serverName)) return [];
+      this.#known.add(serverName);
+      const reason = this.#whyUnreachable(serverName);
+      return [{ type: 'server_failed', key: MAIN, serverName, isLogin: status === 'needs-auth', reason }];
+    });
+  }
+}
