@@ -28,8 +28,8 @@ export async function carryUncommitted(options: CarryOptions): Promise<void> {
     // In a sandbox files may have other owners than the index has, so that all of them look changed until they are read.
     await runOnTree(options, ['update-index', '-q', '--refresh'], { indexFile: index, codes: [1] });
     const all = await Promise.all([
-      list(['diff-index', '--cached', '--name-only', '--no-renames', '-z', options.repository.base!]),
-      list(['diff-files', '--name-only', '-z']),
+      list(['diff-index', '--cached', ...CHANGED, '--no-renames', options.repository.base!]),
+      list(['diff-files', ...CHANGED]),
       list(['ls-files', '--others', '--exclude-per-directory=.gitignore', exclude, '-z']),
     ]);
     await carry(options, new Set(all.flat()), true);
@@ -37,6 +37,9 @@ export async function carryUncommitted(options: CarryOptions): Promise<void> {
     await rm(index, { force: true });
   }
 }
+
+/** Without submodules: git would start itself in each of them, with its configuration and filters. */
+const CHANGED = ['--name-only', '-z', '--ignore-submodules=all'];
 
 /** Copies untracked files that match patterns: those of `.worktreeinclude` of the repository, and others. */
 export async function carryIncluded(options: CarryOptions, patterns: readonly string[]): Promise<void> {
