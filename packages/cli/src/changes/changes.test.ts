@@ -155,6 +155,11 @@ it('[WS244] a conflict advises a branch, and an error does not mention the tempo
   expect(conflict.stderr).toMatch(
     /nothing was written\.\n {2}Name other files, or commit them to a branch: fleetloom apply <session> --branch <name>\n$/,
   );
+  const missing = await call(['show', `${id}:missing.txt`], { env: user.env });
+  expect([missing.code, missing.stderr]).toEqual([
+    4,
+    expect.stringMatching(/: the workspace has no file missing\.txt at the cursor \d+\.\n {2}"fleetloom diff/i),
+  ]);
   const checkedOut = await call(['apply', id, '--branch', 'main'], { env: user.env });
   expect([checkedOut.code, checkedOut.stderr]).toEqual([5, expect.not.stringContaining('http://')]);
 });

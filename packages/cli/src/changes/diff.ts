@@ -46,7 +46,9 @@ export async function diff(io: Io, args: readonly string[], options: DiffOptions
     const { paint } = detectLook(io);
     const width = drawingWidth(io);
     const lines =
-      diffs === undefined ? drawStat(changes, { paint, width }) : diffs.flatMap((each) => toLines(io, each, paint));
+      diffs === undefined
+        ? drawStat(changes, { paint, width, filesMax: Number.POSITIVE_INFINITY })
+        : diffs.flatMap((each) => toLines(io, each, paint));
     await printPaged(io, lines.map((line) => `${line}\n`).join(''));
     if (diffs !== undefined && files.length === 0) await writeText(io.stderr, `${describeCounts(changes)}\n`);
     await printNotes(io, changes);
