@@ -100,14 +100,16 @@ async function findRunning(
   const session = run.details.find(({ id }) => id === sessionId);
   if (session?.url === undefined || toRunState(session) !== 'running') return undefined;
   const key = options.key ?? recallServer(run.data).key ?? undefined;
-  const api = createServerApi({ url: session.url, key, isTemporary: true }, limits.changesCallMs);
+  const connection = { url: session.url, key, isTemporary: true };
   const path = toPath(sessionId);
   // It may end at this moment, and another server may have its port.
-  const isThere = await api.get(path).then(
-    () => true,
-    () => false,
-  );
-  return isThere ? { api, sessionId, path, run } : undefined;
+  const isThere = await createServerApi(connection, limits.openCallMs)
+    .get(path)
+    .then(
+      () => true,
+      () => false,
+    );
+  return isThere ? { api: createServerApi(connection, limits.changesCallMs), sessionId, path, run } : undefined;
 }
 
 /** A server on the data of a run, once no other command has it open. */

@@ -62,7 +62,7 @@ it('[WS605] a command waits for another one that has the data of the run open, f
     [0, ''],
     [0, ''],
   ]);
-  expect(both.map(({ stdout }) => /Applied|Nothing to do/.exec(stdout)?.[0]).toSorted()).toEqual([
+  expect(both.map(({ stdout }) => /Applied|Nothing to do/.exec(stdout)?.[0] ?? '').toSorted()).toEqual([
     'Applied',
     'Nothing to do',
   ]);
