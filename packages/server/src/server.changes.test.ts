@@ -657,7 +657,7 @@ it('[WS451] a server that starts sets back what a killed one had written of an a
 });
 
 it(
-  '[WS116] responses about changes are bounded, and their counts are exact',
+  '[WS116, WS602] responses about changes are bounded, and their counts are exact',
   () =>
     withUser(async (test, user) => {
       const { filesMax, touchesMax, pathsMax, pathCharsMax, conflictsMax } = changesLimits;
@@ -674,6 +674,12 @@ it(
         touchesMax,
         touchesMax + 1,
       ]);
+      const rest = await changes.list({ after: all.next_after! });
+      expect([rest.files.length, rest.files_count, rest.next_after]).toEqual([2, filesMax + 2, null]);
+      const paths = [...all.files, ...rest.files].map(({ path }) => path);
+      expect([new Set(paths).size, paths.toSorted()]).toEqual([filesMax + 2, paths]);
+      expect((await changes.list({ limit: '1' })).next_after).toBe('a.txt');
+      expect(await refusalOf(changes.list({ limit: `${filesMax + 1}` }))).toMatchObject({ status: 400 });
       // A frame names 200 files only, and each file has its change nevertheless.
       expect(all.files.every((file) => file.touched_by_count > 0)).toBe(true);
       const tooMany = Array.from({ length: pathsMax + 1 }, () => 'many');

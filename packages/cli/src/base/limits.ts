@@ -60,6 +60,11 @@ export const limits = {
   /** How long to wait until a session whose run was killed is idle, and the time between two requests for its status. */
   settleMs: 30_000,
   settlePollMs: 50,
+  /** Changed files that `run`, `apply` and other commands list at their end; `diff --stat` lists all. */
+  statFilesMax: 50,
+  /** How long a command waits for another one that has the data of a run open, and the time between two attempts. */
+  runDataWaitMs: 30_000,
+  runDataPollMs: 200,
   /** Characters of the name of an API key. */
   keyNameCharsMax: 256,
   /** Lowest value of --workspace-wait, in seconds: a node is not known to be gone before. */

@@ -155,6 +155,11 @@ it('[WS244] a conflict advises a branch, and an error does not mention the tempo
   expect(conflict.stderr).toMatch(
     /nothing was written\.\n {2}Name other files, or commit them to a branch: fleetloom apply <session> --branch <name>\n$/,
   );
+  const missing = await call(['show', `${id}:missing.txt`], { env: user.env });
+  expect([missing.code, missing.stderr]).toEqual([
+    4,
+    expect.stringMatching(/: the workspace has no file missing\.txt at the cursor \d+\.\n {2}"fleetloom diff/i),
+  ]);
   const checkedOut = await call(['apply', id, '--branch', 'main'], { env: user.env });
   expect([checkedOut.code, checkedOut.stderr]).toEqual([5, expect.not.stringContaining('http://')]);
 });
@@ -226,3 +231,17 @@ it('[WS128] on a terminal a long diff is shown in the pager of PAGER, in colours
   expect(text).not.toContain('\u001b[31m\n');
   expect(existsSync(join(user.path, 'long.txt'))).toBe(false);
 });
+
+it('[WS603] diff prints all files, also those behind the first page of the server, and finds each by its path', async () => {
+  const user = createUserRepository();
+  const count = 2_001;
+  const many = { call: 'bash', input: { command: `for i in $(seq 10001 ${10_000 + count}); do echo $i > f$i; done` } };
+  const id = await runOn(user, script([many], [{ say: 'done' }]), '--unsandboxed-bash');
+  const last = `f${10_000 + count}`;
+  const on = (...args: readonly string[]) => call(args, { env: user.env });
+  const whole = await on('diff', id);
+  expect(whole.stdout.match(/^diff --git /gm)).toHaveLength(count);
+  expect((await on('diff', id, last)).stdout).toContain(`+++ b/${last}\n`);
+  const stat = (await on('diff', id, '--stat')).stdout.trimEnd().split('\n');
+  expect([stat.length, stat.at(-1)]).toEqual([count + 1, expect.stringContaining(` ${count} files changed`)]);
+}, 120_000);

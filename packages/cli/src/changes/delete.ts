@@ -22,7 +22,7 @@ export async function deleteSessions(io: Io, sessions: readonly string[], option
   for (const given of sessions) {
     let emptied: OpenedChanges['run'];
     const session = await chooseOnlySession(io, given, options);
-    const result = await withChanges(io, session, options, async (opened) => {
+    const remove = async (opened: OpenedChanges) => {
       const { api, path, sessionId, run } = opened;
       const loss = await readLoss(io, opened);
       if (options.json !== true) await writeText(io.stderr, loss);
@@ -34,7 +34,8 @@ export async function deleteSessions(io: Io, sessions: readonly string[], option
       await writeText(io.stdout, options.json === true ? `${deleted}\n` : `Deleted ${sessionId}.\n`);
       emptied = run;
       return exitCode.ok;
-    });
+    };
+    const result = await withChanges(io, session, options, remove, { needsEnd: true });
     // Nothing else is in the data directory of a single run.
     if (emptied !== undefined && isOwnDirectory(io.env, emptied.data)) await removeRun(emptied.data);
     if (result !== exitCode.ok) code = result;

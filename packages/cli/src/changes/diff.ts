@@ -9,6 +9,7 @@ import { detectLook, drawingWidth } from '../terminal/look.ts';
 import type { Paint } from '../terminal/palette.ts';
 import { describeCounts, drawStat } from '../workspace/draw-stat.ts';
 import { chooseSession } from './choose-session.ts';
+import { listAllChanges } from './list-all-changes.ts';
 import { type ChangesOptions, type OpenedChanges, withChanges } from './open-changes.ts';
 import { printSteps } from './print-steps.ts';
 import { toSessionPaths } from './session-paths.ts';
@@ -31,7 +32,7 @@ export async function diff(io: Io, args: readonly string[], options: DiffOptions
     const { stat, thread, from, to, json } = options;
     if (options.steps === true) return await printSteps(io, opened, options);
     const paths = await toSessionPaths(io, opened, rest);
-    const all = await opened.api.get<WorkspaceChanges>(`${opened.path}/changes`, { thread, from, to });
+    const all = await listAllChanges(opened, { thread, from, to });
     const files = choose(all.files, paths);
     const changes = paths.length === 0 ? all : { ...all, files, ...countFiles(files) };
     // The same range for all requests, whatever happens in the meantime.
@@ -45,7 +46,9 @@ export async function diff(io: Io, args: readonly string[], options: DiffOptions
     const { paint } = detectLook(io);
     const width = drawingWidth(io);
     const lines =
-      diffs === undefined ? drawStat(changes, { paint, width }) : diffs.flatMap((each) => toLines(io, each, paint));
+      diffs === undefined
+        ? drawStat(changes, { paint, width, filesMax: Number.POSITIVE_INFINITY })
+        : diffs.flatMap((each) => toLines(io, each, paint));
     await printPaged(io, lines.map((line) => `${line}\n`).join(''));
     if (diffs !== undefined && files.length === 0) await writeText(io.stderr, `${describeCounts(changes)}\n`);
     await printNotes(io, changes);

@@ -20,7 +20,7 @@ export interface DiscardOptions extends ChangesOptions {
 export async function discard(io: Io, given: string | undefined, options: DiscardOptions): Promise<number> {
   const session = await chooseOnlySession(io, given, options);
   let emptied: OpenedChanges['run'];
-  const code = await withChanges(io, session, options, async ({ api, path, run, sessionId }) => {
+  const remove = async ({ api, path, run, sessionId }: OpenedChanges) => {
     const lost = await api.post<ChangesDiscarded>(`${path}/changes/discard`, { dry_run: true }).catch(toInPlace(run));
     if (lost?.directory === null && options.json !== true) {
       // Again: a crash may have come before its files were removed.
@@ -51,7 +51,8 @@ export async function discard(io: Io, given: string | undefined, options: Discar
     else await writeText(io.stdout, `Discarded ${sessionId}.\n`);
     emptied = run;
     return exitCode.ok;
-  });
+  };
+  const code = await withChanges(io, session, options, remove, { needsEnd: true });
   // Nothing else is in the data directory of a single run.
   if (emptied !== undefined && isOwnDirectory(io.env, emptied.data)) await removeRun(emptied.data);
   return code;

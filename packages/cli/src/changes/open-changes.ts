@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../base/command-error.ts';
 import { exitCode } from '../base/exit-code.ts';
 import type { Io } from '../base/io.ts';
@@ -7,8 +8,9 @@ import { limits } from '../base/limits.ts';
 import { writeText } from '../base/write-text.ts';
 import { type ConnectionOptions, toConnection } from '../connection/connection.ts';
 import { createServerApi, type ServerApi } from '../connection/server-api.ts';
-import { startTemporary } from '../run/open-server.ts';
-import { findRun, findSession, type KeptRun, readRun } from '../workspace/kept-runs.ts';
+import { recallServer } from '../connection/local-server.ts';
+import { type RunServer, startTemporary } from '../run/open-server.ts';
+import { findRun, findSession, type KeptRun, readRun, toRunState } from '../workspace/kept-runs.ts';
 import { settleSession } from './settle-session.ts';
 
 /** Options of every command about the changes of a session. */
@@ -28,9 +30,17 @@ export interface OpenedChanges {
   readonly run: KeptRun | undefined;
 }
 
+/** What a command needs. */
+export interface ChangesNeeds {
+  /** It removes what a run uses, so the run must have ended. */
+  readonly needsEnd?: boolean;
+  /** How long it waits for another command that has the data of the run open. */
+  readonly waitMs?: number;
+}
+
 /**
- * Calls `use` with the server that has a session: the one of --url and FLEETLOOM_URL, or for a session of `fleetloom run` a
- * server that is started on the data directory of that run, and stopped afterwards. With --json an error of that server is
+ * Calls `use` with the server that has a session: the one of --url and FLEETLOOM_URL, or for a session of `fleetloom run` the
+ * server of that run, or once it has ended one that is started on its data directory, and stopped afterwards. With --json an error of that server is
  * printed as the API returns it.
  */
 export async function withChanges(
@@ -38,9 +48,10 @@ export async function withChanges(
   session: string,
   options: ChangesOptions,
   use: (opened: OpenedChanges) => Promise<number>,
+  { needsEnd = false, waitMs = limits.runDataWaitMs }: ChangesNeeds = {},
 ): Promise<number> {
   try {
-    return await withServerOf(io, session, options, use);
+    return await withServerOf(io, session, { ...options, needsEnd, waitMs }, use);
   } catch (error) {
     const isAnswered = options.json === true && error instanceof CommandError && error.answer !== undefined;
     if (isAnswered) await writeText(io.stdout, `${toJsonText(io.stdout, error.answer)}\n`);
@@ -51,7 +62,7 @@ export async function withChanges(
 async function withServerOf(
   io: Io,
   session: string,
-  options: ChangesOptions,
+  options: ChangesOptions & Required<ChangesNeeds>,
   use: (opened: OpenedChanges) => Promise<number>,
 ): Promise<number> {
   const found = findKept(io, session, options);
@@ -60,11 +71,16 @@ async function withServerOf(
     return await use({ api, sessionId: session, path: toPath(session), run: undefined });
   }
   const { run, sessionId } = found;
-  const server = await startTemporary(
-    io,
-    { data: run.data, ...(options.key === undefined ? {} : { key: options.key }) },
-    run.directories,
-  );
+  const running = await findRunning(run, sessionId, options);
+  if (running !== undefined) {
+    if (!options.needsEnd) return await use(running);
+    throw new CommandError(
+      exitCode.refused,
+      `${sessionId} is still running.`,
+      'Wait until the run has ended, or stop it with Ctrl-C where it was started.',
+    );
+  }
+  const server = await startWhenFree(io, found, options);
   try {
     const api = createServerApi(server.connection, limits.changesCallMs);
     const path = toPath(sessionId);
@@ -72,6 +88,50 @@ async function withServerOf(
     return await use({ api, sessionId, path, run });
   } finally {
     await server.close();
+  }
+}
+
+/** The session on the server of its run, while that runs. */
+async function findRunning(
+  run: KeptRun,
+  sessionId: string,
+  options: ChangesOptions,
+): Promise<OpenedChanges | undefined> {
+  const session = run.details.find(({ id }) => id === sessionId);
+  if (session?.url === undefined || toRunState(session) !== 'running') return undefined;
+  const key = options.key ?? recallServer(run.data).key ?? undefined;
+  const connection = { url: session.url, key, isTemporary: true };
+  const path = toPath(sessionId);
+  // It may end at this moment, and another server may have its port.
+  const isThere = await createServerApi(connection, limits.openCallMs)
+    .get(path)
+    .then(
+      () => true,
+      () => false,
+    );
+  return isThere ? { api: createServerApi(connection, limits.changesCallMs), sessionId, path, run } : undefined;
+}
+
+/** A server on the data of a run, once no other command has it open. */
+async function startWhenFree(
+  io: Io,
+  { run, sessionId }: { readonly run: KeptRun; readonly sessionId: string },
+  { key, waitMs }: Pick<ChangesOptions, 'key'> & Pick<Required<ChangesNeeds>, 'waitMs'>,
+): Promise<RunServer> {
+  const endsAt = performance.now() + waitMs;
+  for (;;) {
+    try {
+      return await startTemporary(io, { data: run.data, ...(key === undefined ? {} : { key }) }, run.directories);
+    } catch (error) {
+      if (!(error instanceof CommandError) || error.code !== 'store_locked') throw error;
+      if (performance.now() < endsAt) {
+        await sleep(limits.runDataPollMs);
+        continue;
+      }
+      const problem = `Another process has the data of ${sessionId} open (${run.data}).`;
+      const fix = 'Repeat the command when it has ended, or pass --url to use its server.';
+      throw new CommandError(exitCode.refused, problem, fix, { cause: error });
+    }
   }
 }
 

@@ -89,7 +89,7 @@ function explainCode(
       return { exit: exitCode.refused, message: cutAdvice(message, /: (archive|wait until) .*$/), fix };
     }
     case 'path_not_found':
-      return { exit: exitCode.notFound, fix: FILES };
+      return { exit: exitCode.notFound, message: cutAdvice(message, /: GET .*$/), fix: FILES };
     case 'apply_conflict': {
       const text = cutAdvice(message, /: commit or undo your own changes.*$/);
       return { exit: exitCode.refused, message: text, fix: CONFLICT };

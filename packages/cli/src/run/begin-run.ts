@@ -48,6 +48,7 @@ export async function beginRun(io: Io, run: RunToBegin): Promise<BegunRun> {
     task,
     startedAt: io.timers.now(),
     processId: process.pid,
+    url: server.connection.url,
   };
   if (server.data !== undefined) await keepRun(server.data, session);
   // Known also if the run is killed: the commands about its changes need it.

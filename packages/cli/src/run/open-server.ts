@@ -107,7 +107,8 @@ export async function startTemporary(
   } catch (error) {
     if (isTemporary) await rm(directory, { recursive: true, force: true });
     if (!(error instanceof FleetloomError)) throw error;
-    throw new UsageError(error.message, 'Pass another --data, or --url to use the server that runs on this directory.');
+    const fix = 'Pass another --data, or --url to use the server that runs on this directory.';
+    throw new UsageError(error.message, fix, { code: error.code, cause: error });
   }
 }
 

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { startServer } from '@fleetloom/server';
 import { expect, it, onTestFinished } from 'vitest';
 import { script } from '../../test-support/fleet-server.ts';
+import { limits } from '../base/limits.ts';
 import { begin, call } from '../../test-support/live-io.ts';
 import { createUserRepository, type UserRepository } from '../../test-support/user-repository.ts';
 
@@ -189,3 +190,29 @@ it('[WS129] the data of a run on a repository can be named, and the later comman
     true,
   ]);
 });
+
+it('[WS606] the end of a run lists 50 files and the number of the others', async () => {
+  const user = createUserRepository();
+  const many = { call: 'bash', input: { command: 'for i in $(seq 1 51); do echo $i > f$i; done' } };
+  const { stderr } = await run(user, script([many], [{ say: 'done' }]), ['--unsandboxed-bash']);
+  expect(stderr.match(/^ A f\d+ +\|/gm)).toHaveLength(50);
+  expect(stderr).toContain('\n … and 1 more\n 51 files changed, 51 insertions(+), 0 deletions(-)\n');
+  expect(limits.statFilesMax).toBe(50);
+}, 60_000);
+
+it('[WS607] --include-uncommitted in a repository without commits gives the agents its files, and a bare repository is named', async () => {
+  const user = createUserRepository();
+  const empty = join(dirname(user.path), 'empty');
+  user.git('init', '--quiet', empty);
+  writeFileSync(join(empty, 'a.txt'), 'mine\n');
+  const read = script([{ call: 'read', input: { file_path: 'a.txt' } }], [{ say: '{{last_result}}' }]);
+  const args = ['run', read, '--model', 'scripted/echo'];
+  const carried = await call([...args, '--include-uncommitted'], { env: user.env, cwd: empty });
+  expect([carried.code, carried.stdout]).toEqual([0, expect.stringContaining('mine')]);
+  const bare = join(dirname(user.path), 'bare');
+  user.git('init', '--quiet', '--bare', bare);
+  const { stderr } = await call(['run', 'hello', '--model', 'scripted/echo'], { env: user.env, cwd: bare });
+  expect(stderr).toContain(
+    `fleetloom: ${bare} is a bare repository. The agents begin with an empty workspace.\n  Add a worktree to it`,
+  );
+}, 60_000);

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { DirectoryResourceParams } from '@fleetloom/protocol/managed-agents';
+import { cleanLine } from '@fleetloom/protocol/text';
 import type { Io } from '../base/io.ts';
 import { runGit } from '../base/run-git.ts';
 import { UsageError } from '../base/usage-error.ts';
@@ -25,15 +26,16 @@ export interface RunWorkspace {
 }
 
 /** What the agents of a run work on: the git repository of the working directory, if there is one. */
-export function chooseWorkspace(
+export async function chooseWorkspace(
   io: Pick<Io, 'cwd' | 'env' | 'stderr'>,
   options: WorkspaceOptions,
-): RunWorkspace | undefined {
+): Promise<RunWorkspace | undefined> {
   const { inPlace = false, apply = false, includeUncommitted = false, workspace = true } = options;
   checkOptions(options);
   const top = findTop(io.cwd);
   const isRequired = inPlace || apply || includeUncommitted;
   if (!workspace || (top === undefined && !inPlace)) {
+    if (workspace && !isRequired) noteBare(io);
     if (!isRequired || !workspace) return undefined;
     const name = apply ? '--apply' : '--include-uncommitted';
     throw new UsageError(
@@ -50,6 +52,8 @@ export function chooseWorkspace(
     io.stderr.write(`fleetloom: ${problem} The agents begin with an empty workspace.\n  ${fix}\n`);
     return undefined;
   }
+  // Of a repository without commits the agents get a copy of all files.
+  const carries = includeUncommitted && (await hasCommits(directory));
   return {
     directory,
     isInPlace: inPlace,
@@ -58,7 +62,7 @@ export function chooseWorkspace(
       type: 'directory',
       path: directory,
       ...(inPlace ? { mode: 'in_place' as const } : {}),
-      ...(includeUncommitted ? { include_uncommitted: true } : {}),
+      ...(carries ? { include_uncommitted: true } : {}),
     },
   };
 }
@@ -73,6 +77,15 @@ function checkOptions({ inPlace, apply, includeUncommitted, workspace }: Workspa
   const [first, second] = given;
   if (second === undefined || (first !== '--no-workspace' && first !== '--in-place')) return;
   throw new UsageError(`${first} and ${second} exclude each other.`, `Omit one of them.`);
+}
+
+/** A bare repository has no files that agents could work on. */
+function noteBare({ cwd, stderr }: Pick<Io, 'cwd' | 'stderr'>): void {
+  if (!['HEAD', 'objects', 'refs'].every((name) => existsSync(join(cwd, name)))) return;
+  const fix = 'Add a worktree to it (git worktree add <directory>) and run the task there.';
+  stderr.write(
+    `fleetloom: ${cleanLine(cwd)} is a bare repository. The agents begin with an empty workspace.\n  ${fix}\n`,
+  );
 }
 
 /** The top of the working tree that a directory is in. */

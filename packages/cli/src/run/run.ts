@@ -49,7 +49,7 @@ export async function run(io: Io, task: string | undefined, options: RunOptions)
     );
   }
 
-  const workspace = chooseWorkspace(io, options);
+  const workspace = await chooseWorkspace(io, options);
   const server = await openServer(io, options, workspace);
   let isOver = false;
   try {

@@ -1,13 +1,23 @@
 import type { FileCounts, WorkspaceFile } from '@fleetloom/protocol/fleet';
+import { limits } from '../base/limits.ts';
 import type { Paint } from '../terminal/palette.ts';
 import { quotePath } from './quote-path.ts';
+
+/** How files are drawn. */
+export interface StatDrawing {
+  readonly paint: Paint;
+  readonly width: number;
+  /** How many files are listed. */
+  readonly filesMax?: number;
+}
 
 /** Files with their changed lines, as `git diff --stat` shows them, and the totals below. */
 export function drawStat(
   changes: FileCounts & { readonly files: readonly WorkspaceFile[] },
-  { paint, width }: { readonly paint: Paint; readonly width: number },
+  { paint, width, filesMax = limits.statFilesMax }: StatDrawing,
 ): readonly string[] {
-  const { files, files_count: count } = changes;
+  const { files_count: count } = changes;
+  const files = changes.files.slice(0, filesMax);
   const names = files.map(({ path }) => quotePath(path));
   const nameWidth = Math.min(Math.max(0, ...names.map((name) => name.length)), Math.max(10, width - 30));
   const most = Math.max(1, ...files.map((file) => (file.added ?? 0) + (file.removed ?? 0)));

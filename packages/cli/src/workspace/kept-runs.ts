@@ -27,6 +27,8 @@ export interface KeptSession {
   readonly startedAt: number;
   /** The process that runs it. Undefined for a run of an earlier version. */
   readonly processId?: number | undefined;
+  /** The URL of its server while it runs. */
+  readonly url?: string | undefined;
   /** What it changed. Undefined: it has not ended yet, or was killed. */
   readonly changes?: FileCounts | undefined;
 }

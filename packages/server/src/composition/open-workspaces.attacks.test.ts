@@ -222,6 +222,28 @@ describe.each([
       await workspaces.remove(id);
     }));
 
+  it('[WS601] nothing of a submodule that is checked out runs, and its files are not carried over', () =>
+    attack(async (user, { workspaces, add }) => {
+      const ran = join(user.outside, 'ran');
+      const evil = join(user.root, 'evil.sh');
+      await writeFile(evil, `#!/bin/sh\necho "$0 $*" >> ${ran}\ncat 2> /dev/null\nexit 0\n`, { mode: 0o755 });
+      const library = join(user.root, 'library');
+      runUserGit(user.root, ['clone', '--quiet', user.path, library]);
+      user.git('submodule', '--quiet', 'add', library, 'sub');
+      user.git('commit', '--quiet', '--message=submodule');
+      await appendFile(join(user.path, '.git/modules/sub/config'), toHostileConfig(evil, user));
+      await user.write('sub/.gitattributes', '* filter=evil diff=evil merge=evil\n');
+      await user.write('sub/README.md', 'changed\n');
+      await user.write('README.md', 'uncommitted\n');
+      const id = await add({ path: user.path, include_uncommitted: true });
+      const workspace = await workspaces.open(id);
+      expect(await readFile(join(workspace, 'README.md'), 'utf8')).toBe('uncommitted\n');
+      expect(await readdir(join(workspace, 'sub'))).toEqual([]);
+      expect(existsSync(ran)).toBe(false);
+      await workspaces.remove(id);
+      expect(existsSync(ran)).toBe(false);
+    }));
+
   it('[WS26] names of files and branches are only names', () =>
     attack(async (user, { workspaces, add }) => {
       const names = [

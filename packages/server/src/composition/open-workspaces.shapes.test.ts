@@ -126,6 +126,20 @@ it.each([[], ['--sparse-index']])(
     }),
 );
 
+it('[WS608] include_uncommitted leaves out files that the user ignores in all repositories', () =>
+  withRepository(async (user) => {
+    const userHome = join(user.outside, 'home');
+    await mkdir(userHome);
+    await writeFile(join(userHome, '.gitconfig'), '[core]\n\texcludesFile = ~/.ignore\n');
+    await writeFile(join(userHome, '.ignore'), '*.secret\n*.log\n');
+    await user.write('.git/info/exclude', '!kept.log\n');
+    for (const name of ['key.secret', 'kept.log', 'deep/key.secret', 'mine.txt']) await user.write(name, `${name}\n`);
+    const { workspaces, add } = await openTestWorkspaces(user, { userHome });
+    const workspace = await workspaces.open(await add({ path: user.path, include_uncommitted: true }));
+    const names = ['key.secret', 'kept.log', 'deep', 'mine.txt'];
+    expect(names.filter((name) => existsSync(join(workspace, name)))).toEqual(['kept.log', 'mine.txt']);
+  }));
+
 it('[WS455] uncommitted and included files whose names are not UTF-8 are refused with their names, and committed ones are in the worktree', () =>
   withRepository(async (user) => {
     const name = (text: string) => Buffer.concat([Buffer.from(join(user.path, text)), Buffer.from([0xe9])]);

@@ -25,6 +25,7 @@ export interface TestWorkspaces {
 /** How the workspaces of a test differ from those of a server. */
 export interface TestWorkspacesOptions {
   readonly isSandboxed?: boolean;
+  readonly userHome?: string;
   readonly wrapGit?: OpenWorkspacesOptions['wrapGit'];
 }
 
@@ -40,7 +41,11 @@ export async function openTestWorkspaces(
   const ids = createIds({ now: Date.now, random: Math.random });
   const openSandbox = async (): Promise<SandboxState> => ({ type: 'unavailable', reason: 'the test has none' });
 
-  const open = async ({ isSandboxed = true, wrapGit }: TestWorkspacesOptions = {}): Promise<TestWorkspaces> => {
+  const open = async ({
+    isSandboxed = true,
+    wrapGit,
+    userHome,
+  }: TestWorkspacesOptions = {}): Promise<TestWorkspaces> => {
     const problems: unknown[] = [];
     const { workspaces, toSources } = openWorkspaces({
       store,
@@ -57,6 +62,7 @@ export async function openTestWorkspaces(
       remover: createTreeRemover({ onProblem: (problem) => problems.push(problem) }),
       allowedDirectories: [user.root],
       wrapGit,
+      userHome,
       ...(isSandboxed ? {} : { openSandbox }),
     });
     const addSource = async (sessionId: string, source: object) => {

@@ -26,6 +26,7 @@ import type { RepositorySources } from '../workspaces/repository-sources.ts';
 import { createSessionSources, type SessionSources } from '../workspaces/sources/session-sources.ts';
 import type { SnapshotBackups } from '../workspaces/snapshots/snapshot-backups.ts';
 import { createSnapshots, type Snapshots } from '../workspaces/snapshots/snapshots.ts';
+import { findUserHome, readUserRules } from '../workspaces/snapshots/user-rules.ts';
 import { createWorkspaces, type Workspaces } from '../workspaces/workspaces.ts';
 
 /** What the operator decides about workspaces. */
@@ -50,6 +51,8 @@ export interface OpenWorkspacesOptions extends WorkspaceServerOptions {
   /** Set where sessions may be continued on another node. */
   readonly backups?: SnapshotBackups | undefined;
   readonly openSandbox?: (() => Promise<SandboxState>) | undefined;
+  /** The home directory of the user whose ignore rules hold. Default: that of the user of this process. */
+  readonly userHome?: string | undefined;
   /** Changes how git is run on repositories. */
   readonly wrapGit?: ((git: RepositoryGit) => RepositoryGit) | undefined;
 }
@@ -83,6 +86,7 @@ export function openWorkspaces(options: OpenWorkspacesOptions): OpenedWorkspaces
   const dataDirectory = realpathSync(options.dataDirectory);
   const { openSandbox = () => openBubblewrap({ findProgram }), wrapGit = (plain) => plain } = options;
   const findGit = createGitFinder();
+  const ownGit = createOwnGit(findGit);
   const plain = createRepositoryGit(findGit, async () => {
     const state = await openSandbox();
     return state.type === 'ready' ? state.sandbox : undefined;
@@ -100,6 +104,7 @@ export function openWorkspaces(options: OpenWorkspacesOptions): OpenedWorkspaces
     allowed,
     locks,
     runSetup,
+    readUserRules: () => readUserRules(ownGit, findUserHome(options.userHome)),
     rebuildFiles: (sessionId, workspace) => rebuildFiles({ readHistory, snapshots }, sessionId, workspace),
     remover,
   });
@@ -107,7 +112,7 @@ export function openWorkspaces(options: OpenWorkspacesOptions): OpenedWorkspaces
   const isSandboxed = async () => (await openSandbox()).type === 'ready';
   const workspaces = createWorkspaces({ directory, remover, sources: { listResources, directories } });
   const snapshots = createSnapshots({
-    git: createOwnGit(findGit),
+    git: ownGit,
     directory: join(stateDirectory, SNAPSHOTS),
     workspaces,
     remover,

@@ -21,8 +21,10 @@ export interface WorkspaceChanges extends FileCounts {
   /** Null if the workspace was not opened yet. */
   readonly from: WorkspacePoint | null;
   readonly to: WorkspacePoint | null;
-  /** The first of them, sorted by path. */
+  /** One page of them, sorted by path. The counts are those of all. */
   readonly files: readonly TouchedFile[];
+  /** The value of `after` for the next page; null at the end. */
+  readonly next_after: string | null;
   /** The threads that changed files in the range. */
   readonly threads: readonly {
     readonly session_thread_id: string;

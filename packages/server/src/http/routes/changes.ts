@@ -52,7 +52,8 @@ export function createChangesRoutes({ store, changes }: ChangesRoutesOptions): r
       gives: workspaceChanges,
       handle: async ({ credential, params, query, signal }) => {
         const { at, seqs } = await open(credential, params.session_id, query, ['from', 'to']);
-        return await changes.list({ ...at, signal }, { ...seqs, threadId: query.thread });
+        const { thread: threadId, after, limit } = query;
+        return await changes.list({ ...at, signal }, { ...seqs, threadId, after, limit });
       },
     }),
     defineRoute({

@@ -40,6 +40,8 @@ export const changesQuery = z.strictObject({
   from: cursor.exactOptional(),
   to: cursor.exactOptional(),
   thread: thread.exactOptional(),
+  after: path.exactOptional(),
+  limit: z.int().min(1).max(changesLimits.filesMax).default(changesLimits.filesMax),
 });
 
 /** Query of `GET /v1/sessions/{session_id}/changes/steps`. */
@@ -144,6 +146,7 @@ export const workspaceChanges = z
         touched_by_count: count,
       }),
     ),
+    next_after: z.string().nullable(),
     ...counts,
     threads: z.array(
       z.strictObject({ session_thread_id: z.string(), agent_name: z.string().nullable(), files_count: count }),

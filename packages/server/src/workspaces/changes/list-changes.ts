@@ -8,6 +8,7 @@ import type {
 import { requestError } from '../../base/request-error.ts';
 import type { ThreadData } from '../../frames/record-data.ts';
 import type { Store } from '../../store/store.ts';
+import { toBytePath } from '../snapshots/objects/path-text.ts';
 import type { Snapshots } from '../snapshots/snapshots.ts';
 import { countFiles, toShownFile } from './count-files.ts';
 import { findRange, isBegin, type PointRange, toPoint } from './find-point.ts';
@@ -20,6 +21,9 @@ import { findTouches, threadsOf } from './touches.ts';
 export interface ListRequest extends PointRange {
   /** Only files that this thread touched. */
   readonly threadId?: string | undefined;
+  /** Only files behind this path, and so many of them. */
+  readonly after?: string | undefined;
+  readonly limit?: number | undefined;
 }
 
 /** What listing needs. */
@@ -43,7 +47,7 @@ export interface ListedWorkspace {
 export async function listChanges(
   { store, snapshots }: ListParts,
   { sessionId, source, frames, path, isOfThread, worktrees }: ListedWorkspace,
-  { threadId, ...asked }: ListRequest,
+  { threadId, after, limit = changesLimits.filesMax, ...asked }: ListRequest,
 ): Promise<WorkspaceChanges> {
   const range = findRange(frames, asked);
   const touches =
@@ -53,6 +57,10 @@ export async function listChanges(
   const touchesOf = (path: string) => touches.get(path) ?? [];
   const isWanted = (path: string) => touchesOf(path).some((touch) => threadsOf(touch).includes(threadId!));
   const files = threadId === undefined ? differing : differing.filter(({ path }) => isWanted(path));
+  // Compared as bytes, which is the order of trees.
+  const last = toBytePath(after ?? '');
+  const rest = after === undefined ? files : files.filter(({ path }) => toBytePath(path) > last);
+  const page = rest.slice(0, limit);
   const state = stateOf(frames);
   const notRecorded = findNotRecorded(frames, range?.to.seq ?? 0);
   return {
@@ -63,11 +71,12 @@ export async function listChanges(
     workspace: state === 'open' ? path : null,
     from: range === undefined ? null : toPoint(range.from),
     to: range === undefined ? null : toPoint(range.to),
-    files: files.slice(0, changesLimits.filesMax).map((file) => ({
+    files: page.map((file) => ({
       ...toShownFile(file),
       touched_by: touchesOf(file.path).slice(0, changesLimits.touchesMax),
       touched_by_count: touchesOf(file.path).length,
     })),
+    next_after: page.length < rest.length ? page.at(-1)!.path : null,
     ...countFiles(files),
     threads: await countThreads(
       store,

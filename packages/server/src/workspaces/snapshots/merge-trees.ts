@@ -1,6 +1,5 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { diffTrees, type FileChange } from './diff-trees.ts';
+import { hasSameLines, mergeContent } from './merge-content.ts';
 import { toBytePath } from './objects/path-text.ts';
 import type { SnapshotRepository } from './objects/snapshot-repository.ts';
 import type { TreeItem } from './objects/tree-objects.ts';
@@ -45,7 +44,7 @@ export async function mergeTrees(repository: SnapshotRepository, request: MergeR
     if (our === undefined) changes.set(toBytePath(their.path), their.after);
     else if (!isSame(our.after, their.after)) {
       const merged = await mergeFile(repository, our, their);
-      if ('reason' in merged) conflicts.push(merged);
+      if (merged !== null && 'reason' in merged) conflicts.push(merged);
       else changes.set(toBytePath(their.path), merged);
     }
   }
@@ -75,12 +74,14 @@ function isSame(one: TreeItem | null, other: TreeItem | null): boolean {
   return one?.object === other?.object && one?.mode === other?.mode;
 }
 
+/** The merged file. Null: it is deleted. */
 async function mergeFile(
   repository: SnapshotRepository,
   { path, status: ours, before, after: our }: FileChange,
   { status: theirs, after: their }: FileChange,
-): Promise<TreeItem | MergeConflict> {
+): Promise<TreeItem | MergeConflict | null> {
   const kind = { path, reason: 'kind', sides: { ours, theirs } } as const;
+  if (their === null && (await hasOtherEndings(repository, before, our))) return null;
   if (our === null || their === null || ![our, their].every(isFile)) return kind;
   // A mode that one side changed is taken from that side.
   const mode = our.mode === before?.mode ? their.mode : our.mode;
@@ -88,7 +89,9 @@ async function mergeFile(
   if (before === null || !isFile(before)) return kind;
   if (our.object === before.object) return { mode, object: their.object };
   if (their.object === before.object) return { mode, object: our.object };
-  const merged = await mergeContent(repository, [our.object, before.object, their.object]);
+  const [base, mine, other] = await repository.read([before.object, our.object, their.object]);
+  const contents = { before: base!.content, ours: mine!.content, theirs: other!.content };
+  const merged = await mergeContent(repository, contents);
   if (merged === undefined) return kind;
   if (merged.places > 0) {
     return { path, reason: 'content', places: merged.places, marked: merged.content.toString() };
@@ -97,26 +100,17 @@ async function mergeFile(
   return { mode, object: object! };
 }
 
-function isFile({ mode }: TreeItem): boolean {
-  return mode === '100644' || mode === '100755';
+/** Whether our side has the file as it was, but for the ends of its lines: a checkout may have changed them. */
+async function hasOtherEndings(
+  repository: SnapshotRepository,
+  before: TreeItem | null,
+  our: TreeItem | null,
+): Promise<boolean> {
+  if (before === null || our === null || before.mode !== our.mode || !isFile(our)) return false;
+  const [base, mine] = await repository.read([before.object, our.object]);
+  return base !== undefined && mine !== undefined && hasSameLines(base.content, mine.content);
 }
 
-/** The merged lines, and in how many places they conflict. Undefined for files that are not text. */
-async function mergeContent(
-  repository: SnapshotRepository,
-  objects: readonly string[],
-): Promise<{ content: Buffer; places: number } | undefined> {
-  const contents = await repository.read(objects);
-  const directory = await mkdtemp(repository.file('merge-'));
-  try {
-    const files = ['session', 'base', 'changed'].map((name) => join(directory, name));
-    for (const [at, file] of files.entries()) await writeFile(file, contents[at]!.content, { mode: 0o600 });
-    const labels = ['-L', 'ours', '-L', 'base', '-L', 'theirs'];
-    // The exit code is the number of conflicts, up to 127; 255 for files that are not text.
-    const codes = Array.from({ length: 255 }, (_, code) => code + 1);
-    const { code, stdout } = await repository.run(['merge-file', '-p', '-q', ...labels, ...files], { codes });
-    return code > 127 ? undefined : { content: stdout, places: code };
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+function isFile({ mode }: TreeItem): boolean {
+  return mode === '100644' || mode === '100755';
 }

@@ -1,6 +1,4 @@
-import { realpath, rename, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { rename, writeFile } from 'node:fs/promises';
 import type { Git } from '../git/run-git.ts';
 import { EXCLUDE_FILE, type IgnoreFile, toExcludeFile } from './exclude-file.ts';
 import { findCandidates } from './find-candidates.ts';
@@ -9,6 +7,7 @@ import { snapshotLimits } from './objects/limits.ts';
 import { listTree } from './list-tree.ts';
 import { type BytePath, toBytePath } from './objects/path-text.ts';
 import type { SnapshotRepository } from './objects/snapshot-repository.ts';
+import { readRules, readUserRules } from './user-rules.ts';
 
 /** Where ignore rules come from. */
 export interface ExcludeSources {
@@ -25,7 +24,7 @@ export interface ExcludeSources {
 export async function writeExcludeFile(sources: ExcludeSources): Promise<void> {
   const { repository, base } = sources;
   if (await repository.hasFile(EXCLUDE_FILE)) return;
-  const user = await readUserRules(sources);
+  const user = await readOwnRules(sources);
   const files = base === null ? await readFromDirectory(sources) : await readFromTree(repository, base);
   await write(repository, EXCLUDE_FILE, toExcludeFile(user, files));
 }
@@ -37,32 +36,10 @@ async function write(repository: SnapshotRepository, name: string, content: stri
 }
 
 /** The user's rules for all repositories, then those for this one. */
-async function readUserRules({ git, userDirectory, directory }: ExcludeSources): Promise<string[]> {
+async function readOwnRules({ git, userDirectory }: ExcludeSources): Promise<string[]> {
   if (userDirectory === null) return [];
-  const home = homedir();
-  const configDirectory = join(process.env['XDG_CONFIG_HOME'] || join(home, '.config'), 'git');
-  let excludes = join(configDirectory, 'ignore');
-  for (const file of [join(configDirectory, 'config'), join(home, '.gitconfig')]) {
-    const args = ['config', '--file', file, '--no-includes', '--type=path', '--get', 'core.excludesFile'];
-    const found = await git.run(args, { cwd: directory, env: { HOME: home }, codes: [1] }).catch(() => undefined);
-    const path = found?.stdout.toString().trim();
-    if (path !== undefined && path !== '') excludes = path;
-  }
-  // The user's own file is often a link to another place. A repository may be hostile, so no link in it is followed.
-  const real = await realpath(excludes).catch(() => excludes);
-  const rules = [await readRules(dirname(real), basename(real)), await readRules(userDirectory, 'info/exclude')];
+  const rules = [await readUserRules(git), await readRules(userDirectory, 'info/exclude')];
   return rules.filter(Boolean);
-}
-
-/** The rules in a file below a directory; none if it is a link, a pipe or a device, or too large. */
-async function readRules(directory: string, path: string): Promise<string> {
-  const held = new HeldPaths(directory);
-  try {
-    const found = await held.read(toBytePath(path), snapshotLimits.ignoreFileBytesMax);
-    return found.type === 'file' ? found.content.toString('latin1') : '';
-  } finally {
-    await held.close();
-  }
 }
 
 async function readFromTree(repository: SnapshotRepository, tree: string): Promise<IgnoreFile[]> {

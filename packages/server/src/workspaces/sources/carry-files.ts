@@ -16,27 +16,35 @@ export interface CarryOptions extends UserTree {
   readonly workspace: string;
   /** Files that no session may see, such as the data directory of the server: whether a path below `top` is one of them. */
   readonly isHidden: (path: string) => boolean;
+  /** The user's ignore rules for all repositories. */
+  readonly readUserRules: () => Promise<string>;
 }
 
 /** Carries the user's uncommitted changes over: tracked and untracked files, but not ignored ones. The user's index is only read. */
 export async function carryUncommitted(options: CarryOptions): Promise<void> {
   const index = join(options.privateGit.path, 'fleetloom-user-index');
   const list = async (args: readonly string[]) => splitPaths(await runOnTree(options, args, { indexFile: index }));
-  const exclude = `--exclude-from=${join(options.privateGit.path, 'info/exclude')}`;
+  // Not part of the private git directory: agents need not see what the user ignores elsewhere.
+  const userRules = join(options.privateGit.path, 'fleetloom-user-rules');
+  const excludes = [userRules, join(options.privateGit.path, 'info/exclude')].map((file) => `--exclude-from=${file}`);
   try {
+    await writeFile(userRules, await options.readUserRules(), { encoding: 'latin1', mode: 0o600 });
     await copyUserIndex(options, index);
     // In a sandbox files may have other owners than the index has, so that all of them look changed until they are read.
     await runOnTree(options, ['update-index', '-q', '--refresh'], { indexFile: index, codes: [1] });
     const all = await Promise.all([
-      list(['diff-index', '--cached', '--name-only', '--no-renames', '-z', options.repository.base!]),
-      list(['diff-files', '--name-only', '-z']),
-      list(['ls-files', '--others', '--exclude-per-directory=.gitignore', exclude, '-z']),
+      list(['diff-index', '--cached', ...CHANGED, '--no-renames', options.repository.base!]),
+      list(['diff-files', ...CHANGED]),
+      list(['ls-files', '--others', '--exclude-per-directory=.gitignore', ...excludes, '-z']),
     ]);
     await carry(options, new Set(all.flat()), true);
   } finally {
-    await rm(index, { force: true });
+    await Promise.all([index, userRules].map((file) => rm(file, { force: true })));
   }
 }
+
+/** Without submodules: git would start itself in each of them, with its configuration and filters. */
+const CHANGED = ['--name-only', '-z', '--ignore-submodules=all'];
 
 /** Copies untracked files that match patterns: those of `.worktreeinclude` of the repository, and others. */
 export async function carryIncluded(options: CarryOptions, patterns: readonly string[]): Promise<void> {

@@ -57,6 +57,8 @@ export interface DirectorySourcesOptions {
   readonly allowed: AllowedDirectories;
   readonly locks: InPlaceLocks;
   readonly runSetup: RunSetup;
+  /** The ignore rules of the user of this server for all repositories. */
+  readonly readUserRules: () => Promise<string>;
   /** Gives a workspace that is created again, because its directory was removed, the files that were recorded last. */
   readonly rebuildFiles: (sessionId: string, workspace: string) => Promise<void>;
   readonly remover: Pick<TreeRemover, 'discard'>;
@@ -164,7 +166,8 @@ export function createDirectorySources(options: DirectorySourcesOptions): Direct
       if (mode === 'worktree') {
         await addWorktree({ git, repository, workspace, privateGit });
         const isHidden = await hides(repository.top, parent);
-        const carrying = { git, repository, workspace, privateGit, isHidden };
+        const { readUserRules } = options;
+        const carrying = { git, repository, workspace, privateGit, isHidden, readUserRules };
         if (resource.include_uncommitted) await carryUncommitted(carrying);
         await carryIncluded(carrying, resource.copy);
       } else await copyUserIndex({ git, repository, privateGit }, join(privateGit.path, 'index'));
