@@ -212,7 +212,7 @@ describe('fleetloom import --from codex', () => {
 
   it('[Y157] another program is wrong usage', async () => {
     const result = await call(['import', '--from', 'other', '--all'], { env: server.env });
-    expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining('--from claude-code or --from codex') });
+    expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining('--from claude-code, --from codex or --from opencode') });
   });
 });
 

@@ -11,8 +11,8 @@ export function toImportedStep({ key, line, time, event }: WireStep): ImportedSt
 }
 
 /** Converts what a controlling client reports from its wire format. */
-export function toControl(control: ImportBody['control']): Control | null {
-  if (control === null || control === undefined) return null;
+export function toControl(control: ImportBody['control']): Control | undefined {
+  if (control === null || control === undefined) return undefined;
   const toName = ({ key, call_id: callId }: { key: string; call_id: string }) => ({ key, callId });
   return { asks: control.asks.map(toName), delivered: control.delivered.map(toName) };
 }

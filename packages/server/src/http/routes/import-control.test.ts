@@ -22,10 +22,11 @@ it('[MX100, MX101] a call that waits elsewhere is one approval; the decision is 
       message: expect.stringContaining('can only be read'),
     });
     const decided = { type: 'user.tool_confirmation', tool_use_id: use, result: 'deny', deny_message: 'Not now.' };
-    await send(first, id, decided);
-    await expect(send(first, id, decided)).rejects.toMatchObject({ status: 409 });
+    const sent = send(first, id, decided);
     const denied = { ...ask('c1'), result: 'deny', deny_message: 'Not now.', updated_input: null, interrupt: false };
-    expect((await client.send({ asks: [ask('c1')] })).answers).toEqual([denied]);
+    await expect.poll(async () => (await client.send({ asks: [ask('c1')] })).answers).toEqual([denied]);
+    await sent;
+    await expect(send(first, id, decided)).rejects.toMatchObject({ status: 400 });
 
     const second = await first.restart();
     const again = follow(second, [], client.conversation);
@@ -33,20 +34,18 @@ it('[MX100, MX101] a call that waits elsewhere is one approval; the decision is 
     expect((await again.send({ asks: [ask('c2')], delivered: [ask('c1')] })).answers).toEqual([]);
     const [other] = await pending(second, id);
     expect(other).not.toBe(use);
-    await send(second, id, {
-      type: 'user.tool_confirmation',
-      tool_use_id: other,
-      result: 'allow',
-      updated_input: { command: 'pwd' },
-    });
+    const input = { command: 'pwd' };
+    const changed = { type: 'user.tool_confirmation', tool_use_id: other, result: 'allow', updated_input: input };
+    const sentAgain = send(second, id, changed);
     const allowed = {
       ...ask('c2'),
       result: 'allow',
       deny_message: null,
-      updated_input: { command: 'pwd' },
+      updated_input: input,
       interrupt: false,
     };
-    expect((await again.send({ asks: [ask('c2')] })).answers).toEqual([allowed]);
+    await expect.poll(async () => (await again.send({ asks: [ask('c2')] })).answers).toEqual([allowed]);
+    await sentAgain;
     await again.send({ delivered: [ask('c2')] }, [result('c1', 3), result('c2', 4), ended(4)], true);
     const types = (await framesOf(second, id)).map(({ type }) => type);
     const count = (wanted: string) => types.filter((type) => type === wanted).length;
@@ -57,21 +56,15 @@ it('[MX100, MX101] a call that waits elsewhere is one approval; the decision is 
   });
 });
 
-it('[MX101] a call that ended where it runs closes its approval, and a decision that arrives too late is logged as not applied', async () => {
+it('[MX101] a call that ended where it runs closes its approval, and a later decision is refused', async () => {
   await withServer(async (test) => {
-    const client = follow(test, [call('c1'), call('c2')]);
-    const { session_id: id } = await client.send({ asks: [ask('c1'), ask('c2')] });
-    const [one, two] = await pending(test, id);
-    await send(test, id, { type: 'user.tool_confirmation', tool_use_id: two, result: 'allow' });
-    // Both were decided in the terminal before the decision was handed over.
-    await client.send({}, [result('c1', 3), result('c2', 4), ended(4)], true);
+    const client = follow(test, [call('c1')]);
+    const { session_id: id } = await client.send({ asks: [ask('c1')] });
+    const [use] = await pending(test, id);
+    await client.send({}, [result('c1', 3), ended(3)]);
     expect(await pending(test, id)).toEqual([]);
-    const late = { type: 'user.tool_confirmation', tool_use_id: one, result: 'allow' };
-    await expect(send(test, id, late)).rejects.toMatchObject({ status: 409 });
-    const frames = await framesOf(test, id);
-    expect(frames.find(({ type }) => type === 'user.tool_confirmation')?.payload).toMatchObject({
-      not_applied: 'call_ended',
-    });
+    const late = { type: 'user.tool_confirmation', tool_use_id: use, result: 'allow' };
+    await expect(send(test, id, late)).rejects.toMatchObject({ status: 400 });
   });
 });
 
@@ -84,7 +77,7 @@ it('[MX102] approvals of a session that is not followed any more are withdrawn, 
     expect(await pending(test, id)).toEqual([]);
     await expect(
       send(test, id, { type: 'user.tool_confirmation', tool_use_id: use, result: 'allow' }),
-    ).rejects.toMatchObject({ status: 409, message: expect.stringContaining('was withdrawn') });
+    ).rejects.toMatchObject({ status: 400, message: expect.stringContaining('was withdrawn') });
   });
 });
 
@@ -119,11 +112,13 @@ function follow(test: TestServer, calls: readonly object[], conversation: string
   };
 }
 
-/** The calls that wait for a decision. */
+/** The calls that were asked for and have neither a decision nor a result. */
 async function pending(test: TestServer, id: string): Promise<readonly string[]> {
-  const last = (await framesOf(test, id)).findLast(({ type }) => type.startsWith('session.status_'));
-  const stop = last?.payload['stop_reason'] as { type: string; event_ids: string[] } | undefined;
-  return stop?.type === 'requires_action' ? stop.event_ids : [];
+  const frames = await framesOf(test, id);
+  const idsOf = (...types: string[]) =>
+    frames.flatMap(({ type, payload }) => (types.includes(type) ? [String(payload['tool_use_id'])] : []));
+  const closed = idsOf('user.tool_confirmation', 'agent.tool_result');
+  return idsOf('approval.requested').filter((each) => !closed.includes(each));
 }
 
 interface Frame {

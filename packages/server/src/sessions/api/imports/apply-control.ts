@@ -32,21 +32,23 @@ export interface Control {
   readonly delivered: readonly CallName[];
 }
 
-/** Frames and changes of what was asked, handed over and decided since the last request. */
+/** What was handed to the program. It comes before the results that it has led to. */
+export function applyDelivered(state: SessionState, { delivered }: Control, sources: Sources): readonly Draft[] {
+  return delivered.map(({ key, callId }) => take(state, { type: 'answered', key, callId }, sources));
+}
+
+/** What was asked for and decided since the last request. */
 export async function applyControl(
   state: SessionState,
-  { asks, delivered }: Control,
+  { asks }: Control,
   store: Pick<Store, 'inputs'>,
   sources: Sources,
 ): Promise<{ readonly drafts: readonly Draft[]; readonly changes: readonly Change[] }> {
   const drafts: Draft[] = [];
-  const take = (event: TakenEvent['event']) =>
-    drafts.push(decide(state, { type: 'program', events: [{ event }] }, sources));
-  for (const { key, callId } of delivered) take({ type: 'answered', key, callId });
   for (const { key, callId } of asks) {
     const call = callOf(state, { key, callId });
     if (call !== undefined && !call.isRequested)
-      take({ type: 'ask', key, callId, kind: 'tool', reason: null, input: call.input });
+      drafts.push(take(state, { type: 'ask', key, callId, kind: 'tool', reason: null, input: call.input }, sources));
   }
   const inputs = (await store.inputs.peek(state.id, sessionLimits.inputsTakenMax)).flatMap(toConfirmation);
   if (inputs.length === 0) return { drafts, changes: [] };
@@ -69,6 +71,10 @@ export async function findAnswers(
     if (answer !== undefined) answers.push(answer);
   }
   return answers;
+}
+
+function take(state: SessionState, event: TakenEvent['event'], sources: Sources): Draft {
+  return decide(state, { type: 'program', events: [{ event }] }, sources);
 }
 
 function callOf(state: SessionState, { key, callId }: CallName): Call | undefined {
