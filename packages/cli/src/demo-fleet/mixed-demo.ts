@@ -47,7 +47,7 @@ const team: readonly Member[] = [
     bash: (cmd) => ({ call: 'exec_command', input: { cmd } }),
     task: 'Count the tests. Your command has to be approved.',
     commands: ["grep -c 'test(' test/*.js"],
-    report: 'I counted the tests: {{last_result}}',
+    report: 'I have counted the tests of each file.',
     asks: true,
   },
   {

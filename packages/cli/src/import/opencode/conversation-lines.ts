@@ -71,12 +71,19 @@ function toResponse(info: Fields, parts: readonly Fields[], { began, ended, call
     } else if (part['type'] === 'tool') events.push(...toCall(part, { began, ended, callIds, model }));
   }
   events.sort((one, other) => one.time - other.time);
+  // A sub-agent has its conversation a moment after its call: until then neither the call nor what follows it is a line.
+  const unknown = ended === undefined ? events.findIndex(({ fields }) => isUnjoined(fields)) : -1;
+  if (unknown >= 0) return events.slice(0, unknown);
   if (ended !== undefined) {
     const { error = null, finish = null, tokens } = info;
     const fields = { type: 'end', error, finish, tokens, model, is_summary: isSummary };
     events.push({ time: Math.max(ended, events.at(-1)?.time ?? 0), fields });
   }
   return events;
+}
+
+function isUnjoined({ type, name, child }: Fields): boolean {
+  return type === 'call' && name === 'task' && child === undefined;
 }
 
 function toCall(

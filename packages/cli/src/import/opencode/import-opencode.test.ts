@@ -201,7 +201,8 @@ function statesOf(whole: Exported): Exported[] {
 function toRunning(part: object): object {
   if (!('type' in part) || part.type !== 'tool') return part;
   const { input, time } = (part as unknown as { state: { input: object; time: { start: number } } }).state;
-  return { ...part, state: { status: 'running', input, time: { start: time.start } } };
+  // The call of a sub-agent does not have its conversation at first.
+  return { ...part, state: { status: 'running', input, time: { start: time.start }, metadata: {} } };
 }
 
 interface Done {
