@@ -126,10 +126,7 @@ function toLeadTurns(members: readonly Member[]): readonly (readonly object[])[]
 
 function toMemberTurns({ title, bash, commands, report }: Member): readonly (readonly object[])[] {
   return [
-    ...commands.map((command, at) => [
-      ...(at === 0 ? [{ say: `${title} begins.`, every_ms: 60 }] : []),
-      bash(command),
-    ]),
+    ...commands.map((command, at) => [...(at === 0 ? [{ say: `${title} begins.`, every_ms: 60 }] : []), bash(command)]),
     [{ say: report, every_ms: 60 }],
   ];
 }

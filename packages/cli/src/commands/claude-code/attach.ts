@@ -5,7 +5,9 @@ import { withServer } from '../server-options.ts';
 /** `fleetloom attach`. */
 export const declareAttach: DeclareCommand = (program, { io, done }) =>
   withServer(program.command('attach'))
-    .description('Follow a running session of Claude Code, Codex or opencode until Ctrl-C; prints its session id on the server')
+    .description(
+      'Follow a running session of Claude Code, Codex or opencode until Ctrl-C; prints its session id on the server',
+    )
     .argument(
       '[session]',
       'session file, session id, or project directory (default: the newest session of this directory)',

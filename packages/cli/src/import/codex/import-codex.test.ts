@@ -236,7 +236,10 @@ describe('fleetloom import --from codex', () => {
 
   it('[Y157] another program is wrong usage', async () => {
     const result = await call(['import', '--from', 'other', '--all'], { env: server.env });
-    expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining('--from claude-code, --from codex or --from opencode') });
+    expect(result).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--from claude-code, --from codex or --from opencode'),
+    });
   });
 });
 

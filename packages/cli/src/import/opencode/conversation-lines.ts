@@ -26,7 +26,11 @@ export function toLines(exported: unknown): TranscriptRecord[] {
     const next = messages[at + 1];
     const ended = toTime(toObject(info['time'])['completed']);
     const end = ended ?? (next === undefined ? undefined : toTime(toObject(toObject(next['info'])['time'])['created']));
-    return toResponse(info, parts, { began: last, ended: end === undefined ? undefined : Math.max(end, last), callIds });
+    return toResponse(info, parts, {
+      began: last,
+      ended: end === undefined ? undefined : Math.max(end, last),
+      callIds,
+    });
   });
   const { directory, version } = toObject(toObject(exported)['info']);
   const facts = { directory, version };

@@ -92,7 +92,10 @@ it('[OC102] failures, aborts, refusals and compactions end as such, and any othe
   const at = (created: number) => ({ created, completed: created + 1 });
   const say = (text: string, created: number) => ({
     info: { role: 'user', time: { created } },
-    parts: [{ type: 'text', text }, { type: 'text', synthetic: true, text: 'hidden' }],
+    parts: [
+      { type: 'text', text },
+      { type: 'text', synthetic: true, text: 'hidden' },
+    ],
   });
   const answer = (more: object, created: number, parts: unknown = []) => ({
     info: { role: 'assistant', modelID: 'x', time: at(created), ...more },
@@ -135,7 +138,10 @@ it('[OC102] failures, aborts, refusals and compactions end as such, and any othe
 it('[OC103] sessions are found by id, by directory and all of them through the program, and what is missing is reported with what to do', async () => {
   const { folder, ids } = await copy();
   const program = join(folder, 'opencode');
-  const listed = [{ id: ids.main, directory: folder, updated: 1 }, { id: 'ses_other', directory: '/else', updated: 2 }];
+  const listed = [
+    { id: ids.main, directory: folder, updated: 1 },
+    { id: 'ses_other', directory: '/else', updated: 2 },
+  ];
   // As opencode does it: JSON on stdout, notes on stderr.
   await writeFile(
     program,
@@ -222,7 +228,8 @@ async function copy(): Promise<{ folder: string; ids: typeof recorded }> {
   const folder = await mkdtemp(join(tmpdir(), 'fleetloom-import-opencode-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const prefix = `ses_${randomBytes(4).toString('hex')}`;
-  const fresh = (text: string) => text.replaceAll('ses_e0fc27ca', `${prefix}a`).replaceAll('ses_e0fc2503', `${prefix}b`);
+  const fresh = (text: string) =>
+    text.replaceAll('ses_e0fc27ca', `${prefix}a`).replaceAll('ses_e0fc2503', `${prefix}b`);
   for (const id of Object.values(recorded)) {
     const source = join(repositoryRoot, 'fixtures', 'opencode', 'sessions', `${id}.json`);
     await writeFile(join(folder, `${fresh(id)}.json`), fresh(await readFile(source, 'utf8')));

@@ -76,7 +76,8 @@ export class OpencodeSessions {
     if (name.endsWith('.json')) return [await this.#findFile(path, name)];
     if (ID.test(name)) return [await this.#findById(name)];
     const real = await realpath(path).catch(() => undefined);
-    if (real === undefined) throw nothing(`"${name}" is neither an exported session, nor the id of one, nor a directory.`);
+    if (real === undefined)
+      throw nothing(`"${name}" is neither an exported session, nor the id of one, nor a directory.`);
     const sessions = await this.#list(real, real);
     if (sessions.length === 0) throw nothing(`opencode has no sessions of "${name}".`);
     return sessions;
@@ -86,7 +87,8 @@ export class OpencodeSessions {
     const exported = await readExport(path);
     const id = idOf(exported);
     const found = await stat(path).catch(() => undefined);
-    if (id === undefined || found === undefined) throw nothing(`"${name}" is not a session that opencode has exported.`);
+    if (id === undefined || found === undefined)
+      throw nothing(`"${name}" is not a session that opencode has exported.`);
     return { id, path, changedAt: found.mtimeMs };
   }
 

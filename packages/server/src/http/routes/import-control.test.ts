@@ -49,9 +49,9 @@ it('[MX100, MX101] a call that waits elsewhere is one approval; the decision is 
     await again.send({ delivered: [ask('c2')] }, [result('c1', 3), result('c2', 4), ended(4)], true);
     const types = (await framesOf(second, id)).map(({ type }) => type);
     const count = (wanted: string) => types.filter((type) => type === wanted).length;
-    expect(['approval.requested', 'user.tool_confirmation', 'answer.delivered', 'agent.tool_result'].map(count)).toEqual(
-      [2, 2, 2, 2],
-    );
+    expect(
+      ['approval.requested', 'user.tool_confirmation', 'answer.delivered', 'agent.tool_result'].map(count),
+    ).toEqual([2, 2, 2, 2]);
     expect((await second.client.beta.sessions.retrieve(id)).status).toBe('idle');
   });
 });

@@ -22,7 +22,8 @@ export function createImportRoutes(options: ImportRoutesOptions): readonly AnyRo
   return [
     defineRoute({
       name: 'imports.create',
-      summary: 'Import steps of a session of Claude Code, Codex or opencode that runs elsewhere; known steps are skipped',
+      summary:
+        'Import steps of a session of Claude Code, Codex or opencode that runs elsewhere; known steps are skipped',
       method: 'post',
       path: '/v1/imports',
       accepts: ['api'],
