@@ -67,6 +67,35 @@ it('[AC1, AC15, AC23] a session on an ACP agent: approvals, a denial whose reaso
   );
 }, 60_000);
 
+it('[AC100] an approval that is pending when the server restarts is withdrawn with that reason, its call is not run, and the next message works', async () => {
+  await withServer(
+    async (test) => {
+      const server = new ClaudeServer(test);
+      const session = await server.createSession({ model, tools: [toolset('always_ask')] });
+      let ask = '';
+      await server.watch(
+        session,
+        () => server.say(session, `Go. ${script([words.bash('touch asked')], [{ say: 'Next.' }])}`),
+        (event) => {
+          if (event.type !== 'session.status_idle' || event.stop_reason.type !== 'requires_action') return false;
+          ask = event.stop_reason.event_ids[0] ?? '';
+          return true;
+        },
+      );
+      await server.restart();
+      const results = async () =>
+        (await server.log(session)).frames.filter(({ type }) => type === 'agent.tool_result').length;
+      await expect.poll(results, { timeout: 20_000 }).toBe(1);
+      const late = { type: 'user.tool_confirmation', tool_use_id: ask, result: 'allow' };
+      await expect(server.send(session, late)).rejects.toThrow('was withdrawn because the server restarted');
+      expect(textsOf(await server.run(session, 'And now?'))).toEqual(['Next.']);
+      expect(await server.files(session)).toEqual([]);
+      expect((await server.log(session)).problems).toEqual([]);
+    },
+    { programs: { 'acp:test': choice } },
+  );
+}, 60_000);
+
 it('[AC1, AC17] an agent that is not configured, not installed or not allowed is refused with what to do; each has its own description', async () => {
   const programs = {
     'acp:test': choice,

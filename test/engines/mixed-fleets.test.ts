@@ -57,21 +57,7 @@ describeWithPrograms(['claude-code', 'codex', 'opencode'], 'mixed fleets of real
     const threads = await fleet.threads(session);
     const reports = all.map(({ name }) => textsOf(frames, 'agent.thread_message_sent', threads.get(name)!.id));
     expect(reports).toEqual(all.map(({ name }) => [`${name} reports.`, `${name} remembers.`]));
-    const grown = all.map(({ name }) => grownOf(frames, threads.get(name)!.id));
-    expect(grown).toEqual(all.map(({ name }) => `${name} begins.${name} reports.${name} remembers.`));
-    const changes = frames.flatMap(({ type, payload, threadId }) =>
-      type === 'workspace.changed' ? payload.files.map(({ path }) => `${path} ${threadId}`) : [],
-    );
-    expect(changes.toSorted()).toEqual(['claude', 'opencode'].map((name) => `${name}.txt ${threads.get(name)!.id}`));
-    const denied = frames.filter(({ type, payload }) => type === 'agent.tool_result' && payload.is_error);
-    expect(denied).toMatchObject([
-      { threadId: threads.get('codex')!.id, payload: { content: [{ text: 'Not now.' }] } },
-    ]);
-    const { usage } = await server.client.beta.sessions.retrieve(session);
-    const sum = (key: 'input_tokens' | 'output_tokens') =>
-      [...threads.values()].reduce((total, thread) => total + (thread.usage?.[key] ?? 0), 0);
-    expect([sum('input_tokens'), sum('output_tokens')]).toEqual([usage.input_tokens, usage.output_tokens]);
-    expect([...threads.values()].every((thread) => (thread.usage?.output_tokens ?? 0) > 0)).toBe(true);
+    await fleet.expectWork(session, all, frames);
     await fleet.end(session);
   }, 300_000);
 
@@ -117,7 +103,7 @@ describeWithPrograms(['claude-code', 'codex', 'opencode'], 'mixed fleets of real
     await fleet.end(session);
   }, 300_000);
 
-  it('[R412] Claude Code as the coordinator of Codex and opencode: delegation, approvals, reports, kill -9 of the server and follow-ups', async () => {
+  it('[R412] Claude Code as the coordinator of Codex and opencode: approvals, a denial, deltas, files, totals, an interrupt, kill -9 of the server and follow-ups', async () => {
     const { server } = fleet;
     const others = [codex, opencode];
     const session = await fleet.begin({ model: claude.model, roster: others.map(toAgent) });
@@ -133,11 +119,16 @@ describeWithPrograms(['claude-code', 'codex', 'opencode'], 'mixed fleets of real
     expect(first.problems).toEqual([]);
     expect(reportsOf(first.frames)).toEqual(others.map(({ name }) => [`${name} reports.`, `${name} remembers.`]));
 
+    await fleet.expectWork(session, others, first.frames);
+
     await server.say(session, 'Begin for long.');
     const asks = await fleet.waitForAsks(session, 2);
     const [wanted, unwanted] = asks.toSorted((one) => (one.use.includes('codex') ? -1 : 1));
     await fleet.confirm(session, wanted!.id, { result: 'allow' });
     await vi.waitFor(async () => expect(await server.readFile(session, 'ran')).toBe('codex\n'), WAIT);
+    const before = first.frames.length;
+    await server.send(session, { type: 'user.interrupt', session_thread_id: threads.get('codex')!.id });
+    await fleet.waitForEnd(session, threads.get('codex')!.id, before);
     await server.restart('SIGKILL');
     const isOver = async () => (await server.client.beta.sessions.retrieve(session)).status === 'idle';
     await vi.waitFor(async () => expect(await isOver()).toBe(true), WAIT);
@@ -231,8 +222,30 @@ class MixedFleet {
     return await Promise.all(ids.map(async (id) => ({ id, use: await this.#useOf(session, id) })));
   }
 
-  async waitForEnd(session: string, id: string): Promise<void> {
-    await this.#waitFor(session, ({ type, threadId }) => type === 'turn.ended' && threadId === id);
+  /** A turn of the thread has ended; only those behind the first frames count. */
+  async waitForEnd(session: string, id: string, after = 0): Promise<void> {
+    await this.#waitFor(session, ({ type, threadId, seq }) => type === 'turn.ended' && threadId === id && seq > after);
+  }
+
+  /** What readers have seen grow, which thread changed which file, the one call that was denied, and totals that add up. */
+  async expectWork(session: string, members: readonly Member[], frames: readonly SessionFrame[]): Promise<void> {
+    const threads = await this.threads(session);
+    const grown = members.map(({ name }) => grownOf(frames, threads.get(name)!.id));
+    expect(grown).toEqual(members.map(({ name }) => `${name} begins.${name} reports.${name} remembers.`));
+    const changes = frames.flatMap(({ type, payload, threadId }) =>
+      type === 'workspace.changed' ? payload.files.map(({ path }) => `${path} ${threadId}`) : [],
+    );
+    const writers = members.filter(({ name }) => name !== 'codex');
+    expect(changes.toSorted()).toEqual(writers.map(({ name }) => `${name}.txt ${threads.get(name)!.id}`));
+    const denied = frames.filter(({ type, payload }) => type === 'agent.tool_result' && payload.is_error);
+    expect(denied).toMatchObject([
+      { threadId: threads.get('codex')!.id, payload: { content: [{ text: 'Not now.' }] } },
+    ]);
+    const { usage } = await this.server.client.beta.sessions.retrieve(session);
+    const sum = (key: 'input_tokens' | 'output_tokens') =>
+      [...threads.values()].reduce((total, thread) => total + (thread.usage?.[key] ?? 0), 0);
+    expect([sum('input_tokens'), sum('output_tokens')]).toEqual([usage.input_tokens, usage.output_tokens]);
+    expect([...threads.values()].every((thread) => (thread.usage?.output_tokens ?? 0) > 0)).toBe(true);
   }
 
   async #useOf(session: string, id: string): Promise<string> {

@@ -62,6 +62,31 @@ describeWithProgram('opencode', 'sessions of the real program', ({ path }) => {
     });
   }, 240_000);
 
+  it('[OC110] an approval that is pending when the server ends is withdrawn, its call is not run, and the next message works', async () => {
+    await withOpencode(path, async (server) => {
+      const session = await server.createSession({ model, tools: [toolset('always_ask')] });
+      let ask = '';
+      await server.watch(
+        session,
+        () => server.say(session, `Go. ${script([words.bash('touch asked')], [{ say: 'Next.' }])}`),
+        (event) => {
+          if (event.type !== 'session.status_idle' || event.stop_reason.type !== 'requires_action') return false;
+          ask = event.stop_reason.event_ids[0] ?? '';
+          return true;
+        },
+      );
+      await server.restart();
+      const results = async () =>
+        (await server.log(session)).frames.filter(({ type }) => type === 'agent.tool_result').length;
+      await expect.poll(results, { timeout: 60_000 }).toBe(1);
+      const late = { type: 'user.tool_confirmation', tool_use_id: ask, result: 'allow' };
+      await expect(server.send(session, late)).rejects.toThrow('was withdrawn because the server restarted');
+      expect(textsOf(await server.run(session, 'And now?'))).toEqual(['Next.']);
+      expect(await server.files(session)).toEqual([]);
+      expect((await server.log(session)).problems).toEqual([]);
+    });
+  }, 240_000);
+
   it('[OC28] an interrupt by the client stops the turn and its command, and the next message is answered', async () => {
     await withOpencode(path, async (server) => {
       const session = await server.createSession({ model });

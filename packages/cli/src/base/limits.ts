@@ -124,6 +124,19 @@ export const limits = {
   attachAliveMs: 15_000,
   /** How long a tool call may have no result before `attach` reports that it is running or waiting for permission. */
   attachCallMs: 10_000,
+  /** How often `attach --control` asks for decisions while calls wait for them, and how many of a session the server is told at a time. */
+  attachAskMs: 500,
+  attachAsksMax: 100,
+  /** How long a permission prompt may have no call in the transcript. Then its terminal alone decides. */
+  attachPromptMs: 10_000,
+  /** Permission prompts of all sessions that wait at the same time. */
+  attachPromptsMax: 256,
+  /** Time between two searches for new sub-agents of Codex, and two exports of a session of opencode. */
+  attachRefreshMs: 1_000,
+  attachExportMs: 5_000,
+  /** How long opencode may take to list or export sessions, and the size of one export. */
+  exportMs: 120_000,
+  exportBytesMax: 256 * 1024 * 1024,
   /** Time between two searches for new sessions. */
   attachFindMs: 1_000,
   /** Sessions that one `attach` follows at the same time. */

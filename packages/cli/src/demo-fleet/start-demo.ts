@@ -7,11 +7,13 @@ import { saveAgents } from '../agents/save-agents.ts';
 import { DEFAULT_MODEL } from '../agents/to-model-name.ts';
 import type { ServerApi } from '../connection/server-api.ts';
 import { demoDirectory, listProject } from './demo-files.ts';
+import { mixedTask, mixedTitle, saveMixedTeam } from './mixed-demo.ts';
 import { demoTask, demoTitle, demoEnvironment, scriptNameOf } from './describe-demo.ts';
 
 /** The size and the model of a demo. */
 export interface DemoRequest {
-  readonly agents: number;
+  /** `mixed`: a member on each program. */
+  readonly agents: number | 'mixed';
   /** A real model for all agents. Undefined: the scripted one. */
   readonly model?: string | undefined;
   /** The git repository of the sample project. Undefined: the agents get a copy of its files. */
@@ -23,20 +25,26 @@ export interface DemoRequest {
  * its files. Uses only the HTTP API: agents, an environment, files, a session and a message.
  */
 export async function startDemo(api: ServerApi, { agents, model, project }: DemoRequest): Promise<string> {
+  const isMixed = agents === 'mixed';
+  const agent = isMixed ? await saveMixedTeam(api) : await saveTeam(api, agents, model);
+  const session = await api.post<Session>('/v1/sessions', {
+    agent,
+    environment_id: await findEnvironment(api),
+    title: isMixed ? mixedTitle : demoTitle(agents),
+    resources: project === undefined ? await uploadProject(api) : [{ type: 'directory', path: project }],
+  });
+  const content = [{ type: 'text', text: isMixed ? mixedTask : demoTask }];
+  await api.post(`/v1/sessions/${session.id}/events`, { events: [{ type: 'user.message', content }] });
+  return session.id;
+}
+
+/** Creates the agents of the demo, and returns the id of the lead. */
+async function saveTeam(api: ServerApi, agents: number, model: string | undefined): Promise<string> {
   const files = (await readAgents(join(demoDirectory, 'agents'))).map((each) => ({
     ...each,
     model: model ?? `scripted/${scriptNameOf(each.name, agents)}`,
   }));
-  const agent = await saveAgents(api, files, chooseCoordinator(files, 'lead'), DEFAULT_MODEL);
-  const session = await api.post<Session>('/v1/sessions', {
-    agent,
-    environment_id: await findEnvironment(api),
-    title: demoTitle(agents),
-    resources: project === undefined ? await uploadProject(api) : [{ type: 'directory', path: project }],
-  });
-  const content = [{ type: 'text', text: demoTask }];
-  await api.post(`/v1/sessions/${session.id}/events`, { events: [{ type: 'user.message', content }] });
-  return session.id;
+  return await saveAgents(api, files, chooseCoordinator(files, 'lead'), DEFAULT_MODEL);
 }
 
 /** The environment of an earlier demo, or a new one. */

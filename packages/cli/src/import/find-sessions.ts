@@ -4,11 +4,13 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { UsageError } from '../base/usage-error.ts';
 import { type SessionFile, toSessionFile } from './session-files.ts';
 
-/** Where Claude Code keeps its transcripts. */
+/** Where a program keeps its sessions. */
 export interface FindSessionsOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The configuration directory of Claude Code. */
+  /** The directory that `--config` names. */
   readonly config?: string | undefined;
+  /** The path of the program, for one that has to be asked. */
+  readonly program?: string | undefined;
   /** The current directory. */
   readonly directory: string;
 }

@@ -5,15 +5,24 @@ import type { Io } from '../base/io.ts';
 import { limits } from '../base/limits.ts';
 import { writeText } from '../base/write-text.ts';
 import type { SessionFile } from './session-files.ts';
-import { claudeCodeFormat } from './session-format.ts';
+import type { SessionControl } from './control/session-control.ts';
+import type { SessionFormat } from './session-format.ts';
 import { SessionReader } from './session-reader.ts';
 import { type Conversation, StepSender } from './step-sender.ts';
 
-/** Follows one Claude Code session: each poll reads the new lines of its files and sends them to the server. */
+/** Options of following one session. */
+export interface FollowerOptions {
+  readonly format: SessionFormat;
+  /** Decides about the calls of the session. Null: it is only read. */
+  readonly control: SessionControl | null;
+}
+
+/** Follows one session: each poll reads the new lines of its files and sends them to the server. */
 export class Follower {
   readonly file: SessionFile;
   readonly #io: Io;
   readonly #api: ServerApi;
+  readonly #options: FollowerOptions;
   #reader: SessionReader;
   #sender: StepSender;
   /** Number of times the file was replaced. */
@@ -24,12 +33,13 @@ export class Follower {
   #triedAt = Number.NEGATIVE_INFINITY;
   #failingSince: number | undefined;
 
-  constructor(io: Io, api: ServerApi, file: SessionFile) {
+  constructor(io: Io, api: ServerApi, file: SessionFile, options: FollowerOptions) {
     this.#io = io;
     this.#api = api;
     this.file = file;
-    this.#reader = new SessionReader(file, claudeCodeFormat);
-    this.#sender = new StepSender(api, toConversation(file.id), this.#reader.facts);
+    this.#options = options;
+    this.#reader = new SessionReader(file, options.format);
+    this.#sender = new StepSender(api, this.#toConversation(file.id), this.#reader.facts);
   }
 
   async look(): Promise<void> {
@@ -39,7 +49,9 @@ export class Follower {
     await this.#attempt(() => this.#sender.add(this.#reader.rest(limits.attachQuietMs, now)));
     const isDue =
       this.#failingSince === undefined ? this.#sender.isWaiting : now - this.#triedAt >= limits.attachRetryMs;
-    if (isDue || now - this.#reportedAt >= limits.attachAliveMs) await this.#attempt(() => this.#flush());
+    const isControlDue = this.#failingSince === undefined && this.#isControlDue(now);
+    if (isDue || isControlDue || now - this.#reportedAt >= limits.attachAliveMs)
+      await this.#attempt(() => this.#flush());
     await this.#print();
     await this.#reportQuietCalls(now);
   }
@@ -47,7 +59,8 @@ export class Follower {
   /** Sends the rest. Open turns are logged as interrupted. */
   async end(): Promise<void> {
     await this.#sender.add(this.#reader.rest());
-    await this.#sender.flush(true);
+    const { control } = this.#options;
+    await this.#sender.flush(true, control === null ? null : { ...control.report, asks: [] });
   }
 
   async #read(): Promise<void> {
@@ -59,8 +72,8 @@ export class Follower {
   async #restart(): Promise<void> {
     await this.#attempt(() => this.end());
     this.#replacements++;
-    this.#reader = new SessionReader(this.file, claudeCodeFormat);
-    const conversation = toConversation(`${this.file.id}.${this.#replacements + 1}`);
+    this.#reader = new SessionReader(this.file, this.#options.format);
+    const conversation = this.#toConversation(`${this.file.id}.${this.#replacements + 1}`);
     this.#sender = new StepSender(this.#api, conversation, this.#reader.facts);
     await writeText(
       this.#io.stderr,
@@ -71,9 +84,18 @@ export class Follower {
 
   async #flush(): Promise<void> {
     this.#triedAt = this.#io.timers.now();
-    await this.#sender.flush();
+    const { control } = this.#options;
+    const report = control?.report ?? null;
+    const answers = await this.#sender.flush(false, report);
+    if (report !== null) control?.take(report, answers);
     this.#reportedAt = this.#io.timers.now();
     this.#failingSince = undefined;
+  }
+
+  #isControlDue(now: number): boolean {
+    const { control } = this.#options;
+    control?.update(this.#reader.listOpenCalls(), now);
+    return control?.isDue(now - this.#reportedAt) === true;
   }
 
   async #print(): Promise<void> {
@@ -96,6 +118,10 @@ export class Follower {
     }
   }
 
+  #toConversation(conversation: string): Conversation {
+    return { program: this.#options.format.program, conversation };
+  }
+
   /** Retries while the server restarts, up to the limit. */
   async #attempt(send: () => Promise<void>): Promise<void> {
     try {
@@ -107,10 +133,6 @@ export class Follower {
       if (this.#sender.sessionId === undefined || now - this.#failingSince > limits.attachPatienceMs) throw error;
     }
   }
-}
-
-function toConversation(conversation: string): Conversation {
-  return { program: claudeCodeFormat.program, conversation };
 }
 
 /** Tool calls that stay open as long as the agents they started. */

@@ -19,6 +19,7 @@ export interface ImportOptions extends ConnectionOptions {
   config?: string;
   from?: string;
   json?: boolean;
+  opencode?: string;
 }
 
 /** `fleetloom import`: imports sessions of another program, sub-agents included. Importing again adds only new steps. */
@@ -26,8 +27,8 @@ export async function importSessions(io: Io, named: readonly string[], options: 
   const { all = false, config, from = 'claude-code', json = false } = options;
   if (all && named.length > 0)
     throw new UsageError('--all cannot be combined with sessions.', 'Pass either --all or sessions.');
-  const where = { env: io.env, config, directory: process.cwd() };
-  const { format, find, findAll } = await openSessionSource(from, where);
+  const where = { env: io.env, config, program: options.opencode, directory: process.cwd() };
+  const { format, find, findAll } = await openSessionSource(from, where, io.timers);
   const files = all ? await findAll() : await find(named.length === 0 ? ['.'] : named);
   const api = createServerApi(toConnection(io.env, options));
   // Oldest first, so that lists sorted by creation time are in order.

@@ -1,8 +1,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { limits } from '../base/limits.ts';
+import { FileTail } from './file-tail.ts';
 import { MAIN } from './step.ts';
-import { toObject, toText } from './transcript-record.ts';
+import { toObject, toText, type TranscriptRecord } from './transcript-record.ts';
 import type { AgentMeta } from './transcript-translator.ts';
 
 /**
@@ -22,23 +23,39 @@ export async function toSessionFile(path: string): Promise<SessionFile | undefin
   return { id: basename(path, '.jsonl'), path, changedAt: found.mtimeMs };
 }
 
-/** A file of one agent. */
+/** The lines of one agent, in a file that may grow. */
 export interface AgentTranscript {
   readonly key: string;
-  readonly path: string;
+  /** Opens them, to be read from the beginning. */
+  readonly open: () => LineSource;
   /** Metadata of the agent; null for the main agent, and until the file exists. */
   readonly readMeta: () => Promise<AgentMeta | null>;
+}
+
+/** Lines that are read as they appear. */
+export interface LineSource {
+  /** The new lines; undefined for an unreadable one. */
+  read(): AsyncGenerator<TranscriptRecord | undefined, void, undefined>;
+  /** The lines that were read are not there any more. */
+  readonly isReplaced: boolean;
 }
 
 /** The file of the main agent and those of the sub-agents so far. */
 export async function listAgentFiles({ id, path }: SessionFile): Promise<AgentTranscript[]> {
   const folder = join(dirname(path), id);
   const files = await listTranscripts(join(folder, 'subagents'), 0);
-  const children = files.map((file) => ({ ...file, readMeta: () => readMeta(folder, file) }));
-  return [{ key: MAIN, path, readMeta: async () => null }, ...children];
+  const children = files.map((file) => ({
+    key: file.key,
+    open: () => new FileTail(file.path),
+    readMeta: () => readMeta(folder, file),
+  }));
+  return [{ key: MAIN, open: () => new FileTail(path), readMeta: async () => null }, ...children];
 }
 
-type File = Pick<AgentTranscript, 'key' | 'path'>;
+interface File {
+  readonly key: string;
+  readonly path: string;
+}
 
 async function listTranscripts(folder: string, depth: number): Promise<File[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);

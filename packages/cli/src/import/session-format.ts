@@ -5,7 +5,7 @@ import { type AgentMeta, type OpenCall, TranscriptTranslator } from './transcrip
 
 /** How the session files of a program are read. */
 export interface SessionFormat {
-  readonly program: 'claude-code' | 'codex';
+  readonly program: 'claude-code' | 'codex' | 'opencode';
   /** The file of the main agent, then those of its sub-agents so far. */
   readonly listFiles: (session: SessionFile) => Promise<AgentTranscript[]>;
   readonly createTranslator: () => StepTranslator;

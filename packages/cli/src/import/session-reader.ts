@@ -1,6 +1,5 @@
 import { cutText } from '@fleetloom/protocol/fleet';
-import { FileTail } from './file-tail.ts';
-import type { SessionFile } from './session-files.ts';
+import type { LineSource, SessionFile } from './session-files.ts';
 import type { SessionFormat, StepTranslator } from './session-format.ts';
 import type { Step } from './step.ts';
 import type { TranscriptRecord } from './transcript-record.ts';
@@ -9,7 +8,7 @@ import type { AgentMeta, OpenCall } from './transcript-translator.ts';
 interface Source {
   readonly key: string;
   readonly meta: AgentMeta | null;
-  readonly tail: FileTail;
+  readonly tail: LineSource;
 }
 
 /** Facts about a session from its files. */
@@ -39,11 +38,11 @@ export class SessionReader {
 
   /** Steps, grouped by line. */
   async *read(now: () => number = Date.now): AsyncGenerator<readonly Step[], void, undefined> {
-    for (const { key, path, readMeta } of await this.#format.listFiles(this.#session)) {
+    for (const { key, open, readMeta } of await this.#format.listFiles(this.#session)) {
       // Metadata may appear later, until the first line of the agent is read.
       const known = this.#sources.get(key);
       if (known === undefined || !this.#heardAt.has(key)) {
-        this.#sources.set(key, { key, meta: await readMeta(), tail: known?.tail ?? new FileTail(path) });
+        this.#sources.set(key, { key, meta: await readMeta(), tail: known?.tail ?? open() });
       }
     }
     for await (const { source, record } of mergeByTime([...this.#sources.values()])) {
@@ -67,6 +66,12 @@ export class SessionReader {
     return quiet.flatMap(([key]) => this.#translator.listOpenCalls(key));
   }
 
+  /** Tool calls without a result, of all agents. */
+  listOpenCalls(): readonly (OpenCall & { readonly key: string })[] {
+    const keys = [...this.#heardAt.keys()];
+    return keys.flatMap((key) => this.#translator.listOpenCalls(key).map((call) => ({ ...call, key })));
+  }
+
   /** Closes the turns of all agents, or of those that have been silent for this long. */
   rest(quietMs = 0, now = Date.now()): readonly Step[] {
     const quiet = [...this.#heardAt].filter(([, heardAt]) => now - heardAt >= quietMs);
@@ -85,7 +90,7 @@ export class SessionReader {
 async function* mergeByTime(sources: readonly Source[]) {
   const heads: {
     source: Source;
-    lines: ReturnType<FileTail['read']>;
+    lines: ReturnType<LineSource['read']>;
     record: TranscriptRecord | undefined;
     time: string;
   }[] = [];

@@ -8,6 +8,28 @@ interface Imported {
   readonly session_id: string;
   readonly lines: Readonly<Record<string, number>>;
   readonly taken: number;
+  /** Missing from servers of older versions. */
+  readonly answers?: readonly CallAnswer[];
+}
+
+/** A call of an agent. */
+export interface CallName {
+  readonly key: string;
+  readonly call_id: string;
+}
+
+/** What was decided about a call. */
+export interface CallAnswer extends CallName {
+  readonly result: 'allow' | 'deny';
+  readonly deny_message: string | null;
+  readonly updated_input: unknown;
+  readonly interrupt: boolean;
+}
+
+/** What a client reports that can decide about calls where the session runs. */
+export interface ControlReport {
+  readonly asks: readonly CallName[];
+  readonly delivered: readonly CallName[];
 }
 
 /** A program's conversation, which becomes one session. */
@@ -44,8 +66,8 @@ export class StepSender {
     if (this.#pending.length >= limits.importStepsMax || this.#chars >= limits.importCharsMax) await this.flush();
   }
 
-  /** Sends the queued steps. After a failure they stay queued for the next attempt. */
-  async flush(isEnd = false): Promise<void> {
+  /** Sends the queued steps. After a failure they stay queued for the next attempt. Returns what was decided about the calls of `control`. */
+  async flush(isEnd = false, control: ControlReport | null = null): Promise<readonly CallAnswer[]> {
     const { title, directory, version } = this.#facts;
     const body = {
       program: this.#program,
@@ -55,13 +77,15 @@ export class StepSender {
       version: version?.slice(0, limits.importNameCharsMax) ?? null,
       steps: this.#pending,
       is_end: isEnd,
+      ...(control === null ? {} : { control }),
     };
-    const { session_id: sessionId, lines, taken } = await this.#api.post<Imported>('/v1/imports', body);
+    const { session_id: sessionId, lines, taken, answers = [] } = await this.#api.post<Imported>('/v1/imports', body);
     this.taken += taken;
     this.sessionId = sessionId;
     this.#lines = lines;
     this.#pending = [];
     this.#chars = 0;
+    return answers;
   }
 
   get isWaiting(): boolean {

@@ -90,6 +90,7 @@ function toTime(value: unknown): string | undefined {
   return Number.isNaN(ms) || ms < 0 ? undefined : new Date(ms).toISOString();
 }
 
-function toCount(value: unknown): number {
+/** The value if it is a positive whole number, otherwise 0. */
+export function toCount(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
 }

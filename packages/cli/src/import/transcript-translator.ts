@@ -17,6 +17,7 @@ export interface AgentMeta {
 export interface OpenCall {
   readonly id: string;
   readonly name: string;
+  readonly input: unknown;
 }
 
 interface Agent {
@@ -31,8 +32,8 @@ interface Agent {
   request: { messageId: string; model: string; usage: StepUsage; stopReason: string | null } | null;
   /** The message id of the last model request that ended. */
   answered: string | null;
-  /** Open tool calls: names by id. */
-  readonly openCalls: Map<string, string>;
+  /** Open tool calls by id. */
+  readonly openCalls: Map<string, OpenCall>;
   /** Its last message ended the turn. */
   isDone: boolean;
   /** A typed command that has not started a turn yet. */
@@ -68,7 +69,7 @@ export class TranscriptTranslator {
   }
 
   listOpenCalls(key: string): readonly OpenCall[] {
-    return [...(this.#agents.get(key)?.openCalls ?? [])].map(([id, name]) => ({ id, name }));
+    return [...(this.#agents.get(key)?.openCalls.values() ?? [])];
   }
 
   #read(agent: Agent, record: TranscriptRecord): void {
@@ -110,7 +111,7 @@ export class TranscriptTranslator {
 
   #call(agent: Agent, { id, name, input }: { readonly [field: string]: unknown }): void {
     if (typeof id !== 'string' || typeof name !== 'string' || id === '' || name === '') return;
-    agent.openCalls.set(id, name);
+    agent.openCalls.set(id, { id, name, input: input ?? {} });
     this.#callers.set(id, agent.key);
     this.#emit(agent, {
       type: 'call',

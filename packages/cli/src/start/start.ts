@@ -16,6 +16,7 @@ import { openInBrowser } from './open-in-browser.ts';
 import { findTop } from '../run/run-workspace.ts';
 import { listenForStop } from '../run/stop-listener.ts';
 import { detectLook } from '../terminal/look.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { writeText } from '../base/write-text.ts';
 import { describePrograms, toProgramNames, withOwnPrograms } from '../server/programs.ts';
 import { type ServeOptions, startServerHere, toModels, toWebhookOrigins } from '../server/serve.ts';
@@ -23,8 +24,8 @@ import { toPasted } from '../base/to-pasted.ts';
 
 /** Options of `start`. */
 export interface StartOptions extends ServeOptions {
-  /** Number of agents; true: the default number; false: no demo, even on the first start. */
-  demo?: number | boolean;
+  /** Number of agents; `mixed`: one on each program; true: the default number; false: no demo, even on the first start. */
+  demo?: number | 'mixed' | boolean;
   /** The model of the demo. Undefined: the scripted one. */
   model?: string;
   /** Whether to open the dashboard in a browser. */
@@ -47,8 +48,10 @@ export async function start(io: Io, given: StartOptions): Promise<number> {
     return await printLink(io, options, connection, link);
   }
   const ended = listenForStop(io);
-  const agents = typeof options.demo === 'number' ? options.demo : demoAgents.normally;
-  const scripts = options.scripts ?? (await writeDemoScripts(dataDirectory, agents));
+  checkMixed(io, options);
+  const agents = typeof options.demo === 'boolean' ? demoAgents.normally : (options.demo ?? demoAgents.normally);
+  const sized = agents === 'mixed' ? demoAgents.normally : agents;
+  const scripts = options.scripts ?? (await writeDemoScripts(dataDirectory, sized));
   const allowDirectory = [...(options.allowDirectory ?? []), toDemoDirectory(dataDirectory), ...findOwnRepository(io)];
   const server = await startServerHere(io, { ...options, scripts, allowDirectory }, dataDirectory);
   const uninstall = installLastResort(io, server);
@@ -77,6 +80,20 @@ export async function start(io: Io, given: StartOptions): Promise<number> {
   }
   return ended.signal === 'SIGHUP' ? exitCode.SIGHUP : exitCode.ok;
 }
+
+/** Its agents play scripts: with a key or a login, their programs would send the scripts to a real model, which costs money. */
+function checkMixed({ env }: Io, { demo, model, claudeLogin, codexLogin, modelBaseUrl }: StartOptions): void {
+  if (demo !== 'mixed') return;
+  const isReal = model !== undefined || modelBaseUrl !== undefined || claudeLogin === true || codexLogin === true;
+  const keys = KEYS.filter((name) => (env[name] ?? '') !== '');
+  if (!isReal && keys.length === 0) return;
+  throw new UsageError(
+    'The demo "mixed" runs on the scripted model only.',
+    keys.length === 0 ? 'Leave out --model and the logins.' : `Start it without ${keys.join(' and ')}.`,
+  );
+}
+
+const KEYS = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'OPENAI_API_KEY'];
 
 /** With a demo the dashboard opens at the fleet, which shows what its agents do; otherwise at the list of sessions. */
 function toStartLink(link: string, hasDemo: boolean): string {

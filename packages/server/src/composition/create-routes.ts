@@ -92,7 +92,8 @@ export function createRoutes(parts: RouteParts): readonly AnyRoute[] {
   const { files, resources, sources, outputs, catchUp } = storage;
   const { checkModel, checkSession, checkOptions } = parts.checks;
   const { scripted, governor, known } = parts.models;
-  const imports = createImports({ store, log, ids, models: modelFacts });
+  const onControlled = (sessionId: string) => sessions.watchFollowed(sessionId);
+  const imports = createImports({ store, log, ids, models: modelFacts, onControlled });
   const feeds = createEventFeeds({ store, log, catchUp, clock, ids, onError: onProblem });
   const fleetFeeds = createFleetFeeds({ store, log, clock, onLong, onError: onProblem });
   const findRoster = createRosterFinder({ store, agents, environments, ids, defaultAgent });

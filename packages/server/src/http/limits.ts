@@ -136,6 +136,8 @@ export const httpLimits = {
   webSessionMs: 30 * 24 * 60 * 60 * 1_000,
   /** Steps of one import request. */
   importStepsMax: 2_000,
+  /** Calls of one imported session that wait for a decision at the same time. */
+  importAsksMax: 100,
   /** The program's own name of a conversation or an agent. */
   importNameCharsMax: 128,
 } as const;

@@ -1,5 +1,6 @@
 /** Sessions: a pure state machine on the log (core), its execution (runtime), and what routes call (api). See README.md. */
 export type { ClientEvent } from './core/client-event.ts';
+export type { Control, ImportedAnswer } from './api/imports/apply-control.ts';
 export type { ImportedStep } from './api/imports/imported-step.ts';
 export { createImports, type Imports } from './api/imports/imports.ts';
 export { type ControlProgram, createProgramControl } from './runtime/owner/control-program.ts';

@@ -6,18 +6,19 @@ import { withServer } from '../server-options.ts';
 export const declareImport: DeclareCommand = (program, { io, done }) =>
   withServer(program.command('import'))
     .description(
-      'Import sessions of Claude Code or Codex, sub-agents included, as read-only sessions; prints their ids',
+      'Import sessions of Claude Code, Codex or opencode, sub-agents included, as read-only sessions; prints their ids',
     )
     .argument(
       '[session...]',
       'session files, session ids, or directories that the program worked in (default: this directory)',
     )
-    .option('--from <program>', 'claude-code or codex (default: claude-code)')
-    .option('--all', 'import every session of the program on this machine')
+    .option('--from <program>', 'claude-code, codex or opencode (default: claude-code)')
+    .option('--all', 'import every session of the program on this machine; of opencode, those of this repository')
     .option(
       '--config <directory>',
-      'the program’s configuration directory (default: CLAUDE_CONFIG_DIR, else ~/.claude; CODEX_HOME, else ~/.codex)',
+      'the program’s configuration directory (default: CLAUDE_CONFIG_DIR, else ~/.claude; CODEX_HOME, else ~/.codex; for opencode XDG_DATA_HOME)',
     )
+    .option('--opencode <program>', 'opencode executable that exports its sessions (default: opencode on PATH)')
     .option('--json', 'print one JSON object per session')
     .addHelpText('after', EXAMPLES + SERVER_EXIT_CODES)
     .action(async (sessions: string[], options: object) => {
@@ -31,6 +32,7 @@ Examples:
   $ fleetloom import ~/.claude/projects/-home-user-shop/0b1f….jsonl
   $ fleetloom import --all --json | jq -r .session_id
   $ fleetloom import --from codex --all
+  $ fleetloom import --from opencode ses_0b1f… exported.json
 
 Imported sessions can be read, watched and exported like any other. Importing a session again adds what is new.
 `;

@@ -11,7 +11,7 @@ export const declareStart: DeclareCommand = (program, { io, done }) =>
     .description('Run the server, open the dashboard and, on the first start, run a demo')
     .option(
       '--demo [agents]',
-      `run a demo with this many agents, ${demoAgents.min} to ${demoAgents.max} (default: ${demoAgents.normally})`,
+      `run a demo with this many agents, ${demoAgents.min} to ${demoAgents.max} (default: ${demoAgents.normally}), or "mixed": one each on Claude Code, Codex and opencode`,
       parseDemo,
     )
     .option('--no-demo', 'do not run a demo, even on the first start')
@@ -44,16 +44,18 @@ export const declareStart: DeclareCommand = (program, { io, done }) =>
       done(await start(io, options));
     });
 
-function parseDemo(value: string): number {
+function parseDemo(value: string): number | 'mixed' {
+  if (value === 'mixed') return value;
   const agents = Number(value);
   if (Number.isInteger(agents) && agents >= demoAgents.min && agents <= demoAgents.max) return agents;
-  throw new InvalidArgumentError(`Pass a number from ${demoAgents.min} to ${demoAgents.max}.`);
+  throw new InvalidArgumentError(`Pass a number from ${demoAgents.min} to ${demoAgents.max}, or mixed.`);
 }
 
 const EXAMPLES = `
 Examples:
   $ fleetloom start
   $ fleetloom start --demo 25
+  $ fleetloom start --demo mixed
   $ fleetloom start --demo --model sonnet
   $ fleetloom start --no-demo --port 0 --data ./fleet
 

@@ -6,7 +6,7 @@ import type { Session, SessionThread } from '@fleetloom/protocol/managed-agents'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { repositoryRoot } from '../../../../../test/support/root.ts';
 import { startTestServer, type TestServer } from '../../../test-support/fleet-server.ts';
-import { call } from '../../../test-support/live-io.ts';
+import { begin, call } from '../../../test-support/live-io.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -210,9 +210,36 @@ describe('fleetloom import --from codex', () => {
     expect(await missing('nowhere')).toMatchObject({ code: 2, stderr: expect.stringContaining('or --all') });
   });
 
+  it('[CX100] a session is followed while Codex writes it, with a sub-agent whose file appears later', async () => {
+    const { home, ids } = await copy();
+    const [main, child] = await Promise.all([pathOf(home, ids.first), pathOf(home, ids.child)]);
+    const [whole, later] = await Promise.all([readFile(main, 'utf8'), readFile(child, 'utf8')]);
+    await rm(child);
+    const lines = whole.trimEnd().split('\n');
+    const cut = lines.findIndex((line) => line.includes('"name":"wait_agent"'));
+    await writeFile(main, `${lines.slice(0, cut).join('\n')}\n`);
+    const { fake, ended } = begin(['attach', ids.first, '--from', 'codex', '--config', home], { env: server.env });
+    await expect.poll(() => fake.stdout.text, { timeout: 20_000 }).toMatch(/^sesn_\w+\n$/);
+    const session = fake.stdout.text.trim();
+    await writeFile(child, later);
+    const threads = async () => (await threadsOf(session)).map(nameOf);
+    await expect.poll(threads, { timeout: 20_000 }).toHaveLength(2);
+    await appendFile(main, `${lines.slice(cut).join('\n')}\n`);
+    const texts = async () =>
+      (await eventsOf(session)).filter(({ type }) => type === 'agent.message').map((event) => textOf(event));
+    await expect.poll(async () => (await texts()).at(-1), { timeout: 20_000 }).toBe('I wait.');
+    fake.send('SIGINT');
+    expect(await ended).toBe(0);
+    const all = await call(['attach', '--all', '--from', 'codex'], { env: server.env });
+    expect([all.code, all.stderr]).toEqual([2, expect.stringContaining('--all works with Claude Code only')]);
+  }, 60_000);
+
   it('[Y157] another program is wrong usage', async () => {
     const result = await call(['import', '--from', 'other', '--all'], { env: server.env });
-    expect(result).toMatchObject({ code: 2, stderr: expect.stringContaining('--from claude-code or --from codex') });
+    expect(result).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--from claude-code, --from codex or --from opencode'),
+    });
   });
 });
 

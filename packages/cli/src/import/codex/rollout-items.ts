@@ -1,7 +1,7 @@
 import { cutText } from '@fleetloom/protocol/fleet';
 import { limits } from '../../base/limits.ts';
 import type { Block, StepUsage } from '../step.ts';
-import { toObject, toText } from '../transcript-record.ts';
+import { toCount, toObject, toText } from '../transcript-record.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -46,10 +46,6 @@ export function toUsage(usage: Fields): StepUsage {
     cache_creation_5m_input_tokens: written,
     cache_creation_1h_input_tokens: 0,
   };
-}
-
-function toCount(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0;
 }
 
 function parse(json: unknown): unknown {

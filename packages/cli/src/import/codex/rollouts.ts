@@ -23,6 +23,7 @@ export class Rollouts {
   readonly #root: string;
   readonly #directory: string;
   readonly #byId = new Map<string, Rollout>();
+  readonly #paths = new Set<string>();
 
   private constructor(root: string, directory: string) {
     this.#root = root;
@@ -33,7 +34,7 @@ export class Rollouts {
   static async open({ env, config, directory }: FindSessionsOptions): Promise<Rollouts> {
     const home = config ?? (env['CODEX_HOME'] || join(env['HOME'] || homedir(), '.codex'));
     const rollouts = new Rollouts(join(home, 'sessions'), directory);
-    await rollouts.#addFolder(rollouts.#root, limits.importFoldersMax);
+    await rollouts.refresh();
     return rollouts;
   }
 
@@ -50,9 +51,14 @@ export class Rollouts {
     return newestFirst(all);
   }
 
+  /** Looks for files that are new. */
+  async refresh(): Promise<void> {
+    await this.#addFolder(this.#root, limits.importFoldersMax);
+  }
+
   /** The files of a session: that of its main thread, and those of all threads below. */
   listFiles({ id, path }: SessionFile): AgentTranscript[] {
-    const files: AgentTranscript[] = [{ key: MAIN, path, readMeta: async () => null }];
+    const files: AgentTranscript[] = [{ key: MAIN, open: () => new FileTail(path), readMeta: async () => null }];
     const seen = new Set([id]);
     // Files are added while the list is read, so that agents of agents follow their parents. A set visits what is added.
     for (const parent of seen) {
@@ -61,7 +67,7 @@ export class Rollouts {
         seen.add(child.id);
         const parentId = parent === id ? MAIN : parent;
         const meta = { agentType: child.agentName, description: child.nickname, callId: null, parentId };
-        files.push({ key: child.id, path: child.path, readMeta: async () => meta });
+        files.push({ key: child.id, open: () => new FileTail(child.path), readMeta: async () => meta });
       }
     }
     return files;
@@ -96,8 +102,11 @@ export class Rollouts {
     for (const entry of entries) {
       const path = join(folder, entry.name);
       if (entry.isDirectory() && depth > 0) await this.#addFolder(path, depth - 1);
+      if (this.#paths.has(path)) continue;
       const rollout = entry.isFile() && FILE.test(entry.name) ? await readRollout(path) : undefined;
-      if (rollout !== undefined) this.#byId.set(rollout.id, rollout);
+      if (rollout === undefined) continue;
+      this.#paths.add(path);
+      this.#byId.set(rollout.id, rollout);
     }
   }
 

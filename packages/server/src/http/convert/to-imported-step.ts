@@ -1,6 +1,6 @@
 import type { AssistantBlock } from '../../base/content.ts';
 import type { ProgramCall } from '../../engines/program/program.ts';
-import type { ImportedStep } from '../../sessions/index.ts';
+import type { Control, ImportedAnswer, ImportedStep } from '../../sessions/index.ts';
 import type { ImportBody } from '../schemas/import.ts';
 
 type WireStep = ImportBody['steps'][number];
@@ -8,6 +8,27 @@ type WireStep = ImportBody['steps'][number];
 /** Converts an imported step from its wire format. */
 export function toImportedStep({ key, line, time, event }: WireStep): ImportedStep {
   return { key, line, time: Date.parse(time), event: toEvent(event) };
+}
+
+/** Converts what a controlling client reports from its wire format. */
+export function toControl(control: ImportBody['control']): Control | undefined {
+  if (control === null || control === undefined) return undefined;
+  const toName = ({ key, call_id: callId }: { key: string; call_id: string }) => ({ key, callId });
+  return { asks: control.asks.map(toName), delivered: control.delivered.map(toName) };
+}
+
+/** The wire format of a decision. */
+export function toWireAnswer(answer: ImportedAnswer) {
+  const { key, callId: call_id, result } = answer;
+  const isAllowed = result === 'allow';
+  return {
+    key,
+    call_id,
+    result,
+    deny_message: isAllowed ? null : answer.message,
+    updated_input: isAllowed ? (answer.updatedInput ?? null) : null,
+    interrupt: !isAllowed && answer.isInterrupting,
+  };
 }
 
 function toEvent(event: WireStep['event']): ImportedStep['event'] {

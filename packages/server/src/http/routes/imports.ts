@@ -5,7 +5,7 @@ import type { Environments } from '../../environments/environments.ts';
 import type { Imports } from '../../sessions/index.ts';
 import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { imported, importBody } from '../schemas/import.ts';
-import { toImportedStep } from '../convert/to-imported-step.ts';
+import { toControl, toImportedStep, toWireAnswer } from '../convert/to-imported-step.ts';
 import { toSessionEnvironment } from '../convert/to-session-environment.ts';
 
 /** What imported sessions are stored with. */
@@ -22,7 +22,8 @@ export function createImportRoutes(options: ImportRoutesOptions): readonly AnyRo
   return [
     defineRoute({
       name: 'imports.create',
-      summary: 'Import steps of a session of Claude Code or Codex that runs elsewhere; known steps are skipped',
+      summary:
+        'Import steps of a session of Claude Code, Codex or opencode that runs elsewhere; known steps are skipped',
       method: 'post',
       path: '/v1/imports',
       accepts: ['api'],
@@ -30,7 +31,7 @@ export function createImportRoutes(options: ImportRoutesOptions): readonly AnyRo
       gives: imported,
       handle: async ({ credential: { workspaceId }, body }) => {
         const { conversation, title, directory, version } = body;
-        const { sessionId, lines, taken } = await imports.append({
+        const { sessionId, lines, taken, answers } = await imports.append({
           workspaceId,
           conversation,
           agent: { ...(await toInlineAgent(ids.next('agent'), agents[body.program])), multiagent: null },
@@ -43,10 +44,11 @@ export function createImportRoutes(options: ImportRoutesOptions): readonly AnyRo
             ...(version === null ? {} : { version }),
           },
           steps: body.steps.map(toImportedStep),
+          control: toControl(body.control),
           isEnd: body.is_end,
           now: clock.now(),
         });
-        return { session_id: sessionId, lines, taken };
+        return { session_id: sessionId, lines, taken, answers: answers.map(toWireAnswer) };
       },
     }),
   ];
@@ -69,4 +71,5 @@ const agents = {
     description: 'The main agent of a session of Claude Code',
   },
   codex: { name: 'codex', model: 'codex/default', description: 'The main agent of a session of Codex' },
+  opencode: { name: 'opencode', model: 'opencode/default', description: 'The main agent of a session of opencode' },
 };

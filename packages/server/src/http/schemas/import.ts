@@ -73,10 +73,13 @@ const step = z.strictObject({
   ]),
 });
 
+/** A call of an agent, by the name that the program gave it. */
+const callName = z.strictObject({ key: name, call_id: name });
+
 /** The body of `POST /v1/imports`. */
 export const importBody = z.strictObject({
   /** The program that wrote the files. */
-  program: z.enum(['claude-code', 'codex']),
+  program: z.enum(['claude-code', 'codex', 'opencode']),
   /** The program's id of the conversation; all requests with it extend one session. */
   conversation: name,
   title: z.string().max(sessionLimits.titleCharsMax).nullable(),
@@ -86,6 +89,16 @@ export const importBody = z.strictObject({
   steps: z.array(step).max(httpLimits.importStepsMax),
   /** No more steps follow for now: open turns end. */
   is_end: z.boolean(),
+  /** Set by a client that can decide about calls where the session runs. */
+  control: z
+    .strictObject({
+      /** All calls that wait for a decision now. They become approvals. */
+      asks: z.array(callName).max(httpLimits.importAsksMax),
+      /** Calls whose decision the program was given since the last request. */
+      delivered: z.array(callName).max(httpLimits.importAsksMax),
+    })
+    .nullable()
+    .optional(),
 });
 
 /** The parsed body. */
@@ -99,5 +112,16 @@ export const imported = z
     lines: z.record(z.string(), z.int()),
     /** The number of new steps. */
     taken: z.int(),
+    /** The decisions about the calls in `asks`. */
+    answers: z.array(
+      callName.extend({
+        result: z.enum(['allow', 'deny']),
+        deny_message: z.string().nullable(),
+        /** The input that an allowed call runs with instead of its own; null: its own. */
+        updated_input: json.nullable(),
+        /** The denial also ends the turn. */
+        interrupt: z.boolean(),
+      }),
+    ),
   })
   .meta({ id: 'Imported' });

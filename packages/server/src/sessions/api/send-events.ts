@@ -43,7 +43,8 @@ export interface Sent extends ClientInput {
 export async function sendEvents(request: SendRequest): Promise<readonly Sent[]> {
   const { store, clock, ids, session, events } = request;
   checkOpen(session);
-  if (dataOf(session).is_read_only === true) {
+  const isElsewhere = dataOf(session).is_read_only === true;
+  if (isElsewhere && events.some(({ type }) => type !== 'user.tool_confirmation')) {
     throw sessionError('session_read_only', `${session.id} was imported and can only be read`);
   }
   checkSizes(events);
@@ -59,7 +60,7 @@ export async function sendEvents(request: SendRequest): Promise<readonly Sent[]>
         type: 'resolve_approval',
         approvalId: approval.id,
         time,
-        data: { event_id: id, ...resolutionOf(event) },
+        data: { event_id: id, ...(isElsewhere ? decisionOf(event) : resolutionOf(event)) },
       });
     }
     const threadId = approval?.threadId ?? (await checkTarget(store, session, event, index));
@@ -208,6 +209,18 @@ function toApprovalId(event: ClientEvent): Wanted | undefined {
 
 function resolutionOf(event: ClientEvent): object {
   return event.type === 'user.tool_confirmation' ? { result: event.result } : {};
+}
+
+/** A client hands the decision to the program, perhaps after a restart of this server. */
+function decisionOf(event: ClientEvent): object {
+  if (event.type !== 'user.tool_confirmation') return {};
+  const { result, deny_message, updated_input, interrupt } = event;
+  return {
+    result,
+    deny_message,
+    ...(updated_input === undefined ? {} : { updated_input }),
+    ...(interrupt === true ? { interrupt } : {}),
+  };
 }
 
 /** The thread that an event without a tool call is for. */

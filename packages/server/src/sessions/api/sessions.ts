@@ -42,6 +42,8 @@ export interface Sessions {
   delete(workspaceId: string, sessionId: string): Promise<void>;
   /** Begins to prepare the workspace of a session before its first run, such as by cloning its repositories. */
   prepare(sessionId: string): void;
+  /** A client follows the session and decides about its calls. Its approvals are withdrawn when it stops. */
+  watchFollowed(sessionId: string): Promise<void>;
   /** Logs that changes of the workspace were applied. */
   logApplied(workspaceId: string, sessionId: string, applied: AppliedPayload): Promise<void>;
   /** Removes the workspace of an idle session. The next message begins with a new one. */
@@ -174,6 +176,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     },
 
     prepare: (sessionId) => host.prepare(sessionId),
+    watchFollowed: (sessionId) => host.watchFollowed(sessionId),
 
     logApplied: async (workspaceId, sessionId, applied) => {
       await command(await read(workspaceId, sessionId), () => ({ type: 'workspace_applied', applied }));

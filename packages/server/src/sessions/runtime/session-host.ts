@@ -76,6 +76,11 @@ export class SessionHost {
     this.#reporter.watch(sessionId, prepare());
   }
 
+  /** A client follows the session, which is recovered once the client has stopped: until then its approvals look open. */
+  async watchFollowed(sessionId: string): Promise<void> {
+    await this.#sessions.openPrograms.addElsewhere(sessionId);
+  }
+
   /** Resolves when the pending inputs of the session are applied, here or by its owner, or the owner did not respond in time. */
   async applyInputs(sessionId: string): Promise<void> {
     if ((await this.#applyInputs(sessionId)) || this.#isClosed) return;

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { CLIENT_OWNER } from '../lease-owners.ts';
 import { storeLimits } from '../limits.ts';
 import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import { found } from '../guards.ts';
@@ -7,8 +8,8 @@ import type { Database } from './database.ts';
 import type { Segments } from './segments.ts';
 
 export function createLeases(database: Database, segments: Segments, clock: Clock): Leases {
-  // The file is ours alone, so every earlier holder of a lease is dead. Its leases need not expire first.
-  database.prepare('UPDATE owners SET owner = NULL').run();
+  // The file is ours alone, so every earlier holder of a lease is dead, and its leases need not expire first. Clients outlive the server.
+  database.prepare('UPDATE owners SET owner = NULL WHERE owner NOT LIKE ?').run(`${CLIENT_OWNER}%`);
   return {
     acquire: async ({ sessionId, owner, ttlMs }) =>
       database.transaction(() => {

@@ -1,15 +1,19 @@
 import type { SessionAgent } from '@fleetloom/protocol/managed-agents';
 import { expect, it, vi } from 'vitest';
-import { createManualClock } from '../../../base/clock.ts';
+import { createManualClock, type ManualClock } from '../../../base/clock.ts';
 import { createIds } from '../../../base/ids.ts';
+import { createManualSchedule } from '../../../base/manual-schedule.suite.ts';
 import { jsonBytesAtLeast } from '../../../base/json/json-bytes.ts';
 import { sessionLimits } from '../../core/limits.ts';
 import { createLog } from '../../../log/log.ts';
 import { createMemoryStore } from '../../../store/memory/memory-store.ts';
+import type { Store } from '../../../store/store.ts';
 import { isStoreError } from '../../../store/store-errors.ts';
 import { createHealthFinder } from '../../runtime/owner/find-health.ts';
-import { findSessionProblems } from '../../suite/check-session.suite.ts';
+import { openFleet } from '../../suite/fleet.suite.ts';
+import { findSessionProblems, readFrames } from '../../suite/check-session.suite.ts';
 import type { ImportedStep } from './imported-step.ts';
+import { sendEvents } from '../send-events.ts';
 import { createImports, type ImportRequest } from './imports.ts';
 
 it('[J163] a followed import holds its session for a limited time', async () => {
@@ -130,15 +134,63 @@ it('[J164] a write of an import ends with the line that reaches 1 MiB of steps',
   expect([sessionLimits.importFlushBytes, ...counts]).toEqual([1024 * 1024, 1, 2]);
 });
 
+it('[MX101] a decision that the program was not given before its call ended is logged as not applied, and leaves a log that is whole', async () => {
+  const { store, take, clock } = open();
+  const ids = createIds({ now: clock.now, random: Math.random });
+  const call = { type: 'call', callId: 'c1', name: 'Bash', input: {}, tool: BUILTIN } as const;
+  const asks = [{ key: 'main', callId: 'c1' }];
+  const request = step('main', 2, { type: 'request_started', model: 'x' });
+  const steps = [said(1), request, step('main', 2, call)];
+  const { sessionId } = await take({ steps, control: { asks, delivered: [] } });
+  const session = (await store.sessions.get('default', sessionId))!;
+  const [approval] = (await store.approvals.list({ workspaceId: 'default', limit: 10, order: 'asc' })).items;
+  const by = { result: 'allow', deny_message: null } as const;
+  const event = { type: 'user.tool_confirmation', tool_use_id: approval!.id, ...by } as const;
+  await sendEvents({ store, clock, ids, session, events: [event] });
+  const result = step('main', 3, { type: 'result', callId: 'c1', content: [], isError: false });
+  expect(await take({ steps: [result], control: { asks: [], delivered: [] } })).toMatchObject({ answers: [] });
+  const frames = await readFrames(store, sessionId);
+  expect(frames.find(({ type }) => type === 'user.tool_confirmation')?.payload).toMatchObject({
+    not_applied: 'call_ended',
+  });
+  await take({ steps: [], isEnd: true });
+  expect(await findSessionProblems(store, { workspaceId: 'default', sessionId })).toEqual([]);
+});
+
 const BUILTIN = { kind: 'builtin', permission: 'allow' } as const;
 
-function open() {
+it('[MX102] the approvals of a session whose client was killed are withdrawn when its lease is over', async () => {
   const clock = createManualClock(Date.UTC(2026, 5, 1));
-  const store = createMemoryStore({ clock });
+  const time = createManualSchedule(clock);
+  const fleet = await openFleet({ clock, schedule: time.schedule });
+  const { take, store } = open({ store: fleet.store, clock, onControlled: (id) => fleet.sessions.watchFollowed(id) });
+  const call = { type: 'call', callId: 'c1', name: 'Bash', input: {}, tool: BUILTIN } as const;
+  const asks = [{ key: 'main', callId: 'c1' }];
+  const { sessionId } = await take({ steps: [said(1), step('main', 2, call)], control: { asks, delivered: [] } });
+  const isPending = async () => {
+    const request = { workspaceId: 'default', sessionId, isPending: true, limit: 10, order: 'asc' } as const;
+    return (await store.approvals.list(request)).items.length > 0;
+  };
+  const pass = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += sessionLimits.hostTickMs) {
+      time.advance(sessionLimits.hostTickMs);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+  await pass(sessionLimits.importLeaseMs - 2 * sessionLimits.hostTickMs);
+  expect(await isPending()).toBe(true);
+  await pass(4 * sessionLimits.hostTickMs);
+  await expect.poll(isPending).toBe(false);
+  expect(fleet.problems).toEqual([]);
+});
+
+function open(parts: { store?: Store; clock?: ManualClock; onControlled?: (id: string) => Promise<void> } = {}) {
+  const { clock = createManualClock(Date.UTC(2026, 5, 1)), onControlled } = parts;
+  const { store = createMemoryStore({ clock }) } = parts;
   const log = createLog({ store });
   const ids = createIds({ now: clock.now, random: () => 0.5 });
   const models = { costNanoUsd: () => 1, windowTokens: () => 200_000 };
-  const imports = createImports({ store, log, ids, models });
+  const imports = createImports({ store, log, ids, models, onControlled });
   const take = (request: Pick<ImportRequest, 'steps'> & Partial<ImportRequest>) =>
     imports.append({
       workspaceId: 'default',

@@ -23,6 +23,7 @@ import { toChanges } from '../../core/steps/to-changes.ts';
 import { ImportedHealth } from './imported-health.ts';
 import type { ImportedStep } from './imported-step.ts';
 import { toImporter } from '../../core/importer.ts';
+import { applyControl, applyDelivered, type Control, findAnswers, type ImportedAnswer } from './apply-control.ts';
 import { applyStep } from './apply-step.ts';
 
 /** Steps of one conversation to be imported. */
@@ -35,6 +36,8 @@ export interface ImportRequest {
   readonly title: string | null;
   readonly metadata: JsonObject;
   readonly steps: readonly ImportedStep[];
+  /** Set if the client can decide about calls where the session runs. */
+  readonly control?: Control | undefined;
   /** No steps follow for now: open turns end. */
   readonly isEnd: boolean;
   readonly now: number;
@@ -47,9 +50,11 @@ export interface Imported {
   readonly lines: Readonly<Record<string, number>>;
   /** Steps that were new. */
   readonly taken: number;
+  /** The decisions about the calls that the client asks for. */
+  readonly answers: readonly ImportedAnswer[];
 }
 
-type Known = Omit<Imported, 'taken'>;
+type Known = Omit<Imported, 'taken' | 'answers'>;
 
 /** What imports need. */
 export interface ImportsOptions {
@@ -57,6 +62,8 @@ export interface ImportsOptions {
   readonly log: SessionLog;
   readonly ids: Ids;
   readonly models: ModelFacts;
+  /** A client decides about the calls of the session: its approvals must not stay open when the client has died. */
+  readonly onControlled?: ((sessionId: string) => Promise<void>) | undefined;
 }
 
 /** Sessions that run elsewhere: the steps that clients import become part of a log like any other. */
@@ -68,7 +75,7 @@ export interface Imports {
 }
 
 /** Creates the imports of a server. */
-export function createImports({ store, log, ids, models }: ImportsOptions): Imports {
+export function createImports({ store, log, ids, models, onControlled }: ImportsOptions): Imports {
   const inOrder = createOrder();
   const health = new ImportedHealth();
   return {
@@ -87,11 +94,13 @@ export function createImports({ store, log, ids, models }: ImportsOptions): Impo
     const { fence } = acquired;
     const state = await readState(store, sessionId);
     if (state === undefined) throw sessionError('session_not_found', `there is no session ${sessionId}`);
+    if (request.control !== undefined && !request.isEnd) await onControlled?.(sessionId);
     const written = await write(state, fence, request, new Map(Object.entries(lines)));
     health.update(state, request.isEnd);
     // A client that follows the session keeps the lease, so that no node adopts the session as an orphan.
     if (request.isEnd) await store.leases.release({ sessionId, fence });
-    return { sessionId, ...written };
+    const asks = request.control?.asks ?? [];
+    return { sessionId, ...written, answers: await findAnswers(state, asks, store) };
   }
 
   async function findKnown({ workspaceId, conversation }: ImportRequest): Promise<Known | undefined> {
@@ -136,6 +145,8 @@ export function createImports({ store, log, ids, models }: ImportsOptions): Impo
         for (const change of toChanges(draft)) pending.changes.push(change);
       }
     };
+    const sources = { clock: { now: () => request.now }, ids, models };
+    if (request.control !== undefined) add(applyDelivered(state, request.control, sources));
     const before = new Map(lines);
     for (const [at, step] of request.steps.entries()) {
       if (isKnownStep(step, before)) continue;
@@ -148,13 +159,18 @@ export function createImports({ store, log, ids, models }: ImportsOptions): Impo
       // A line is written as a whole: that it is known means that all of it is.
       if (isFull && !isSameLine(step, request.steps[at + 1])) await flush();
     }
+    if (request.control !== undefined) {
+      const { drafts, changes } = await applyControl(state, request.control, store, sources);
+      add(drafts);
+      pending.changes.push(...changes);
+    }
     if (request.isEnd) add([decide(state, cutOff, { clock: { now: () => state.updatedAt }, ids, models })]);
     await flush();
     return { lines: Object.fromEntries(lines), taken };
 
     async function flush(): Promise<void> {
       const { frames, changes } = pending;
-      if (frames.length === 0) return;
+      if (frames.length === 0 && changes.length === 0) return;
       pending.frames = [];
       pending.changes = [];
       bytes = 0;

@@ -30,6 +30,13 @@ export class OpenPrograms {
     await this.#documents.put({ kind: OPEN_PROGRAM, id: sessionId, data: {} });
   }
 
+  /** The program runs for a client, outside of every process of the server: the session is opened when nobody owns it any more. */
+  async addElsewhere(sessionId: string): Promise<void> {
+    if (this.left.has(sessionId)) return;
+    await this.add(sessionId);
+    this.left.add(sessionId);
+  }
+
   async remove(sessionId: string): Promise<void> {
     this.left.delete(sessionId);
     await this.#documents.delete(OPEN_PROGRAM, sessionId);
