@@ -122,6 +122,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     streams,
     credentials,
     admission: options.admission,
+    schedule,
     bodyBytesMax: options.bodyBytesMax ?? baseLimits.bodyBytesMax,
     onError,
     isReady: async () => {
