@@ -53,7 +53,7 @@ function call(
   if (range?.type !== 'selector' || range.rangeMs === undefined) throw new TypeError(`${name} needs a range`);
   const rangeMs = range.rangeMs / scale;
   return select(store, range).flatMap((series) => {
-    const points = series.points.filter(([time, value]) => time > at - rangeMs && time <= at && value !== undefined);
+    const points = series.points.filter(([time, value]) => time >= at - rangeMs && time <= at && value !== undefined);
     const value = OVER_TIME[name]!(points as [number, number][], at - rangeMs, at);
     return value === undefined ? [] : [{ labels: withoutName(series.labels), value }];
   });

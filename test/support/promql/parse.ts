@@ -117,6 +117,14 @@ export function metricsOf(expression: Expression): string[] {
   return expression.type === 'call' ? expression.args.flatMap(metricsOf) : [];
 }
 
+/** The names of all labels in an expression. */
+export function labelsOf(expression: Expression): string[] {
+  if (expression.type === 'selector') return expression.matchers.map(({ label }) => label);
+  if (expression.type === 'binary') return [...labelsOf(expression.left), ...labelsOf(expression.right)];
+  if (expression.type === 'aggregate') return [...expression.by, ...labelsOf(expression.of)];
+  return expression.type === 'call' ? expression.args.flatMap(labelsOf) : [];
+}
+
 /** `5m` as milliseconds. */
 export function toMs(text: string): number {
   const [, count, unit = ''] = /^(\d+(?:\.\d+)?)(ms|[smhd])$/.exec(text) ?? [];
