@@ -41,10 +41,12 @@ export interface Node {
 export interface NodeChoice {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Where their data directories are; by default a temporary directory. */
+  readonly directory?: string;
 }
 
 export async function openCluster(database: string, count = 3, choice: NodeChoice = {}): Promise<Cluster> {
-  const directory = await mkdtemp(join(tmpdir(), 'fleetloom-nodes-'));
+  const directory = choice.directory ?? (await mkdtemp(join(tmpdir(), 'fleetloom-nodes-')));
   const nodes: StartedNode[] = [];
   for (let index = 0; index < count; index++) {
     nodes.push(await StartedNode.create(`node${index}`, join(directory, String(index)), database, choice));
