@@ -13,7 +13,7 @@ import { repositoryRoot } from '../support/root.ts';
 const scaling = join(repositoryRoot, 'docs', 'scaling');
 const read = (name: string) => readFileSync(join(scaling, name), 'utf8');
 const load = createRequire(join(repositoryRoot, 'packages', 'server', 'package.json'));
-const { parse } = load('yaml') as { parse(text: string, options: { merge: boolean }): unknown };
+const { parse } = load('yaml') as { parse: (text: string, options: { merge: boolean }) => unknown };
 
 const serve = createProgram(createProcessIo(), () => {}).commands.find((command) => command.name() === 'serve')!;
 const options = new Set(serve.options.map(({ long }) => long));
@@ -72,13 +72,16 @@ it('[P132] the nodes of compose.yaml read secrets from files, keep workspaces, c
       [name, '/data'],
       ['workspaces', '/workspaces'],
     ]);
-    for (const [, path] of mounted) expect(node.command).toMatch(new RegExp(`(--data|--shared-workspaces) ${path}( |$)`));
+    for (const [, path] of mounted)
+      expect(node.command).toMatch(new RegExp(`(--data|--shared-workspaces) ${path}( |$)`));
     expect(node.healthcheck).toBeDefined();
     expect(Number.parseInt(node.stop_grace_period!, 10)).toBeGreaterThan(STOP_S);
   }
   const named = Object.values(services).flatMap((service) => service.volumes ?? []);
-  for (const volume of named.filter((each) => !each.startsWith('.'))) expect(volumes).toHaveProperty(volume.split(':')[0]!);
-  for (const secret of Object.values(services).flatMap((service) => service.secrets ?? [])) expect(secrets).toHaveProperty(secret);
+  for (const volume of named.filter((each) => !each.startsWith('.')))
+    expect(volumes).toHaveProperty(volume.split(':')[0]!);
+  for (const secret of Object.values(services).flatMap((service) => service.secrets ?? []))
+    expect(secrets).toHaveProperty(secret);
   expect(read('compose.yaml')).not.toMatch(/PASSWORD:|SECRET:|API_KEY:/);
 });
 

@@ -23,9 +23,15 @@ it('[P124] every metric and label that the dashboard for Grafana and the alert r
     const expression = parsePromql(expr);
     const metrics = metricsOf(expression);
     for (const metric of metrics) named.add(metric);
-    expect(metrics.filter((metric) => !known.has(metric)), title).toEqual([]);
+    expect(
+      metrics.filter((metric) => !known.has(metric)),
+      title,
+    ).toEqual([]);
     const labels = new Set(['instance', 'job', 'le', ...metrics.flatMap(labelsOfMetric)]);
-    expect(labelsOf(expression).filter((label) => !labels.has(label)), title).toEqual([]);
+    expect(
+      labelsOf(expression).filter((label) => !labels.has(label)),
+      title,
+    ).toEqual([]);
   }
   // All of them are on the dashboard.
   expect(Object.keys(metricCatalog).filter((name) => !named.has(name))).toEqual([]);
@@ -46,7 +52,11 @@ it('[P125] the runbook has a section for each alert, and for nothing else, with 
 });
 
 interface Dashboard {
-  readonly panels: readonly { readonly id: number; readonly title: string; readonly targets?: readonly { expr: string }[] }[];
+  readonly panels: readonly {
+    readonly id: number;
+    readonly title: string;
+    readonly targets?: readonly { expr: string }[];
+  }[];
 }
 
 function labelsOfMetric(metric: string): readonly string[] {

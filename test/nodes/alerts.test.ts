@@ -25,9 +25,7 @@ const SCRAPE_MS = 250;
 const SCRAPE_TIMEOUT_MS = 1_000;
 const QUIET_MS = 6_000;
 /** The only threshold that is a time of minutes. */
-const rules = readAlertRules((name, expr) =>
-  name === 'FleetloomWebhookBehind' ? expr.replace('> 300', '> 4') : expr,
-);
+const rules = readAlertRules((name, expr) => (name === 'FleetloomWebhookBehind' ? expr.replace('> 300', '> 4') : expr));
 
 const catalog: Readonly<Record<string, MetricDescription | undefined>> = metricCatalog;
 
@@ -115,7 +113,12 @@ it('[P121] a quiet run raises no alert, and each fault raises its alerts', { tim
   const asked = askOn(first);
   await Promise.all([
     pause(6_500).then(() => second.signal('SIGCONT')),
-    raised('FleetloomNodeRestarted', 'FleetloomDatabaseUnreachable', 'FleetloomDatabaseErrors', 'FleetloomRequestsFail'),
+    raised(
+      'FleetloomNodeRestarted',
+      'FleetloomDatabaseUnreachable',
+      'FleetloomDatabaseErrors',
+      'FleetloomRequestsFail',
+    ),
   ]);
   first.cable.heal();
   await asked.end();
@@ -202,14 +205,14 @@ function createOn({ url }: Node) {
 }
 
 function repeat(clients: number, run: () => Promise<void>) {
-  let isOver = false;
+  const over = new AbortController();
   const loop = async () => {
-    for (; !isOver; await pause(50)) await run().catch(() => {});
+    for (; !over.signal.aborted; await pause(50)) await run().catch(() => {});
   };
   const loops = Promise.all(Array.from({ length: clients }, loop));
   return {
     end: async () => {
-      isOver = true;
+      over.abort();
       await loops;
     },
   };

@@ -55,7 +55,12 @@ it.skipIf(disk === undefined)(
     const sessions = await Promise.all(
       Array.from({ length: SESSIONS }, async (_, index) => {
         const { id: session } = await caller.call<{ id: string }>('POST', '/v1/sessions', { agent, environment_id });
-        const watched = { url: cluster.nodes[index % 2]!.url, key: cluster.key, session, include: ['thinking'] } as const;
+        const watched = {
+          url: cluster.nodes[index % 2]!.url,
+          key: cluster.key,
+          session,
+          include: ['thinking'],
+        } as const;
         const readers = GATES.map((gate) => {
           const seen: FleetEvent[] = [];
           const watch = watchFleet({ ...watched, gate, signal: leaving.signal });
@@ -97,9 +102,9 @@ function times(turns: Step[][]): Step[][] {
 /** Fills the disk for a moment, again and again. */
 function fillAgain(path: string) {
   const file = openSync(path, 'w');
-  let isOver = false;
+  const over = new AbortController();
   const loop = async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       fill(file);
       await pause(700);
       ftruncateSync(file, 0);
@@ -110,7 +115,7 @@ function fillAgain(path: string) {
   const ended = loop();
   return {
     end: async () => {
-      isOver = true;
+      over.abort();
       await ended;
     },
   };

@@ -21,7 +21,7 @@ interface RuleFile {
 }
 
 const load = createRequire(join(repositoryRoot, 'packages', 'server', 'package.json'));
-const { parse } = load('yaml') as { parse(text: string): unknown };
+const { parse } = load('yaml') as { parse: (text: string) => unknown };
 
 /** Reads a YAML file of the repository. */
 export function readYaml(path: string): unknown {

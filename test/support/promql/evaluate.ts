@@ -68,7 +68,9 @@ const OVER_TIME: Readonly<Record<string, OverTime>> = {
     return grown === undefined ? undefined : grown / ((to - from) / 1_000);
   },
   changes: (points) =>
-    points.length === 0 ? undefined : points.filter(([, value], index) => index > 0 && value !== points[index - 1]![1]).length,
+    points.length === 0
+      ? undefined
+      : points.filter(([, value], index) => index > 0 && value !== points[index - 1]![1]).length,
   max_over_time: (points) => (points.length === 0 ? undefined : Math.max(...points.map(([, value]) => value))),
 };
 
@@ -94,12 +96,11 @@ function increase(points: readonly [number, number][], from: number, to: number)
 function toQuantiles(quantile: number, buckets: readonly Sample[]): Sample[] {
   const groups = new Map<string, Sample[]>();
   for (const bucket of buckets) {
-    const { le: _, ...labels } = bucket.labels;
-    const key = JSON.stringify(labels);
+    const key = JSON.stringify(without(bucket.labels, 'le'));
     groups.set(key, [...(groups.get(key) ?? []), bucket]);
   }
   return [...groups.values()].flatMap((group) => {
-    const { le: _, ...labels } = group[0]!.labels;
+    const labels = without(group[0]!.labels, 'le');
     const sorted = group
       .map(({ labels: { le = '' }, value }) => ({ bound: le === '+Inf' ? Infinity : Number(le), count: value }))
       .sort((a, b) => a.bound - b.bound);
@@ -188,6 +189,11 @@ function pick(labels: Labels, names: readonly string[]): Labels {
   return Object.fromEntries(names.flatMap((name) => (labels[name] === undefined ? [] : [[name, labels[name]]])));
 }
 
-function withoutName({ __name__: _, ...labels }: Labels): Labels {
-  return labels;
+/** The labels without the name of the metric. */
+export function withoutName(labels: Labels): Labels {
+  return without(labels, '__name__');
+}
+
+function without(labels: Labels, name: string): Labels {
+  return Object.fromEntries(Object.entries(labels).filter(([label]) => label !== name));
 }

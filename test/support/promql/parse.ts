@@ -20,7 +20,8 @@ export interface Matcher {
   readonly value: string;
 }
 
-const TOKEN = /\s*(=~|!~|!=|==|>=|<=|[-+*/(){}[\],=<>]|"(?:[^"\\]|\\.)*"|\d+(?:\.\d+)?(?:ms|[smhd])?|[a-zA-Z_:][\w:]*)/y;
+const TOKEN =
+  /\s*(=~|!~|!=|==|>=|<=|[-+*/(){}[\],=<>]|"(?:[^"\\]|\\.)*"|\d+(?:\.\d+)?(?:ms|[smhd])?|[a-zA-Z_:][\w:]*)/y;
 
 export const AGGREGATIONS = ['sum', 'min', 'max', 'count', 'avg'];
 export const FUNCTIONS = ['rate', 'increase', 'changes', 'max_over_time', 'histogram_quantile', 'time'];

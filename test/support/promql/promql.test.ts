@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { evaluate } from './evaluate.ts';
+import { evaluate, withoutName } from './evaluate.ts';
 import { parsePromql } from './parse.ts';
 import { SeriesStore } from './series-store.ts';
 
@@ -14,9 +14,21 @@ const values = {
 } as const;
 
 const cases: readonly (readonly [string, readonly (readonly [object, number])[]])[] = [
-  ['increase(c[1m])', [[{ job: 'a' }, 35], [{ job: 'b' }, 7]]],
+  [
+    'increase(c[1m])',
+    [
+      [{ job: 'a' }, 35],
+      [{ job: 'b' }, 7],
+    ],
+  ],
   ['rate(c{job="b"}[5m])', [[{ job: 'b' }, 0.02566666666666667]]],
-  ['changes(c[1m])', [[{ job: 'a' }, 4], [{ job: 'b' }, 1]]],
+  [
+    'changes(c[1m])',
+    [
+      [{ job: 'a' }, 4],
+      [{ job: 'b' }, 1],
+    ],
+  ],
   ['sum(c)', [[{}, 1_032]]],
   ['sum by (job) (c) > 100', [[{ job: 'b' }, 1_007]]],
   ['max(c{job!="b"}) - 5 * 2', [[{}, 15]]],
@@ -35,7 +47,7 @@ it('[P126] the evaluator of alert rules gives the results of Prometheus, and rej
     store.scrape({}, index * 15_000, lines.join('\n'));
   }
   for (const [text, expected] of cases) {
-    const samples = evaluate(store, parsePromql(text), 75_000).map(({ labels: { __name__: _, ...labels }, value }) => [labels, value]);
+    const samples = evaluate(store, parsePromql(text), 75_000).map(({ labels, value }) => [withoutName(labels), value]);
     expect(samples, text).toEqual(expected.map(([labels, value]) => [labels, expect.closeTo(value, 10)]));
   }
   // A series that a scrape does not have any more has no value, and a target that does not answer is down.

@@ -21,7 +21,10 @@ export function measureLog(log: SessionLog, registry: Registry<MetricName>, cloc
   );
   const failures = registry.counter('fleetloom_commit_failures_total', [{}]);
   const calls = registry.counter('fleetloom_tool_calls_total');
-  const retries = registry.counter('fleetloom_model_retries_total', [...REASONS].map((reason) => ({ reason })));
+  const retries = registry.counter(
+    'fleetloom_model_retries_total',
+    [...REASONS].map((reason) => ({ reason })),
+  );
   /** In the order of their start. */
   const writes = new Set<{ readonly startedAt: number }>();
   registry.read('fleetloom_commit_queue_writes', () => writes.size);

@@ -50,7 +50,7 @@ it('[P91] a read that waits when the database becomes unreachable is a 503 at on
   }
 });
 
-it('[P122] what needs no database is served while it is unreachable', async () => {
+it('[P122] a route that needs no database is served while it is unreachable', async () => {
   const { database, lose } = createWatch();
   const routes = [{ ...toRoute('get', async () => ({ is: 'there' })), isOffline: true as const }];
   await withHttpServer({ routes, database }, async ({ send }) => {
