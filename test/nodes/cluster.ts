@@ -37,11 +37,19 @@ export interface Node {
   start(): Promise<void>;
 }
 
-export async function openCluster(database: string, count = 3): Promise<Cluster> {
-  const directory = await mkdtemp(join(tmpdir(), 'fleetloom-nodes-'));
+/** More arguments and variables of the nodes. */
+export interface NodeChoice {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Where their data directories are; by default a temporary directory. */
+  readonly directory?: string;
+}
+
+export async function openCluster(database: string, count = 3, choice: NodeChoice = {}): Promise<Cluster> {
+  const directory = choice.directory ?? (await mkdtemp(join(tmpdir(), 'fleetloom-nodes-')));
   const nodes: StartedNode[] = [];
   for (let index = 0; index < count; index++) {
-    nodes.push(await StartedNode.create(`node${index}`, join(directory, String(index)), database));
+    nodes.push(await StartedNode.create(`node${index}`, join(directory, String(index)), database, choice));
   }
   // One node creates the tables, the others find them.
   await Promise.all(nodes.map((node) => node.start()));
@@ -65,6 +73,7 @@ class StartedNode implements Node {
   readonly cable: TcpProxy;
   readonly directory: string;
   readonly #database: string;
+  readonly #choice: NodeChoice;
   #child: ChildProcess | undefined;
   #port = 0;
   #stderr = '';
@@ -72,19 +81,20 @@ class StartedNode implements Node {
   deaths = 0;
   firstKey: string | null = null;
 
-  private constructor(name: string, directory: string, database: string, cable: TcpProxy) {
+  private constructor(name: string, directory: string, database: string, cable: TcpProxy, choice: NodeChoice) {
     this.name = name;
+    this.#choice = choice;
     this.cable = cable;
     this.directory = directory;
     this.#database = database;
   }
 
-  static async create(name: string, directory: string, database: string): Promise<StartedNode> {
+  static async create(name: string, directory: string, database: string, choice: NodeChoice): Promise<StartedNode> {
     const url = new URL(database);
     const cable = await startTcpProxy({ host: url.hostname, port: Number(url.port || 5432) });
     url.hostname = '127.0.0.1';
     url.port = String(cable.port);
-    return new StartedNode(name, directory, url.href, cable);
+    return new StartedNode(name, directory, url.href, cable, choice);
   }
 
   get url(): string {
@@ -100,8 +110,9 @@ class StartedNode implements Node {
   }
 
   async start(): Promise<void> {
-    const args = [MAIN, 'serve', '--json', '--port', String(this.#port), '--data', this.directory];
-    const env = cleanEnv({ FLEETLOOM_DATABASE: this.#database });
+    const own = ['--json', '--port', String(this.#port), '--data', this.directory];
+    const args = [MAIN, 'serve', ...own, ...(this.#choice.args ?? [])];
+    const env = cleanEnv({ FLEETLOOM_DATABASE: this.#database, ...this.#choice.env });
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const killIt = () => child.kill('SIGKILL');
     // No node outlives the test, also if it fails.

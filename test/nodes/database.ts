@@ -40,6 +40,13 @@ export async function holdTable(url: string, table: string): Promise<HeldTable> 
   };
 }
 
+/** A connection of its own, for settings and backups. */
+export async function openConnection(url: string) {
+  const client = new Client(url);
+  await client.connect();
+  return { query: async (sql: string) => (await client.query(sql)).rows, end: () => client.end() };
+}
+
 /** A connection that reads single numbers. */
 export async function openNumbers(url: string): Promise<{ read(sql: string): Promise<number>; end(): Promise<void> }> {
   const client = new Client(url);

@@ -118,7 +118,11 @@ export function createProgram(io: Io, done: (code: number) => void): Command {
     })
     .addHelpText('after', EXAMPLES + STREAM_EXIT_CODES)
     .hook('preAction', async (_, command) => {
-      const { readConfig } = await import('./config/read-config.ts');
+      const [{ readConfig }, { readSecretFiles }] = [
+        await import('./config/read-config.ts'),
+        await import('./config/read-secret-files.ts'),
+      ];
+      io.env = readSecretFiles(io.env);
       const config = readConfig(io.env);
       if (config !== undefined) {
         const { applyConfig } = await import('./config/apply-config.ts');

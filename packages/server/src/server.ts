@@ -278,7 +278,17 @@ async function start(
     clock,
     ids,
   });
-  metrics.watchStreams(() => httpServer.openStreams);
+  metrics.watch({
+    http: httpServer,
+    admission,
+    sessions: () => sessions.figures(),
+    countNodes: () => storage.node.count(),
+    lag,
+    database,
+    connections: store.connections,
+    endpoint: models.governor === undefined ? undefined : () => models.governor!.counters(),
+    listWebhooks: () => webhooks.list(),
+  });
   const deletedSessions = lifetime.add(removeDeletedSessions(store, removeFiles, onProblem), (started) =>
     started.close(),
   );

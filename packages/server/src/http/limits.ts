@@ -65,6 +65,8 @@ export const httpLimits = {
   streamRetryMs: 1_000,
   /** Keys whose rate is tracked. The least recently used one is evicted, and starts again with a full bucket. */
   rateBucketsMax: 10_000,
+  /** How long the key of a request that needs no database is looked up there; then keys count as they were known last. */
+  knownKeysWaitMs: 500,
   /** How long a request for new work waits to be let in, and how many wait. */
   admissionWaitMs: 1_000,
   admissionWaitingMax: 1_000,

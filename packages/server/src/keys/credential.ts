@@ -24,6 +24,8 @@ export type CredentialKind = Credential['kind'];
 /** Where secrets are looked up. */
 export interface Credentials {
   find(secret: string): Promise<Credential | undefined>;
+  /** The same as of the last look, for when it is not possible to look. */
+  readonly findKnown?: ((secret: string) => Credential | undefined) | undefined;
 }
 
 /** Everything that a server without workspaces has is in this one, whatever happens to its keys. */
@@ -38,6 +40,13 @@ export function anyOf(...sources: readonly Credentials[]): Credentials {
     find: async (secret) => {
       for (const source of sources) {
         const credential = await source.find(secret);
+        if (credential !== undefined) return credential;
+      }
+      return undefined;
+    },
+    findKnown: (secret) => {
+      for (const source of sources) {
+        const credential = source.findKnown?.(secret);
         if (credential !== undefined) return credential;
       }
       return undefined;

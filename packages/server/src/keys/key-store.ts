@@ -85,7 +85,8 @@ export async function openKeyStore(
   const first = isFirst ? await make({ kind: 'api', name: 'first key' }, storage.firstName) : undefined;
   // Another process made it.
   if (isFirst && first === undefined) await load();
-  return { keys: { find, create, list, findById, revoke }, firstSecret: first?.secret };
+  const findKnown = (secret: string) => toCredential(known.findBySecret(secret));
+  return { keys: { find, findKnown, create, list, findById, revoke }, firstSecret: first?.secret };
 
   async function find(secret: string): Promise<Credential | undefined> {
     await refresh();

@@ -1,7 +1,9 @@
 import type { Clock } from '../base/clock.ts';
+import { isStoreError } from '../store/store-errors.ts';
 import type { NewFrame } from '../store/frame.ts';
 import type { SessionLog } from '../log/log.ts';
-import { sessionOf, type Write } from '../store/write.ts';
+import type { Write } from '../store/write.ts';
+import type { MetricName } from './catalog.ts';
 import type { Registry } from './registry.ts';
 
 /** A log that knows how long its writes wait. */
@@ -11,38 +13,37 @@ export type MeasuredLog = SessionLog & {
 };
 
 /** Everything that happens in a session passes the log, so that is where it is counted: once it is durable. */
-export function measureLog(log: SessionLog, registry: Registry, clock: Clock): MeasuredLog {
-  const frames = registry.counter('fleetloom_frames_appended_total', 'Frames that were committed.');
+export function measureLog(log: SessionLog, registry: Registry<MetricName>, clock: Clock): MeasuredLog {
+  const frames = registry.counter('fleetloom_frames_appended_total', [{}]);
   const latency = registry.histogram(
     'fleetloom_commit_latency_seconds',
-    'From the moment that something is to be written until it is durable.',
-    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
+    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   );
-  const calls = registry.counter('fleetloom_tool_calls_total', 'Calls of tools by what kind of tool it is.');
-  const running = new Set<string>();
+  const failures = registry.counter('fleetloom_commit_failures_total', [{}]);
+  const calls = registry.counter('fleetloom_tool_calls_total');
+  const retries = registry.counter(
+    'fleetloom_model_retries_total',
+    [...REASONS].map((reason) => ({ reason })),
+  );
   /** In the order of their start. */
   const writes = new Set<{ readonly startedAt: number }>();
-  registry.gauge('fleetloom_sessions_running', 'Sessions at work in this process.', () => running.size);
+  registry.read('fleetloom_commit_queue_writes', () => writes.size);
+  registry.read('fleetloom_commit_oldest_wait_seconds', () => oldestWriteMs() / 1_000);
 
   return {
     ...log,
-    oldestWriteMs: () => {
-      const [oldest] = writes;
-      return oldest === undefined ? 0 : clock.steady() - oldest.startedAt;
-    },
+    oldestWriteMs,
     append: async (write) => {
       const startedAt = clock.steady();
       const pending = { startedAt };
       writes.add(pending);
-      const sessionId = sessionOf(write);
       try {
         const appended = await log.append(write);
         latency((clock.steady() - startedAt) / 1_000);
-        note(sessionId, write);
+        note(write);
         return appended;
       } catch (error) {
-        // Another process owns the session now, or none does.
-        running.delete(sessionId);
+        if (isStoreError(error, 'store_failed') || isStoreError(error, 'write_skipped')) failures();
         throw error;
       } finally {
         writes.delete(pending);
@@ -50,21 +51,20 @@ export function measureLog(log: SessionLog, registry: Registry, clock: Clock): M
     },
   };
 
-  function note(sessionId: string, write: Write<NewFrame>): void {
-    if (write.type === 'delete') running.delete(sessionId);
+  function oldestWriteMs(): number {
+    const [oldest] = writes;
+    return oldest === undefined ? 0 : clock.steady() - oldest.startedAt;
+  }
+
+  function note(write: Write<NewFrame>): void {
     if (!('frames' in write)) return;
     frames({}, write.frames.length);
     for (const { type, payload } of write.frames) {
-      if (STARTS.has(type)) running.add(sessionId);
-      else if (ENDS.has(type)) running.delete(sessionId);
-      else if (type in KINDS) calls({ kind: KINDS[type] ?? toKind(payload) });
+      if (type in KINDS) calls({ kind: KINDS[type] ?? toKind(payload) });
+      else if (type === 'session.error' && isRepeated(payload)) retries({ reason: toReason(payload) });
     }
   }
 }
-
-/** Requests too: a session taken over from another process runs here without another status frame. */
-const STARTS: ReadonlySet<string> = new Set(['session.status_running', 'span.model_request_start']);
-const ENDS: ReadonlySet<string> = new Set(['session.status_idle', 'session.status_terminated']);
 
 /** Null: the frame says it. */
 const KINDS: Readonly<Record<string, string | null>> = {
@@ -76,3 +76,32 @@ const KINDS: Readonly<Record<string, string | null>> = {
 function toKind(payload: object): string {
   return 'kind' in payload && typeof payload.kind === 'string' ? payload.kind : 'unknown';
 }
+
+/** The part of an error frame that is counted. */
+interface ErrorPayload {
+  readonly error?: { readonly type?: string; readonly reason?: string };
+  readonly retry?: string;
+  readonly retry_at?: number | null;
+  readonly program_retry?: object;
+}
+
+/** Not errors of tools that could not be offered, which have no next attempt. */
+function isRepeated(payload: ErrorPayload): boolean {
+  return payload.retry === 'retrying' && (typeof payload.retry_at === 'number' || payload.program_retry !== undefined);
+}
+
+/** Programs have reasons of their own, of which there may be any number. */
+function toReason({ error = {} }: ErrorPayload): string {
+  const { reason = '' } = error;
+  return REASONS.has(reason) ? reason : 'other';
+}
+
+const REASONS: ReadonlySet<string> = new Set([
+  'overloaded',
+  'rate_limited',
+  'request_failed',
+  'connection_lost',
+  'unknown',
+  'restarted',
+  'other',
+]);

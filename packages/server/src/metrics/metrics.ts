@@ -2,8 +2,11 @@ import type { Clock } from '../base/clock.ts';
 import type { FailureReason } from '../engines/model/engine.ts';
 import type { SessionLog } from '../log/log.ts';
 import type { RequestLog } from '../base/request-log.ts';
+import { metricCatalog, type MetricName } from './catalog.ts';
 import { type MeasuredLog, measureLog } from './measure-log.ts';
 import { createRegistry } from './registry.ts';
+import { type WatchedParts, watchParts } from './watch-parts.ts';
+import { watchProcess } from './watch-process.ts';
 
 /** What goes on in this process, as numbers. */
 export interface Metrics {
@@ -12,7 +15,8 @@ export interface Metrics {
   readonly measureLog: (log: SessionLog) => MeasuredLog;
   /** Counts a model request that has ended: `ok`, or why it failed. */
   readonly countModelRequest: (outcome: 'ok' | FailureReason) => void;
-  readonly watchStreams: (count: () => number) => void;
+  /** From now on the numbers of these parts are read, too. */
+  readonly watch: (parts: WatchedParts) => void;
   readonly toText: () => string;
 }
 
@@ -23,27 +27,35 @@ export interface Metrics {
  * console.log(metrics.toText());
  */
 export function createMetrics(clock: Clock): Metrics {
-  const registry = createRegistry();
-  const requests = registry.counter('fleetloom_http_requests_total', 'Requests that are over, by route and status.');
-  const modelRequests = registry.counter('fleetloom_model_requests_total', 'Model requests that are over, by outcome.');
+  const registry = createRegistry<MetricName>(metricCatalog);
+  const requests = registry.counter('fleetloom_http_requests_total');
+  const errors = registry.counter(
+    'fleetloom_http_errors_total',
+    ERROR_STATUSES.map((status) => ({ status })),
+  );
+  const modelRequests = registry.counter('fleetloom_model_requests_total', [{ outcome: 'ok' }]);
   const durations = registry.histogram(
     'fleetloom_http_request_duration_seconds',
-    'How long requests took, streams not counted.',
-    [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30],
+    [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30],
   );
+  watchProcess(registry);
 
   return {
     measureRequests: (log) => ({
       ...log,
       onRequest: (entry) => {
         requests({ route: entry.route ?? 'none', status: String(entry.status) });
+        if (entry.status >= 500 && entry.route !== '/readyz') errors({ status: String(entry.status) });
         if (!entry.isStream) durations(entry.durationMs / 1_000);
         log.onRequest?.(entry);
       },
     }),
     measureLog: (log) => measureLog(log, registry, clock),
     countModelRequest: (outcome) => modelRequests({ outcome }),
-    watchStreams: (count) => registry.gauge('fleetloom_open_streams', 'Event streams that are open.', count),
+    watch: (parts) => watchParts(registry, parts),
     toText: () => registry.toText(),
   };
 }
+
+/** Those of the API. Their first error is an increase only if they were 0 before. */
+const ERROR_STATUSES = ['500', '503', '504', '507', '529'];

@@ -1,43 +1,56 @@
 /** Numbers for Prometheus, in its text form. Each has a name, and one value for each set of labels. */
-export interface Registry {
-  /** A number that only grows. */
-  counter(name: string, help: string): (labels?: Labels, by?: number) => void;
-  /** A number that is read when the text is rendered. */
-  gauge(name: string, help: string, read: () => number): void;
+export interface Registry<Name extends string = string> {
+  /** A number that only grows. Those of `known` are 0 from the beginning, so that their first increase can be seen. */
+  counter(name: Name, known?: readonly Labels[]): (labels?: Labels, by?: number) => void;
+  /** A counter or gauge that is read when the text is rendered: one number, or one for each set of labels. */
+  read(name: Name, read: () => number | readonly Sample[]): void;
   /** How often something took at most so many seconds. */
-  histogram(name: string, help: string, bounds: readonly number[]): (seconds: number) => void;
+  histogram(name: Name, bounds: readonly number[]): (seconds: number) => void;
   toText(): string;
 }
 
 export type Labels = Readonly<Record<string, string>>;
 
+/** One value of a metric with labels. */
+export interface Sample {
+  readonly labels: Labels;
+  readonly value: number;
+}
+
+/** What each metric is and means. */
+export type Catalog<Name extends string> = Readonly<Record<Name, { readonly type: string; readonly help: string }>>;
+
 /**
  * Labels have to come from small sets, such as routes and statuses: each combination is kept for as long as the process
  * lives.
  */
-export function createRegistry(): Registry {
+export function createRegistry<Name extends string>(catalog: Catalog<Name>): Registry<Name> {
   const families: (() => string[])[] = [];
 
   return {
-    counter: (name, help) => {
-      const values = new Map<string, number>();
-      families.push(() => [...head(name, help, 'counter'), ...toLines(name, values)]);
+    counter: (name, known = []) => {
+      const values = new Map<string, number>(known.map((labels) => [toKey(labels), 0]));
+      families.push(() => [...head(name), ...[...values].map(([labels, value]) => `${name}${labels} ${value}`)]);
       return (labels = {}, by = 1) => {
         const key = toKey(labels);
         values.set(key, (values.get(key) ?? 0) + by);
       };
     },
 
-    gauge: (name, help, read) => {
-      families.push(() => [...head(name, help, 'gauge'), `${name} ${read()}`]);
+    read: (name, read) => {
+      families.push(() => {
+        const result = read();
+        const samples = typeof result === 'number' ? [{ labels: {}, value: result }] : result;
+        return [...head(name), ...samples.map(({ labels, value }) => `${name}${toKey(labels)} ${value}`)];
+      });
     },
 
-    histogram: (name, help, bounds) => {
+    histogram: (name, bounds) => {
       const counts = bounds.map(() => 0);
       let count = 0;
       let sum = 0;
       families.push(() => [
-        ...head(name, help, 'histogram'),
+        ...head(name),
         ...bounds.map((bound, index) => `${name}_bucket{le="${bound}"} ${counts[index]}`),
         `${name}_bucket{le="+Inf"} ${count}`,
         `${name}_sum ${sum}`,
@@ -53,14 +66,11 @@ export function createRegistry(): Registry {
 
     toText: () => `${families.flatMap((toText) => toText()).join('\n')}\n`,
   };
-}
 
-function head(name: string, help: string, type: string): string[] {
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
-}
-
-function toLines(name: string, values: ReadonlyMap<string, number>): string[] {
-  return [...values].map(([labels, value]) => `${name}${labels} ${value}`);
+  function head(name: Name): string[] {
+    const { type, help } = catalog[name];
+    return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+  }
 }
 
 function toKey(labels: Labels): string {

@@ -22,6 +22,8 @@ export interface WebhookState {
   readonly delivered: number;
   /** Sessions with events that are not delivered yet. */
   readonly waiting: number;
+  /** How long the first of them has had such events, as far as this process knows. */
+  readonly oldestWaitMs: number;
   /** The newest first. */
   readonly deliveries: readonly WebhookOutcome[];
 }
@@ -39,6 +41,14 @@ interface Waiting {
   /** Failed deliveries in a row. */
   readonly failures: number;
   readonly notBefore: number;
+  /** Since when it has had undelivered events. */
+  readonly since: number;
+}
+
+interface Delivering {
+  readonly since: number;
+  /** When it emitted more events in the meantime; undefined: it has not. */
+  noticedAt: number | undefined;
 }
 
 /**
@@ -48,8 +58,8 @@ interface Waiting {
 export class WebhookSender {
   readonly #options: WebhookSenderOptions;
   readonly #waiting = new Map<string, Waiting>();
-  /** Sessions being delivered; true if they emitted more events in the meantime. */
-  readonly #delivering = new Map<string, boolean>();
+  /** Sessions being delivered. */
+  readonly #delivering = new Map<string, Delivering>();
   readonly #rounds = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   /** Failures in a row, of all sessions. */
@@ -76,16 +86,19 @@ export class WebhookSender {
       isGone: this.#isGone,
       delivered: this.#delivered,
       waiting: this.#waiting.size + this.#delivering.size,
+      oldestWaitMs: this.#oldestWaitMs(),
       deliveries: this.#deliveries,
     };
   }
 
   /** Queues a session that has new events; false if the queue is full. */
   notice(sessionId: string): boolean {
-    if (this.#delivering.has(sessionId)) this.#delivering.set(sessionId, true);
+    const delivering = this.#delivering.get(sessionId);
+    const since = this.#options.clock.steady();
+    if (delivering !== undefined) delivering.noticedAt ??= since;
     else if (!this.#waiting.has(sessionId)) {
       if (this.room === 0) return false;
-      this.#waiting.set(sessionId, { failures: 0, notBefore: 0 });
+      this.#waiting.set(sessionId, { failures: 0, notBefore: 0, since });
     }
     this.#goOn();
     return true;
@@ -110,10 +123,10 @@ export class WebhookSender {
     // While the address fails, one attempt at a time is enough to see when it recovers.
     const atOnceMax = this.#failures > 0 ? 1 : webhookLimits.webhookSessionsAtOnceMax;
     let next = Number.POSITIVE_INFINITY;
-    for (const [sessionId, { failures, notBefore }] of this.#waiting) {
+    for (const [sessionId, { failures, notBefore, since }] of this.#waiting) {
       // The end of a delivery starts the next one.
       if (this.#delivering.size >= atOnceMax) return;
-      if (notBefore <= now) this.#begin(sessionId, failures);
+      if (notBefore <= now) this.#begin(sessionId, failures, since);
       else next = Math.min(next, notBefore);
     }
     if (next !== Number.POSITIVE_INFINITY) this.#goOnAt(next, now);
@@ -123,9 +136,9 @@ export class WebhookSender {
     this.#cancel = this.#options.schedule(() => this.#goOn(), time - now);
   }
 
-  #begin(sessionId: string, failures: number): void {
+  #begin(sessionId: string, failures: number, since: number): void {
     this.#waiting.delete(sessionId);
-    this.#delivering.set(sessionId, false);
+    this.#delivering.set(sessionId, { since, noticedAt: undefined });
     const round = this.#round(sessionId, failures).finally(() => {
       this.#rounds.delete(round);
       this.#goOn();
@@ -135,18 +148,21 @@ export class WebhookSender {
 
   async #round(sessionId: string, failures: number): Promise<void> {
     const delivery = await this.#deliver(sessionId);
-    const isNoticed = this.#delivering.get(sessionId) === true;
+    const { since, noticedAt } = this.#delivering.get(sessionId)!;
     this.#delivering.delete(sessionId);
     if (this.#isOver) return;
     this.#keepOutcome(delivery);
     if (delivery.delivered > 0) this.#failures = 0;
     if (delivery.type === 'gone') return this.#endForGood();
     if (delivery.type === 'refused')
-      return this.#tryLater(sessionId, delivery.delivered > 0 ? 0 : failures, delivery.reason);
+      return this.#tryLater(sessionId, delivery.delivered > 0 ? 0 : failures, delivery.reason, since);
     // The other node may have finished just before the newest event, so it is tried again.
     const isElsewhere = delivery.type === 'elsewhere';
-    const notBefore = isElsewhere ? this.#options.clock.steady() + webhookLimits.webhookRetryMs : 0;
-    if (isElsewhere || isNoticed) this.#waiting.set(sessionId, { failures: 0, notBefore });
+    const now = this.#options.clock.steady();
+    const notBefore = isElsewhere ? now + webhookLimits.webhookRetryMs : 0;
+    if (isElsewhere || noticedAt !== undefined) {
+      this.#waiting.set(sessionId, { failures: 0, notBefore, since: noticedAt ?? now });
+    }
   }
 
   #keepOutcome(delivery: Delivery): void {
@@ -169,13 +185,19 @@ export class WebhookSender {
   }
 
   /** Puts the session at the end of the queue: one event that a receiver cannot process must not block the others. */
-  #tryLater(sessionId: string, failures: number, reason: string): void {
+  #tryLater(sessionId: string, failures: number, reason: string, since: number): void {
     const { label, clock, onProblem } = this.#options;
     if (this.#failures === 0) onProblem(new Error(`the webhook at ${label} failed and will be retried: ${reason}`));
     const now = clock.steady();
     this.#pausedUntil = now + toDelay(this.#failures);
-    this.#waiting.set(sessionId, { failures: failures + 1, notBefore: now + toDelay(failures) });
+    this.#waiting.set(sessionId, { failures: failures + 1, notBefore: now + toDelay(failures), since });
     this.#failures++;
+  }
+
+  #oldestWaitMs(): number {
+    const all = [...this.#waiting.values(), ...this.#delivering.values()];
+    const now = this.#options.clock.steady();
+    return all.reduce((longest, { since }) => Math.max(longest, now - since), 0);
   }
 
   #endForGood(): void {

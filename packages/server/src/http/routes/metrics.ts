@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { ContentAnswer } from '../response/answer.ts';
 import { type AnyRoute, defineRoute } from '../routing/route.ts';
 
-/** `/metrics` in the Prometheus text format. It needs a key like every other route: the numbers reveal the use of each workspace. */
+/** `/metrics` in the Prometheus text format, also while the database is unreachable. It needs a key like every other route: the numbers reveal the use of each workspace. */
 export function createMetricsRoutes({ toText }: { readonly toText: () => string }): readonly AnyRoute[] {
   return [
     defineRoute({
@@ -11,6 +11,7 @@ export function createMetricsRoutes({ toText }: { readonly toText: () => string 
       method: 'get',
       path: '/metrics',
       accepts: ['api'],
+      isOffline: true,
       gives: 'content',
       handle: async () =>
         new ContentAnswer({ 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }, Readable.from([toText()])),

@@ -50,7 +50,7 @@ export class CheckedRequest implements RouteRequest {
     this.fail = (error) => exchange.refuse(error, onError);
     this.openStream = (form) => {
       if (exchange.stream === undefined) this.#watch();
-      return (exchange.stream ??= streams.open(exchange.outgoing, credential.id, form));
+      return (exchange.stream ??= streams.open(exchange.outgoing, credential.id, { ...form, route: exchange.route }));
     };
   }
 

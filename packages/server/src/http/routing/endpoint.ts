@@ -9,5 +9,7 @@ export interface Endpoint {
   readonly name: string;
   /** Whether it only reads and answers with one value, so that its response may be replaced while it runs. */
   readonly isRead?: boolean;
+  /** Whether it is served while the database is unreachable. */
+  readonly isOffline?: boolean;
   readonly handle: (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<void>;
 }

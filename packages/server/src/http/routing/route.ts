@@ -30,6 +30,8 @@ export interface Route<
   readonly readsBody?: boolean;
   /** Whether a GET removes something, as polling for work does. HEAD is refused, because it returns no body. */
   readonly takes?: boolean;
+  /** Whether it needs no database, except to look up keys: while that is unreachable, keys count as they were known last. */
+  readonly isOffline?: true;
   /** Whether the request starts work, or which bodies do. The server rejects such requests first when it is overloaded. */
   readonly startsWork?: true | ((body: z.output<Body>) => boolean);
   /** The schema of the response; `stream` for events, `content` for content that is not JSON. */

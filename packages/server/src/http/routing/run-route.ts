@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { httpLimits } from '../limits.ts';
 import { type Answer, ContentAnswer, sendAnswer, writePage } from '../response/answer.ts';
 import { type Access, identify } from '../auth/authenticate.ts';
+import { orKnown } from '../auth/known-access.ts';
+import type { Schedule } from '../../base/schedule.ts';
 import type { Credential } from '../../keys/credential.ts';
 import type { CredentialWatch } from '../auth/credential-watch.ts';
 import { CheckedRequest, checkReach, unknownId, watchCredential } from './checked-request.ts';
@@ -31,6 +33,7 @@ export interface RouteServices {
   readonly streams: EventStreams;
   readonly credentials: CredentialWatch;
   readonly bodyBytesMax: number;
+  readonly schedule: Schedule;
   /** Holds up and rejects requests for new work while the server is overloaded. Undefined: all are let in. */
   readonly admission?: Admission | undefined;
   readonly onError: (error: unknown, requestId: string) => void;
@@ -43,6 +46,7 @@ export function routeEndpoint(route: AnyRoute, services: RouteServices): Endpoin
     method: method.toUpperCase(),
     path,
     name,
+    isOffline: route.isOffline === true,
     isRead: method === 'get' && route.gives !== 'stream' && route.takes !== true,
     handle: async (exchange, params) => {
       // HEAD is routed as GET. A stream without a body would never end, and a poll would take work that is then lost.
@@ -64,7 +68,8 @@ async function answerRoute(
   params: Readonly<Record<string, string>>,
 ): Promise<Answer | undefined> {
   const { incoming, outgoing } = exchange;
-  const identity = await identify(services.access, incoming.headers, incoming.method ?? '');
+  const access = route.isOffline === true ? orKnown(services.access, services.schedule) : services.access;
+  const identity = await identify(access, incoming.headers, incoming.method ?? '');
   const { credential } = identity;
   exchange.authenticated(credential);
   outgoing.setHeader('anthropic-workspace-id', credential.workspaceId);

@@ -73,6 +73,9 @@ export interface HttpServer {
   /** The base URL for clients. */
   readonly url: string;
   readonly openStreams: number;
+  readonly streamsByRoute: ReadonlyMap<string, number>;
+  /** Since `announceStop`. */
+  readonly isStopping: boolean;
   /**
    * From now on `/readyz` reports `stopping` and every response closes its connection. Requests are still accepted and served,
    * so that a load balancer can remove this server before `close`.
@@ -119,6 +122,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     streams,
     credentials,
     admission: options.admission,
+    schedule,
     bodyBytesMax: options.bodyBytesMax ?? baseLimits.bodyBytesMax,
     onError,
     isReady: async () => {
@@ -141,6 +145,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     url: `http://${host.includes(':') ? `[${host}]` : host}:${served.port}`,
     get openStreams() {
       return streams.count;
+    },
+    streamsByRoute: streams.countByRoute,
+    get isStopping() {
+      return isStopping;
     },
     announceStop,
     close: () => (closing ??= close(served)),

@@ -50,6 +50,15 @@ it('[P91] a read that waits when the database becomes unreachable is a 503 at on
   }
 });
 
+it('[P122] a route that needs no database is served while it is unreachable', async () => {
+  const { database, lose } = createWatch();
+  const routes = [{ ...toRoute('get', async () => ({ is: 'there' })), isOffline: true as const }];
+  await withHttpServer({ routes, database }, async ({ send }) => {
+    lose();
+    expect((await send({ path: '/v1/thing' })).json).toEqual({ is: 'there' });
+  });
+});
+
 const UNAVAILABLE = { error_code: 'database_unavailable' };
 
 function createWatch() {

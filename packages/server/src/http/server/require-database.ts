@@ -13,6 +13,7 @@ export interface DatabaseWatch {
  * that waits for the database when it becomes unreachable is rejected too; a write is not, because it may still be applied.
  */
 export function requireDatabase(endpoint: Endpoint, database: DatabaseWatch): Endpoint {
+  if (endpoint.isOffline === true) return endpoint;
   return {
     ...endpoint,
     handle: async (exchange, params) => {

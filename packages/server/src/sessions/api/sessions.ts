@@ -21,7 +21,7 @@ import type { ControlOutcome, SessionControl } from '../runtime/program/control-
 import { type Sent, sendEvents } from './send-events.ts';
 import { sessionError } from '../core/session-errors.ts';
 import type { HostOptions } from '../runtime/host/host-options.ts';
-import { SessionHost } from '../runtime/session-host.ts';
+import { type SessionFigures, SessionHost } from '../runtime/session-host.ts';
 import { type SessionUpdate, toUpdate, type Updatable } from '../core/steps/to-update.ts';
 
 /** The sessions of all workspaces. Callers check the form of requests; whether they are possible is decided here. */
@@ -61,6 +61,8 @@ export interface Sessions {
   applyRule(workspaceId: string, rule: Rule): Promise<number>;
   /** How many pending approvals the rule would answer, judged by their inputs alone. */
   countMatches(workspaceId: string, rule: Rule): Promise<number>;
+  /** Figures for metrics. */
+  figures(): SessionFigures;
   /** How many sessions this process has open, running or idle. */
   countOpen(): number;
   /** Stops all work where it is. */
@@ -217,6 +219,8 @@ export function createSessions(options: SessionsOptions): Sessions {
       const found = await findMatches(store, workspaceId, [rule], clock.now());
       return [...found.values()].reduce((sum, count) => sum + count, 0);
     },
+
+    figures: () => host.figures,
 
     countOpen: () => host.openCount,
 

@@ -113,6 +113,7 @@ export async function openSession(
   const held = { sessionId, fence: acquired.fence };
   const state = await keepLease(parts, held, lease, () => readState(store, sessionId, { onLong }));
   if (state === undefined) throw sessionError('session_not_found', `there is no session ${sessionId}`);
+  events.onRead(state);
   const toolbox = parts.openToolbox(sessionId, state.created.environment);
   // Where workspaces are shared, only the conversation of a program is lost with a node.
   const hasLostFiles = home === 'lost' && shared?.sharesWorkspaces !== true;
@@ -173,9 +174,11 @@ export interface OpenedEvents {
   readonly onProblem: (error: unknown) => void;
   /** Another node has its workspace. */
   readonly onElsewhere: () => void;
+  /** The log was read, and nothing is recovered yet. */
+  readonly onRead: (state: SessionState) => void;
 }
 
-interface Ownership extends Omit<OpenedEvents, 'onElsewhere' | 'lostBecause'> {
+interface Ownership extends Omit<OpenedEvents, 'onElsewhere' | 'onRead' | 'lostBecause'> {
   readonly state: SessionState;
   readonly fence: number;
   readonly lease: LeaseState;

@@ -3,17 +3,20 @@ import { type Cancel, systemSchedule } from '../../base/schedule.ts';
 import { sessionLimits } from '../core/limits.ts';
 import type { SessionActor } from './actor.ts';
 import { type HostOptions, type ResolvedHostOptions, tickMsOf } from './host/host-options.ts';
-import { HostedSessions } from './host/hosted-sessions.ts';
+import { type HostedFigures, HostedSessions } from './host/hosted-sessions.ts';
 import { IdleReleaser } from './host/idle-releaser.ts';
 import { LeaseKeeper } from './host/lease-keeper.ts';
 import { ProblemReporter } from './host/problem-reporter.ts';
-import { SessionAdopter } from './host/session-adopter.ts';
+import { type AdopterFigures, SessionAdopter } from './host/session-adopter.ts';
 import type { CommandOutcome } from './owner/command-outcome.ts';
 import { type CommandRun, runCommand } from './owner/run-command.ts';
 import type { SessionCommand } from './owner/session-command.ts';
 import { type Batch, toBatches } from './owner/to-batches.ts';
 import { waitUntil } from './owner/wait-until.ts';
 import type { ControlOutcome, SessionControl } from './program/control-session.ts';
+
+/** How many sessions there are here and without an owner, and what has happened to them since the start. */
+export type SessionFigures = HostedFigures & AdopterFigures;
 
 /** How often a closing host looks whether the tools of a session have ended. */
 const HAND_OVER_POLL_MS = 20;
@@ -138,6 +141,10 @@ export class SessionHost {
   /** Sessions that are open here, being opened, or whose inputs are being applied. */
   get openCount(): number {
     return new Set([...this.#sessions.ids, ...this.#sessions.ready.keys(), ...this.#applying.keys()]).size;
+  }
+
+  get figures(): SessionFigures {
+    return { ...this.#sessions.figures, ...this.#adopter.figures };
   }
 
   /** Stops all work where it is, for the next owner to continue. Where nodes share sessions, running tools may finish first. */

@@ -10,8 +10,10 @@ import { createSharedJoin, type EventStream, OpenStream, type StreamEnd } from '
 /** All open streams of a server: one heartbeat and one flush for all of them. */
 export interface EventStreams {
   /** Opens a stream as the response. `key` is counted against its limit of streams. */
-  open(response: ServerResponse, key: string, form?: StreamForm): EventStream;
+  open(response: ServerResponse, key: string, form?: StreamForm & StreamOrigin): EventStream;
   readonly count: number;
+  /** Open streams by the route that opened them; those of which none is open any more are 0. */
+  readonly countByRoute: ReadonlyMap<string, number>;
   /** Ends every stream with a reconnect delay, and refuses new ones. */
   drain(): void;
 }
@@ -20,6 +22,11 @@ export interface EventStreams {
 export interface StreamForm {
   /** Whether pings are events, as clients of the Managed Agents API expect, or comments, which other clients skip. */
   readonly beats?: 'events' | 'comments';
+}
+
+/** Where a stream comes from. */
+interface StreamOrigin {
+  readonly route?: string | undefined;
 }
 
 /** Limits and clock of the streams. */
@@ -42,8 +49,9 @@ export function createEventStreams(options: EventStreamsOptions = {}): EventStre
   const { clock = systemClock, schedule = systemSchedule, defer = queueTick, onEnd } = options;
   const { bufferBytesMax = httpLimits.streamBufferBytesMax, stallMs = httpLimits.streamStallMs } = options;
   const { perKeyMax = httpLimits.streamsPerKeyMax } = options;
-  const placeOf = new Map<OpenStream, { readonly key: string; readonly words: Words }>();
+  const placeOf = new Map<OpenStream, { readonly key: string; readonly route: string; readonly words: Words }>();
   const countOf = new Map<string, number>();
+  const countByRoute = new Map<string, number>();
   let dirty: OpenStream[] = [];
   let stopBeating: Cancel | undefined;
   let isDraining = false;
@@ -53,6 +61,7 @@ export function createEventStreams(options: EventStreamsOptions = {}): EventStre
     get count() {
       return placeOf.size;
     },
+    countByRoute,
     drain: () => {
       isDraining = true;
       for (const [stream, { words }] of placeOf) {
@@ -62,14 +71,19 @@ export function createEventStreams(options: EventStreamsOptions = {}): EventStre
     },
   };
 
-  function open(response: ServerResponse, key: string, { beats = 'events' }: StreamForm = {}): EventStream {
+  function open(
+    response: ServerResponse,
+    key: string,
+    { beats = 'events', route = 'none' }: StreamForm & StreamOrigin = {},
+  ): EventStream {
     if (isDraining) throw requestError('shutting_down', 'the server is shutting down');
     const count = countOf.get(key) ?? 0;
     if (count >= perKeyMax) throw requestError('too_many_streams', `this key has ${count} open streams`);
     const hooks = { bufferBytesMax, stallMs, steady: clock.steady, flushSoon, onEnd: forget };
     const stream = new OpenStream(response, hooks);
     if (stream.isOver) return stream;
-    placeOf.set(stream, { key, words: WORDS[beats] });
+    placeOf.set(stream, { key, route, words: WORDS[beats] });
+    countByRoute.set(route, (countByRoute.get(route) ?? 0) + 1);
     if (WORDS[beats].hello !== undefined) stream.send(WORDS[beats].hello);
     countOf.set(key, count + 1);
     stopBeating ??= schedule(beat, BEAT_MS);
@@ -98,8 +112,9 @@ export function createEventStreams(options: EventStreamsOptions = {}): EventStre
   }
 
   function forget(stream: OpenStream, end: StreamEnd): void {
-    const { key } = placeOf.get(stream)!;
+    const { key, route } = placeOf.get(stream)!;
     placeOf.delete(stream);
+    countByRoute.set(route, countByRoute.get(route)! - 1);
     const count = countOf.get(key)! - 1;
     if (count === 0) countOf.delete(key);
     else countOf.set(key, count);

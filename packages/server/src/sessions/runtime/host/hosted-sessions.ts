@@ -1,5 +1,6 @@
 import { isStoreError } from '../../../store/store-errors.ts';
 import { sessionLimits } from '../../core/limits.ts';
+import type { SessionState } from '../../core/state/state.ts';
 import { contentBytesOf } from '../../core/state/content-bytes.ts';
 import { mayRunPrograms } from '../../core/state/program-threads.ts';
 import type { SessionActor } from '../actor.ts';
@@ -19,6 +20,17 @@ export interface HostedSession extends OpenedSession {
   readonly content: HeldContent;
 }
 
+/** How many sessions there are, and what has happened to them since the start. */
+export interface HostedFigures {
+  /** Sessions whose lease this process holds. */
+  readonly owned: number;
+  readonly running: number;
+  /** Sessions at work that another process had owned, or that this one had before it lost them. */
+  readonly takenOver: number;
+  /** Sessions that it lost: with their lease, or because a write failed. */
+  readonly lost: Readonly<Record<'lease' | 'failure', number>>;
+}
+
 /** The sessions that this process owns or is opening. Each is opened once, however many callers ask for it. */
 export class HostedSessions {
   /** Sessions that are open. Leases of these are renewed without waiting for logs that are still being read. */
@@ -35,6 +47,8 @@ export class HostedSessions {
   /** Why this process lost sessions that it owned, until it opens them again. */
   readonly #lostBecause = new Map<string, string>();
   #isClosed = false;
+  #takenOver = 0;
+  readonly #lost = { lease: 0, failure: 0 };
 
   constructor(options: ResolvedHostOptions, reporter: ProblemReporter) {
     this.#options = options;
@@ -47,6 +61,13 @@ export class HostedSessions {
   /** Whether a session waits until the memory of others is free. */
   get isRoomAwaited(): boolean {
     return this.#content.isAwaited;
+  }
+
+  /** How many there are, and what has happened to them since the start. */
+  get figures(): HostedFigures {
+    const open = [...this.ready.values()].filter(({ lease, actor }) => lease.isHeld && !actor.isLost);
+    const running = open.filter(({ actor }) => isAtWork(actor.state)).length;
+    return { owned: open.length, running, takenOver: this.#takenOver, lost: this.#lost };
   }
 
   /** The ids of the sessions that are open or being opened. */
@@ -94,7 +115,13 @@ export class HostedSessions {
     this.#reporter.watch(sessionId, this.#end(sessionId, hosted));
   }
 
-  /** The lease of the session is lost, or the session is deleted: nothing may be written to it any more. */
+  /** The lease of the session has expired, or another process has it. */
+  dropLost(sessionId: string): void {
+    if (this.#hosted.has(sessionId)) this.#lost.lease += 1;
+    this.drop(sessionId);
+  }
+
+  /** The session is lost or deleted: nothing may be written to it any more. */
   drop(sessionId: string): void {
     if (this.#hosted.has(sessionId)) this.#reporter.watch(sessionId, this.release(sessionId));
   }
@@ -135,8 +162,10 @@ export class HostedSessions {
   async #openWith(sessionId: string, content: HeldContent): Promise<HostedSession | undefined> {
     const onProblem = (error: unknown) => this.#reporter.report(sessionId, error);
     const onLost = (error: unknown) => {
+      const isTaken = isStoreError(error, 'stale_owner');
+      this.#lost[isTaken ? 'lease' : 'failure'] += 1;
       // A session that another process took is recovered there, and that process cannot know why.
-      if (!isStoreError(error, 'stale_owner')) this.#lostBecause.set(sessionId, String(error));
+      if (!isTaken) this.#lostBecause.set(sessionId, String(error));
       if (isStoreError(error, 'frame_too_large')) this.#unwritable.set(sessionId, error.message);
       this.drop(sessionId);
       onProblem(error);
@@ -144,7 +173,10 @@ export class HostedSessions {
     const onElsewhere = () => this.remoteWorkspaces.add(sessionId);
     const unwritable = this.#unwritable.get(sessionId);
     const lostBecause = this.#lostBecause.get(sessionId);
-    const events = { onLost, onProblem, onElsewhere, unwritable, lostBecause };
+    const onRead = (state: SessionState) => {
+      if (lostBecause === undefined && isAtWork(state)) this.#takenOver += 1;
+    };
+    const events = { onLost, onProblem, onElsewhere, onRead, unwritable, lostBecause };
     const opened = await openSession(this.#options, sessionId, events);
     if (opened === undefined) return undefined;
     this.#unwritable.delete(sessionId);
@@ -187,6 +219,10 @@ export class HostedSessions {
     const busy = [...this.ready.values()].filter(({ actor }) => actor.isBusy).length;
     return busySessionsMax - busy - opening;
   }
+}
+
+function isAtWork({ status }: SessionState): boolean {
+  return status === 'running' || status === 'rescheduling';
 }
 
 /** Whether programs may run threads of the session here. Imported sessions are read-only. */

@@ -51,7 +51,7 @@ export class LeaseKeeper {
     const until = clock.steady() + ttlMs;
     const lost = new Set(await store.leases.renew({ owner, ttlMs, leases }));
     for (const [sessionId, { lease }] of held) {
-      if (lost.has(sessionId)) this.#sessions.drop(sessionId);
+      if (lost.has(sessionId)) this.#sessions.dropLost(sessionId);
       else lease.renewed(until);
     }
   }
@@ -61,7 +61,7 @@ export class LeaseKeeper {
     if (this.#options.shared === undefined) return;
     this.#cancelWatch = this.#options.schedule(() => {
       for (const [sessionId, { lease }] of this.#sessions.ready) {
-        if (!lease.isHeld) this.#sessions.drop(sessionId);
+        if (!lease.isHeld) this.#sessions.dropLost(sessionId);
       }
       this.#watchExpiry();
     }, tickMsOf(this.#options) / 2);

@@ -11,12 +11,25 @@ export interface SessionAdopterOptions extends ResolvedHostOptions {
   readonly applyInputs: (sessionId: string) => Promise<unknown>;
 }
 
+/** Sessions that have work to do and no owner, as far as one look finds them. */
+export interface AdopterFigures {
+  readonly withoutOwner: number;
+  /** Those whose workspace is on another node. */
+  readonly waitingForNode: number;
+}
+
 /** Takes over sessions that have work to do and no owner: new ones, and those of a process that died. */
 export class SessionAdopter {
   readonly #options: SessionAdopterOptions;
+  #figures: AdopterFigures = { withoutOwner: 0, waitingForNode: 0 };
 
   constructor(options: SessionAdopterOptions) {
     this.#options = options;
+  }
+
+  /** As of the last look. */
+  get figures(): AdopterFigures {
+    return this.#figures;
   }
 
   /**
@@ -28,6 +41,7 @@ export class SessionAdopter {
     await this.#adoptOpenPrograms(tick);
     if (shared === undefined) {
       const orphans = await store.leases.findOrphans(sessionLimits.orphansTakenMax);
+      this.#figures = { withoutOwner: orphans.length, waitingForNode: 0 };
       for (const sessionId of orphans) this.#adoptInBackground(sessionId);
       return;
     }
@@ -35,6 +49,7 @@ export class SessionAdopter {
     // Sessions that wait for their node must not keep the others from being found.
     sessions.remoteWorkspaces.expire();
     const orphans = found.filter((sessionId) => !sessions.remoteWorkspaces.has(sessionId));
+    this.#figures = { withoutOwner: found.length, waitingForNode: found.length - orphans.length };
     const share = Math.min(sessionLimits.orphansTakenMax, Math.ceil(orphans.length / (shared.countNodes?.() ?? 1)));
     for (const sessionId of shuffle(orphans, random).slice(0, share)) this.#adoptInBackground(sessionId);
   }

@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs';
+import type { Io } from '../base/io.ts';
+import { UsageError } from '../base/usage-error.ts';
+
+/** Variables that hold a secret. Each may be in a file instead, which its name with `_FILE` names. */
+export const SECRET_VARIABLES = [
+  'FLEETLOOM_DATABASE',
+  'FLEETLOOM_DATABASE_LISTEN',
+  'FLEETLOOM_SECRET',
+  'FLEETLOOM_KEY',
+  'ANTHROPIC_API_KEY',
+  'ANTHROPIC_AUTH_TOKEN',
+] as const;
+
+/**
+ * The variables, with the secrets that are in files. Containers and service managers pass secrets this way, because other users
+ * and programs can read the variables of a process.
+ */
+export function readSecretFiles(env: Io['env']): Io['env'] {
+  const read = SECRET_VARIABLES.flatMap((name) => {
+    const path = env[`${name}_FILE`];
+    return path === undefined || path === '' ? [] : [[name, readSecret(env, name, path)]];
+  });
+  return read.length === 0 ? env : { ...env, ...Object.fromEntries(read) };
+}
+
+function readSecret(env: Io['env'], name: string, path: string): string {
+  if ((env[name] ?? '') !== '') {
+    throw new UsageError(`${name} and ${name}_FILE are both set.`, 'Set one of them.');
+  }
+  const secret = read(name, path).trim();
+  if (secret === '') throw new UsageError(`The file "${path}" of ${name}_FILE is empty.`, 'Write the secret to it.');
+  return secret;
+}
+
+function read(name: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(
+      `The file "${path}" of ${name}_FILE cannot be read: ${reason}`,
+      'Check the path, and that this user may read the file.',
+    );
+  }
+}
