@@ -227,7 +227,7 @@ describe('what the fleet shows', () => {
 
   it('[Z251] columns without a value in any row are empty', () => {
     const { rows } = openSample();
-    expect(toEmptyColumns([])).toEqual(['model', 'context', 'tokens', 'cost', 'below', 'errors']);
+    expect(toEmptyColumns([])).toEqual(['task', 'model', 'context', 'tokens', 'cost', 'below', 'errors']);
     expect(toEmptyColumns(rows)).not.toContain('tokens');
   });
 });

@@ -5,16 +5,26 @@ import { nameOfSession } from '../model/name-of-session.ts';
 import { sessionGlyphs } from '../model/session-cells.ts';
 import type { ShownRow } from '../model/summary.ts';
 import type { ShownSession } from '../stores/fleet-store.ts';
+import { fleet } from '../stores/stores.ts';
 import { LongText } from '../ui/text/LongText.tsx';
 import { Markdown } from '../ui/text/Markdown.tsx';
 import { toPlain } from '../ui/text/to-plain.ts';
+import type { Block } from './transcript/blocks.ts';
 
 /** What the session is, what its thread was asked, and what came out: each in one line that opens. */
-export function SessionBrief({ shown, row }: { shown: ShownSession; row: ShownRow }) {
+export function SessionBrief({
+  shown,
+  row,
+  blocks,
+}: {
+  shown: ShownSession;
+  row: ShownRow;
+  blocks: readonly Block[];
+}) {
   const state = toFleetState(shown);
   const { glyph, ink } = sessionGlyphs[state];
   const task = taskOf(shown, row);
-  const result = states[row.state].isOpen ? '' : row.slot.text.tail.trim();
+  const result = states[row.state].isOpen ? '' : resultOf(blocks);
   return (
     <section className="session-brief" aria-label="Task and result">
       <p className="brief-title">
@@ -43,6 +53,13 @@ export function SessionBrief({ shown, row }: { shown: ShownSession; row: ShownRo
       {row.slot.error !== null && <p className="fault one-line">{cleanLine(row.slot.error)}</p>}
     </section>
   );
+}
+
+/** The last text of the thread, up to the moment shown. */
+function resultOf(blocks: readonly Block[]): string {
+  const now = fleet.now();
+  const last = blocks.findLast(({ type, at }) => type === 'text' && at <= now);
+  return last?.type === 'text' ? last.text.trim() : '';
 }
 
 /** More than fits on a line; the rest is cut by the layout. */

@@ -56,7 +56,7 @@ export function ThreadView({ route }: { route: Route }) {
       <ThreadTree shown={current} selectedKey={row.key} />
       <section className="thread-centre" aria-label={`Thread of ${row.agent}`} hidden={isSplit && route.isCompared}>
         <div>
-          <SessionBrief shown={current} row={row} />
+          <SessionBrief shown={current} row={row} blocks={events?.blocks ?? []} />
           <ThreadHead row={row} isCutOff={events?.isCutOff === true} />
           <SessionBar shown={current} row={row} route={route} />
           {!isChanges && <PendingCall shown={current} row={row} />}

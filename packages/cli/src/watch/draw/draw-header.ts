@@ -1,4 +1,4 @@
-import { formatUsageCost } from '@fleetloom/protocol/fleet';
+import { formatUsageCost, hasExamplePrice } from '@fleetloom/protocol/fleet';
 import { formatCost, plural } from '@fleetloom/protocol/text';
 import { signOf } from '../../fleet/draw-threads.ts';
 import type { SlotState } from '../../fleet/slot-state.ts';
@@ -80,9 +80,11 @@ function drawMoney({ scene, facts }: WatchModel, { glyphs, nowMs }: WatchDrawing
   const { usage } = scene.slots.totals;
   const rate = scene.burn.lastMinute(nowMs);
   const { budgetUsd } = facts;
+  const models = scene.slots.runs.flatMap(({ slots }) => slots.map(({ model }) => model ?? ''));
+  const example = models.some(hasExamplePrice) ? 'e.g. ' : '';
   const isNear = budgetUsd !== null && usage.costUsd >= 0.8 * budgetUsd;
   return [
-    span(formatUsageCost(usage, `$${glyphs.unknown}`), isNear ? 'attention' : 'plain'),
+    span(`${example}${formatUsageCost(usage, `$${glyphs.unknown}`)}`, isNear ? 'attention' : 'plain'),
     ...(rate > 0 && brevity < 2 ? [span(` (+${formatCost(rate).slice(1)}/min)`, 'dim')] : []),
     ...(budgetUsd === null ? [] : [span(` of $${Number(budgetUsd.toFixed(2))}`, isNear ? 'attention' : 'dim')]),
   ];

@@ -183,11 +183,12 @@ export function toBlocks(events: readonly SessionEvent[]): readonly Block[] {
     }
   }
   // Whoever was waited for has answered, if the thread did anything afterwards.
-  return blocks.map((block, index) =>
-    block.type === 'note' && block.tone === 'needs' && index < blocks.length - 1
-      ? { ...block, tone: 'quiet', text: 'waited for you' }
-      : block,
-  );
+  return blocks.flatMap((block, index) => {
+    const next = blocks[index + 1];
+    if (block.type !== 'note' || block.tone !== 'needs' || next === undefined) return [block];
+    if (next.type === 'note' && next.tone === 'needs') return [];
+    return [{ ...block, tone: 'quiet', text: 'waited for you' }];
+  });
 }
 
 function callOf(
