@@ -26,7 +26,9 @@ export interface OptionWord extends Word {
 /** All commands of the program that its help shows, each with its sub-commands and options. */
 export function listWords(command: Command, path: readonly string[] = []): readonly Words[] {
   const commands = command.createHelp().visibleCommands(command);
-  const arguments_ = command.registeredArguments.map((argument) => toCompletedArgument(command.name(), argument.name()));
+  const arguments_ = command.registeredArguments.map((argument) =>
+    toCompletedArgument(command.name(), argument.name()),
+  );
   const own: Words = {
     path: path.join(' '),
     commands: commands.map((each) => ({ text: each.name(), description: each.description() })),

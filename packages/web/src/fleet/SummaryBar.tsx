@@ -40,7 +40,8 @@ export const SummaryBar = memo(function SummaryBar() {
   useSignal(fleet.replay.changed);
   const summary = fleet.summary();
   const isKnown = fleet.isListed || fleet.replay.isOn;
-  const { counts, costUsd, hasUnknownCost, hasExampleCost, tokens, tokensPerSecond, burnPerMinute, budgetUsd } = summary;
+  const { counts, costUsd, hasUnknownCost, hasExampleCost, tokens, tokensPerSecond, burnPerMinute, budgetUsd } =
+    summary;
   const { waitedMs } = summarizeDay(fleet.shown(), fleet.now());
   const bottleneck = waitedMs < 1_000 ? undefined : `You were the bottleneck for ${formatDuration(waitedMs)} today`;
   return (

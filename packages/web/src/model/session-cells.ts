@@ -1,4 +1,10 @@
-import { type FleetSession, type FleetSessionState, hasExamplePrice, sessionStates, stateOfSession } from '@fleetloom/protocol/fleet';
+import {
+  type FleetSession,
+  type FleetSessionState,
+  hasExamplePrice,
+  sessionStates,
+  stateOfSession,
+} from '@fleetloom/protocol/fleet';
 import { cleanLine } from '@fleetloom/protocol/text';
 import { formatCost, formatCount, formatDuration } from './format.ts';
 

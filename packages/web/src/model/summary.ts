@@ -85,7 +85,14 @@ export interface SummaryInput {
 /** The figures of these sessions. */
 export function summarize(sessions: readonly SummaryInput[], now: number): Summary {
   const counts: Record<Group, number> = { running: 0, needs: 0, stalled: 0, failed: 0, done: 0 };
-  const sum = { costUsd: 0, hasUnknownCost: false, hasExampleCost: false, tokens: 0, burnPerMinute: 0, budgetUsd: null as number | null };
+  const sum = {
+    costUsd: 0,
+    hasUnknownCost: false,
+    hasExampleCost: false,
+    tokens: 0,
+    burnPerMinute: 0,
+    budgetUsd: null as number | null,
+  };
   let [chars, refusalsPerMinute, retriesPerMinute, requests, queued] = [0, 0, 0, 0, 0];
   const isRecent = (at: number) => at > now - MINUTE_MS && at <= now;
   for (const { session, slots, rows } of sessions) {

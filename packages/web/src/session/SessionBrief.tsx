@@ -12,15 +12,7 @@ import { toPlain } from '../ui/text/to-plain.ts';
 import type { Block } from './transcript/blocks.ts';
 
 /** What the session is, what its thread was asked, and what came out: each in one line that opens. */
-export function SessionBrief({
-  shown,
-  row,
-  blocks,
-}: {
-  shown: ShownSession;
-  row: ShownRow;
-  blocks: readonly Block[];
-}) {
+export function SessionBrief({ shown, row, blocks }: { shown: ShownSession; row: ShownRow; blocks: readonly Block[] }) {
   const state = toFleetState(shown);
   const { glyph, ink } = sessionGlyphs[state];
   const task = taskOf(shown, row);

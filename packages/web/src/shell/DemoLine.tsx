@@ -49,7 +49,9 @@ export function DemoLine() {
         <button
           type="button"
           className={isOver ? 'primary' : undefined}
-          onClick={() => ui.go({ view: 'session', sessionId: session.id, tab: hasWorkspace(session) ? 'changes' : undefined })}
+          onClick={() =>
+            ui.go({ view: 'session', sessionId: session.id, tab: hasWorkspace(session) ? 'changes' : undefined })
+          }
         >
           What came out
         </button>

@@ -33,7 +33,15 @@ function drawFacts(
   const dot = span(brevity >= 2 ? ' ' : ` ${glyphs.dot} `, 'dim');
   const name = nameOf(model, glyphs.ellipsis, brevity);
   const need =
-    pendingCalls.length === 0 ? [] : [dot, span(`${glyphs.needsYou} ${pendingCalls.length} need you`, 'attention')];
+    pendingCalls.length === 0
+      ? []
+      : [
+          dot,
+          span(
+            `${glyphs.needsYou} ${pendingCalls.length} ${pendingCalls.length === 1 ? 'needs' : 'need'} you`,
+            'attention',
+          ),
+        ];
   return [
     span(brevity >= 4 ? ' ' : ' fleetloom', 'brand'),
     ...(brevity >= 3 ? [] : [dot, span(name, 'dim')]),

@@ -27,7 +27,11 @@ export async function readFacts(api: ServerApi, sessionId: string): Promise<Sess
     const names = agent.tools.flatMap((tool) => (tool.type === 'custom' ? [tool.name] : []));
     if (names.length > 0) customTools.set(id, new Set(names));
   }
-  return { name: name ?? null, budgetUsd: budget === null ? null : Number(budget.max_list_cost.amount) / 100, customTools };
+  return {
+    name: name ?? null,
+    budgetUsd: budget === null ? null : Number(budget.max_list_cost.amount) / 100,
+    customTools,
+  };
 }
 
 /** The first words of a session without a title. A name that cannot be read leaves the id. */
