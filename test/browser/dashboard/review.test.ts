@@ -15,7 +15,7 @@ const patience = { timeout: 30_000, interval: 100 };
 /** Where the screenshots of the script are written; they are not made without it. */
 const SHOTS = process.env['FLEETLOOM_SHOTS'];
 
-it('[Z229, Z450, Z451, Z520] the script of the review: first minute on the demo, approve and see the result, a rule for `npm test*` and nothing else, 100 sessions, find one by a word, kill and restart the server, answer from a phone; every page fits and passes axe', async () => {
+it('[Y431, Z229, Z450, Z451, Z520, Z528] the script of the review: first minute on the demo, approve and see the result, a rule for `npm test*` and nothing else, 100 sessions, find one by a word, kill and restart the server, answer from a phone; every page fits and passes axe', async () => {
   const data = mkdtempSync(join(tmpdir(), 'fleetloom-review-'));
   onTestFinished(() => rmSync(data, { recursive: true, force: true, maxRetries: 5 }));
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
@@ -37,6 +37,7 @@ it('[Z229, Z450, Z451, Z520] the script of the review: first minute on the demo,
   await line.getByText('They need no key, and their costs are examples').waitFor();
   await page.locator('.counts button', { hasText: '2 need you' }).waitFor();
   await page.locator('.figures', { hasText: 'example cost' }).waitFor();
+  if (SHOTS !== undefined) await page.locator('.thread-row[data-state=writing]').nth(9).waitFor();
   await shoot(page, 'first-minute');
   await page.reload();
   await rows.nth(24).waitFor();
@@ -77,6 +78,7 @@ it('[Z229, Z450, Z451, Z520] the script of the review: first minute on the demo,
   await fixer.click();
   const result = page.getByRole('region', { name: 'Task and result' }).getByText(/Result Fixed/);
   await result.waitFor();
+  await page.locator('.thread-facts', { hasText: 'e.g. $0.' }).waitFor();
   await page.reload();
   await result.waitFor();
   await tryRules(api);
@@ -88,6 +90,8 @@ it('[Z229, Z450, Z451, Z520] the script of the review: first minute on the demo,
     if (again) await page.reload();
     await page.getByText(`${SESSIONS} sessions`).waitFor();
   }
+  // Of the newest session there is nothing to say about the demo any more.
+  await line.waitFor({ state: 'detached' });
   await shoot(page, 'sessions');
   await page.keyboard.press('/');
   await page.keyboard.type('zebra');

@@ -45,12 +45,19 @@ describe('the terminal view', () => {
     expect(draw(modelOf(fleet().usage(1, 5)), 0)[0]).toContain('$–');
   });
 
+  it('[Y430] the cost of a demo is shown as an example', () => {
+    const events = fleet().usage(0, 10, 0.25);
+    expect(draw(modelOf(events), events.nowMs, 120)[0]).toContain(' · $0.25');
+    events.on(0, { type: 'agent_start', model: 'scripted/demo-lead-8', iteration: 1 });
+    expect(draw(modelOf(events), events.nowMs, 120)[0]).toContain(' · e.g. $0.25');
+  });
+
   it('[Y433] the first line names the session once its name is known, and threads of one name have numbers', () => {
     const events = fleet().usage(0, 10, 0.25);
     const model = modelOf(events);
     model.facts = {
       ...model.facts,
-      name: 'Review the retries\u001b[2J of ferry, all of them, before anybody else does it',
+      name: 'Review the retries\u001b[2J of ferry, all of them, before the release of 0.4.0',
     };
     expect(draw(model, events.nowMs, 140)[0]).toMatch(
       /^ fleetloom · Review the retries.* of ferry, .*… · ! 1 needs you/,

@@ -182,7 +182,7 @@ export function toBlocks(events: readonly SessionEvent[]): readonly Block[] {
       }
     }
   }
-  // Whoever was waited for has answered, if the thread did anything afterwards.
+  // A thread that did anything afterwards no longer waits for the user.
   return blocks.flatMap((block, index) => {
     const next = blocks[index + 1];
     if (block.type !== 'note' || block.tone !== 'needs' || next === undefined) return [block];
