@@ -151,7 +151,7 @@ it('[Y431, Z229, Z450, Z451, Z520, Z528] the script of the review: first minute 
   await phoneContext.close();
 
   await checkPages(page, server.url, found);
-}, 240_000);
+}, 400_000);
 
 /** Every page at three widths in both themes: nothing that axe finds, and nothing beyond the edge. */
 async function checkPages(page: Page, url: string, sessionId: string): Promise<void> {
