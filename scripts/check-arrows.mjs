@@ -30,7 +30,7 @@ const codex = `${programs}/codex`;
 const opencode = `${programs}/opencode`;
 const acp = `${programs}/acp`;
 /** Folders that keep records of one kind in the store. */
-const records = ['agents', 'environments', 'files', 'keys', 'rules', 'workspaces'];
+const records = ['agents', 'environments', 'files', 'keys', 'rules', 'vaults', 'workspaces'];
 /** Of the dashboard: what every page may import, and the parts of the session page. */
 const belowPages = ['model', 'text', 'stores', 'ui'];
 const sessionParts = ['transcript', 'changes', 'export', 'inspector', 'compare', 'find', 'fork', 'replay'];
@@ -116,6 +116,7 @@ const folderArrows = {
     files: ['base', 'store/*', 'tools/*', 'tools/workspace', 'engines/model/*', 'engines/program/*'],
     keys: ['base', 'store/*'],
     rules: ['base', 'store/*', 'tools/workspace'],
+    vaults: ['base', 'store/*', 'keys', 'tools/mcp', 'tools/network', 'webhooks'],
     workspaces: ['base', 'store/*', 'log', 'frames', 'tools', 'files'],
     metrics: ['base', 'store/*', 'log', 'engines/model/*'],
     nodes: ['base', 'store/*'],
