@@ -17,6 +17,8 @@ export const vaultLimits = {
   sessionVaultsMax: 50,
   /** An access token is renewed when it expires within this time. */
   refreshEarlyMs: 60_000,
+  /** A token that was renewed this recently and is refused all the same is not renewed again: the server wants something else. */
+  refreshAgainMs: 30_000,
   /** How long a token endpoint may take, its body included. */
   tokenEndpointMs: 10_000,
   tokenResponseBytesMax: 256 * 1024,

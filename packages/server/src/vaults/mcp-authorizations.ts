@@ -77,7 +77,7 @@ export function createMcpAuthorization(
     const isEarly = rejected === undefined && clock.now() < expiresAt - vaultLimits.refreshEarlyMs;
     // The server has refused another one: this one is newer.
     if (isEarly || (rejected !== undefined && rejected !== `Bearer ${token}`)) return token;
-    const refreshed = await refresher.refresh(path, token);
+    const refreshed = await refresher.refresh(path, token, rejected === undefined ? 'expiring' : 'rejected');
     if (refreshed.type === 'succeeded') return refreshed.accessToken;
     // As long as it is valid the old one is better than none.
     return clock.now() < expiresAt ? token : undefined;

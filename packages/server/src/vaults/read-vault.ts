@@ -54,10 +54,9 @@ export function toCredentialEvent(
   id: string,
 ): Omit<ResourceEvent, 'time'> {
   return {
-    type: `vault_credential.${what}`,
+    fact: { type: `vault_credential.${what}`, vault_id: vaultId },
     id,
     workspaceId: data.workspaceId,
-    details: { vault_id: vaultId },
   };
 }
 
@@ -67,5 +66,5 @@ export function toVaultEvent(
   workspaceId: string,
   id: string,
 ): Omit<ResourceEvent, 'time'> {
-  return { type: `vault.${what}`, id, workspaceId, details: {} };
+  return { fact: { type: `vault.${what}` }, id, workspaceId };
 }

@@ -19,10 +19,13 @@ export type Refreshed =
   | { readonly type: 'refused' | 'failed'; readonly response: CapturedResponse | null }
   | { readonly type: 'unreachable' | 'waiting' | 'no_refresh_token' };
 
+/** `asked`: a person wants to know, so that no wait applies. */
+export type RefreshReason = 'expiring' | 'rejected' | 'asked';
+
 /** Renews access tokens: one at a time for each credential, over all nodes. */
 export interface TokenRefresher {
-  /** Renews the token, unless it is another one than `stale` by now. `isForced`: also before the wait after a failure is over. */
-  refresh(path: CredentialPath, stale: string, isForced?: boolean): Promise<Refreshed>;
+  /** Renews the token, unless it is another one than `stale` by now. */
+  refresh(path: CredentialPath, stale: string, why: RefreshReason): Promise<Refreshed>;
 }
 
 export interface TokenRefresherOptions {
@@ -39,16 +42,16 @@ export function createTokenRefresher(options: TokenRefresherOptions): TokenRefre
   const { documents } = store;
   const underWay = new Map<string, Promise<Refreshed>>();
   return {
-    refresh: async (path, stale, isForced = false) => {
-      const key = `${path.id} ${stale} ${isForced}`;
+    refresh: async (path, stale, why) => {
+      const key = `${path.id} ${stale} ${why}`;
       // All requests of this process that find the same token expired share one attempt.
-      const running = underWay.get(key) ?? run(path, stale, isForced).finally(() => underWay.delete(key));
+      const running = underWay.get(key) ?? run(path, stale, why).finally(() => underWay.delete(key));
       underWay.set(key, running);
       return await running;
     },
   };
 
-  async function run(path: CredentialPath, stale: string, isForced: boolean): Promise<Refreshed> {
+  async function run(path: CredentialPath, stale: string, why: RefreshReason): Promise<Refreshed> {
     for (;;) {
       const credential = await readCredential(documents, path);
       const secrets = (await box.read(path))?.secrets;
@@ -58,7 +61,7 @@ export function createTokenRefresher(options: TokenRefresherOptions): TokenRefre
       if (auth.type !== 'mcp_oauth' || auth.refresh === null) return { type: 'no_refresh_token' };
       if (refresh.isRefused) return { type: 'refused', response: null };
       const now = await store.now();
-      if (now < refresh.notBefore && !isForced) return { type: 'waiting' };
+      if (why !== 'asked' && isTooEarly(refresh, why, now)) return { type: 'waiting' };
       if (now < refresh.claimedUntil) {
         await pause(vaultLimits.refreshPollMs);
         continue;
@@ -129,6 +132,11 @@ export function createTokenRefresher(options: TokenRefresherOptions): TokenRefre
     };
     return await box.toPut(path, renewed, known?.revision ?? 0);
   }
+}
+
+function isTooEarly({ notBefore, lastAt }: RefreshState, why: RefreshReason, now: number): boolean {
+  if (now < notBefore) return true;
+  return why === 'rejected' && lastAt !== null && now - lastAt < vaultLimits.refreshAgainMs;
 }
 
 function toChanged(data: StoredCredential, answer: TokenAnswer, now: number): StoredCredential {

@@ -43,7 +43,7 @@ export async function validateCredential(
   if (refreshToken === undefined) {
     return toValidation(about, first, { status: 'no_refresh_token', http_response: null });
   }
-  const refreshed = await refresher.refresh(path, token, true);
+  const refreshed = await refresher.refresh(path, token, 'asked');
   if (refreshed.type !== 'succeeded') return toValidation(about, first, toRefresh(refreshed), toVerdict(refreshed));
   return toValidation(about, await probe(refreshed.accessToken), { status: 'succeeded', http_response: null });
 }

@@ -67,12 +67,12 @@ async function note({ store: { documents }, addressId, addressIds }: DeliverReso
   }
 }
 
-function toWebhookEvent(eventId: string, { type, id, workspaceId, time, details }: ResourceEvent): WebhookEvent {
+function toWebhookEvent(eventId: string, { fact, id, workspaceId, time }: ResourceEvent): WebhookEvent {
   return {
     type: 'event',
     id: eventId,
     created_at: new Date(time).toISOString(),
-    data: { type, ...details, id, organization_id: ORGANIZATION, workspace_id: workspaceId },
+    data: { ...fact, id, organization_id: ORGANIZATION, workspace_id: workspaceId },
   };
 }
 

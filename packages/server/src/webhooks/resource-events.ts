@@ -3,19 +3,20 @@ import type { DocumentChange } from '../store/store.ts';
 
 /** An event about something that is not a session, until webhooks have delivered it. */
 export interface ResourceEvent {
-  readonly type: ResourceEventType;
+  readonly fact: ResourceFact;
   /** The id of what it is about. */
   readonly id: string;
   readonly workspaceId: string;
   readonly time: number;
-  /** Further fields of the event, as on the wire. */
-  readonly details: Readonly<Record<string, string>>;
 }
 
-/** The types of these events, as on the wire. */
-export type ResourceEventType =
-  | `vault.${'created' | 'archived' | 'deleted'}`
-  | `vault_credential.${'created' | 'archived' | 'deleted' | 'refresh_failed'}`;
+/** The fields of these events that differ by type, as on the wire. */
+export type ResourceFact =
+  | { readonly type: `vault.${'created' | 'archived' | 'deleted'}` }
+  | {
+      readonly type: `vault_credential.${'created' | 'archived' | 'deleted' | 'refresh_failed'}`;
+      readonly vault_id: string;
+    };
 
 /** The kind of their documents. The ids sort by time. */
 export const RESOURCE_EVENT = 'resource_event';

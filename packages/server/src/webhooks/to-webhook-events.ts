@@ -1,4 +1,4 @@
-import type { ResourceEventType } from './resource-events.ts';
+import type { ResourceFact } from './resource-events.ts';
 import type { NewSessionFrame } from '../frames/frames.ts';
 
 /** The body of a webhook request, as the official client reads it. */
@@ -11,7 +11,7 @@ export interface WebhookEvent {
 }
 
 /** The `data` of a webhook event. */
-export type WebhookEventData = (WebhookFact | { readonly type: ResourceEventType }) & {
+export type WebhookEventData = (WebhookFact | ResourceFact) & {
   /** Of the session, vault or credential. */
   readonly id: string;
   readonly organization_id: string;
