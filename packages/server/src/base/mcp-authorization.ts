@@ -5,4 +5,6 @@ export interface McpAuthorization {
    * each request. `rejected`: the header of a request that the server has answered with 401; the result is another one, or undefined.
    */
   find(url: string, rejected?: string): Promise<string | undefined>;
+  /** Changes whenever there is another credential for the server, or the same one was updated. */
+  version(url: string): Promise<string>;
 }

@@ -63,8 +63,12 @@ export function createSealer(masterKey: Uint8Array | undefined, olderKeys: reado
       throw new FleetloomError({
         code: 'secret_not_opened',
         kind: 'terminal',
-        problem: `a stored secret cannot be opened: it was sealed with the master key ${id}, and this server has ${[...keys.keys()].join(', ') || 'none'}`,
-        advice: 'start the server with the master key that the secret was stored with; FLEETLOOM_MASTER_KEY_OLD takes older keys',
+        problem: keys.has(id)
+          ? 'a stored secret cannot be opened: it was changed in the database, or belongs to another record'
+          : `a stored secret cannot be opened: it was sealed with the master key ${id}, and this server has ${[...keys.keys()].join(', ') || 'none'}`,
+        advice: keys.has(id)
+          ? 'store the secret again, and find out who can write to the database'
+          : 'start the server with the master key that the secret was stored with; FLEETLOOM_MASTER_KEY_OLD takes older keys',
         cause,
       });
     }

@@ -36,6 +36,12 @@ export function createMcpAuthorization(
       const header = token === undefined ? undefined : `Bearer ${token}`;
       return header === rejected ? undefined : header;
     },
+    version: async (url) => {
+      const named = await findOnce();
+      const path = named === undefined ? undefined : await findCredential(named, url);
+      const document = path === undefined ? undefined : await store.documents.get(CREDENTIAL, path.id);
+      return document === undefined ? 'none' : `${document.id} ${document.revision}`;
+    },
   };
 
   async function findOnce(): Promise<SessionVaults | undefined> {

@@ -38,7 +38,7 @@ export class McpConnection {
   /** There, or on its way. */
   #link: Promise<Link> | undefined;
   /** A failed server is not tried again for a while: every turn lists tools, and each would wait for it. */
-  #failure: { readonly problem: ToolProblem; readonly atMs: number; readonly header: string | undefined } | undefined;
+  #failure: { readonly problem: ToolProblem; readonly atMs: number; readonly version: string | undefined } | undefined;
   /** Broken or replaced: only calls that have begun may still use it. */
   readonly #retired = new Set<Link>();
   readonly #closing = new AbortController();
@@ -53,7 +53,7 @@ export class McpConnection {
     const failure = this.#failure;
     if (failure !== undefined && clock.steady() - failure.atMs < limits.mcpRetryMs) {
       // A credential that was changed in the meantime is tried at once.
-      const isSame = failure.problem.type !== 'mcp_authentication_failed' || failure.header === (await this.#header());
+      const isSame = failure.problem.type !== 'mcp_authentication_failed' || failure.version === (await this.#version());
       if (isSame) return { problem: failure.problem };
     }
     const link = this.#connect();
@@ -64,7 +64,7 @@ export class McpConnection {
     } catch (error) {
       await this.#disconnect(link);
       const problem = toProblem(this.#options.server, error);
-      this.#failure = { problem, atMs: clock.steady(), header: await this.#header() };
+      this.#failure = { problem, atMs: clock.steady(), version: await this.#version() };
       return { problem };
     }
   }
@@ -88,9 +88,9 @@ export class McpConnection {
   }
 
   /** Undefined also where it cannot be found out: the request itself reports why. */
-  async #header(): Promise<string | undefined> {
+  async #version(): Promise<string | undefined> {
     const { authorization, server } = this.#options;
-    return await authorization?.find(server.url).catch(() => undefined);
+    return await authorization?.version(server.url).catch(() => undefined);
   }
 
   async #tryCall(
