@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import Anthropic from '@anthropic-ai/sdk';
+import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import { expect, it, vi } from 'vitest';
 import { testDatabase } from '../../../test/support/postgres.ts';
 import { openKeys } from './composition/open-keys.ts';
@@ -32,7 +32,7 @@ async function outcomeOf(request: Promise<unknown>): Promise<string> {
     await request;
     return 'ok';
   } catch (error) {
-    if (!(error instanceof Anthropic.APIError)) throw error;
+    if (!(error instanceof APIError)) throw error;
     return `${error.status} ${error.message}`;
   }
 }
@@ -53,7 +53,11 @@ it('[VT10, VT21] a vault is created, read, changed, listed, archived and deleted
     expect(await vaults.retrieve(made.id)).toEqual(made);
     expect(await vaults.update(made.id, {})).toEqual(made);
     const changed = await vaults.update(made.id, { display_name: 'Others', metadata: { a: null, c: '3' } });
-    expect(changed).toMatchObject({ display_name: 'Others', metadata: { b: '2', c: '3' }, created_at: made.created_at });
+    expect(changed).toMatchObject({
+      display_name: 'Others',
+      metadata: { b: '2', c: '3' },
+      created_at: made.created_at,
+    });
     for (const display_name of ['1', '2', '3', '4']) await vaults.create({ display_name });
     const archived = await vaults.archive(made.id);
     expect(archived).toEqual({ ...changed, archived_at: expect.any(String), updated_at: archived.archived_at });
@@ -65,7 +69,9 @@ it('[VT10, VT21] a vault is created, read, changed, listed, archived and deleted
       for await (const vault of vaults.list(query)) names.push(vault.display_name);
       return names.join(' ');
     };
-    expect([await namesOf({}), await namesOf({ limit: 1 }), await namesOf({ limit: 3 })]).toEqual(Array(3).fill('4 3 2 1'));
+    expect([await namesOf({}), await namesOf({ limit: 1 }), await namesOf({ limit: 3 })]).toEqual(
+      Array(3).fill('4 3 2 1'),
+    );
     expect(await namesOf({ include_archived: true, limit: 2 })).toBe('4 3 2 1 Others');
     expect(await outcomeOf(vaults.list({ page: 'page_x' }).asResponse())).toMatch(/^400 .*page/);
     expect(await vaults.delete(made.id)).toEqual({ type: 'vault_deleted', id: made.id });
@@ -127,7 +133,11 @@ it('[VT12, VT13] each kind of credential is returned with exactly its public fie
     expect(await create({ header: null })).toMatch(/^400 /);
     expect(await create({ header: false, body: false })).toMatch(/^400 .*neither headers nor bodies/);
     expect(await create({})).toMatch(/^400 .*neither headers nor bodies/);
-    const made = await beta.vaults.credentials.create(vault, { auth: variable, display_name: 'K', metadata: { a: 'b' } });
+    const made = await beta.vaults.credentials.create(vault, {
+      auth: variable,
+      display_name: 'K',
+      metadata: { a: 'b' },
+    });
     expect(made).toEqual({
       type: 'vault_credential',
       id: expect.stringMatching(/^vcrd_/),
@@ -158,7 +168,9 @@ it('[VT14] hosts of a secret are 1 to 16 names, IPv4 addresses or wildcards', ()
           auth: { ...variable, secret_name: `N${count++}`, networking: { type: 'limited', allowed_hosts } },
         }),
       );
-    expect(await create('api.example.com', '192.0.2.1', '*.example.com', 'xn--bcher-kva.example', 'localhost')).toBe('ok');
+    expect(await create('api.example.com', '192.0.2.1', '*.example.com', 'xn--bcher-kva.example', 'localhost')).toBe(
+      'ok',
+    );
     expect(await create(...Array(16).fill('a.example'))).toBe('ok');
     for (const refused of [
       'https://api.example.com',
@@ -214,7 +226,8 @@ it('[VT15, VT16] a key is in a vault once, an archived credential frees it, and 
     const both = [add(variable), add(variable)];
     expect((await Promise.all(both.map(outcomeOf))).map((each) => each.slice(0, 3)).toSorted()).toEqual(['409', 'ok']);
     await add(oauth);
-    for (let count = 5; count < vaultLimits.credentialsMax; count++) await add({ ...variable, secret_name: `N${count}` });
+    for (let count = 5; count < vaultLimits.credentialsMax; count++)
+      await add({ ...variable, secret_name: `N${count}` });
     expect(await outcomeOf(add({ ...variable, secret_name: 'LAST' }))).toMatch(/^400 .*has 20 active credentials/);
     const [some] = (await credentials.list(vault)).data;
     await credentials.delete(some!.id, { vault_id: vault });
@@ -231,14 +244,18 @@ it('[VT17] an update keeps the type and the key, replaces what it names, and kee
     const update = (params: object) => credentials.update(id, { vault_id: vault, ...params });
     const change = (fields: object) => update({ auth: { type: 'mcp_oauth', ...fields } });
     expect(await outcomeOf(update({ auth: { type: 'static_bearer', token: 'x' } }))).toMatch(/^400 .*type mcp_oauth/);
-    for (const fixed of [{ mcp_server_url: url }, { refresh: { client_id: 'x' } }, { refresh: { token_endpoint: url } }]) {
+    for (const fixed of [
+      { mcp_server_url: url },
+      { refresh: { client_id: 'x' } },
+      { refresh: { token_endpoint: url } },
+    ]) {
       expect(await outcomeOf(change(fixed))).toMatch(/^400 .*is not known here/);
     }
     expect(await outcomeOf(change({ access_token: '' }))).toMatch(/^400 .*is empty/);
     expect(await outcomeOf(change({ expires_at: '2020-01-01T00:00:00Z' }))).toMatch(/^400 .*is in the past/);
-    expect(await outcomeOf(credentials.create(vault, { auth: { ...auth, expires_at: '2020-01-01T00:00:00Z' } }))).toMatch(
-      /^400 .*is in the past/,
-    );
+    expect(
+      await outcomeOf(credentials.create(vault, { auth: { ...auth, expires_at: '2020-01-01T00:00:00Z' } })),
+    ).toMatch(/^400 .*is in the past/);
     expect((await change({ access_token: null, refresh: { refresh_token: null } })).updated_at).toBe(updated_at);
     const renewed = await change({ access_token: 'new', refresh: { scope: '' } });
     expect(renewed.auth).toMatchObject({ expires_at, refresh: { scope: null } });
@@ -288,7 +305,12 @@ it('[VT18] secrets without line breaks of up to 65,536 bytes are accepted, and n
     for (const secret_name of [...names, 'https_proxy', 'NODE_OPTIONS', 'BASH_ENV', 'IFS', 'A\n']) {
       expect(await create({ secret_name }), secret_name).toMatch(/^400 .*secret_name/);
     }
-    for (const mcp_server_url of ['ftp://a.example', 'nothing', 'https://user:canary@a.example', 'https://a.example/\0']) {
+    for (const mcp_server_url of [
+      'ftp://a.example',
+      'nothing',
+      'https://user:canary@a.example',
+      'https://a.example/\0',
+    ]) {
       const refused = await outcomeOf(beta.vaults.credentials.create(vault, { auth: { ...bearer, mcp_server_url } }));
       expect(refused).toMatch(/^400 .*mcp_server_url/);
       expect(refused).not.toContain('canary');
@@ -376,12 +398,18 @@ it('[VT5] a server whose nodes have no master key starts, and refuses to store s
   const secret = 's'.repeat(32);
   const place = await testDatabase();
   const start = async (masterKey?: string) =>
-    await startOn({ dataDirectory, secret, isOpen: true, ...(masterKey && { masterKey }) }, await openPostgresStore(place), true);
+    await startOn(
+      { dataDirectory, secret, isOpen: true, ...(masterKey && { masterKey }) },
+      await openPostgresStore(place),
+      true,
+    );
   try {
     const server = await start();
     const { vaults } = connect(server.url).beta;
     const { id } = await vaults.create({ display_name: 'v' });
-    expect(await outcomeOf(vaults.credentials.create(id, { auth: bearer }))).toMatch(/^400 .*no master key is configured/);
+    expect(await outcomeOf(vaults.credentials.create(id, { auth: bearer }))).toMatch(
+      /^400 .*no master key is configured/,
+    );
     await server.close();
     const withKey = await start(Buffer.alloc(32, 1).toString('base64'));
     const again = connect(withKey.url).beta.vaults;

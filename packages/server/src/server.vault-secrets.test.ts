@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import Anthropic from '@anthropic-ai/sdk';
+import type Anthropic from '@anthropic-ai/sdk';
 import { expect, it, vi } from 'vitest';
 import { toKeyId } from './keys/sealer.ts';
 import { startServer } from './server.ts';
@@ -77,14 +77,19 @@ it('[VT6] while secrets are rotated no request fails, and afterwards the key bef
     const oldId = toKeyId(Buffer.from(before, 'base64'));
     await test.server.close();
     const masterKey = toText(randomBytes(32));
-    const rotating = await startServer({ ...options, dataDirectory: test.directory, masterKey, olderMasterKeys: before });
+    const rotating = await startServer({
+      ...options,
+      dataDirectory: test.directory,
+      masterKey,
+      olderMasterKeys: before,
+    });
     const client = connect(rotating.url);
     const status: Status = await client.get('/v1/fleet/secrets');
     expect(status.keys).toContainEqual({ id: oldId, secrets: 20, is_known: true });
-    let isDone = false;
+    const rotation = { isDone: false };
     const results: string[] = [];
     const use = async () => {
-      for (let turn = 0; !isDone || turn < 3; turn++) {
+      for (let turn = 0; !rotation.isDone || turn < 3; turn++) {
         for (const event of await sendAndWait(client, session)) {
           if (event.type === 'session.error' || event.type === 'agent.mcp_tool_result') results.push(event.type);
         }
@@ -101,7 +106,7 @@ it('[VT6] while secrets are rotated no request fails, and afterwards the key bef
       expect(step.unopened).toBe(0);
       if (step.keys.find(({ id }) => id === oldId)!.secrets === 0) break;
     }
-    isDone = true;
+    rotation.isDone = true;
     await using;
     expect(new Set(results)).toEqual(new Set(['agent.mcp_tool_result']));
     expect((await client.post<Status>('/v1/fleet/secrets/rotate')).rewrapped).toBe(0);
@@ -114,7 +119,7 @@ it('[VT6] while secrets are rotated no request fails, and afterwards the key bef
 
 it('[VT9] a secret is in no answer, event, webhook, log, export, metric, file, argument or environment', async () => {
   const found: string[] = [];
-  const told: string[] = [];
+  const reported: string[] = [];
   const canaries: string[] = [];
   const canary = (name: string) => {
     const secret = `canary-${name}-${randomBytes(12).toString('hex')}`;
@@ -123,7 +128,11 @@ it('[VT9] a secret is in no answer, event, webhook, log, export, metric, file, a
   };
   const look = (where: string, text: string) => {
     for (const secret of canaries) {
-      const forms = [secret, Buffer.from(secret).toString('base64').replace(/=+$/, ''), Buffer.from(secret).toString('hex')];
+      const forms = [
+        secret,
+        Buffer.from(secret).toString('base64').replace(/=+$/, ''),
+        Buffer.from(secret).toString('hex'),
+      ];
       if (forms.some((form) => text.includes(form))) found.push(`${secret} in ${where}`);
     }
   };
@@ -166,7 +175,10 @@ it('[VT9] a secret is in no answer, event, webhook, log, export, metric, file, a
       await keep(vaults.credentials.create(vault, { auth: { type: canary('type'), token: canary('typed') } as never }));
       canaries.splice(canaries.length - 2, 1);
       await keep(
-        vaults.credentials.update(token, { vault_id: vault, auth: { type: 'static_bearer', token: canary('updated') } }),
+        vaults.credentials.update(token, {
+          vault_id: vault,
+          auth: { type: 'static_bearer', token: canary('updated') },
+        }),
       );
       await vaults.credentials.delete(value, { vault_id: vault });
       const agent = await createMcpAgent(client, mcp.url, 2);
@@ -207,12 +219,15 @@ it('[VT9] a secret is in no answer, event, webhook, log, export, metric, file, a
     {
       ...options,
       webhooks: { urls: [receiver.url] },
-      onProblem: (problem) => told.push(String(problem)),
-      log: { onRequest: (entry) => void told.push(JSON.stringify(entry)), onError: (error) => void told.push(String(error)) },
+      onProblem: (problem) => reported.push(String(problem)),
+      log: {
+        onRequest: (entry) => void reported.push(JSON.stringify(entry)),
+        onError: (error) => void reported.push(String(error)),
+      },
     },
   );
-  expect(told.length).toBeGreaterThan(10);
-  look('logs', told.join('\n'));
+  expect(reported.length).toBeGreaterThan(10);
+  look('logs', reported.join('\n'));
   expect(canaries.length).toBeGreaterThan(9);
   expect(found).toEqual([]);
 });
@@ -235,4 +250,3 @@ function read(path: string): string {
     return '';
   }
 }
-

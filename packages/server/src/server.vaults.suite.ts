@@ -4,7 +4,9 @@ import { toScript } from './server.suite.ts';
 /** An agent that calls the tool `echo` of an MCP server in each turn, and says what it got. */
 export async function createMcpAgent(client: Anthropic, url: string, turns = 1, name = 'caller'): Promise<string> {
   const call = [{ call: 'mcp__tools__echo', input: {} }];
-  const script = toScript(Array.from({ length: turns }, (_, turn) => [call, [{ say: `turn ${turn + 1} is done` }]]).flat());
+  const script = toScript(
+    Array.from({ length: turns }, (_, turn) => [call, [{ say: `turn ${turn + 1} is done` }]]).flat(),
+  );
   const agent = await client.beta.agents.create({
     name,
     model: 'scripted/inline',

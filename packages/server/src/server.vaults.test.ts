@@ -10,8 +10,7 @@ import { startReceiver } from './webhooks/receiver.suite.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 const options = { isOpen: true, allowedPrivateHosts: ['127.0.0.1'] } as const;
-const bearer = (mcp_server_url: string, token: string) =>
-  ({ type: 'static_bearer', mcp_server_url, token }) as const;
+const bearer = (mcp_server_url: string, token: string) => ({ type: 'static_bearer', mcp_server_url, token }) as const;
 
 type Events = Awaited<ReturnType<typeof sendAndWait>>;
 
@@ -60,10 +59,7 @@ it('[VT23] child threads use the credentials of their session', () =>
       name: 'lead',
       model: 'scripted/inline',
       system: `<script>${JSON.stringify({
-        turns: [
-          [{ call: 'delegate', input: { tasks: [{ agent: 'child', message: 'go' }] } }],
-          [{ say: 'done' }],
-        ],
+        turns: [[{ call: 'delegate', input: { tasks: [{ agent: 'child', message: 'go' }] } }], [{ say: 'done' }]],
       })}</script>`,
       multiagent: { type: 'coordinator', agents: [child] },
     });
@@ -114,7 +110,9 @@ it('[VT26, VT27] an expired token is renewed before it is sent, in each way of R
       return { body: { access_token: `access${count}`, expires_in: 30, refresh_token: `refresh${count}` } };
     });
     const agent = await createMcpAgent(client, mcp.url);
-    const use = async (token_endpoint_auth: Anthropic.Beta.Vaults.BetaManagedAgentsMCPOAuthRefreshParams['token_endpoint_auth']) => {
+    const use = async (
+      token_endpoint_auth: Anthropic.Beta.Vaults.BetaManagedAgentsMCPOAuthRefreshParams['token_endpoint_auth'],
+    ) => {
       const vault = await createVault(client, {
         type: 'mcp_oauth',
         mcp_server_url: mcp.url,
@@ -247,26 +245,29 @@ it('[VT31] a server that redirects to another one does not get the token sent th
   }, options));
 
 it('[VT32] a token endpoint on a private address is not asked, unless the operator allows it', () =>
-  withServer(async ({ client }) => {
-    const endpoint = await serveTokenEndpoint(() => ({ body: { access_token: 'renewed' } }));
-    const mcp = await serveProtectedMcp('renewed');
-    const vault = await createVault(client, {
-      type: 'mcp_oauth',
-      mcp_server_url: mcp.url,
-      access_token: 'expired',
-      expires_at: new Date(Date.now() + 30_000).toISOString(),
-      refresh: {
-        client_id: 'id',
-        refresh_token: 'r',
-        token_endpoint: endpoint.url,
-        token_endpoint_auth: { type: 'none' },
-      },
-    });
-    const session = await createSession(client, await createMcpAgent(client, mcp.url), vault.id);
-    const events = summarise(await sendAndWait(client, session));
-    expect(events.join()).toMatch(/_error/);
-    expect([endpoint.calls, mcp.seen]).toEqual([[], []]);
-  }, { isOpen: true }));
+  withServer(
+    async ({ client }) => {
+      const endpoint = await serveTokenEndpoint(() => ({ body: { access_token: 'renewed' } }));
+      const mcp = await serveProtectedMcp('renewed');
+      const vault = await createVault(client, {
+        type: 'mcp_oauth',
+        mcp_server_url: mcp.url,
+        access_token: 'expired',
+        expires_at: new Date(Date.now() + 30_000).toISOString(),
+        refresh: {
+          client_id: 'id',
+          refresh_token: 'r',
+          token_endpoint: endpoint.url,
+          token_endpoint_auth: { type: 'none' },
+        },
+      });
+      const session = await createSession(client, await createMcpAgent(client, mcp.url), vault.id);
+      const events = summarise(await sendAndWait(client, session));
+      expect(events.join()).toMatch(/_error/);
+      expect([endpoint.calls, mcp.seen]).toEqual([[], []]);
+    },
+    { isOpen: true },
+  ));
 
 it('[VT37] a fork has the vaults of its session', () =>
   withServer(async ({ client }) => {

@@ -53,11 +53,10 @@ import type { Store } from '../store/store.ts';
 import { webhookLimits } from '../webhooks/limits.ts';
 import { toFleetWebhook } from '../webhooks/to-fleet-webhook.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
-import { createVaultCheck } from './create-vault-check.ts';
 import { createMachineFinder } from './find-machine.ts';
 import { modelFacts, type OpenedModels } from './open-models.ts';
 import type { OpenedPrograms } from './open-programs.ts';
-import type { OpenedVaults } from './open-vaults.ts';
+import { createVaultCheck, type OpenedVaults } from './open-vaults.ts';
 import type { ServerStorage } from './server-storage.ts';
 
 /** The parts of a server that its routes call. */

@@ -1,7 +1,9 @@
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
-import type { McpAuthorization } from '../base/mcp-authorization.ts';
-import { openConnections } from '../base/outgoing-http.ts';
+import { type McpAuthorization, openConnections } from '../base/outgoing-http.ts';
+import { requestError } from '../base/request-error.ts';
+import { isProgramModel } from '../engines/program/registry.ts';
+import type { CheckVaults } from '../http/routes/sessions.ts';
 import type { MasterKeys } from '../keys/master-key.ts';
 import { countKeyUse, rewrapSome } from '../keys/sealed-rows.ts';
 import type { SessionData } from '../frames/record-data.ts';
@@ -17,6 +19,7 @@ import { createTokenRefresher } from '../vaults/token-refresher.ts';
 import { validateCredential } from '../vaults/validate-credential.ts';
 import { createVaults, type Vaults } from '../vaults/vaults.ts';
 import type { ValidateCredential } from '../http/routes/vaults/credentials.ts';
+import type { OpenedPrograms } from './open-programs.ts';
 import { sealedKinds } from './open-secrets.ts';
 
 /** The vaults of a server, and what uses their credentials. */
@@ -69,5 +72,21 @@ export function openVaults(options: OpenVaultsOptions): OpenedVaults {
         return { workspaceId, vaultIds };
       }),
     close: () => connections.close(),
+  };
+}
+
+/** Refuses what a session with vaults could not keep: a program without a sandbox could read the stored secrets. */
+export function createVaultCheck(
+  vaults: Pick<Vaults, 'checkForSession'>,
+  programOf: OpenedPrograms['programOf'],
+): CheckVaults {
+  return async (workspaceId, vaultIds, models) => {
+    if (vaultIds.length === 0) return;
+    await vaults.checkForSession(workspaceId, vaultIds);
+    for (const model of models.filter(isProgramModel)) {
+      if ((await programOf(model).describe()).isSandboxed) continue;
+      const problem = `vault_ids: ${model} runs without a sandbox on this server, and could read the secrets of vaults`;
+      throw requestError('invalid_request', problem, { advice: 'leave vault_ids out, or use another model' });
+    }
   };
 }

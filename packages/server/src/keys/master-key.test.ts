@@ -78,5 +78,7 @@ it('[VT4, VT5] with a database no key is made, and one that an earlier version l
   const sealed = createSealer(Buffer.from(text, 'hex')).seal('ghp_canary', names);
   const sealer = await (await openMasterKeys({}, { store, secret })).openSealer();
   expect([sealer.keyId, sealer.open(sealed, names)]).toEqual([undefined, 'ghp_canary']);
-  await expect(openMasterKeys({}, { store, secret: 't'.repeat(32) })).rejects.toThrow('FLEETLOOM_SECRET is not the one');
+  await expect(openMasterKeys({}, { store, secret: 't'.repeat(32) })).rejects.toThrow(
+    'FLEETLOOM_SECRET is not the one',
+  );
 });

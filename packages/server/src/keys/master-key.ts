@@ -35,10 +35,7 @@ export interface MasterKeys {
 /** Reads the keys, and makes none. Throws for a key that is not one. */
 export async function openMasterKeys(choice: MasterKeyChoice, location: MasterKeyLocation): Promise<MasterKeys> {
   const own = 'file' in location ? location.file : undefined;
-  const older = [
-    ...toOlder(choice.olderMasterKeys),
-    ...('store' in location ? await readFromDatabase(location) : []),
-  ];
+  const older = [...toOlder(choice.olderMasterKeys), ...('store' in location ? await readFromDatabase(location) : [])];
   const given = await readGiven(choice);
   const kept = given ?? (own === undefined ? undefined : await readOwn(own));
   let sealer = createSealer(kept, older);

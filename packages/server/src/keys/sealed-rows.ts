@@ -10,7 +10,7 @@ import { keyIdOf, type Sealer } from './sealer.ts';
 export interface SealedKind {
   readonly kind: string;
   /** The sealed fields of a document, by name, with the names that they were sealed with. */
-  fieldsOf(document: DocumentRecord): readonly SealedField[];
+  readonly fieldsOf: (document: DocumentRecord) => readonly SealedField[];
 }
 
 export interface SealedField {
@@ -30,7 +30,10 @@ export interface Rewrapped {
 }
 
 /** Counts the secrets of all workspaces by the master key that they were sealed with. */
-export async function countKeyUse({ documents }: Pick<Store, 'documents'>, kinds: readonly SealedKind[]): Promise<KeyUse> {
+export async function countKeyUse(
+  { documents }: Pick<Store, 'documents'>,
+  kinds: readonly SealedKind[],
+): Promise<KeyUse> {
   const use = new Map<string, number>();
   for await (const { document, fields } of listSealed(documents, kinds)) count(use, document, fields);
   return use;
@@ -45,7 +48,8 @@ export function checkKeyUse(use: KeyUse, sealer: Sealer): void {
     code: 'master_key_missing',
     kind: 'terminal',
     problem: `${rows} stored secrets were sealed with the master key ${missing.join(', ')}, which this server does not have`,
-    advice: 'set FLEETLOOM_MASTER_KEY to that key; after a change of the key, FLEETLOOM_MASTER_KEY_OLD to the one before',
+    advice:
+      'set FLEETLOOM_MASTER_KEY to that key; after a change of the key, FLEETLOOM_MASTER_KEY_OLD to the one before',
   });
 }
 
@@ -84,7 +88,11 @@ export async function rewrapSome(
 }
 
 /** False if another writer came first: then it is found again by the next step. */
-async function put(documents: Store['documents'], { kind, id, revision }: DocumentRecord, data: object): Promise<boolean> {
+async function put(
+  documents: Store['documents'],
+  { kind, id, revision }: DocumentRecord,
+  data: object,
+): Promise<boolean> {
   try {
     await documents.change([{ type: 'put', kind, id, data, ifRevision: revision }]);
     return true;
@@ -111,5 +119,6 @@ function count(use: Map<string, number>, document: DocumentRecord, fields: reado
 }
 
 function textOf({ data }: DocumentRecord, field: string): string {
-  return String(data[field]);
+  const sealed = data[field];
+  return typeof sealed === 'string' ? sealed : '';
 }

@@ -21,7 +21,9 @@ export interface Sealer {
  * the data key with the master key, so that a change of the master key only has to wrap the data keys again.
  */
 export function createSealer(masterKey: Uint8Array | undefined, olderKeys: readonly Uint8Array[] = []): Sealer {
-  const keys = new Map([...olderKeys, ...(masterKey === undefined ? [] : [masterKey])].map((key) => [toKeyId(key), key]));
+  const keys = new Map(
+    [...olderKeys, ...(masterKey === undefined ? [] : [masterKey])].map((key) => [toKeyId(key), key]),
+  );
   const keyId = masterKey === undefined ? undefined : toKeyId(masterKey);
   const current = (): Uint8Array => {
     if (masterKey !== undefined) return masterKey;

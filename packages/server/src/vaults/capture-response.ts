@@ -24,7 +24,12 @@ export function captureResponse(
 function redact(text: string, secrets: readonly (string | undefined)[]): string {
   const forms = secrets.flatMap((secret) => {
     if (secret === undefined || secret.length < SECRET_CHARS_MIN) return [];
-    return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), Buffer.from(secret).toString('base64')];
+    return [
+      secret,
+      JSON.stringify(secret).slice(1, -1),
+      encodeURIComponent(secret),
+      Buffer.from(secret).toString('base64'),
+    ];
   });
   const longestFirst = [...new Set(forms)].sort((a, b) => b.length - a.length);
   return longestFirst.reduce((rest, form) => rest.replaceAll(form, '[redacted]'), text);

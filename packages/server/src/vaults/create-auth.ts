@@ -54,7 +54,13 @@ function createVariable(params: VariableParams): CheckedAuth {
 
 function toRefresh(refresh: RefreshParams) {
   if (refresh == null) return null;
-  const { client_id, token_endpoint, token_endpoint_auth: { type }, resource = null, scope = null } = refresh;
+  const {
+    client_id,
+    token_endpoint,
+    token_endpoint_auth: { type },
+    resource = null,
+    scope = null,
+  } = refresh;
   checkUrl('auth.refresh.token_endpoint', token_endpoint);
   return { client_id, token_endpoint, token_endpoint_auth: { type }, resource, scope: scope === '' ? null : scope };
 }
@@ -111,7 +117,9 @@ function isHost(host: string): boolean {
   if (!labels.every((label) => LABEL.test(label))) return false;
   // Digits in the end mean an address, which has exactly four parts and no sub-domains.
   if (!/^\d+$/.test(labels.at(-1)!)) return true;
-  return name === host && labels.length === 4 && labels.every((label) => /^\d{1,3}$/.test(label) && Number(label) <= 255);
+  return (
+    name === host && labels.length === 4 && labels.every((label) => /^\d{1,3}$/.test(label) && Number(label) <= 255)
+  );
 }
 
 const LABEL = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_-]{0,61}[\p{L}\p{N}_])?$/u;

@@ -19,6 +19,7 @@ import { retryConflicts } from './retry-conflicts.ts';
 import type { SecretBox } from './secret-box.ts';
 import {
   CREDENTIAL,
+  type CredentialPath,
   noRefresh,
   type Secrets,
   type Stored,
@@ -28,13 +29,6 @@ import {
 } from './stored.ts';
 import { updateAuth } from './update-auth.ts';
 import { invalidField, vaultError } from './vault-errors.ts';
-
-/** A credential and the vault in whose path it was asked for. */
-export interface CredentialPath {
-  readonly workspaceId: string;
-  readonly vaultId: string;
-  readonly id: string;
-}
 
 /** The credentials of all vaults. No answer contains a secret. */
 export interface Credentials {
@@ -158,10 +152,10 @@ export function createCredentials({ store, secrets: box, events, clock, ids }: C
 
   async function commit(
     changes: readonly DocumentChange[],
-    told: Parameters<EventWriter['toChanges']>[0],
+    emitted: Parameters<EventWriter['toChanges']>[0],
     now: number,
   ): Promise<void> {
-    await documents.change([...changes, ...events.toChanges(told, now)]);
+    await documents.change([...changes, ...events.toChanges(emitted, now)]);
     events.wake();
   }
 }

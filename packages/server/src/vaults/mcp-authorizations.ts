@@ -1,11 +1,10 @@
-import type { McpAuthorization } from '../base/mcp-authorization.ts';
+import type { McpAuthorization } from '../base/outgoing-http.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Store } from '../store/store.ts';
-import type { CredentialPath } from './credentials.ts';
 import { vaultLimits } from './limits.ts';
 import type { SecretBox } from './secret-box.ts';
 import { toServerKey } from './server-key.ts';
-import { CREDENTIAL, type StoredCredential, type StoredVault, toStored, VAULT } from './stored.ts';
+import { CREDENTIAL, type CredentialPath, type StoredCredential, type StoredVault, toStored, VAULT } from './stored.ts';
 import type { TokenRefresher } from './token-refresher.ts';
 
 /** The vaults of a session, as they were named when it was created. */

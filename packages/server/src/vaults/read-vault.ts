@@ -1,6 +1,15 @@
 import type { DocumentChange, Store } from '../store/store.ts';
 import type { ResourceEvent } from '../webhooks/resource-events.ts';
-import { CREDENTIAL, noRefresh, SECRET, type Stored, type StoredCredential, type StoredVault, toStored, VAULT } from './stored.ts';
+import {
+  CREDENTIAL,
+  noRefresh,
+  SECRET,
+  type Stored,
+  type StoredCredential,
+  type StoredVault,
+  toStored,
+  VAULT,
+} from './stored.ts';
 import { vaultError } from './vault-errors.ts';
 
 // What vaults and credentials have in common.
@@ -28,10 +37,7 @@ export function putVault({ id, revision }: Stored<StoredVault>, data: StoredVaul
 }
 
 /** Archives a credential and erases its secrets. */
-export function toArchived(
-  { id, revision, data }: Stored<StoredCredential>,
-  now: number,
-): readonly DocumentChange[] {
+export function toArchived({ id, revision, data }: Stored<StoredCredential>, now: number): readonly DocumentChange[] {
   const archived = { ...data, archivedAt: now, updatedAt: now, refresh: { ...noRefresh, lastAt: data.refresh.lastAt } };
   return [
     { type: 'put', kind: CREDENTIAL, id, data: archived, ifRevision: revision },

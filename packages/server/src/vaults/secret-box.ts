@@ -1,7 +1,6 @@
 import type { Sealer } from '../keys/sealer.ts';
 import type { DocumentChange, Store } from '../store/store.ts';
-import type { CredentialPath } from './credentials.ts';
-import { SECRET, type Secrets, type StoredSecret, toNames, toStored } from './stored.ts';
+import { type CredentialPath, SECRET, type Secrets, type StoredSecret, toNames, toStored } from './stored.ts';
 
 /** The secrets of credentials, which are stored sealed and nowhere else. */
 export interface SecretBox {
@@ -12,10 +11,7 @@ export interface SecretBox {
 }
 
 /** `openSealer` makes the master key on first need, where this server may make one. */
-export function createSecretBox(
-  { documents }: Pick<Store, 'documents'>,
-  openSealer: () => Promise<Sealer>,
-): SecretBox {
+export function createSecretBox({ documents }: Pick<Store, 'documents'>, openSealer: () => Promise<Sealer>): SecretBox {
   return {
     read: async ({ workspaceId, vaultId, id }) => {
       const document = await documents.get(SECRET, id);

@@ -50,7 +50,7 @@ export interface RefreshState {
 
 export const noRefresh: RefreshState = { isRefused: false, failures: 0, notBefore: 0, claimedUntil: 0, lastAt: null };
 
-/** The secrets of a credential, sealed together. The names are for those who wrap it again; who opens it names its place. */
+/** The secrets of a credential, sealed together. The names are for a rotation; a reader gives the names of the place where it expects the secret. */
 export interface StoredSecret {
   readonly workspaceId: string;
   readonly vaultId: string;
@@ -60,6 +60,13 @@ export interface StoredSecret {
 /** The write-only fields of a credential. */
 export type Secrets = Readonly<Partial<Record<SecretName, string>>>;
 export type SecretName = 'token' | 'access_token' | 'refresh_token' | 'client_secret' | 'secret_value';
+
+/** A credential and the vault in whose path it was asked for. */
+export interface CredentialPath {
+  readonly workspaceId: string;
+  readonly vaultId: string;
+  readonly id: string;
+}
 
 /** A document with its revision. */
 export interface Stored<Data> {

@@ -154,7 +154,7 @@ it('[VT26] a token is renewed from 60 s before it expires on, and not before', a
   expect(auth).toMatchObject({ expires_at: new Date(start + 1_000 + 3_600_000).toISOString() });
 });
 
-it('[VT27] what a caller updates while a token is being renewed counts more than the renewed one', async () => {
+it('[VT27] an update of the caller while a token is being renewed counts more than the renewed token', async () => {
   const clock = createManualClock(start);
   const node = openNode(createMemoryStore({ clock }), clock);
   let finish = () => {};

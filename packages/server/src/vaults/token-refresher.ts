@@ -4,13 +4,21 @@ import type { Connections } from '../base/outgoing-http.ts';
 import type { DocumentChange, Store } from '../store/store.ts';
 import { isStoreError } from '../store/store-errors.ts';
 import type { AddressRules } from '../tools/network/find-addresses.ts';
-import { type CredentialPath, readCredential } from './credentials.ts';
+import { readCredential } from './credentials.ts';
 import { vaultLimits } from './limits.ts';
 import { toCredentialEvent } from './read-vault.ts';
 import type { EventWriter } from '../webhooks/resource-events.ts';
 import { retryConflicts } from './retry-conflicts.ts';
 import type { SecretBox } from './secret-box.ts';
-import { CREDENTIAL, noRefresh, type RefreshState, type Secrets, type Stored, type StoredCredential } from './stored.ts';
+import {
+  CREDENTIAL,
+  type CredentialPath,
+  noRefresh,
+  type RefreshState,
+  type Secrets,
+  type Stored,
+  type StoredCredential,
+} from './stored.ts';
 import { requestTokens, type TokenAnswer, type Tokens } from './token-request.ts';
 
 /** What came of renewing an access token. `waiting`: after a failure it is not tried again yet. */
@@ -141,7 +149,8 @@ function isTooEarly({ notBefore, lastAt }: RefreshState, why: RefreshReason, now
 
 function toChanged(data: StoredCredential, answer: TokenAnswer, now: number): StoredCredential {
   const { auth } = data;
-  if (answer.type !== 'tokens' || auth.type !== 'mcp_oauth') return { ...data, refresh: toFailed(data.refresh, answer, now) };
+  if (answer.type !== 'tokens' || auth.type !== 'mcp_oauth')
+    return { ...data, refresh: toFailed(data.refresh, answer, now) };
   const { expires_at: _, ...rest } = auth;
   const { expiresInSeconds: seconds } = answer.tokens;
   const expiry = seconds === undefined ? {} : { expires_at: new Date(now + seconds * 1_000).toISOString() };

@@ -18,7 +18,11 @@ export function updateAuth(before: CredentialAuth, update: CredentialAuthUpdate,
   if (before.type === 'environment_variable' && update.type === 'environment_variable') {
     return updateVariable(before, update);
   }
-  throw invalidField('auth.type', `the credential has the type ${before.type}`, 'send that type, or create another one');
+  throw invalidField(
+    'auth.type',
+    `the credential has the type ${before.type}`,
+    'send that type, or create another one',
+  );
 }
 
 type OAuth = Extract<CredentialAuth, { type: 'mcp_oauth' }>;
@@ -76,6 +80,6 @@ function updateVariable(before: Variable, update: VariableUpdate): ChangedAuth {
 }
 
 /** Null keeps a secret, as leaving it out does. */
-function pick<Name extends keyof Secrets>(name: Name, field: string, value: string | null | undefined): Secrets {
+function pick(name: keyof Secrets, field: string, value: string | null | undefined): Secrets {
   return value == null ? {} : { [name]: checkSecret(field, value) };
 }

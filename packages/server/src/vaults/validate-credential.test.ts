@@ -114,7 +114,11 @@ it('[VT33] after a 401 the token is renewed once and asked with again', async ()
     },
     calls: 1,
   });
-  for (const reply of [{ status: 503, body: {} }, { status: 429, body: {} }, { status: 200, body: 'no' }]) {
+  for (const reply of [
+    { status: 503, body: {} },
+    { status: 429, body: {} },
+    { status: 200, body: 'no' },
+  ]) {
     expect(await validate(mcp.url, 'canary-old', reply)).toMatchObject({
       status: 'unknown',
       mcp_probe: refused,

@@ -5,10 +5,11 @@ import { isObject, type JsonObject } from '../base/json/json.ts';
 import type { Store } from '../store/store.ts';
 import type { AddressRules } from '../tools/network/find-addresses.ts';
 import { captureResponse } from './capture-response.ts';
-import { type CredentialPath, readCredential } from './credentials.ts';
+import { readCredential } from './credentials.ts';
 import { vaultLimits } from './limits.ts';
 import { parseJson } from './parse-json.ts';
 import type { SecretBox } from './secret-box.ts';
+import type { CredentialPath } from './stored.ts';
 import { type ReceivedResponse, sendRequest } from './send-request.ts';
 import type { Refreshed, TokenRefresher } from './token-refresher.ts';
 import { invalidField, vaultError } from './vault-errors.ts';
@@ -31,7 +32,11 @@ export async function validateCredential(
   const { id, data } = await readCredential(store.documents, path);
   const { auth } = data;
   if (auth.type !== 'mcp_oauth') {
-    throw invalidField('auth.type', `${id} has the type ${auth.type}`, 'only credentials of the type mcp_oauth can be validated');
+    throw invalidField(
+      'auth.type',
+      `${id} has the type ${auth.type}`,
+      'only credentials of the type mcp_oauth can be validated',
+    );
   }
   if (data.archivedAt !== null) throw vaultError('credential_archived', `${id} is archived`);
   const { access_token: token = '', refresh_token: refreshToken } = (await box.read(path))?.secrets ?? {};

@@ -12,7 +12,15 @@ import type { DocumentChange, Store } from '../store/store.ts';
 import { checkMetadata, mergeMetadata } from './metadata.ts';
 import { listDocuments, toDates, type VaultPage } from './list-documents.ts';
 import { vaultLimits } from './limits.ts';
-import { checkVaultOpen, putVault, readVault, toArchived, toCredentialEvent, toDeleted, toVaultEvent } from './read-vault.ts';
+import {
+  checkVaultOpen,
+  putVault,
+  readVault,
+  toArchived,
+  toCredentialEvent,
+  toDeleted,
+  toVaultEvent,
+} from './read-vault.ts';
 import type { EventWriter } from '../webhooks/resource-events.ts';
 import { retryConflicts } from './retry-conflicts.ts';
 import { CREDENTIAL, type StoredCredential, type StoredVault, toStored, VAULT } from './stored.ts';
@@ -55,8 +63,8 @@ export function createVaults({ store, events, clock, ids }: VaultsOptions): Vaul
         archivedAt: null,
         active: [],
       };
-      const told = [toVaultEvent('created', workspaceId, id)];
-      await commit([{ type: 'put', kind: VAULT, id, data, ifRevision: 0 }], told, now);
+      const emitted = [toVaultEvent('created', workspaceId, id)];
+      await commit([{ type: 'put', kind: VAULT, id, data, ifRevision: 0 }], emitted, now);
       return toVault(id, data);
     },
 
@@ -91,12 +99,12 @@ export function createVaults({ store, events, clock, ids }: VaultsOptions): Vaul
         const data = { ...vault.data, archivedAt: now, updatedAt: now, active: [] };
         const ids = vault.data.active.map((each) => each.id);
         const credentials = (await documents.getAll(CREDENTIAL, ids)).map(toStored<StoredCredential>);
-        const told = [
+        const emitted = [
           ...credentials.map((each) => toCredentialEvent('archived', vault, each.id)),
           toVaultEvent('archived', workspaceId, id),
         ];
         const changes = credentials.flatMap((each) => toArchived(each, now));
-        await commit([putVault(vault, data), ...changes], told, now);
+        await commit([putVault(vault, data), ...changes], emitted, now);
         return toVault(id, data);
       }),
 
@@ -105,13 +113,13 @@ export function createVaults({ store, events, clock, ids }: VaultsOptions): Vaul
         const vault = await readVault(documents, workspaceId, id);
         const now = clock.now();
         const all = await listAllCredentials(id);
-        const told = [
+        const emitted = [
           ...all.map((each) => toCredentialEvent('deleted', vault, each)),
           toVaultEvent('deleted', workspaceId, id),
         ];
         const changes = all.flatMap(toDeleted);
         // On this revision: a credential that is added at the same moment is either in the list or refused.
-        await commit([...changes, { type: 'delete', kind: VAULT, id, ifRevision: vault.revision }], told, now);
+        await commit([...changes, { type: 'delete', kind: VAULT, id, ifRevision: vault.revision }], emitted, now);
         return { type: 'vault_deleted', id } as const;
       }),
 
@@ -133,10 +141,10 @@ export function createVaults({ store, events, clock, ids }: VaultsOptions): Vaul
 
   async function commit(
     changes: readonly DocumentChange[],
-    told: Parameters<EventWriter['toChanges']>[0],
+    emitted: Parameters<EventWriter['toChanges']>[0],
     now: number,
   ): Promise<void> {
-    await documents.change([...changes, ...events.toChanges(told, now)]);
+    await documents.change([...changes, ...events.toChanges(emitted, now)]);
     events.wake();
   }
 

@@ -49,7 +49,10 @@ export async function deliverResources(request: DeliverResources): Promise<Deliv
   return { type: 'done', delivered };
 }
 
-async function note({ store: { documents }, addressId, addressIds }: DeliverResources, first: DocumentRecord): Promise<void> {
+async function note(
+  { store: { documents }, addressId, addressIds }: DeliverResources,
+  first: DocumentRecord,
+): Promise<void> {
   for (let document: DocumentRecord | undefined = first; document !== undefined; ) {
     const { kind, id, data, revision } = document;
     const receivers = [...receiversOf(document), addressId];

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Networking } from '@fleetloom/protocol/managed-agents';
-import type { McpAuthorization } from '../../base/mcp-authorization.ts';
+import type { McpAuthorization } from '../../base/outgoing-http.ts';
 import type { TreeRemover } from '../../base/files/remove-tree.ts';
 import type { ProgramEngine } from './program.ts';
 import type { ProgramNetwork } from './program-network.ts';

@@ -149,7 +149,10 @@ export function documentsSuite(createStore: CreateStore): void {
       const idsOf = async (kind: 'vault' | 'vault_credential', workspaceId: string) =>
         (await documents.listOfWorkspace({ kind, workspaceId, limit: 9 })).map(({ id }) => id);
       expect(await idsOf('vault', 'w1')).toEqual(['vlt_1']);
-      expect([await idsOf('vault_credential', 'vlt_1'), await idsOf('vault_credential', 'w1')]).toEqual([['vcrd_1'], []]);
+      expect([await idsOf('vault_credential', 'vlt_1'), await idsOf('vault_credential', 'w1')]).toEqual([
+        ['vcrd_1'],
+        [],
+      ]);
     }));
 
   it('[T29] the store has a clock', () =>

@@ -1,6 +1,6 @@
 import { untilAborted } from '../../base/until-aborted.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { McpAuthorization } from '../../base/mcp-authorization.ts';
+import type { McpAuthorization } from '../../base/outgoing-http.ts';
 import { ignoringFailure } from '../../base/in-background.ts';
 import type { Json } from '../../base/json/json.ts';
 import type { ToolResult } from '../tool.ts';
@@ -53,7 +53,8 @@ export class McpConnection {
     const failure = this.#failure;
     if (failure !== undefined && clock.steady() - failure.atMs < limits.mcpRetryMs) {
       // A credential that was changed in the meantime is tried at once.
-      const isSame = failure.problem.type !== 'mcp_authentication_failed' || failure.version === (await this.#version());
+      const isSame =
+        failure.problem.type !== 'mcp_authentication_failed' || failure.version === (await this.#version());
       if (isSame) return { problem: failure.problem };
     }
     const link = this.#connect();

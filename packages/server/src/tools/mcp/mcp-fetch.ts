@@ -1,10 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../base/clock.ts';
-import type { McpAuthorization } from '../../base/mcp-authorization.ts';
 import { HeldBytes } from '../../base/held-bytes.ts';
 import { ignoringFailure } from '../../base/in-background.ts';
-import { dropBody, type IncomingAnswer, openConnections, type OutgoingRequest } from '../../base/outgoing-http.ts';
+import {
+  dropBody,
+  type IncomingAnswer,
+  type McpAuthorization,
+  openConnections,
+  type OutgoingRequest,
+} from '../../base/outgoing-http.ts';
 import { untilAborted } from '../../base/until-aborted.ts';
 import type { ToolLimits } from '../tool-limits.ts';
 import type { AddressRules } from '../network/find-addresses.ts';

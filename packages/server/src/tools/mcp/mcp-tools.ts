@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { McpAuthorization } from '../../base/mcp-authorization.ts';
+import type { McpAuthorization } from '../../base/outgoing-http.ts';
 import { ignoringFailure } from '../../base/in-background.ts';
 import type { JsonObject } from '../../base/json/json.ts';
 import type { LimitOutput } from '../limit-output.ts';

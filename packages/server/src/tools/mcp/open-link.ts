@@ -1,6 +1,6 @@
 import { Client, type JsonSchemaValidator, type jsonSchemaValidator } from '@modelcontextprotocol/client';
 import type { Clock } from '../../base/clock.ts';
-import type { McpAuthorization } from '../../base/mcp-authorization.ts';
+import type { McpAuthorization } from '../../base/outgoing-http.ts';
 import type { Json } from '../../base/json/json.ts';
 import type { ToolResult } from '../tool.ts';
 import { ToolFailure } from '../tool-failure.ts';

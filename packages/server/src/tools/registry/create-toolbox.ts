@@ -1,6 +1,6 @@
 import type { Networking } from '@fleetloom/protocol/managed-agents';
 import { type Clock, systemClock } from '../../base/clock.ts';
-import type { McpAuthorization } from '../../base/mcp-authorization.ts';
+import type { McpAuthorization } from '../../base/outgoing-http.ts';
 import type { JsonObject } from '../../base/json/json.ts';
 import { type FindProgram, findProgram as findOnPath } from '../find-program.ts';
 import { createHostLauncher, type HostMounts } from '../host/server/host-launch.ts';

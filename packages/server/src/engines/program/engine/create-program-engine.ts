@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Networking } from '@fleetloom/protocol/managed-agents';
 import { openSocketDirectory, type SocketDirectory } from '../../../base/files/open-socket-directory.ts';
 import type { TreeRemover } from '../../../base/files/remove-tree.ts';
-import type { McpAuthorization } from '../../../base/mcp-authorization.ts';
+import type { McpAuthorization } from '../../../base/outgoing-http.ts';
 import { inBackground } from '../../../base/in-background.ts';
 import { type Schedule, systemSchedule } from '../../../base/schedule.ts';
 import { type Gateway, type GatewaySession, type GatewaySessionOptions, openGateway } from '../gateway/gateway.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { McpAuthorization } from '../../../base/mcp-authorization.ts';
+import type { McpAuthorization } from '../../../base/outgoing-http.ts';
 import type { GatewayEvent } from './events.ts';
 import { createForwarder, modelPaths, type ModelWire } from './forwarder.ts';
 import { createMcpForwarder, type McpServer } from './mcp-forwarder.ts';

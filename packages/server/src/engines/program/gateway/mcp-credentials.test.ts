@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { McpAuthorization } from '../../../base/mcp-authorization.ts';
+import type { McpAuthorization } from '../../../base/outgoing-http.ts';
 import { listen, serveProtectedMcp } from '../../../vaults/oauth-mcp.suite.ts';
 import { whyUnenforceable } from '../launch/program-place.ts';
 import type { ProgramOptions } from '../program.ts';

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { dropBody } from '../../../base/outgoing-http.ts';
-import type { McpAuthorization } from '../../../base/mcp-authorization.ts';
+import { dropBody, type McpAuthorization } from '../../../base/outgoing-http.ts';
 import { programLimits } from '../limits.ts';
 import type { ProgramNetwork } from '../program-network.ts';
 import { refuseLargeBody } from './refuse-large-body.ts';
@@ -38,12 +37,7 @@ export interface McpForwarder {
 }
 
 /** Forwards the requests of a program to its MCP servers. */
-export function createMcpForwarder({
-  servers,
-  network,
-  authorization,
-  onProblem,
-}: McpForwarderOptions): McpForwarder {
+export function createMcpForwarder({ servers, network, authorization, onProblem }: McpForwarderOptions): McpForwarder {
   const byPath = new Map(servers.map((server, at) => [`/mcp/${at}`, server]));
   const transports = new Map<string, Transport>();
   const problems = new Map<string, string>();
@@ -105,7 +99,8 @@ export function createMcpForwarder({
         });
       const header = await authorization?.find(text);
       const first = await send(header);
-      const second = first.statusCode === 401 && header !== undefined ? await authorization?.find(text, header) : header;
+      const second =
+        first.statusCode === 401 && header !== undefined ? await authorization?.find(text, header) : header;
       const isAgain = second !== undefined && second !== header;
       if (isAgain) dropBody(first);
       const answer = isAgain ? await send(second) : first;

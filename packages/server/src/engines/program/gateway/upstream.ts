@@ -22,7 +22,12 @@ export function toUpstreamHeaders(raw: readonly string[], upstream: Upstream): s
 }
 
 /** The headers that a request to an MCP server goes up with. */
-export function toMcpHeaders(raw: readonly string[], { host }: URL, hasBody: boolean, authorization?: string): string[] {
+export function toMcpHeaders(
+  raw: readonly string[],
+  { host }: URL,
+  hasBody: boolean,
+  authorization?: string,
+): string[] {
   const dropped = new Set([
     // A length without a body would be waited for, and a body without one would be taken for the next request.
     ...(hasBody ? [] : ['content-length']),

@@ -1,5 +1,6 @@
 import type { VaultCredentialValidation } from '@fleetloom/protocol/managed-agents';
-import type { CredentialPath, Credentials } from '../../../vaults/credentials.ts';
+import type { Credentials } from '../../../vaults/credentials.ts';
+import type { CredentialPath } from '../../../vaults/stored.ts';
 import { wirePage } from '../../paging/paging.ts';
 import { type AnyRoute, defineRoute } from '../../routing/route.ts';
 import {
