@@ -30,7 +30,7 @@ const codex = `${programs}/codex`;
 const opencode = `${programs}/opencode`;
 const acp = `${programs}/acp`;
 /** Folders that keep records of one kind in the store. */
-const records = ['agents', 'environments', 'files', 'keys', 'rules', 'workspaces'];
+const records = ['agents', 'environments', 'files', 'keys', 'rules', 'vaults', 'workspaces'];
 /** Of the dashboard: what every page may import, and the parts of the session page. */
 const belowPages = ['model', 'text', 'stores', 'ui'];
 const sessionParts = ['transcript', 'changes', 'export', 'inspector', 'compare', 'find', 'fork', 'replay'];
@@ -116,6 +116,7 @@ const folderArrows = {
     files: ['base', 'store/*', 'tools/*', 'tools/workspace', 'engines/model/*', 'engines/program/*'],
     keys: ['base', 'store/*'],
     rules: ['base', 'store/*', 'tools/workspace'],
+    vaults: ['base', 'store/*', 'keys', 'tools/mcp', 'tools/network', 'webhooks'],
     workspaces: ['base', 'store/*', 'log', 'frames', 'tools', 'files'],
     metrics: ['base', 'store/*', 'log', 'engines/model/*'],
     nodes: ['base', 'store/*'],
@@ -155,6 +156,7 @@ const folderArrows = {
       'files',
       'push',
       'rules',
+      'vaults',
       'workspaces',
       'sessions/core',
       'http/*',
@@ -264,6 +266,7 @@ const folderArrows = {
     'stream-json': ['base', 'terminal', 'stream-json/input', 'stream-json/tree'],
     fleet: ['base', 'terminal', 'connection', 'stream-json/tree'],
     sessions: ['base', 'terminal', 'connection', 'fleet'],
+    vaults: ['base', 'terminal', 'connection'],
     'watch/state': ['base', 'terminal', 'connection', 'fleet'],
     'watch/data': ['base', 'terminal', 'connection', 'fleet', 'export', 'watch/state'],
     'watch/input': ['base', 'terminal', 'fleet', 'watch/state'],
@@ -288,6 +291,7 @@ const folderArrows = {
       'doctor',
       'agents',
       'sessions',
+      'vaults',
       'changes',
       'export',
       'import',

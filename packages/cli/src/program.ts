@@ -46,6 +46,9 @@ import { declareCompletion } from './commands/setup/completion.ts';
 import { declareConformance } from './commands/setup/conformance.ts';
 import { declareDoctor } from './commands/setup/doctor.ts';
 import { declareKeys } from './commands/setup/keys.ts';
+import { declareCredentials } from './commands/vaults/credentials.ts';
+import { declareSecrets } from './commands/vaults/secrets.ts';
+import { declareVaults } from './commands/vaults/vaults.ts';
 import { toPasted } from './base/to-pasted.ts';
 
 /** Every command, in the groups and the order in which `fleetloom --help` lists them. */
@@ -73,7 +76,15 @@ const commandGroups: Readonly<Record<string, readonly DeclareCommand[]>> = {
     declareArchive,
     declareDelete,
   ],
-  'Server:': [declareServe, declareAgents, declareKeys, declareModel],
+  'Server:': [
+    declareServe,
+    declareAgents,
+    declareKeys,
+    declareVaults,
+    declareCredentials,
+    declareSecrets,
+    declareModel,
+  ],
   'Claude Code streams:': [declareTranslate, declareStats, declareInspect, declareImport, declareAttach],
   'Tools:': [declareDoctor, declareConformance, declareCompletion, declareIds],
 };

@@ -16,6 +16,8 @@ import { openLog } from './composition/open-log.ts';
 import { modelFacts, openModels } from './composition/open-models.ts';
 import { forgetGone, openPrograms } from './composition/open-programs.ts';
 import { openPush } from './composition/open-push.ts';
+import { openSecrets } from './composition/open-secrets.ts';
+import { openVaults } from './composition/open-vaults.ts';
 import { checkWebhooks, openWebhooks } from './composition/open-webhooks.ts';
 import { summariseSessions } from './composition/summarise-sessions.ts';
 import { watchDatabase } from './composition/watch-database.ts';
@@ -106,6 +108,7 @@ async function start(
   const directoryLock = isShared
     ? lifetime.add(await lockDataDirectory(dataDirectory), (lock) => lock.close())
     : undefined;
+  const masterKeys = await openSecrets({ options, store, isShared, secret });
   const openStorage = isShared ? openNodeStorage : openLocalStorage;
   const storage = lifetime.add(
     await openStorage({
@@ -114,6 +117,7 @@ async function start(
       dataDirectory,
       directoryLock,
       secret,
+      openSealer: () => masterKeys.openSealer(),
       remover,
       resolver,
       clock,
@@ -147,6 +151,11 @@ async function start(
     onProblem,
   });
   lifetime.onClose(() => webhooks.close());
+  const { allowedPrivateHosts } = options;
+  const vaults = lifetime.add(
+    openVaults({ store, masterKeys, onEvents: webhooks.onResourceEvents, allowedPrivateHosts, resolver, clock, ids }),
+    (opened) => opened.close(),
+  );
   const push = lifetime.add(
     openPush({
       options,
@@ -168,7 +177,16 @@ async function start(
     all,
     programOf: findEngine,
     ...checks
-  } = await openPrograms({ options, store, scripted, remover, openMounts, resolver, onProblem });
+  } = await openPrograms({
+    options,
+    store,
+    scripted,
+    remover,
+    openMounts,
+    openAuthorization: vaults.authorizationOf,
+    resolver,
+    onProblem,
+  });
   const programs = lifetime.add(all, (opened) => opened.close());
   const programOf = (model: string) => showFilesToPrograms(findEngine(model), files, onProblem);
   const agents = createAgents({ store, clock, ids, checkModel: checks.checkModel });
@@ -192,6 +210,7 @@ async function start(
         findTenant: () => store.sessions.findWorkspace(sessionId),
         readShownUrls,
         openMounts: openOwnMounts,
+        mcpAuthorization: vaults.authorizationOf(sessionId),
       });
       const close = async () => {
         await toolbox.close();
@@ -226,6 +245,7 @@ async function start(
     storage,
     agents,
     environments,
+    vaults,
     sessions,
     workQueue,
     models,

@@ -143,6 +143,8 @@ export const limits = {
   exportBytesMax: 256 * 1024 * 1024,
   /** Time between two searches for new sessions. */
   attachFindMs: 1_000,
+  /** A secret that is read from standard input or a prompt. */
+  secretBytesMax: 65_536,
   /** Sessions that one `attach` follows at the same time. */
   attachSessionsMax: 50,
   /** How long a session file may be unchanged before `attach --all` counts its session as not running. */

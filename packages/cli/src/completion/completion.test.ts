@@ -25,7 +25,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
 describe('fleetloom completion', () => {
   it('[Y75] a real bash offers commands, options, and the values that an option takes', async () => {
     const script = await scriptFor('bash');
-    expect(complete(script, 'fleetloom se')).toEqual(['sessions', 'send', 'serve']);
+    expect(complete(script, 'fleetloom se')).toEqual(['sessions', 'send', 'serve', 'secrets']);
     expect(complete(script, 'fleetloom serve --po')).toEqual(['--port']);
     expect(complete(script, 'fleetloom serve --log ')).toEqual(expect.arrayContaining(['json', 'off']));
     expect(complete(script, 'fleetloom sessions --status ru')).toEqual(['running']);

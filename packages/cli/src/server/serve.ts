@@ -4,6 +4,7 @@ import { toDataDirectory } from '../connection/data-directory.ts';
 import { rememberServer } from '../connection/local-server.ts';
 import { drain } from './drain.ts';
 import { installLastResort } from './last-resort.ts';
+import { CommandError } from '../base/command-error.ts';
 import { exitCode } from '../base/exit-code.ts';
 import type { Io } from '../base/io.ts';
 import { limits } from '../base/limits.ts';
@@ -39,6 +40,8 @@ export interface ServeOptions extends ProgramOptions {
   rateLimit?: number;
   /** Format of the request log on standard error. */
   log?: LogForm;
+  /** File with the master key of stored secrets. */
+  masterKeyFile?: string;
   /** URL of a PostgreSQL database that several nodes share. */
   database?: string;
   /** URL of the same database that bypasses a pooler. */
@@ -115,6 +118,9 @@ export async function startServerHere(io: Io, options: ServeOptions, dataDirecto
       database,
       databaseListen: options.databaseListen ?? (env['FLEETLOOM_DATABASE_LISTEN'] || undefined),
       secret: env['FLEETLOOM_SECRET'] || undefined,
+      masterKey: env['FLEETLOOM_MASTER_KEY'] || undefined,
+      masterKeyFile: options.masterKeyFile === undefined ? undefined : resolve(options.masterKeyFile),
+      olderMasterKeys: env['FLEETLOOM_MASTER_KEY_OLD'] || undefined,
       sharedWorkspaces: options.sharedWorkspaces === undefined ? undefined : resolve(options.sharedWorkspaces),
       busySessionsMax: options.maxSessions,
       homeGoneMs: options.workspaceWait === undefined ? undefined : options.workspaceWait * 1_000,
@@ -142,6 +148,9 @@ export async function startServerHere(io: Io, options: ServeOptions, dataDirecto
     });
   } catch (error) {
     if (!(error instanceof FleetloomError)) throw error;
+    if (error.code === 'master_key_missing') {
+      throw new CommandError(exitCode.failed, error.message, 'docs/vaults.md describes where the key comes from.');
+    }
     throw new UsageError(error.message, '"fleetloom serve --help" lists the options.');
   }
 }

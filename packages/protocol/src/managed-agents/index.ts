@@ -18,4 +18,5 @@ export * from './session-error.ts';
 export * from './thread.ts';
 export * from './tool.ts';
 export * from './usage.ts';
+export type * from './vault.ts';
 export * from './work.ts';

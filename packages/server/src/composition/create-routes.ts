@@ -30,6 +30,9 @@ import { createEventRoutes } from '../http/routes/session-events.ts';
 import { createResourceRoutes } from '../http/routes/session-resources.ts';
 import { createSettingsRoute } from '../http/dashboard/settings-route.ts';
 import { createSessionRoutes } from '../http/routes/sessions.ts';
+import { createCredentialRoutes } from '../http/routes/vaults/credentials.ts';
+import { createSecretsRoutes } from '../http/routes/vaults/secrets.ts';
+import { createVaultRoutes } from '../http/routes/vaults/vaults.ts';
 import { createThreadRoutes } from '../http/routes/threads.ts';
 import { createWorkRoutes } from '../http/routes/work.ts';
 import type { AnyRoute } from '../http/routing/route.ts';
@@ -53,6 +56,7 @@ import type { Webhooks } from '../webhooks/webhooks.ts';
 import { createMachineFinder } from './find-machine.ts';
 import { modelFacts, type OpenedModels } from './open-models.ts';
 import type { OpenedPrograms } from './open-programs.ts';
+import { createVaultCheck, type OpenedVaults } from './open-vaults.ts';
 import type { ServerStorage } from './server-storage.ts';
 
 /** The parts of a server that its routes call. */
@@ -62,6 +66,7 @@ export interface RouteParts {
   readonly storage: ServerStorage;
   readonly agents: Agents;
   readonly environments: Environments;
+  readonly vaults: OpenedVaults;
   readonly sessions: Sessions;
   readonly workQueue: WorkQueue;
   readonly models: OpenedModels;
@@ -88,6 +93,7 @@ export interface RouteParts {
 /** Creates every route of the HTTP API. */
 export function createRoutes(parts: RouteParts): readonly AnyRoute[] {
   const { store, log, storage, agents, environments, sessions, workQueue, programOf, keys, tokens, metrics } = parts;
+  const { vaults } = parts;
   const { defaultAgent, removeFiles, onLong, clock, ids, onProblem } = parts;
   const { files, resources, sources, outputs, catchUp } = storage;
   const { checkModel, checkSession, checkOptions } = parts.checks;
@@ -100,6 +106,9 @@ export function createRoutes(parts: RouteParts): readonly AnyRoute[] {
   return [
     ...createAgentRoutes(agents),
     ...createEnvironmentRoutes(environments, keys, createResourceCheck(sources)),
+    ...createVaultRoutes(vaults.vaults),
+    ...createCredentialRoutes(vaults.credentials, vaults.validate),
+    ...createSecretsRoutes(vaults.secretKeys),
     ...createEnvironmentKeyRoutes({ environments, keys }),
     ...createWorkRoutes({ queue: workQueue, tokens }),
     ...createModelRoutes({ listScripts: () => scripted.listScripts(), known }),
@@ -115,6 +124,7 @@ export function createRoutes(parts: RouteParts): readonly AnyRoute[] {
       resources,
       sources,
       discard: storage.forget,
+      checkVaults: createVaultCheck(vaults.vaults, programOf),
       checkModel: checkSession,
       checkOptions,
     }),

@@ -43,6 +43,8 @@ export interface OpenProgramsOptions {
   readonly remover: Pick<TreeRemover, 'discard'>;
   /** What the sandbox of a session has beside its workspace. */
   readonly openMounts?: ProgramHost['openMounts'];
+  /** The credentials of a session for its MCP servers. */
+  readonly openAuthorization?: ProgramHost['openAuthorization'];
   readonly onProblem: (problem: unknown) => void;
   readonly resolver?: HostResolver | undefined;
   readonly openSandbox?: (() => Promise<SandboxState>) | undefined;
@@ -173,7 +175,7 @@ function toRefusal(model: string, workspaceId?: string): { problem: string; advi
 
 function toHost(parts: OpenProgramsOptions, name: string, choice: ProgramChoice): ProgramHost {
   const { options, scripted, remover, onProblem, openMounts, openSandbox = openSandboxOnce() } = parts;
-  const { resolver = new HostResolver() } = parts;
+  const { openAuthorization, resolver = new HostResolver() } = parts;
   const { models, dataDirectory: directory, allowedPrivateHosts } = options;
   return {
     name,
@@ -183,6 +185,7 @@ function toHost(parts: OpenProgramsOptions, name: string, choice: ProgramChoice)
     handleScripted: toBoundedHandler(createScriptedHandler({ model: scripted })),
     openSandbox,
     openMounts,
+    openAuthorization,
     openNetwork: (networking, loginHosts) => {
       const resolveHost = resolver.forSession();
       return createProgramNetwork({ networking, allowedPrivateHosts, loginHosts, resolveHost });

@@ -20,7 +20,7 @@ import { createSessionRelays } from '../workspaces/relay/session-relays.ts';
 /** What the repositories of a server need. */
 export interface OpenRepositoriesOptions {
   readonly store: Pick<Store, 'documents'>;
-  /** Opens the master key, at the first token. */
+  /** Opens the master key, and makes it at the first token. */
   readonly openSealer: () => Promise<Sealer>;
   readonly resourceStore: Pick<ResourceStore, 'read'>;
   readonly dataDirectory: string;
@@ -40,15 +40,7 @@ export async function openRepositories(
   const { store, openSealer, resourceStore, dataDirectory, workspacesDirectory, onProblem } = options;
   const hosts = toGitHosts(options.gitHosts);
   const directories = createAllowedDirectories(options.allowedDirectories ?? [], dataDirectory);
-  let sealer: Promise<Sealer> | undefined;
-  const openOnce = async () => {
-    sealer ??= openSealer();
-    return await sealer.catch((error: unknown) => {
-      sealer = undefined;
-      throw error;
-    });
-  };
-  const tokens = createRepositoryTokens(store, openOnce);
+  const tokens = createRepositoryTokens(store, openSealer);
   const { resolver = new HostResolver() } = options;
   const upstream = { hosts, resolveHost: resolver.forSession() };
   const sockets = openSocketDirectory(join(dataDirectory, 'git-sockets'));

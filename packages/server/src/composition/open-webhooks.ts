@@ -43,4 +43,10 @@ export function checkWebhooks(choice: WebhookChoice | undefined): void {
   if (choice?.signingKey !== undefined) parseGivenKey(choice.signingKey);
 }
 
-const noWebhooks: Webhooks = { watch: (log) => log, start: () => {}, list: () => [], close: async () => {} };
+const noWebhooks: Webhooks = {
+  watch: (log) => log,
+  onResourceEvents: undefined,
+  start: () => {},
+  list: () => [],
+  close: async () => {},
+};

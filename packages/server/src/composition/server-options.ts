@@ -22,6 +22,18 @@ export interface ServerOptions extends ProgramServerOptions {
    * on every node. Default: the environment variable `FLEETLOOM_SECRET`.
    */
   readonly secret?: string | undefined;
+  /**
+   * The key that stored secrets of users are encrypted with: 32 bytes in base64, the same on every node. Default: the environment
+   * variable `FLEETLOOM_MASTER_KEY`, else `masterKeyFile`, else, without `database`, a file that is made in the data directory.
+   */
+  readonly masterKey?: string | undefined;
+  /** A file with the master key. */
+  readonly masterKeyFile?: string | undefined;
+  /**
+   * Master keys that only open what they have encrypted, separated by commas. Default: the environment variable
+   * `FLEETLOOM_MASTER_KEY_OLD`.
+   */
+  readonly olderMasterKeys?: string | undefined;
   /** A directory on a disk that every node mounts, for the workspaces of sessions. */
   readonly sharedWorkspaces?: string | undefined;
   /** The number of sessions that run on this node at the same time, if nodes share a database. */

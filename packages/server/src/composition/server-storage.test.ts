@@ -8,6 +8,7 @@ import { compositionLimits } from './limits.ts';
 import { httpLimits } from '../http/limits.ts';
 import { createTreeRemover } from '../base/files/remove-tree.ts';
 import { CLAIM } from '../http/idempotency/shared-claims.ts';
+import { createSealer } from '../keys/sealer.ts';
 import { openNodeStorage } from './server-storage.ts';
 import { createMemoryStore } from '../store/memory/memory-store.ts';
 
@@ -21,7 +22,8 @@ it('[P57] the leader removes expired documents once a minute', async () => {
   const onProblem = (problem: unknown) => problems.push(problem);
   const remover = createTreeRemover({ onProblem });
   const secret = 's'.repeat(32);
-  const storage = await openNodeStorage({ store, dataDirectory, secret, remover, clock, ids, onProblem });
+  const openSealer = async () => createSealer(undefined);
+  const storage = await openNodeStorage({ store, dataDirectory, secret, openSealer, remover, clock, ids, onProblem });
   await store.documents.put({ kind: CLAIM, id: 'old', data: {} });
   clock.advance(1);
   await store.documents.put({ kind: CLAIM, id: 'new', data: {} });

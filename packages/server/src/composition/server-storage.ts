@@ -13,7 +13,7 @@ import type { SeenWorkers } from '../environments/pollers.ts';
 import { createSharedWorkers } from '../environments/shared-workers.ts';
 import { createKeyDocuments } from '../keys/key-storage.ts';
 import type { KeyLocation } from '../keys/key-store.ts';
-import { openMasterKey } from '../keys/master-key.ts';
+import type { Sealer } from '../keys/sealer.ts';
 import { checkSecret } from '../keys/sealed-secret.ts';
 import { openSharedSigningKey } from '../keys/shared-signing-key.ts';
 import { openSigningKey } from '../keys/signing-key.ts';
@@ -142,6 +142,8 @@ export interface ServerStorageOptions extends WorkspaceServerOptions {
   readonly gitPush?: GitPush | undefined;
   /** Encrypts the secrets that nodes share in the store. */
   readonly secret?: string | undefined;
+  /** Encrypts the secrets of users. */
+  readonly openSealer: () => Promise<Sealer>;
   /** Removes the workspaces of deleted sessions. */
   readonly remover: Pick<TreeRemover, 'discard' | 'resume'>;
   /** Resolves the names of git hosts. */
@@ -159,7 +161,6 @@ export async function openLocalStorage(options: ServerStorageOptions): Promise<S
   const { repositories, repositorySources } = await openRepositories({
     ...options,
     resourceStore,
-    openSealer: () => openMasterKey({ file: join(dataDirectory, 'master-key') }),
     workspacesDirectory: directory,
   });
   const {
@@ -250,7 +251,6 @@ export async function openNodeStorage(options: ServerStorageOptions): Promise<Se
   const { repositories, repositorySources } = await openRepositories({
     ...options,
     resourceStore,
-    openSealer: () => openMasterKey({ store, secret }),
     workspacesDirectory,
   });
   const {

@@ -40,6 +40,8 @@ export interface SessionCreated {
   readonly is_recorded?: true;
   /** What the workspace is made from, as people name it. */
   readonly source?: { readonly repository: string; readonly branch: string | null };
+  /** The vaults whose credentials its MCP servers are called with. */
+  readonly vault_ids?: readonly string[];
   /** The name of the key of the caller. */
   readonly created_by?: string;
   /** Everything up to the last frame of that session which is not newer than `seq` happened there. */

@@ -22,6 +22,8 @@ export interface SessionData {
   readonly waiting_ids: readonly string[];
   /** Bytes of its content in memory, as of the last change of this record. Records of earlier versions do not have it. */
   readonly content_bytes?: number;
+  /** Left out without vaults. */
+  readonly vault_ids?: readonly string[];
   /** The session runs elsewhere and is only shown here. */
   readonly is_read_only?: boolean;
 }

@@ -248,8 +248,14 @@ export interface Documents {
   /** Sorted by id. */
   list(request: Omit<PageRequest, 'createdFrom' | 'createdTo'> & { kind: string }): Promise<Page<DocumentRecord>>;
   /**
-   * The documents of one workspace, which their data names as `workspaceId`, sorted by id: those between `above` and `below`,
-   * from the order's beginning. It costs as much as it returns, whatever other workspaces have. For the kinds `file` and `login`.
+   * All of the changes in one durable transaction, or none: a `version_conflict` of one of them refuses them all. No document may be
+   * in it twice.
+   */
+  change(changes: readonly DocumentChange[]): Promise<void>;
+  /**
+   * The documents of one owner, sorted by id: those between `above` and `below`, from the order's beginning. It costs as much as it
+   * returns, whatever others have. The data of a `file`, a `login` and a `vault` names its owner as `workspaceId`, that of a
+   * `vault_credential` as `vaultId`.
    */
   listOfWorkspace(request: WorkspaceDocuments): Promise<readonly DocumentRecord[]>;
   /** How many documents of a kind the workspace has, counted up to `max`. */
@@ -258,9 +264,23 @@ export interface Documents {
   delete(kind: string, id: string): Promise<void>;
 }
 
-/** Which documents of a workspace are listed. Neither bound is included. */
+/** One change of several that belong together. */
+export type DocumentChange =
+  /** `ifRevision` as with `put`. */
+  | {
+      readonly type: 'put';
+      readonly kind: string;
+      readonly id: string;
+      readonly data: object;
+      readonly ifRevision?: number;
+    }
+  /** Without `ifRevision` a second time changes nothing. */
+  | { readonly type: 'delete'; readonly kind: string; readonly id: string; readonly ifRevision?: number };
+
+/** Which documents of an owner are listed. Neither bound is included. */
 export interface WorkspaceDocuments {
-  readonly kind: 'file' | 'login';
+  readonly kind: 'file' | 'login' | 'vault' | 'vault_credential';
+  /** The workspace, or the vault of credentials. */
   readonly workspaceId: string;
   readonly limit: number;
   readonly above?: string | undefined;

@@ -1,3 +1,4 @@
+import type { ResourceFact } from './resource-events.ts';
 import type { NewSessionFrame } from '../frames/frames.ts';
 
 /** The body of a webhook request, as the official client reads it. */
@@ -10,8 +11,8 @@ export interface WebhookEvent {
 }
 
 /** The `data` of a webhook event. */
-export type WebhookEventData = WebhookFact & {
-  /** Of the session. */
+export type WebhookEventData = (WebhookFact | ResourceFact) & {
+  /** Of the session, vault or credential. */
   readonly id: string;
   readonly organization_id: string;
   readonly workspace_id: string;
@@ -117,4 +118,4 @@ function toEvent(
 }
 
 /** The wire wants an organization; a server has exactly one. */
-const ORGANIZATION = 'org_default';
+export const ORGANIZATION = 'org_default';

@@ -7,7 +7,9 @@ import { isStoreError } from '../store/store-errors.ts';
 import { ADDRESS } from './remove-unused-addresses.ts';
 import { checkAllSessions, findUndelivered } from './find-undelivered.ts';
 import { postWebhook } from './post-webhook.ts';
+import { deliverResources, hasResourceEvents, RESOURCES } from './deliver-resources.ts';
 import { deliverSession } from './deliver-session.ts';
+import type { WebhookEvent } from './to-webhook-events.ts';
 import type { WebhookAddress } from './webhook-addresses.ts';
 import type { WebhookKey } from './webhook-key.ts';
 import { createWebhookCursors } from './webhook-cursors.ts';
@@ -24,6 +26,8 @@ export interface Webhook {
 export interface WebhookOptions {
   readonly store: Store;
   readonly address: WebhookAddress;
+  /** The ids of all addresses. */
+  readonly addressIds: readonly string[];
   readonly key: WebhookKey;
   /** The workspaces whose sessions are delivered. */
   readonly workspaces: () => Promise<readonly string[]>;
@@ -38,21 +42,22 @@ export interface WebhookOptions {
 
 /** Starts the deliveries to one address. Close it to stop them. */
 export function createWebhook(options: WebhookOptions): Webhook {
-  const { store, address, key, workspaces, holder, isMine, clock, schedule, onProblem } = options;
+  const { store, address, addressIds, key, workspaces, holder, isMine, clock, schedule, onProblem } = options;
   const connections = openConnections();
   const cursors = createWebhookCursors({ store, addressId: address.id, holder });
   const sender = new WebhookSender({
     label: address.label,
-    deliver: async (sessionId, signal) =>
-      await deliverSession({
-        store,
-        workspaces,
-        cursors,
-        sessionId,
-        since: (await readMark()).since,
-        clock,
-        post: (event) => postWebhook({ url: address.url, key, event, clock, schedule, connections, signal }),
-      }),
+    deliver: async (sessionId, signal) => {
+      const { since } = await readMark();
+      const post = (event: WebhookEvent) =>
+        postWebhook({ url: address.url, key, event, clock, schedule, connections, signal });
+      if (sessionId !== RESOURCES) {
+        return await deliverSession({ store, workspaces, cursors, sessionId, since, clock, post });
+      }
+      // One node delivers them, so that each event is sent once.
+      if (!isMine()) return { type: 'elsewhere', delivered: 0 };
+      return await deliverResources({ store, addressId: address.id, addressIds, since, clock, post });
+    },
     clock,
     schedule,
     onProblem,
@@ -88,6 +93,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
 
   async function lookOnce(): Promise<void> {
     const { since, settledAt } = await readMark();
+    if (await hasResourceEvents(store)) sender.notice(RESOURCES);
     const from = Math.max(since, settledAt, clock.now() - webhookLimits.webhookKeepMs);
     const notice = (sessionId: string) => !isClosed && sender.notice(sessionId);
     const settled = await findUndelivered({ store, cursors, workspaces, clock, from, isFirst, notice });

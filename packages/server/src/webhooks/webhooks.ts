@@ -3,9 +3,10 @@ import { createWebhook, type Webhook, type WebhookOptions } from './webhook.ts';
 import type { WebhookAddress } from './webhook-addresses.ts';
 import type { WebhookState } from './webhook-sender.ts';
 import { removeUnusedAddresses } from './remove-unused-addresses.ts';
+import { RESOURCES } from './deliver-resources.ts';
 import { watchLog } from './watch-log.ts';
 
-export interface WebhooksOptions extends Omit<WebhookOptions, 'address'> {
+export interface WebhooksOptions extends Omit<WebhookOptions, 'address' | 'addressIds'> {
   readonly addresses: readonly WebhookAddress[];
 }
 
@@ -13,6 +14,8 @@ export interface WebhooksOptions extends Omit<WebhookOptions, 'address'> {
 export interface Webhooks {
   /** The same log; sessions that it commits events of are delivered. */
   watch(log: SessionLog): SessionLog;
+  /** Called when events of other objects were committed. Undefined: there is no address that would receive them. */
+  readonly onResourceEvents: (() => void) | undefined;
   /** Delivers what the last process left undelivered, and searches again from time to time. */
   start(): void;
   /** What each address has received from this process. */
@@ -32,10 +35,12 @@ export interface Webhooks {
  */
 export function createWebhooks({ addresses, ...others }: WebhooksOptions): Webhooks {
   const { store, isMine, onProblem } = others;
-  const all = addresses.map((address): Webhook => createWebhook({ ...others, address }));
+  const addressIds = addresses.map(({ id }) => id);
+  const all = addresses.map((address): Webhook => createWebhook({ ...others, address, addressIds }));
   let tidying: Promise<void> = Promise.resolve();
   return {
     watch: (log) => watchLog(log, (sessionId) => all.forEach((webhook) => webhook.notice(sessionId))),
+    onResourceEvents: () => all.forEach((webhook) => webhook.notice(RESOURCES)),
     start: () => {
       for (const webhook of all) webhook.start();
       if (isMine()) tidying = removeUnusedAddresses(store, new Set(addresses.map(({ id }) => id))).catch(onProblem);

@@ -35,6 +35,10 @@ export const declareServe: DeclareCommand = (program, { io, done }) =>
     .option('--json', 'print the URL and the key as one line of JSON')
     .option('--rate-limit <number>', 'requests per second for each API key', parseCount)
     .option(
+      '--master-key-file <file>',
+      'file with the key that encrypts stored secrets (default: FLEETLOOM_MASTER_KEY, else "master-key" in the data directory)',
+    )
+    .option(
       '--database <url>',
       'PostgreSQL URL, shared by any number of servers (default: FLEETLOOM_DATABASE, else SQLite)',
     )
@@ -114,5 +118,6 @@ FLEETLOOM_SECRET encrypts what nodes share in the database; use the same value o
 
 Exit codes:
   0    stopped with Ctrl-C or SIGTERM
+  1    secrets are stored that the master key does not open
   2    wrong usage, the port or the data directory is in use, or the database cannot be used
 `;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Networking } from '@fleetloom/protocol/managed-agents';
+import type { McpAuthorization } from '../../base/outgoing-http.ts';
 import type { TreeRemover } from '../../base/files/remove-tree.ts';
 import type { ProgramEngine } from './program.ts';
 import type { ProgramNetwork } from './program-network.ts';
@@ -50,6 +51,8 @@ export interface ProgramHost {
   readonly openMounts?: ((sessionId: string) => Promise<SandboxMounts>) | undefined;
   /** What a session may connect to; `loginHosts` are allowed in addition to what its environment allows. */
   readonly openNetwork: (networking: Networking | undefined, loginHosts: readonly string[]) => ProgramNetwork;
+  /** The credentials of a session with vaults for its MCP servers. */
+  readonly openAuthorization?: ((sessionId: string) => McpAuthorization) | undefined;
   /** Removes directories of deleted sessions. */
   readonly remover: Pick<TreeRemover, 'discard'>;
   /** Called with problems that do not stop the engine. */

@@ -78,6 +78,8 @@ export interface ProgramOptions extends ProgramDirectory {
   readonly forkAt?: string | undefined;
   /** What the environment of the session lets it reach: everything that is public, if it does not say. */
   readonly networking?: Networking | undefined;
+  /** The session has vaults: MCP servers are reached through this server, which adds their credentials. */
+  readonly hasVaults?: boolean | undefined;
   /** Which settings it loads beside the definition; by default none. */
   readonly settings?: SettingsChoice | undefined;
 }

@@ -42,12 +42,20 @@ export interface SessionRoutesOptions {
   readonly sources: SessionSources;
   /** Removes the files of a session that was not created in the end. */
   readonly discard: (sessionId: string) => Promise<void>;
+  /** Throws if a new session with these models cannot have the vaults. */
+  readonly checkVaults: CheckVaults;
   /** Throws if a session of the workspace may not use the model, or could not start with it. */
   readonly checkModel?: CheckModel | undefined;
   /** Throws if the metadata, or a change of it, sets an option that sessions with these models cannot have. */
   readonly checkOptions?: CheckOptions | undefined;
 }
 
+/** Rejects vaults that a session with these models, of its own agent and its roster, cannot use. */
+export type CheckVaults = (
+  workspaceId: string,
+  vaultIds: readonly string[],
+  models: readonly string[],
+) => Promise<void>;
 /** Rejects a model that a session of the workspace cannot use. */
 export type CheckModel = (workspaceId: string, model: string) => Promise<void>;
 /** Rejects program options in metadata that the models of a session and its roster do not support. */
@@ -69,6 +77,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
     resources,
     sources,
     discard,
+    checkVaults,
     checkModel,
     checkOptions,
   } = options;
@@ -94,13 +103,14 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
       gives: session,
       handle: async ({ credential, body, memory }) => {
         const { workspaceId } = credential;
-        refuseUnsupported(body);
         const { events } = toClientEvents('sessions.create', body.initial_events ?? [], { field: 'initial_events' });
         await checkShownFiles(files, workspaceId, events, 'initial_events');
         const agent = await resolveSessionAgent({ store, workspaceId, agent: body.agent });
         await checkModel?.(workspaceId, agent.model.id);
         const environment = await environments.getForSession(workspaceId, body.environment_id);
         checkMetadata(body.metadata ?? {});
+        const vaultIds = [...new Set(body.vault_ids)];
+        await checkVaults(workspaceId, vaultIds, modelsOf(agent));
         await checkOptions?.(modelsOf(agent), body.metadata ?? {});
         const sessionId = ids.next('sesn');
         const make = async () => {
@@ -131,6 +141,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
             events: events.filter((event) => event.type === 'user.message'),
             isRecorded: mounted.some(({ type }) => type !== 'file'),
             ...toSessionSource(mounted),
+            vaultIds,
             createdBy: nameOf(credential),
             toKey,
           });
@@ -192,7 +203,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
       gives: session,
       handle: async ({ credential, params, body }) => {
         const { agent: change, metadata: patch, budget, title } = body;
-        if (body.vault_ids !== undefined) throw noVaults();
+        if (body.vault_ids !== undefined) throw fixedVaults();
         const record = await readSession(store, credential, params.session_id);
         await checkOptions?.(modelsOf(dataOf(record).agent), patch ?? {});
         const updated = await sessions.update({
@@ -230,13 +241,9 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
   ];
 }
 
-/** Refuses fields that would have no effect: a client that sends them relies on them. */
-function refuseUnsupported({ vault_ids: vaults = [] }: { vault_ids?: readonly string[] }): void {
-  if (vaults.length > 0) throw noVaults();
-}
-
-function noVaults(): Error {
-  return requestError('invalid_request', 'vault_ids: are not supported', { advice: 'leave vault_ids out' });
+function fixedVaults(): Error {
+  const advice = 'leave vault_ids out; add or change credentials of its vaults, or create another session';
+  return requestError('invalid_request', 'vault_ids: a session keeps the vaults it was created with', { advice });
 }
 
 function checkMetadata(metadata: object): void {

@@ -39,6 +39,8 @@ export interface CreateSession {
   readonly isRecorded?: boolean;
   /** What the workspace is made from, as lists show it. */
   readonly source?: SessionCreated['source'];
+  /** The vaults whose credentials its MCP servers are called with, in this order. */
+  readonly vaultIds?: readonly string[];
   /** The name of the key of the caller. */
   readonly createdBy?: string;
   /** The session only reports why the requested run cannot begin. */
@@ -112,6 +114,7 @@ function toFirstFrame(
     ...(request.isReadOnly === true ? { is_read_only: true } : {}),
     ...(request.isRecorded === true ? { is_recorded: true as const } : {}),
     ...(request.source === undefined ? {} : { source: request.source }),
+    ...(request.vaultIds === undefined || request.vaultIds.length === 0 ? {} : { vault_ids: request.vaultIds }),
     ...(request.createdBy === undefined ? {} : { created_by: request.createdBy }),
   };
   return { threadId: null, turn: null, time: clock.now(), type: 'session.created', payload };

@@ -1,8 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
 import { checkVersion } from '../guards.ts';
+import { ownerOfDocument } from '../owner-of-document.ts';
 import type { DocumentRecord } from '../records.ts';
 import type { BlobParts, BlobSize } from '../blobs.ts';
 import type { Store } from '../store.ts';
+import type { Undo } from '../table.ts';
 import { pageOf } from './lists.ts';
 import { keep, type State } from './state.ts';
 
@@ -10,10 +12,18 @@ export function createDocuments({ documents }: State, clock: Clock): Store['docu
   return {
     get: async (kind, id) => documents.get(`${kind} ${id}`),
     getAll: async (kind, ids) => [...new Set(ids)].flatMap((id) => documents.get(`${kind} ${id}`) ?? []),
-    put: async ({ kind, id, data, ifRevision }) => {
-      const revision = documents.get(`${kind} ${id}`)?.revision ?? 0;
-      checkVersion(`${kind} ${id}`, ifRevision, revision);
-      return keep(documents, `${kind} ${id}`, { kind, id, revision: revision + 1, data, updatedAt: clock.now() });
+    put: async (document) => put(document),
+    change: async (changes) => {
+      const undo: Undo = [];
+      try {
+        for (const change of changes) {
+          if (change.type === 'put') put(change, undo);
+          else remove(change, undo);
+        }
+      } catch (error) {
+        for (const revert of undo.toReversed()) revert();
+        throw error;
+      }
     },
     list: async (request) => {
       const { kind } = request;
@@ -26,12 +36,24 @@ export function createDocuments({ documents }: State, clock: Clock): Store['docu
         .sort((a, b) => (a.id < b.id === (order === 'asc') ? -1 : 1))
         .slice(0, limit),
     countOfWorkspace: async ({ kind, workspaceId, max }) => Math.min(max, ofWorkspace(kind, workspaceId).length),
-    delete: async (kind, id) => documents.delete(`${kind} ${id}`),
+    delete: async (kind, id) => remove({ kind, id }),
   };
+
+  function remove({ kind, id, ifRevision }: { kind: string; id: string; ifRevision?: number }, undo?: Undo): void {
+    checkVersion(`${kind} ${id}`, ifRevision, documents.get(`${kind} ${id}`)?.revision ?? 0);
+    documents.delete(`${kind} ${id}`, undo);
+  }
+
+  function put({ kind, id, data, ifRevision }: Parameters<Store['documents']['put']>[0], undo?: Undo): DocumentRecord {
+    const revision = documents.get(`${kind} ${id}`)?.revision ?? 0;
+    checkVersion(`${kind} ${id}`, ifRevision, revision);
+    const document = { kind, id, revision: revision + 1, data, updatedAt: clock.now() };
+    return keep(documents, `${kind} ${id}`, document, undo);
+  }
 
   function ofWorkspace(kind: string, workspaceId: string): DocumentRecord[] {
     const all = [...documents.values()];
-    return all.filter((document) => document.kind === kind && document.data['workspaceId'] === workspaceId);
+    return all.filter((document) => document.kind === kind && ownerOfDocument(document) === workspaceId);
   }
 }
 

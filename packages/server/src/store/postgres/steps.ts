@@ -393,4 +393,7 @@ export const STEPS: readonly string[] = [
   CREATE TRIGGER busy_when_deleted AFTER DELETE ON ~sessions FOR EACH ROW EXECUTE FUNCTION ~note_busy();
   DROP INDEX ~sessions_busy;
   `,
+  `ALTER TABLE ~documents DROP COLUMN workspace_id, ADD COLUMN workspace_id text COLLATE "C" GENERATED ALWAYS AS (CASE WHEN
+    kind = 'vault_credential' THEN data ->> 'vaultId' WHEN kind IN ('file', 'login', 'vault') THEN data ->> 'workspaceId' END) STORED;
+  CREATE INDEX documents_by_workspace ON ~documents (kind, workspace_id, id) WHERE workspace_id IS NOT NULL`,
 ];

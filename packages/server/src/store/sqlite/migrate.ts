@@ -184,4 +184,14 @@ const STEPS = [
     workspace_id, state, agent_name, model, stalls_at, created_at, activity_at, cost, session_id
   );
   `,
+  `
+  -- Vaults are listed by their workspace, credentials by their vault.
+  DROP INDEX documents_by_workspace;
+  ALTER TABLE documents DROP COLUMN workspace_id;
+  ALTER TABLE documents ADD COLUMN workspace_id TEXT GENERATED ALWAYS AS (
+    CASE WHEN kind IN ('file', 'login', 'vault') THEN json_extract(data, '$.workspaceId')
+      WHEN kind = 'vault_credential' THEN json_extract(data, '$.vaultId') END
+  ) VIRTUAL;
+  CREATE INDEX documents_by_workspace ON documents (kind, workspace_id, id) WHERE workspace_id IS NOT NULL;
+  `,
 ];

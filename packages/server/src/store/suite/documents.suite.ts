@@ -105,6 +105,56 @@ export function documentsSuite(createStore: CreateStore): void {
       expect([await idsOf({}), await idsOf({ workspaceId: 'w2' })]).toEqual(['aB', 'dc']);
     }));
 
+  it('[VT1] several changes of documents are one commit, and one that comes too late refuses them all', () =>
+    withStore(createStore, async ({ store: { documents } }) => {
+      const put = (id: string, by: string, ifRevision?: number) =>
+        ({ type: 'put', kind: 'k', id, data: { by }, ...(ifRevision === undefined ? {} : { ifRevision }) }) as const;
+      const remove = (id: string, ifRevision?: number) =>
+        ({ type: 'delete', kind: 'k', id, ...(ifRevision === undefined ? {} : { ifRevision }) }) as const;
+      const all = async () =>
+        (await documents.list({ kind: 'k', limit: 9, order: 'asc' })).items.map((each) => [
+          each.id,
+          each.revision,
+          each.data['by'],
+        ]);
+      await documents.change([put('a', 'x', 0), put('b', 'x'), remove('none')]);
+      expect(await all()).toEqual([
+        ['a', 1, 'x'],
+        ['b', 1, 'x'],
+      ]);
+      await documents.change([put('a', 'y', 1), remove('b', 1), put('c', 'y', 0)]);
+      const after = [
+        ['a', 2, 'y'],
+        ['c', 1, 'y'],
+      ];
+      expect(await all()).toEqual(after);
+      for (const late of [put('c', 'z', 0), put('c', 'z', 2), remove('c', 2), remove('none', 1), put('none', 'z', 1)]) {
+        const refused = documents.change([put('a', 'z'), put('d', 'z', 0), remove('c'), late].filter(isOnce));
+        expect(await codeOf(refused)).toBe('version_conflict');
+      }
+      expect(await all()).toEqual(after);
+      const racing = ['x', 'y', 'z'].map((by) => codeOf(documents.change([put('a', by, 2), put(by, by, 0)])));
+      expect((await Promise.all(racing)).toSorted()).toEqual(['ok', 'version_conflict', 'version_conflict']);
+      expect(await all()).toHaveLength(3);
+      await documents.change([]);
+    }));
+
+  it('[VT1] vaults are listed by their workspace, and credentials by their vault', () =>
+    withStore(createStore, async ({ store: { documents } }) => {
+      const both = { workspaceId: 'w1', vaultId: 'vlt_1' };
+      await documents.put({ kind: 'vault', id: 'vlt_1', data: both });
+      await documents.put({ kind: 'vault', id: 'vlt_2', data: { ...both, workspaceId: 'w2' } });
+      await documents.put({ kind: 'vault_credential', id: 'vcrd_1', data: both });
+      await documents.put({ kind: 'vault_credential', id: 'vcrd_2', data: { ...both, vaultId: 'vlt_2' } });
+      const idsOf = async (kind: 'vault' | 'vault_credential', workspaceId: string) =>
+        (await documents.listOfWorkspace({ kind, workspaceId, limit: 9 })).map(({ id }) => id);
+      expect(await idsOf('vault', 'w1')).toEqual(['vlt_1']);
+      expect([await idsOf('vault_credential', 'vlt_1'), await idsOf('vault_credential', 'w1')]).toEqual([
+        ['vcrd_1'],
+        [],
+      ]);
+    }));
+
   it('[T29] the store has a clock', () =>
     withStore(createStore, async ({ store, clock }) => {
       clock.advance(7);
@@ -166,4 +216,9 @@ async function read(store: Store, id: string): Promise<Uint8Array[]> {
   const parts: Uint8Array[] = [];
   for await (const part of store.blobs.read(id)) parts.push(part);
   return parts;
+}
+
+/** A document may be in one list of changes only once: the last one of each id, which is the one under test. */
+function isOnce({ id }: { id: string }, index: number, all: readonly { id: string }[]): boolean {
+  return all.findLastIndex((each) => each.id === id) === index;
 }

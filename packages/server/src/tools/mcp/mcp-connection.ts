@@ -1,5 +1,6 @@
 import { untilAborted } from '../../base/until-aborted.ts';
 import type { Clock } from '../../base/clock.ts';
+import type { McpAuthorization } from '../../base/outgoing-http.ts';
 import { ignoringFailure } from '../../base/in-background.ts';
 import type { Json } from '../../base/json/json.ts';
 import type { ToolResult } from '../tool.ts';
@@ -24,6 +25,8 @@ export type McpHeaders = (server: McpServer) => Promise<Readonly<Record<string, 
 export interface McpConnectionOptions extends AddressRules {
   readonly server: McpServer;
   readonly headers: McpHeaders;
+  /** The credentials of the session. */
+  readonly authorization?: McpAuthorization | undefined;
   readonly clock: Clock;
   readonly limits: ToolLimits;
   readonly slots: ConnectionSlots;
@@ -35,7 +38,7 @@ export class McpConnection {
   /** There, or on its way. */
   #link: Promise<Link> | undefined;
   /** A failed server is not tried again for a while: every turn lists tools, and each would wait for it. */
-  #failure: { readonly problem: ToolProblem; readonly atMs: number } | undefined;
+  #failure: { readonly problem: ToolProblem; readonly atMs: number; readonly version: string | undefined } | undefined;
   /** Broken or replaced: only calls that have begun may still use it. */
   readonly #retired = new Set<Link>();
   readonly #closing = new AbortController();
@@ -47,8 +50,12 @@ export class McpConnection {
   /** What the server can do, or why that is not known. */
   async listTools(): Promise<{ tools: readonly McpTool[] } | { problem: ToolProblem }> {
     const { clock, limits } = this.#options;
-    if (this.#failure !== undefined && clock.steady() - this.#failure.atMs < limits.mcpRetryMs) {
-      return { problem: this.#failure.problem };
+    const failure = this.#failure;
+    if (failure !== undefined && clock.steady() - failure.atMs < limits.mcpRetryMs) {
+      // A credential that was changed in the meantime is tried at once.
+      const isSame =
+        failure.problem.type !== 'mcp_authentication_failed' || failure.version === (await this.#version());
+      if (isSame) return { problem: failure.problem };
     }
     const link = this.#connect();
     try {
@@ -58,7 +65,7 @@ export class McpConnection {
     } catch (error) {
       await this.#disconnect(link);
       const problem = toProblem(this.#options.server, error);
-      this.#failure = { problem, atMs: clock.steady() };
+      this.#failure = { problem, atMs: clock.steady(), version: await this.#version() };
       return { problem };
     }
   }
@@ -79,6 +86,12 @@ export class McpConnection {
     this.#link = undefined;
     const links = [...this.#retired, await link?.catch(() => undefined)];
     await Promise.all(links.map(async (each) => await each?.close()));
+  }
+
+  /** Undefined also where it cannot be found out: the request itself reports why. */
+  async #version(): Promise<string | undefined> {
+    const { authorization, server } = this.#options;
+    return await authorization?.version(server.url).catch(() => undefined);
   }
 
   async #tryCall(

@@ -3,7 +3,14 @@ import { setMaxListeners } from 'node:events';
 import type { Clock } from '../../base/clock.ts';
 import { HeldBytes } from '../../base/held-bytes.ts';
 import { ignoringFailure } from '../../base/in-background.ts';
-import { type IncomingAnswer, openConnections } from '../../base/outgoing-http.ts';
+import {
+  dropBody,
+  type IncomingAnswer,
+  type McpAuthorization,
+  openConnections,
+  type OutgoingRequest,
+} from '../../base/outgoing-http.ts';
+import { untilAborted } from '../../base/until-aborted.ts';
 import type { ToolLimits } from '../tool-limits.ts';
 import type { AddressRules } from '../network/find-addresses.ts';
 import { Exchange, type ExchangeOptions, late } from './exchange.ts';
@@ -15,6 +22,9 @@ import { type MessageKind, toResponse } from './to-response.ts';
 export interface McpFetchOptions extends AddressRules {
   readonly limits: ToolLimits;
   readonly clock: Pick<Clock, 'steady'>;
+  /** The address that credentials are for. No other one gets them, wherever a server may point to. */
+  readonly serverUrl: string;
+  readonly authorization?: McpAuthorization | undefined;
   /** The stream of notifications broke a rule: the connection must not be used any more. */
   readonly onFault: (fault: McpFault) => void;
 }
@@ -106,7 +116,7 @@ export function createMcpFetch(options: McpFetchOptions): McpFetch {
         signal: life.signal,
         connectMs,
       };
-      const incoming = await openRequest(connections, request, options);
+      const incoming = await send(request);
       incoming.on('close', () => life.settle());
       if (kind === 'stream') clearTimeout(patience);
       return toResponse(incoming, kind, (form, isRefusal) => {
@@ -120,6 +130,24 @@ export function createMcpFetch(options: McpFetchOptions): McpFetch {
       life.end();
       throw reason instanceof McpFault ? reason : toFault(error);
     }
+  }
+
+  /** With the credential of this moment; after a 401 once more with another one, if there is one by then. */
+  async function send(request: OutgoingRequest): Promise<IncomingAnswer> {
+    const { authorization, serverUrl } = options;
+    const isForIt = authorization !== undefined && request.url.href === new URL(serverUrl).href;
+    const header = isForIt ? await untilAborted(authorization.find(serverUrl), request.signal) : undefined;
+    const first = await sendWith(request, header);
+    if (!isForIt || first.statusCode !== 401 || header === undefined) return first;
+    const second = await untilAborted(authorization.find(serverUrl, header), request.signal);
+    if (second === undefined) return first;
+    dropBody(first);
+    return await sendWith(request, second);
+  }
+
+  async function sendWith(request: OutgoingRequest, header: string | undefined): Promise<IncomingAnswer> {
+    const headers = { ...request.headers, ...(header === undefined ? {} : { authorization: header }) };
+    return await openRequest(connections, { ...request, headers }, options);
   }
 
   /** One request, from its beginning until nothing of its answer can come any more. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import type { McpAuthorization } from '../../base/outgoing-http.ts';
 import { ignoringFailure } from '../../base/in-background.ts';
 import type { JsonObject } from '../../base/json/json.ts';
 import type { LimitOutput } from '../limit-output.ts';
@@ -15,6 +16,7 @@ import { toFreeName } from './to-free-name.ts';
 
 export interface McpToolsOptions extends AddressRules {
   readonly headers?: McpHeaders | undefined;
+  readonly authorization?: McpAuthorization | undefined;
   readonly clock: Clock;
   readonly limits: ToolLimits;
   readonly slots: ConnectionSlots;

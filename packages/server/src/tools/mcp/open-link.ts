@@ -1,5 +1,6 @@
 import { Client, type JsonSchemaValidator, type jsonSchemaValidator } from '@modelcontextprotocol/client';
 import type { Clock } from '../../base/clock.ts';
+import type { McpAuthorization } from '../../base/outgoing-http.ts';
 import type { Json } from '../../base/json/json.ts';
 import type { ToolResult } from '../tool.ts';
 import { ToolFailure } from '../tool-failure.ts';
@@ -20,6 +21,8 @@ export interface OpenLinkOptions extends AddressRules {
   readonly url: string;
   /** What to send along with each request. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The credential of each request. */
+  readonly authorization?: McpAuthorization | undefined;
   readonly clock: Pick<Clock, 'steady'>;
   readonly limits: ToolLimits;
   /** Shared by all sessions of a server. */
@@ -53,6 +56,7 @@ export async function openLink({ slots, ...options }: OpenLinkOptions): Promise<
 async function connect({
   url,
   headers,
+  authorization,
   clock,
   limits,
   signal,
@@ -61,7 +65,8 @@ async function connect({
   if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
     throw new ToolFailure(`${url} is not an address of a server: use http: or https:`);
   }
-  const fetch = createMcpFetch({ ...rules, limits, clock, onFault: (found) => (fault ??= found) });
+  const onFault = (found: McpFault) => (fault ??= found);
+  const fetch = createMcpFetch({ ...rules, limits, clock, serverUrl: url, authorization, onFault });
   const retries = createStreamRetries({ limits, clock, isInExchange: () => fetch.current() !== undefined });
   const reconnectionScheduler = (reconnect: () => void, askedMs: number) => retries.schedule(reconnect, askedMs);
   const transport = new McpTransport({ url: new URL(url), headers, fetch, reconnectionScheduler });

@@ -1,5 +1,6 @@
 import type { Networking } from '@fleetloom/protocol/managed-agents';
 import { type Clock, systemClock } from '../../base/clock.ts';
+import type { McpAuthorization } from '../../base/outgoing-http.ts';
 import type { JsonObject } from '../../base/json/json.ts';
 import { type FindProgram, findProgram as findOnPath } from '../find-program.ts';
 import { createHostLauncher, type HostMounts } from '../host/server/host-launch.ts';
@@ -49,6 +50,8 @@ export interface ToolboxOptions {
   readonly allowedPrivateHosts?: readonly string[] | undefined;
   /** What to send along to MCP servers, such as `authorization`. */
   readonly mcpHeaders?: McpHeaders | undefined;
+  /** The credentials of the session for its MCP servers, which are read again for each request. */
+  readonly mcpAuthorization?: McpAuthorization | undefined;
   readonly clock?: Clock | undefined;
   readonly limits?: Partial<ToolLimits> | undefined;
   readonly findProgram?: FindProgram | undefined;
@@ -96,6 +99,7 @@ export function createToolbox(options: ToolboxOptions = {}): Toolbox {
   }));
   const mcp = createMcpTools({
     headers: options.mcpHeaders,
+    authorization: options.mcpAuthorization,
     clock,
     limits,
     slots: options.mcpSlots ?? new ConnectionSlots(),

@@ -18,7 +18,7 @@ export function toSession(record: SessionRecord, now: number): Session {
     // The server lets only texts in.
     metadata: data.metadata as Readonly<Record<string, string>>,
     resources: [],
-    vault_ids: [],
+    vault_ids: data.vault_ids ?? [],
     outcome_evaluations: [],
     budget: toWireBudget(data.budget),
     stats: { active_seconds: data.thread_active_ms / 1_000, duration_seconds: (end - record.createdAt) / 1_000 },

@@ -1,5 +1,6 @@
 import { baseLimits } from '../../base/limits.ts';
 import type { JsonObject } from '../../base/json/json.ts';
+import type { DocumentRecord } from '../../store/records.ts';
 import type { Store } from '../../store/store.ts';
 import { isStoreError } from '../../store/store-errors.ts';
 
@@ -50,3 +51,8 @@ export function createRepositoryTokens(
 
 /** The kind of their documents, whose ids are those of sessions. */
 export const REPOSITORY_TOKENS = 'repository_tokens';
+
+/** The sealed fields of such a document, with the names that they were sealed with. */
+export function listSealedTokens({ id, data }: DocumentRecord): readonly { field: string; names: readonly string[] }[] {
+  return Object.keys(data).map((resourceId) => ({ field: resourceId, names: [id, resourceId] }));
+}

@@ -14,6 +14,7 @@ export function openAcp(host: ProgramHost): ProgramEngine {
     directory: host.directory,
     sandbox: isUnsandboxed ? 'none' : host.openSandbox,
     openMounts: host.openMounts,
+    openAuthorization: host.openAuthorization,
     openNetwork: (networking) => host.openNetwork(networking, []),
     upstream: usesOwnLogin ? null : toMessagesUpstream(host),
     remover: host.remover,

@@ -15,6 +15,7 @@ export function openClaudeCode(host: ProgramHost): ProgramEngine {
     usesOwnLogin,
     sandbox: isUnsandboxed ? 'none' : host.openSandbox,
     openMounts: host.openMounts,
+    openAuthorization: host.openAuthorization,
     openNetwork: (networking) => host.openNetwork(networking, loginHosts),
     upstream: usesOwnLogin
       ? toLoginUpstream(loginBaseURL ?? host.models?.baseURL, choice.environment)

@@ -15,6 +15,7 @@ export function openCodex(host: ProgramHost): ProgramEngine {
     environment,
     sandbox: isUnsandboxed ? 'none' : host.openSandbox,
     openMounts: host.openMounts,
+    openAuthorization: host.openAuthorization,
     openNetwork: (networking) => host.openNetwork(networking, loginHosts),
     upstream: usesOwnLogin ? null : toModelUpstream(host.handleScripted, environment),
     remover: host.remover,

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Networking } from '@fleetloom/protocol/managed-agents';
 import { openSocketDirectory, type SocketDirectory } from '../../../base/files/open-socket-directory.ts';
 import type { TreeRemover } from '../../../base/files/remove-tree.ts';
+import type { McpAuthorization } from '../../../base/outgoing-http.ts';
 import { inBackground } from '../../../base/in-background.ts';
 import { type Schedule, systemSchedule } from '../../../base/schedule.ts';
 import { type Gateway, type GatewaySession, type GatewaySessionOptions, openGateway } from '../gateway/gateway.ts';
@@ -31,6 +32,8 @@ export interface EngineOptions {
   readonly openMounts?: ((sessionId: string) => Promise<SandboxMounts>) | undefined;
   /** What a session lets its program reach besides the model. */
   readonly openNetwork: (networking: Networking | undefined) => ProgramNetwork;
+  /** The credentials of a session with vaults for its MCP servers. They never reach the program. */
+  readonly openAuthorization?: ((sessionId: string) => McpAuthorization) | undefined;
   /** Removes the files of programs of deleted sessions. */
   readonly remover: Pick<TreeRemover, 'discard'>;
   readonly schedule?: Schedule | undefined;
@@ -176,10 +179,12 @@ export function createProgramEngine<Installed extends StartedProgram>(
   }
 
   async function openPassage(asked: ProgramOptions, about: PassageOptions): Promise<GatewaySession> {
-    const { agent, members, networking } = asked;
+    const { agent, members, networking, hasVaults = false } = asked;
     const way = await openGatewayOnce();
     const mcpServers = listMcpServers([agent, ...members]);
-    return await way.open({ mcpServers, network: options.openNetwork(networking), onEvent: () => {}, ...about });
+    const authorization = hasVaults ? options.openAuthorization?.(asked.sessionId) : undefined;
+    const network = options.openNetwork(networking);
+    return await way.open({ mcpServers, network, authorization, onEvent: () => {}, ...about });
   }
 
   async function startWith(

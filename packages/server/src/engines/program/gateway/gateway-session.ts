@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { McpAuthorization } from '../../../base/outgoing-http.ts';
 import type { GatewayEvent } from './events.ts';
 import { createForwarder, modelPaths, type ModelWire } from './forwarder.ts';
 import { createMcpForwarder, type McpServer } from './mcp-forwarder.ts';
@@ -17,6 +18,8 @@ export interface SessionOptions {
   /** Answers requests to an MCP server of this process, at {@link SERVED_PATH}. */
   readonly serve?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   readonly mcpServers: readonly McpServer[];
+  /** Adds credentials to requests to MCP servers. */
+  readonly authorization?: McpAuthorization | undefined;
   readonly network: ProgramNetwork;
   /** Whether it may ask for connections to other hosts: it has no other way to them. */
   readonly hasTunnels: boolean;
@@ -39,9 +42,10 @@ export interface SessionRequests {
 /** Handles the requests of one session's program. */
 export function createSessionRequests(options: SessionOptions): SessionRequests {
   const { upstream, wire = 'messages', serve, mcpServers: servers, network, hasTunnels, onProblem } = options;
+  const { authorization } = options;
   const paths = modelPaths[wire];
   const forwarder = upstream === null ? undefined : createForwarder({ ...options, upstream });
-  const mcp = createMcpForwarder({ servers, network, onProblem });
+  const mcp = createMcpForwarder({ servers, network, authorization, onProblem });
   const tunnels = createTunnels(network);
   return {
     handle: (request, response, target) => {

@@ -23,7 +23,7 @@ import { refuse } from './tunnels.ts';
 /** Options of the gateway for one session. */
 export type GatewaySessionOptions = Pick<
   SessionOptions,
-  'upstream' | 'wire' | 'serve' | 'mcpServers' | 'network' | 'onEvent'
+  'upstream' | 'wire' | 'serve' | 'mcpServers' | 'network' | 'authorization' | 'onEvent'
 >;
 
 /** The gateway as one session's program reaches it. */

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { dropBody, type McpAuthorization } from '../../../base/outgoing-http.ts';
 import { programLimits } from '../limits.ts';
 import type { ProgramNetwork } from '../program-network.ts';
 import { refuseLargeBody } from './refuse-large-body.ts';
@@ -12,6 +14,8 @@ import { watchHangUp } from './watch-hang-up.ts';
 export interface McpForwarderOptions {
   readonly servers: readonly McpServer[];
   readonly network: ProgramNetwork;
+  /** The credentials of the session, in place of whatever the program sends. */
+  readonly authorization?: McpAuthorization | undefined;
   readonly onProblem: (problem: unknown) => void;
 }
 
@@ -33,7 +37,7 @@ export interface McpForwarder {
 }
 
 /** Forwards the requests of a program to its MCP servers. */
-export function createMcpForwarder({ servers, network, onProblem }: McpForwarderOptions): McpForwarder {
+export function createMcpForwarder({ servers, network, authorization, onProblem }: McpForwarderOptions): McpForwarder {
   const byPath = new Map(servers.map((server, at) => [`/mcp/${at}`, server]));
   const transports = new Map<string, Transport>();
   const problems = new Map<string, string>();
@@ -80,15 +84,26 @@ export function createMcpForwarder({ servers, network, onProblem }: McpForwarder
       if (addresses === undefined) return sendProblem(request, response, 502, problems.get(name) ?? '');
       const hasBody = request.method === 'POST';
       if (!hasBody) request.resume();
-      const answer = await transportOf(url).send({
-        method: request.method ?? 'GET',
-        path: `${url.pathname}${url.search}`,
-        headers: toMcpHeaders(request.rawHeaders, url, hasBody),
-        body: hasBody ? request : null,
-        bodyBytesMax: programLimits.gatewayRequestBytesMax,
-        signal,
-        addresses,
-      });
+      const { gatewayRequestBytesMax: bodyBytesMax } = programLimits;
+      // A request that may have to be sent again is held until it is answered.
+      const held = authorization === undefined || !hasBody ? undefined : await readBody(request, bodyBytesMax);
+      const send = async (header: string | undefined) =>
+        await transportOf(url).send({
+          method: request.method ?? 'GET',
+          path: `${url.pathname}${url.search}`,
+          headers: toMcpHeaders(request.rawHeaders, url, hasBody, header),
+          body: !hasBody ? null : held === undefined ? request : Readable.from(held, { objectMode: false }),
+          bodyBytesMax,
+          signal,
+          addresses,
+        });
+      const header = await authorization?.find(text);
+      const first = await send(header);
+      const second =
+        first.statusCode === 401 && header !== undefined ? await authorization?.find(text, header) : header;
+      const isAgain = second !== undefined && second !== header;
+      if (isAgain) dropBody(first);
+      const answer = isAgain ? await send(second) : first;
       problems.delete(name);
       response.writeHead(answer.statusCode ?? 502, answer.statusMessage, toDownstreamHeaders(answer.rawHeaders));
       response.flushHeaders();
@@ -120,6 +135,17 @@ export function createMcpForwarder({ servers, network, onProblem }: McpForwarder
     problems.set(name, toMessage(error));
     sendProblem(request, response, 502, `The MCP server ${name} cannot be reached: ${toMessage(error)}`);
   }
+}
+
+async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > bytesMax) throw new BodyTooLarge();
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
 }
 
 const METHODS = new Set(['GET', 'POST', 'DELETE']);

@@ -22,10 +22,19 @@ export function toUpstreamHeaders(raw: readonly string[], upstream: Upstream): s
 }
 
 /** The headers that a request to an MCP server goes up with. */
-export function toMcpHeaders(raw: readonly string[], { host }: URL, hasBody: boolean): string[] {
-  // A length without a body would be waited for, and a body without one would be taken for the next request.
-  const kept = keepForwarded(raw).filter(([name]) => hasBody || name.toLowerCase() !== 'content-length');
-  return [...kept.flat(), 'host', host];
+export function toMcpHeaders(
+  raw: readonly string[],
+  { host }: URL,
+  hasBody: boolean,
+  authorization?: string,
+): string[] {
+  const dropped = new Set([
+    // A length without a body would be waited for, and a body without one would be taken for the next request.
+    ...(hasBody ? [] : ['content-length']),
+    ...(authorization === undefined ? [] : credentialHeaders),
+  ]);
+  const kept = keepForwarded(raw).filter(([name]) => !dropped.has(name.toLowerCase()));
+  return [...kept.flat(), 'host', host, ...(authorization === undefined ? [] : ['authorization', authorization])];
 }
 
 /** The headers that an answer comes down with, as they were, spelling and order included. */

@@ -22,12 +22,21 @@ export async function findPlace(choice: SandboxChoice): Promise<ProgramPlace> {
   return { type: 'unavailable', reason: `${state.reason}, and programs run in a sandbox: ${INSTALL}` };
 }
 
-/** Without a sandbox a program cannot be limited to some hosts: a limit that cannot be enforced prevents the start. */
-export function whyUnenforceable({ networking, settings }: ProgramOptions, isSandboxed: boolean): string | null {
+/**
+ * Without a sandbox a program cannot be limited to some hosts, and can read what this server stores: what cannot be enforced prevents
+ * the start.
+ */
+export function whyUnenforceable(asked: ProgramOptions, isSandboxed: boolean): string | null {
+  const { networking, settings, hasVaults = false } = asked;
   if (isSandboxed && settings === 'user') return 'a program in the sandbox does not see the settings of the operator';
+  if (!isSandboxed && hasVaults) return NO_VAULTS;
   if (isSandboxed || networking?.type !== 'limited') return null;
   return 'without a sandbox it cannot be kept to the hosts that this environment allows: use one with unrestricted networking, or the sandbox';
 }
+
+/** Why a program without a sandbox does not start in a session with vaults. */
+export const NO_VAULTS =
+  'without a sandbox a program could read the secrets of the vaults of this session: use the sandbox, or a session without vaults';
 
 /** Why a program without a sandbox does not start in a workspace that is read-only. */
 export const READ_ONLY =

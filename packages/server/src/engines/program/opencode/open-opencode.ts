@@ -13,6 +13,7 @@ export function openOpencode(host: ProgramHost): ProgramEngine {
     directory: host.directory,
     sandbox: isUnsandboxed ? 'none' : host.openSandbox,
     openMounts: host.openMounts,
+    openAuthorization: host.openAuthorization,
     openNetwork: (networking) => host.openNetwork(networking, []),
     upstream: toMessagesUpstream(host),
     remover: host.remover,

@@ -21,6 +21,7 @@ export function toSessionData(state: SessionState): SessionData {
       inbox.filter(({ type }) => type !== 'letter').map(({ id }) => id),
     ),
     content_bytes: contentBytesOf(state),
+    ...(state.created.vault_ids === undefined ? {} : { vault_ids: state.created.vault_ids }),
     ...(state.created.is_read_only === true ? { is_read_only: true } : {}),
   };
 }

@@ -33,6 +33,7 @@ export async function startProgram(
 ): Promise<Program> {
   const { engine, state } = place;
   const { networking, type } = state.created.environment;
+  const hasVaults = state.created.vault_ids !== undefined;
   if (type === 'self_hosted') return toEndedProgram(ELSEWHERE, 'program_unavailable');
   const directory = await openDirectory(place, root);
   const { resume, startOptions } = readStart();
@@ -42,6 +43,7 @@ export async function startProgram(
     ...toProgramDefinition(state, root),
     directory,
     networking,
+    hasVaults,
     depthMax: Math.max(0, (depth ?? state.created.depth_max) - root.depth),
     settings,
     known: resume === null ? [] : listKnown(state, root),

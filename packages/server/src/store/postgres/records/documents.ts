@@ -6,6 +6,7 @@ import type { Schema } from '../../sql/schema.ts';
 import type { Store } from '../../store.ts';
 import { storeError } from '../../store-errors.ts';
 import { type Build, firstRow, pageRows } from '../build.ts';
+import type { Connection } from '../connection.ts';
 import type { Database } from '../database.ts';
 
 export function createDocuments(database: Database, build: Build): Store['documents'] {
@@ -18,14 +19,22 @@ export function createDocuments(database: Database, build: Build): Store['docume
       return rows.map(toDocument);
     },
 
-    put: async ({ kind, id, data, ifRevision }) => {
-      const sql = ifRevision === undefined ? PUT : ifRevision === 0 ? CREATE : UPDATE;
-      const values = [kind, id, JSON.stringify(data), ...(sql === UPDATE ? [ifRevision] : [])];
-      const { rows } = await database.write<Schema['documents']>(sql, values);
-      if (rows[0] !== undefined) return toDocument(rows[0]);
-      const name = `${kind} ${id}`;
-      checkVersion(name, ifRevision, (await get(kind, id))?.revision ?? 0);
-      throw storeError('version_conflict', `${name} was changed at the same moment`);
+    put: async (document) => {
+      const { rows } = await database.write<Schema['documents']>(...toPut(document));
+      return rows[0] === undefined ? await refuse(database, document) : toDocument(rows[0]);
+    },
+
+    change: async (changes) => {
+      // In one order for all callers, so that two of them never wait for each other.
+      const sorted = changes.toSorted((a, b) => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1));
+      await database.transaction(async (connection) => {
+        for (const change of sorted) {
+          const { count } = await connection.query(...(change.type === 'put' ? toPut(change) : toDelete(change)));
+          if (count === 0 && (change.type === 'put' || change.ifRevision !== undefined)) {
+            await refuse(connection, change);
+          }
+        }
+      });
     },
 
     list: async (request) => {
@@ -41,15 +50,34 @@ export function createDocuments(database: Database, build: Build): Store['docume
       Number((await firstRow(database, countDocumentsOfWorkspace(build, kind, workspaceId, max)))!.count),
 
     delete: async (kind, id) => {
-      await database.write('DELETE FROM ~documents WHERE kind = $1 AND id = $2', [kind, id]);
+      await database.write(...toDelete({ kind, id }));
     },
   };
 
-  async function get(kind: string, id: string) {
-    const row = await firstRow(database, findDocument(build, kind, id));
+  async function get(kind: string, id: string, on: Connection | Database = database) {
+    const row = await firstRow(on, findDocument(build, kind, id));
     return row && toDocument(row);
   }
+
+  async function refuse(on: Connection | Database, { kind, id, ifRevision }: Omit<Put, 'data'>): Promise<never> {
+    const name = `${kind} ${id}`;
+    checkVersion(name, ifRevision, (await get(kind, id, on))?.revision ?? 0);
+    throw storeError('version_conflict', `${name} was changed at the same moment`);
+  }
 }
+
+type Put = Parameters<Store['documents']['put']>[0];
+
+function toPut({ kind, id, data, ifRevision }: Put): [sql: string, values: readonly unknown[]] {
+  const sql = ifRevision === undefined ? PUT : ifRevision === 0 ? CREATE : UPDATE;
+  return [sql, [kind, id, JSON.stringify(data), ...(sql === UPDATE ? [ifRevision] : [])]];
+}
+
+function toDelete({ kind, id, ifRevision }: Omit<Put, 'data'>): [sql: string, values: readonly unknown[]] {
+  return ifRevision === undefined ? [DELETE, [kind, id]] : [`${DELETE} AND revision = $3`, [kind, id, ifRevision]];
+}
+
+const DELETE = 'DELETE FROM ~documents WHERE kind = $1 AND id = $2';
 
 const GET_ALL = 'SELECT * FROM ~documents WHERE kind = $1 AND id = ANY ($2)';
 const INSERT = 'INSERT INTO ~documents AS d (kind, id, revision, updated_at, data) VALUES ($1, $2, 1, @now, $3)';

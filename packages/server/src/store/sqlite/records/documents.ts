@@ -15,17 +15,18 @@ export function createDocuments(database: Database, clock: Clock): Store['docume
     // Each is a look into the same process: together they would be no faster.
     getAll: async (kind, ids) => [...new Set(ids)].flatMap((id) => get(kind, id) ?? []),
 
-    put: async ({ kind, id, data, ifRevision }) =>
+    put: async (document) =>
       database.transaction(() => {
-        const before = get(kind, id)?.revision ?? 0;
-        checkVersion(`${kind} ${id}`, ifRevision, before);
-        const columns = { revision: before + 1, updated_at: clock.now(), data: JSON.stringify(data) };
-        const insert = build.insertInto('documents').values({ kind, id, ...columns });
-        runQuery(
-          database,
-          insert.onConflict((conflict) => conflict.columns(['kind', 'id']).doUpdateSet(columns)),
-        );
-        return get(kind, id)!;
+        put(document);
+        return get(document.kind, document.id)!;
+      }),
+
+    change: async (changes) =>
+      database.transaction(() => {
+        for (const change of changes) {
+          if (change.type === 'put') put(change);
+          else remove(change);
+        }
       }),
 
     list: async (request) => {
@@ -40,10 +41,24 @@ export function createDocuments(database: Database, clock: Clock): Store['docume
     countOfWorkspace: async ({ kind, workspaceId, max }) =>
       Number(firstRow(database, countDocumentsOfWorkspace(build, kind, workspaceId, max))!.count),
 
-    delete: async (kind, id) => {
-      runQuery(database, build.deleteFrom('documents').where('kind', '=', kind).where('id', '=', id));
-    },
+    delete: async (kind, id) => remove({ kind, id }),
   };
+
+  function put({ kind, id, data, ifRevision }: Parameters<Store['documents']['put']>[0]): void {
+    const before = get(kind, id)?.revision ?? 0;
+    checkVersion(`${kind} ${id}`, ifRevision, before);
+    const columns = { revision: before + 1, updated_at: clock.now(), data: JSON.stringify(data) };
+    const insert = build.insertInto('documents').values({ kind, id, ...columns });
+    runQuery(
+      database,
+      insert.onConflict((conflict) => conflict.columns(['kind', 'id']).doUpdateSet(columns)),
+    );
+  }
+
+  function remove({ kind, id, ifRevision }: { kind: string; id: string; ifRevision?: number }): void {
+    if (ifRevision !== undefined) checkVersion(`${kind} ${id}`, ifRevision, get(kind, id)?.revision ?? 0);
+    runQuery(database, build.deleteFrom('documents').where('kind', '=', kind).where('id', '=', id));
+  }
 
   function get(kind: string, id: string): DocumentRecord | undefined {
     const row = firstRow(database, findDocument(build, kind, id));

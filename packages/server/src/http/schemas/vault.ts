@@ -1,0 +1,216 @@
+import { z } from 'zod';
+import { baseLimits } from '../../base/limits.ts';
+import { storeLimits } from '../../store/limits.ts';
+import { vaultLimits } from '../../vaults/limits.ts';
+import { httpLimits } from '../limits.ts';
+import { pageQuery } from '../paging/paging.ts';
+import { moment } from './common.ts';
+
+/** Databases cannot look into JSON with this character. */
+const withoutNul = /^[^\0]*$/u;
+const displayName = z.string().min(1).max(vaultLimits.displayNameCharsMax).regex(withoutNul);
+/** An update can clear it, and the route says what the empty text is. */
+const displayNameUpdate = z.string().max(vaultLimits.displayNameCharsMax).regex(withoutNul);
+const metadataKey = z.string().min(1).max(httpLimits.metadataKeyCharsMax).regex(withoutNul);
+const metadataValue = z.string().max(httpLimits.metadataValueCharsMax).regex(withoutNul);
+const metadata = z.record(metadataKey, metadataValue);
+const metadataPatch = z.record(metadataKey, metadataValue.nullable()).nullable();
+const url = z.string().min(1).max(vaultLimits.urlCharsMax).regex(withoutNul);
+const oauthText = z.string().max(vaultLimits.oauthTextCharsMax).regex(withoutNul);
+const clientId = oauthText.min(1);
+/** Its length and characters are checked where nothing of it gets into a message. */
+const secret = z.string();
+
+/** The body of `POST /v1/vaults`. */
+export const vaultCreateBody = z.strictObject({ display_name: displayName, metadata: metadata.exactOptional() });
+
+/** The body of `POST /v1/vaults/{vault_id}`. */
+export const vaultUpdateBody = z.strictObject({
+  display_name: displayName.nullable().exactOptional(),
+  metadata: metadataPatch.exactOptional(),
+});
+
+/** The query of lists of vaults and credentials. */
+export const vaultListQuery = z.strictObject({
+  ...pageQuery({ max: storeLimits.recordPageItemsMax, normally: httpLimits.recordPageItemsDefault }),
+  include_archived: z.boolean().default(false),
+});
+
+const networking = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('unrestricted') }),
+  z.strictObject({
+    type: z.literal('limited'),
+    allowed_hosts: z.array(z.string().min(1).max(baseLimits.nameCharsMax)).min(1).max(vaultLimits.allowedHostsMax),
+  }),
+]);
+const location = z.strictObject({ header: z.boolean().exactOptional(), body: z.boolean().exactOptional() });
+
+const refreshParams = z.strictObject({
+  client_id: clientId,
+  refresh_token: secret,
+  token_endpoint: url,
+  token_endpoint_auth: z.discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('none') }),
+    z.strictObject({ type: z.literal('client_secret_basic'), client_secret: secret }),
+    z.strictObject({ type: z.literal('client_secret_post'), client_secret: secret }),
+  ]),
+  resource: oauthText.nullable().exactOptional(),
+  scope: oauthText.nullable().exactOptional(),
+});
+
+const authParams = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('static_bearer'), mcp_server_url: url, token: secret }),
+  z.strictObject({
+    type: z.literal('mcp_oauth'),
+    mcp_server_url: url,
+    access_token: secret,
+    expires_at: moment.nullable().exactOptional(),
+    refresh: refreshParams.nullable().exactOptional(),
+  }),
+  z.strictObject({
+    type: z.literal('environment_variable'),
+    secret_name: z.string(),
+    secret_value: secret,
+    networking,
+    injection_location: location.exactOptional(),
+  }),
+]);
+
+/** The body of `POST /v1/vaults/{vault_id}/credentials`. */
+export const credentialCreateBody = z.strictObject({
+  auth: authParams,
+  display_name: displayName.nullable().exactOptional(),
+  metadata: metadata.exactOptional(),
+});
+
+const secretUpdate = secret.nullable().exactOptional();
+const authUpdate = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('static_bearer'), token: secretUpdate }),
+  z.strictObject({
+    type: z.literal('mcp_oauth'),
+    access_token: secretUpdate,
+    expires_at: moment.nullable().exactOptional(),
+    refresh: z
+      .strictObject({
+        refresh_token: secretUpdate,
+        scope: oauthText.nullable().exactOptional(),
+        token_endpoint_auth: z
+          .strictObject({
+            type: z.enum(['client_secret_basic', 'client_secret_post']),
+            client_secret: secretUpdate,
+          })
+          .exactOptional(),
+      })
+      .nullable()
+      .exactOptional(),
+  }),
+  z.strictObject({
+    type: z.literal('environment_variable'),
+    secret_value: secretUpdate,
+    networking: networking.nullable().exactOptional(),
+    injection_location: location.exactOptional(),
+  }),
+]);
+
+/** The body of `POST /v1/vaults/{vault_id}/credentials/{credential_id}`. */
+export const credentialUpdateBody = z.strictObject({
+  auth: authUpdate.exactOptional(),
+  display_name: displayNameUpdate.nullable().exactOptional(),
+  metadata: metadataPatch.exactOptional(),
+});
+
+const dates = { created_at: moment, updated_at: moment, archived_at: moment.nullable() };
+
+/** A vault in responses. */
+export const vault = z
+  .strictObject({
+    type: z.literal('vault'),
+    id: z.string(),
+    display_name: z.string(),
+    metadata: z.record(z.string(), z.string()),
+    ...dates,
+  })
+  .meta({ id: 'Vault' });
+
+const auth = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('static_bearer'), mcp_server_url: z.string() }),
+  z.strictObject({
+    type: z.literal('mcp_oauth'),
+    mcp_server_url: z.string(),
+    expires_at: moment.exactOptional(),
+    refresh: z
+      .strictObject({
+        client_id: z.string(),
+        token_endpoint: z.string(),
+        token_endpoint_auth: z.strictObject({ type: z.enum(['none', 'client_secret_basic', 'client_secret_post']) }),
+        resource: z.string().nullable(),
+        scope: z.string().nullable(),
+      })
+      .nullable(),
+  }),
+  z.strictObject({
+    type: z.literal('environment_variable'),
+    secret_name: z.string(),
+    networking: z.discriminatedUnion('type', [
+      z.strictObject({ type: z.literal('unrestricted') }),
+      z.strictObject({ type: z.literal('limited'), allowed_hosts: z.array(z.string()) }),
+    ]),
+    injection_location: z.strictObject({ header: z.boolean(), body: z.boolean() }),
+  }),
+]);
+
+/** A credential in responses: without its secrets. */
+export const credential = z
+  .strictObject({
+    type: z.literal('vault_credential'),
+    id: z.string(),
+    vault_id: z.string(),
+    display_name: z.string().nullable(),
+    auth,
+    metadata: z.record(z.string(), z.string()),
+    ...dates,
+  })
+  .meta({ id: 'VaultCredential' });
+
+/** The responses to deletions. */
+export const deletedVault = z.strictObject({ type: z.literal('vault_deleted'), id: z.string() });
+export const deletedCredential = z.strictObject({ type: z.literal('vault_credential_deleted'), id: z.string() });
+
+const capturedResponse = z.strictObject({
+  status_code: z.int(),
+  content_type: z.string(),
+  body: z.string(),
+  body_truncated: z.boolean(),
+});
+
+/** The response to `…/mcp_oauth_validate`. */
+export const credentialValidation = z
+  .strictObject({
+    type: z.literal('vault_credential_validation'),
+    credential_id: z.string(),
+    vault_id: z.string(),
+    status: z.enum(['valid', 'invalid', 'unknown']),
+    has_refresh_token: z.boolean(),
+    mcp_probe: z.strictObject({ method: z.string(), http_response: capturedResponse.nullable() }).nullable(),
+    refresh: z
+      .strictObject({
+        status: z.enum(['succeeded', 'failed', 'connect_error', 'no_refresh_token']),
+        http_response: capturedResponse.nullable(),
+      })
+      .nullable(),
+    validated_at: moment,
+  })
+  .meta({ id: 'VaultCredentialValidation' });
+
+/** The master keys of the server and how many stored secrets each has encrypted. */
+export const secretsStatus = z
+  .strictObject({
+    type: z.literal('secrets_status'),
+    /** The key that encrypts; null if there is none. */
+    key_id: z.string().nullable(),
+    keys: z.array(z.strictObject({ id: z.string(), secrets: z.int(), is_known: z.boolean() })),
+    /** Of a step of a rotation: what it encrypted again, and what it could not open. */
+    rewrapped: z.int().exactOptional(),
+    unopened: z.int().exactOptional(),
+  })
+  .meta({ id: 'SecretsStatus' });

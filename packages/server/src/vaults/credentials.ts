@@ -1,0 +1,205 @@
+import { isDeepStrictEqual } from 'node:util';
+import type {
+  DeletedVaultCredential,
+  Page as WirePage,
+  VaultCredential,
+  VaultCredentialCreateParams,
+  VaultCredentialUpdateParams,
+} from '@fleetloom/protocol/managed-agents';
+import type { Clock } from '../base/clock.ts';
+import type { Ids } from '../base/ids.ts';
+import type { DocumentChange, Store } from '../store/store.ts';
+import { createAuth } from './create-auth.ts';
+import { vaultLimits } from './limits.ts';
+import { listDocuments, toDates, type VaultPage } from './list-documents.ts';
+import { checkMetadata, mergeMetadata } from './metadata.ts';
+import { checkVaultOpen, putVault, readVault, toArchived, toCredentialEvent, toDeleted } from './read-vault.ts';
+import type { EventWriter } from '../webhooks/resource-events.ts';
+import { retryConflicts } from './retry-conflicts.ts';
+import type { SecretBox } from './secret-box.ts';
+import {
+  CREDENTIAL,
+  type CredentialPath,
+  noRefresh,
+  type Secrets,
+  type Stored,
+  type StoredCredential,
+  type StoredVault,
+  toStored,
+} from './stored.ts';
+import { updateAuth } from './update-auth.ts';
+import { invalidField, vaultError } from './vault-errors.ts';
+
+/** The credentials of all vaults. No answer contains a secret. */
+export interface Credentials {
+  create(path: Omit<CredentialPath, 'id'>, params: VaultCredentialCreateParams): Promise<VaultCredential>;
+  get(path: CredentialPath): Promise<VaultCredential>;
+  list(path: Omit<CredentialPath, 'id'>, page: VaultPage): Promise<WirePage<VaultCredential>>;
+  update(path: CredentialPath, params: VaultCredentialUpdateParams): Promise<VaultCredential>;
+  /** Erases its secrets in the same commit. A second time changes nothing. */
+  archive(path: CredentialPath): Promise<VaultCredential>;
+  delete(path: CredentialPath): Promise<DeletedVaultCredential>;
+}
+
+export interface CredentialsOptions {
+  readonly store: Pick<Store, 'documents'>;
+  readonly secrets: SecretBox;
+  readonly events: EventWriter;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: Ids;
+}
+
+/** Credentials on a store. */
+export function createCredentials({ store, secrets: box, events, clock, ids }: CredentialsOptions): Credentials {
+  const { documents } = store;
+  return {
+    create: async ({ workspaceId, vaultId }, params) => {
+      const { display_name: displayName = null, metadata = {} } = params;
+      checkMetadata(metadata);
+      const id = ids.next('vcrd');
+      return await retryConflicts(async () => {
+        const vault = await readVault(documents, workspaceId, vaultId);
+        checkVaultOpen(vault);
+        const now = clock.now();
+        const { auth, secrets, key } = createAuth(params.auth, now);
+        checkRoom(vault, key);
+        const dates = { createdAt: now, updatedAt: now, archivedAt: null };
+        const owner = { workspaceId, vaultId };
+        const data = { ...owner, displayName, metadata, auth, ...dates, secretsVersion: 1, refresh: noRefresh };
+        const changes: DocumentChange[] = [
+          putVault(vault, { ...vault.data, active: [...vault.data.active, { id, key }] }),
+          { type: 'put', kind: CREDENTIAL, id, data, ifRevision: 0 },
+          await box.toPut({ workspaceId, vaultId, id }, secrets),
+        ];
+        await commit(changes, [toCredentialEvent('created', vault, id)], now);
+        return toCredential(id, data);
+      });
+    },
+
+    get: async (path) => {
+      const { credential } = await read(path);
+      return toCredential(credential.id, credential.data);
+    },
+
+    list: async ({ workspaceId, vaultId }, page) => {
+      await readVault(documents, workspaceId, vaultId);
+      const of = { kind: CREDENTIAL, workspaceId: vaultId } as const;
+      const found = await listDocuments<StoredCredential>(documents, of, page);
+      return { ...found, data: found.data.map(({ id, data }) => toCredential(id, data)) };
+    },
+
+    update: (path, params) =>
+      retryConflicts(async () => {
+        const { credential } = await read(path);
+        const { id, revision, data: before } = credential;
+        if (before.archivedAt !== null) throw vaultError('credential_archived', `${id} is archived`);
+        const now = clock.now();
+        const changed = params.auth === undefined ? undefined : updateAuth(before.auth, params.auth, now);
+        const secrets = changed?.secrets ?? {};
+        const hasSecrets = Object.keys(secrets).length > 0;
+        checkName(params.display_name);
+        const after: StoredCredential = {
+          ...before,
+          auth: changed?.auth ?? before.auth,
+          displayName: params.display_name === undefined ? before.displayName : params.display_name,
+          metadata: params.metadata == null ? before.metadata : mergeMetadata(before.metadata, params.metadata),
+        };
+        if (!hasSecrets && isDeepStrictEqual(after, before)) return toCredential(id, before);
+        const isNew = hasSecrets || !isDeepStrictEqual(after.auth, before.auth);
+        const data: StoredCredential = {
+          ...after,
+          updatedAt: now,
+          secretsVersion: before.secretsVersion + (hasSecrets ? 1 : 0),
+          // What was refused before may be accepted now.
+          refresh: isNew ? { ...noRefresh, lastAt: before.refresh.lastAt } : before.refresh,
+        };
+        const put: DocumentChange = { type: 'put', kind: CREDENTIAL, id, data, ifRevision: revision };
+        const secretChanges = hasSecrets ? [await withSecrets(path, secrets)] : [];
+        await documents.change([put, ...secretChanges]);
+        return toCredential(id, data);
+      }),
+
+    archive: (path) =>
+      retryConflicts(async () => {
+        const { vault, credential } = await read(path);
+        const { id, data } = credential;
+        if (data.archivedAt !== null) return toCredential(id, data);
+        const now = clock.now();
+        const changes = [withoutKey(vault, id), ...toArchived(credential, now)];
+        await commit(changes, [toCredentialEvent('archived', vault, id)], now);
+        return toCredential(id, { ...data, archivedAt: now, updatedAt: now });
+      }),
+
+    delete: (path) =>
+      retryConflicts(async () => {
+        const { vault, credential } = await read(path);
+        const changes = [withoutKey(vault, credential.id), ...toDeleted(credential.id)];
+        await commit(changes, [toCredentialEvent('deleted', vault, credential.id)], clock.now());
+        return { type: 'vault_credential_deleted', id: credential.id } as const;
+      }),
+  };
+
+  async function read({ workspaceId, vaultId, id }: CredentialPath) {
+    const vault = await readVault(documents, workspaceId, vaultId);
+    return { vault, credential: await readCredential(documents, { workspaceId, vaultId, id }) };
+  }
+
+  /** The secrets that stay, with the new ones. */
+  async function withSecrets(path: CredentialPath, added: Secrets): Promise<DocumentChange> {
+    const known = await box.read(path);
+    return await box.toPut(path, { ...known?.secrets, ...added }, known?.revision ?? 0);
+  }
+
+  async function commit(
+    changes: readonly DocumentChange[],
+    emitted: Parameters<EventWriter['toChanges']>[0],
+    now: number,
+  ): Promise<void> {
+    await documents.change([...changes, ...events.toChanges(emitted, now)]);
+    events.wake();
+  }
+}
+
+/** A credential below the path of its own vault; below any other it does not exist. */
+export async function readCredential(
+  documents: Store['documents'],
+  { workspaceId, vaultId, id }: CredentialPath,
+): Promise<Stored<StoredCredential>> {
+  const document = await documents.get(CREDENTIAL, id);
+  const credential = document && toStored<StoredCredential>(document);
+  const isThere = credential?.data.vaultId === vaultId && credential.data.workspaceId === workspaceId;
+  if (!isThere) throw vaultError('credential_not_found', `${id} does not exist in ${vaultId}`);
+  return credential;
+}
+
+function checkRoom({ id: vaultId, data: { active } }: Stored<StoredVault>, key: string): void {
+  const taken = active.find((each) => each.key === key);
+  if (taken !== undefined) {
+    const what = key.slice(key.indexOf(':') + 1);
+    throw vaultError('credential_key_taken', `${vaultId} has a credential for ${what}: ${taken.id}`);
+  }
+  if (active.length < vaultLimits.credentialsMax) return;
+  throw vaultError('too_many_credentials', `${vaultId} has ${active.length} active credentials`);
+}
+
+/** A name can be cleared, and not be empty. */
+function checkName(name: string | null | undefined): void {
+  if (name === '') throw invalidField('display_name', 'is empty', 'send a name, or null to remove it');
+}
+
+function withoutKey(vault: Stored<StoredVault>, credentialId: string): DocumentChange {
+  return putVault(vault, { ...vault.data, active: vault.data.active.filter(({ id }) => id !== credentialId) });
+}
+
+function toCredential(id: string, data: StoredCredential): VaultCredential {
+  const { vaultId, displayName, auth, metadata } = data;
+  return {
+    type: 'vault_credential',
+    id,
+    vault_id: vaultId,
+    display_name: displayName,
+    auth,
+    metadata,
+    ...toDates(data),
+  };
+}

@@ -1,0 +1,10 @@
+import type { KeyUse, Rewrapped } from '../keys/sealed-rows.ts';
+import type { Sealer } from '../keys/sealer.ts';
+
+/** The master keys of this server and their use, for operators. */
+export interface SecretKeys {
+  current(): Pick<Sealer, 'keyId' | 'keyIds'>;
+  count(): Promise<KeyUse>;
+  /** One step of a rotation. */
+  rewrap(): Promise<Rewrapped>;
+}

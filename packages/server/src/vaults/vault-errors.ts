@@ -1,0 +1,25 @@
+import { requestError } from '../base/request-error.ts';
+import { FleetloomError } from '../base/errors.ts';
+
+/** An error about a vault or credential that the caller can fix. */
+export function vaultError(code: VaultErrorCode, problem: string): FleetloomError {
+  return new FleetloomError({ code, kind: 'caller', problem, advice: codes[code] });
+}
+
+/** A field whose value cannot be used. */
+export function invalidField(field: string, problem: string, advice: string): FleetloomError {
+  return requestError('invalid_request', `${field}: ${problem}`, { advice });
+}
+
+export type VaultErrorCode = keyof typeof codes;
+
+/** Every code with what to do about it. What is not found is a 404 on the wire, a key that is taken a 409, all others are 400. */
+const codes = {
+  vault_not_found: 'check the id, and that it was not deleted',
+  credential_not_found: 'check the id and the vault, and that it was not deleted',
+  vault_archived: 'use another vault, or create a new one',
+  credential_archived: 'create a new credential',
+  credential_key_taken: 'update or archive that credential, or use another vault',
+  too_many_credentials: 'archive credentials that are not needed, or use another vault',
+  oauth_flow_not_found: 'check the id; begin again if it has expired',
+} as const satisfies Record<string, string>;
