@@ -29,6 +29,7 @@ import { createWorkQueue } from './environments/work-queue.ts';
 import { showFiles, showFilesToPrograms } from './files/show-files.ts';
 import { Admission } from './http/connections/admission.ts';
 import { httpLimits } from './http/limits.ts';
+import { createSessionLimits } from './http/routes/key-limits.ts';
 import { createHttpServer } from './http/server/http-server.ts';
 import { checkSecret } from './keys/sealed-secret.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -214,7 +215,7 @@ async function start(
     onProblem: (_, error) => onProblem(error),
   });
   const workQueue = createWorkQueue({ store, clock, ids, workers: storage.workers });
-  const opened = await openAccess({ options, storage, store, clock });
+  const opened = lifetime.add(await openAccess({ options, storage, store, clock, onProblem }), (access) => access.close());
   const { access, keys, firstKey, tokens, dashboard, listWorkspaces } = opened;
   const removeFiles = async (sessionId: string) => {
     await Promise.all([storage.forget(sessionId), programs.forget(sessionId)]);
@@ -264,6 +265,7 @@ async function start(
     allowedHosts: options.allowedHosts,
     connectionsMax: options.connectionsMax,
     connectionsPerAddressMax: options.connectionsPerAddressMax,
+    checkSessionLimits: createSessionLimits(store, storage.resources),
     mounts: [
       {
         name: 'scripted',

@@ -48,6 +48,8 @@ const meanings = {
   wrong_key: { kind: 'caller', advice: 'use a key that this server made and that was not revoked' },
   credential_ended: { kind: 'caller', advice: 'sign in again, or use a key that was not revoked' },
   key_not_allowed: { kind: 'caller', advice: 'use an API key' },
+  scope_missing: { kind: 'caller', advice: 'use a key or a login with this scope' },
+  key_limited: { kind: 'caller', advice: 'use a key without this limit, or ask its operator to create one' },
   push_not_accepted: {
     kind: 'caller',
     advice: 'try again later; if it happens again, remove the device and subscribe again in its browser',

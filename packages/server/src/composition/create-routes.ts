@@ -6,6 +6,7 @@ import type { WorkQueue } from '../environments/work-queue.ts';
 import { createAgentRoutes } from '../http/routes/agents.ts';
 import { createApprovalRuleRoutes } from '../http/routes/rules/approval-rules.ts';
 import type { Dashboard } from '../http/dashboard/dashboard.ts';
+import { createLoginRoutes } from '../http/dashboard/login-routes.ts';
 import { createLoginLinkRoute } from '../http/dashboard/login-link-route.ts';
 import { createEnvironmentKeyRoutes } from '../http/routes/environment-keys.ts';
 import { createEnvironmentRoutes, createResourceCheck } from '../http/routes/environments.ts';
@@ -68,7 +69,7 @@ export interface RouteParts {
   readonly programOf: OpenedPrograms['programOf'];
   readonly checks: Pick<OpenedPrograms, 'checkModel' | 'checkSession' | 'checkOptions' | 'namedEngines'>;
   readonly keys: KeyStore | undefined;
-  readonly dashboard: Pick<Dashboard, 'codes'>;
+  readonly dashboard: Pick<Dashboard, 'codes' | 'logins'>;
   readonly webhooks: Pick<Webhooks, 'list'>;
   readonly keepDeltas: KeepDeltas;
   readonly tokens: SessionTokens;
@@ -177,6 +178,7 @@ export function createRoutes(parts: RouteParts): readonly AnyRoute[] {
     ...createPushRoutes(parts.push),
     ...createRequestRoutes({ store, log, sessions, feeds: fleetFeeds }),
     createLoginLinkRoute(parts.dashboard),
+    ...createLoginRoutes(parts.dashboard),
     createSettingsRoute({
       node: storage.node,
       keys,

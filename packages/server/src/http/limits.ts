@@ -132,6 +132,8 @@ export const httpLimits = {
   loginBodyBytesMax: 4 * 1024,
   /** Signed-in browsers of one workspace; above it the oldest one of the workspace is signed out. */
   loginsMax: 2_000,
+  /** How a signed-in browser names itself, in the list of logins. */
+  userAgentCharsMax: 300,
   /** How long a browser stays signed in. */
   webSessionMs: 30 * 24 * 60 * 60 * 1_000,
   /** Steps of one import request. */

@@ -1,5 +1,5 @@
 import { readPages } from '../store/read-pages.ts';
-import { chmod, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chmod, link, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { storeLimits } from '../store/limits.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
@@ -22,6 +22,10 @@ export interface KeyStorage {
   add(name: string, text: string): Promise<boolean>;
   remove(name: string): Promise<void>;
   readonly reserve: Reserve;
+  /** When keys were last used, by their ids, as far as it was stored. */
+  readUses(): Promise<ReadonlyMap<string, number>>;
+  /** Stores later uses. Keys that are not in it keep what is stored. */
+  writeUses(uses: ReadonlyMap<string, number>): Promise<void>;
   describe(name: string): string;
 }
 
@@ -29,6 +33,8 @@ export interface KeyStorage {
 export async function openKeyDirectory(directory: string): Promise<KeyStorage> {
   await makePrivateDirectory(directory);
   const describe = (name: string) => join(directory, `${name}.json`);
+  const usesFile = join(directory, 'last-uses');
+  const readUses = async () => toUses(await readFile(usesFile, 'utf8').catch(() => '{}'));
   return {
     label: directory,
     firstName: undefined,
@@ -43,12 +49,30 @@ export async function openKeyDirectory(directory: string): Promise<KeyStorage> {
     },
     add: async (name, text) => {
       // A concurrent reader of the directory ignores drafts.
-      const draft = join(directory, `${name}.draft`);
+      const draft = join(directory, `${name}.${process.pid}.draft`);
+      await rm(draft, { force: true });
       await writePrivateFile(draft, text);
-      await rename(draft, describe(name));
-      return true;
+      try {
+        // A link appears with its whole content, and replaces nothing.
+        await link(draft, describe(name));
+        return true;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+        throw error;
+      } finally {
+        await rm(draft);
+      }
     },
     remove: (name) => rm(describe(name), { force: true }),
+    readUses,
+    writeUses: async (uses) => {
+      const all = new Map([...(await readUses()), ...uses]);
+      const draft = `${usesFile}.${process.pid}.draft`;
+      // A process that was killed may have left one.
+      await rm(draft, { force: true });
+      await writePrivateFile(draft, JSON.stringify(Object.fromEntries(all)));
+      await rename(draft, usesFile);
+    },
     // One server has the directory, and it creates keys one after the other.
     reserve: async (_, hasRoom) => ((await hasRoom(0)) ? { release: async () => {} } : undefined),
     describe,
@@ -86,9 +110,31 @@ export function createKeyDocuments(
       }
     },
     remove: (name) => documents.delete(KIND, name),
+    readUses: async () => {
+      const uses = new Map<string, number>();
+      const request = { kind: USE, order: 'asc', limit: storeLimits.pageItemsMax } as const;
+      for await (const page of readPages((from) => documents.list({ ...request, ...from }))) {
+        for (const { id, data } of page) uses.set(id, Number(data['at']));
+      }
+      return uses;
+    },
+    writeUses: async (uses) => {
+      for (const [id, at] of uses) await documents.put({ kind: USE, id, data: { at } });
+    },
     reserve: createReservations(documents, clock),
     describe: (name) => `the key ${name} in the database`,
   };
 }
 
+/** A damaged file of uses counts as empty: it opens nothing, and is written again. */
+function toUses(text: string): ReadonlyMap<string, number> {
+  try {
+    const uses = Object.entries(JSON.parse(text) as Record<string, unknown>);
+    return new Map(uses.filter((use): use is [string, number] => typeof use[1] === 'number'));
+  } catch {
+    return new Map();
+  }
+}
+
 const KIND = 'api_key';
+const USE = 'key_use';

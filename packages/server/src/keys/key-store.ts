@@ -7,25 +7,45 @@ import { mapAtOnce } from '../base/map-at-once.ts';
 import { isOutOfResources } from '../base/resource-error.ts';
 import { isStoreError } from '../store/store-errors.ts';
 import { type Credential, type Credentials, DEFAULT_WORKSPACE } from './credential.ts';
-import { parseKeyFile, type StoredKey, toKeyFile } from './key-file.ts';
+import { parseKeyFile, type StoredApiKey, type StoredKey, toKeyFile } from './key-file.ts';
 import { type KeyStorage, openKeyDirectory } from './key-storage.ts';
 import { API_KEYS, KnownKeys, limitScopeOf } from './known-keys.ts';
+import { KeyUses } from './key-uses.ts';
 import { digestOf, makeSecret, type RandomBytes } from './secret.ts';
 
 /** Creates, lists, finds and revokes keys. */
 export interface KeyStore extends Credentials {
   /** Returns the secret, which is not stored: only its digest is. */
-  create(key: NewApiKey): Promise<{ readonly secret: string; readonly key: StoredKey }>;
+  create(key: NewApiKey): Promise<CreatedKey>;
   list(): Promise<readonly StoredKey[]>;
   /** What a key may do by its public id, unless it was revoked. Others learn of that with the same delay as with `find`. */
   findById(id: string): Promise<Credential | undefined>;
   /** Whether there was such a key. It is worth nothing afterwards. */
   revoke(id: string): Promise<boolean>;
+  /**
+   * Gives an API key another secret. The old one is accepted for as long as `overlapMs` says, 0: not any more. Everything that goes by
+   * the id of the key stays: logins, devices, limits. Undefined if there is no such API key.
+   */
+  rotate(id: string, options?: { readonly overlapMs?: number }): Promise<CreatedKey | undefined>;
+  /** When each key was last used, by its id. */
+  lastUses(): Promise<ReadonlyMap<string, number>>;
+  /** Notes that a key is used now, also by a browser that was signed in with it. */
+  noteUse(id: string): void;
+  /** Stores the uses since the last call. */
+  saveUses(): Promise<void>;
+}
+
+/** A key with its secret, which cannot be read again. */
+export interface CreatedKey {
+  readonly secret: string;
+  readonly key: StoredKey;
 }
 
 /** The key to create; an environment key is for workers. */
 export type NewApiKey =
-  | { readonly kind: 'api'; readonly name: string; readonly workspaceId?: string }
+  | (Pick<StoredApiKey, 'kind' | 'name' | 'scopes' | 'directories' | 'engines' | 'expiresAt'> & {
+      readonly workspaceId?: string;
+    })
   | {
       readonly kind: 'environment';
       readonly name: string;
@@ -77,6 +97,7 @@ export async function openKeyStore(
   let looking: Promise<void> | undefined;
   /** Since when it is not possible to look, and why. */
   let failing: { readonly since: number; readonly error: unknown } | undefined;
+  const uses = new KeyUses(storage, clock);
   /** The end of the last create: the next one counts its key. */
   let creating: Promise<unknown> = Promise.resolve();
   await load();
@@ -85,20 +106,23 @@ export async function openKeyStore(
   const first = isFirst ? await make({ kind: 'api', name: 'first key' }, storage.firstName) : undefined;
   // Another process made it.
   if (isFirst && first === undefined) await load();
-  return { keys: { find, create, list, findById, revoke }, firstSecret: first?.secret };
+  const keys = { find, create, list, findById, revoke, rotate, lastUses: () => uses.all(), noteUse, saveUses };
+  return { keys, firstSecret: first?.secret };
 
   async function find(secret: string): Promise<Credential | undefined> {
     await refresh();
-    return toCredential(known.findBySecret(secret));
+    const key = known.findBySecret(secret, clock.now());
+    if (key !== undefined) uses.note(key.id);
+    return toCredential(key);
   }
 
-  function create(given: NewApiKey): Promise<{ secret: string; key: StoredKey }> {
+  function create(given: NewApiKey): Promise<CreatedKey> {
     const created = creating.then(() => createNext(given));
     creating = created.catch(() => {});
     return created;
   }
 
-  async function createNext(given: NewApiKey): Promise<{ secret: string; key: StoredKey }> {
+  async function createNext(given: NewApiKey): Promise<CreatedKey> {
     const scope = limitScopeOf({ workspaceId: DEFAULT_WORKSPACE, ...given });
     const reservation = await storage.reserve(scope, async (reserved) => {
       await load();
@@ -114,12 +138,14 @@ export async function openKeyStore(
   }
 
   /** Undefined if the name is taken: another process has made the first key. */
-  async function make(given: NewApiKey, firstName?: string): Promise<{ secret: string; key: StoredKey } | undefined> {
+  async function make(given: NewApiKey, firstName?: string): Promise<CreatedKey | undefined> {
     const secret = makeSecret(`fleetloom_${given.kind}_`, random);
     const sha256 = digestOf(secret).toString('hex');
     // A digest cannot be turned back, so a part of it is a good public name.
     const id = `key_${sha256.slice(0, 16)}`;
-    const key: StoredKey = { workspaceId: DEFAULT_WORKSPACE, ...given, id, sha256, createdAt: clock.now() };
+    const fields = { workspaceId: DEFAULT_WORKSPACE, ...given, id, sha256, createdAt: clock.now() };
+    // Fields that limit nothing are left out, so that older servers read the key.
+    const key = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as typeof fields;
     const name = firstName ?? id;
     if (!(await storage.add(name, toKeyFile(key)))) return undefined;
     change((keys) => keys.set(name, key));
@@ -128,12 +154,12 @@ export async function openKeyStore(
 
   async function list(): Promise<readonly StoredKey[]> {
     await load();
-    return [...known.byName.values()].sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+    return [...known.all].sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
   }
 
   async function findById(id: string): Promise<Credential | undefined> {
     await refresh();
-    return toCredential(known.findById(id));
+    return toCredential(known.findById(id, clock.now()));
   }
 
   async function revoke(id: string): Promise<boolean> {
@@ -144,6 +170,37 @@ export async function openKeyStore(
       change((keys) => keys.delete(name));
     }
     return names.length > 0;
+  }
+
+  async function rotate(id: string, { overlapMs = keyLimits.keyOverlapMs } = {}): Promise<CreatedKey | undefined> {
+    await load();
+    const before = known.findById(id, clock.now());
+    if (before?.kind !== 'api') return undefined;
+    const names = [...known.byName].filter(([, key]) => key.id === id).map(([name]) => name);
+    const secret = makeSecret('fleetloom_api_', random);
+    const sha256 = digestOf(secret).toString('hex');
+    const now = clock.now();
+    const replaced = overlapMs > 0 ? [{ sha256: before.sha256, until: now + overlapMs }] : [];
+    const still = overlapMs > 0 ? (before.previous ?? []).filter(({ until }) => until > now) : [];
+    const previous = [...replaced, ...still].slice(0, keyLimits.keyPreviousMax);
+    const rotations = (before.rotations ?? 0) + 1;
+    const key: StoredApiKey = { ...before, sha256, rotations, rotatedAt: now, previous };
+    const name = `${id}-${rotations}`;
+    if (!(await storage.add(name, toKeyFile(key)))) throw rotatedElsewhere(id);
+    change((keys) => keys.set(name, key));
+    for (const old of names) {
+      await storage.remove(old);
+      change((keys) => keys.delete(old));
+    }
+    return { secret, key };
+  }
+
+  async function saveUses(): Promise<void> {
+    await uses.save();
+  }
+
+  function noteUse(id: string): void {
+    uses.note(id);
   }
 
   /** Looks whether another process has added or removed a key, but not at every request. */
@@ -229,13 +286,31 @@ type KeyChange = (keys: Map<string, StoredKey>) => unknown;
 function toCredential(key: StoredKey | undefined): Credential | undefined {
   if (key === undefined) return undefined;
   const { id, workspaceId } = key;
-  return key.kind === 'environment'
-    ? { kind: key.kind, id, workspaceId, environmentId: key.environmentId }
-    : { kind: key.kind, id, workspaceId, name: key.name };
+  if (key.kind === 'environment') return { kind: key.kind, id, workspaceId, environmentId: key.environmentId };
+  const { scopes, directories, engines, expiresAt } = key;
+  const isLimited = directories !== undefined || engines !== undefined;
+  return {
+    kind: key.kind,
+    id,
+    workspaceId,
+    name: key.name,
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(isLimited ? { limits: { directories, engines } } : {}),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
 }
 
 function maxOf(scope: string): number {
   return scope === API_KEYS ? keyLimits.apiKeysMax : keyLimits.environmentKeysMax;
+}
+
+function rotatedElsewhere(id: string): FleetloomError {
+  return new FleetloomError({
+    code: 'key_rotated',
+    kind: 'caller',
+    problem: `${id} was rotated by another process at the same moment`,
+    advice: 'use the secret that the other rotation has printed, or rotate the key again',
+  });
 }
 
 function tooManyKeys(scope: string): FleetloomError {

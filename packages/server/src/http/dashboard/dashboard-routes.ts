@@ -83,8 +83,11 @@ export function dashboardEndpoints(dashboard: Dashboard, { access }: DashboardSe
    */
   async function letIn(exchange: Exchange, visitor: Visitor, target = './'): Promise<void> {
     if (dashboard.sessions === undefined) return redirect(exchange, target);
-    const token = await dashboard.sessions.issue(visitor);
     const { incoming, outgoing } = exchange;
+    const token = await dashboard.sessions.issue(visitor, {
+      address: incoming.socket.remoteAddress,
+      userAgent: incoming.headers['user-agent']?.slice(0, httpLimits.userAgentCharsMax),
+    });
     outgoing.setHeader('set-cookie', toSetCookie(incoming.headers, token));
     outgoing.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
     outgoing.end(

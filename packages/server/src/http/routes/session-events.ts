@@ -7,6 +7,7 @@ import type { Credential } from '../../keys/credential.ts';
 import { nameOf } from '../../keys/name-of.ts';
 import type { CatchUp } from '../streams/catch-up.ts';
 import { requestError } from '../../base/request-error.ts';
+import { checkEventScopes } from '../routing/route-scopes.ts';
 import { checkShownFiles } from '../../files/check-shown-files.ts';
 import type { FileStore } from '../../files/file-store.ts';
 import { createdRange, wirePage } from '../paging/paging.ts';
@@ -43,6 +44,7 @@ export function createEventRoutes({ store, sessions, catchUp, feeds, files }: Ev
       handle: async ({ credential, params, body, memory }) => {
         const { session_id: sessionId } = params;
         checkSender(credential, body.events);
+        checkEventScopes(credential, body.events);
         await readSession(store, credential, sessionId);
         const read = toClientEvents('sessions.events.send', body.events, { by: nameOf(credential) });
         await checkShownFiles(files, credential.workspaceId, read.events);

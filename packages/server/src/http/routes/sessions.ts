@@ -24,6 +24,7 @@ import { deletedSession, session, sessionCreateBody, sessionListQuery, sessionUp
 import { headOf } from '../feeds/head-of.ts';
 import { addResources } from './add-resources.ts';
 import { dataOf, readSession } from './read-session.ts';
+import { checkDirectories, checkEngines } from './key-limits.ts';
 import { checkMountable } from './session-resources.ts';
 import { toClientEvents } from '../convert/to-client-events.ts';
 import { toSessionEnvironment } from '../convert/to-session-environment.ts';
@@ -98,6 +99,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
         const { events } = toClientEvents('sessions.create', body.initial_events ?? [], { field: 'initial_events' });
         await checkShownFiles(files, workspaceId, events, 'initial_events');
         const agent = await resolveSessionAgent({ store, workspaceId, agent: body.agent });
+        checkEngines(credential, modelsOf(agent));
         await checkModel?.(workspaceId, agent.model.id);
         const environment = await environments.getForSession(workspaceId, body.environment_id);
         checkMetadata(body.metadata ?? {});
@@ -108,8 +110,11 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
           const asked = body.resources ?? environment.resources ?? [];
           if (asked.length > 0) {
             checkMountable(environment.config.type);
+            await checkDirectories(credential, asked);
             // Mounted before the session exists: its first event may start an agent that reads them.
             mounted = await addResources({ resources, sources }, { workspaceId, sessionId }, asked);
+            // Again, with the path that the session has: a link may lead elsewhere by now.
+            await checkDirectories(credential, mounted);
           }
           let answer: ReturnType<typeof showWith> | undefined;
           const toKey = (made: SessionRecord) => {

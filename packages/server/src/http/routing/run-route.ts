@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { httpLimits } from '../limits.ts';
 import { type Answer, ContentAnswer, sendAnswer, writePage } from '../response/answer.ts';
 import { type Access, identify } from '../auth/authenticate.ts';
+import { checkScopes } from './route-scopes.ts';
 import type { Credential } from '../../keys/credential.ts';
 import type { CredentialWatch } from '../auth/credential-watch.ts';
 import { CheckedRequest, checkReach, unknownId, watchCredential } from './checked-request.ts';
@@ -30,6 +31,8 @@ export interface RouteServices {
   readonly pages: PageSeals;
   readonly streams: EventStreams;
   readonly credentials: CredentialWatch;
+  /** Throws if the limits of a key do not allow it to change or continue a session. */
+  readonly checkSessionLimits?: ((credential: Credential, sessionId: string) => Promise<void>) | undefined;
   readonly bodyBytesMax: number;
   /** Holds up and rejects requests for new work while the server is overloaded. Undefined: all are let in. */
   readonly admission?: Admission | undefined;
@@ -64,13 +67,18 @@ async function answerRoute(
   params: Readonly<Record<string, string>>,
 ): Promise<Answer | undefined> {
   const { incoming, outgoing } = exchange;
+  const { method } = route;
   const identity = await identify(services.access, incoming.headers, incoming.method ?? '');
   const { credential } = identity;
   exchange.authenticated(credential);
   outgoing.setHeader('anthropic-workspace-id', credential.workspaceId);
   services.countRequest(credential.id);
   checkKind(route, credential);
+  checkScopes(route.name, credential);
   checkParams(params, credential);
+  const { session_id: sessionId } = params;
+  // What a limited key may not start it may not continue either.
+  if (method !== 'get' && sessionId !== undefined) await services.checkSessionLimits?.(credential, sessionId);
   const querySchema = route.query ?? NO_QUERY;
   const sentQuery = checkInput(route.name, querySchema, readQuery(querySchema, incoming.url ?? ''));
   const scope = isPaged(route)

@@ -15,6 +15,7 @@ import type { Dashboard } from '../dashboard/dashboard.ts';
 import { requestError } from '../../base/request-error.ts';
 import { createListener } from './listener.ts';
 import type { Mount } from '../routing/mount.ts';
+import type { RouteServices } from '../routing/run-route.ts';
 import { createPageSeals } from '../paging/page-seals.ts';
 import { createRateLimiter, type RateLimit } from '../auth/rate-limit.ts';
 import { createReplays } from '../idempotency/replays.ts';
@@ -52,6 +53,7 @@ export interface HttpServerOptions {
   readonly database?: DatabaseWatch | undefined;
   /** Rejects requests for new work while the server is overloaded. */
   readonly admission?: Admission | undefined;
+  readonly checkSessionLimits?: RouteServices['checkSessionLimits'];
   readonly clock?: Clock | undefined;
   readonly ids?: Ids | undefined;
   readonly schedule?: Schedule | undefined;
@@ -118,6 +120,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     pages: createPageSeals(options.signingKey),
     streams,
     credentials,
+    checkSessionLimits: options.checkSessionLimits,
     admission: options.admission,
     bodyBytesMax: options.bodyBytesMax ?? baseLimits.bodyBytesMax,
     onError,
