@@ -44,6 +44,7 @@ import { declareCompletion } from './commands/setup/completion.ts';
 import { declareConformance } from './commands/setup/conformance.ts';
 import { declareDoctor } from './commands/setup/doctor.ts';
 import { declareKeys } from './commands/setup/keys.ts';
+import { declareLogins } from './commands/setup/logins.ts';
 import { toPasted } from './base/to-pasted.ts';
 
 /** Every command, in the groups and the order in which `fleetloom --help` lists them. */
@@ -71,7 +72,7 @@ const commandGroups: Readonly<Record<string, readonly DeclareCommand[]>> = {
     declareArchive,
     declareDelete,
   ],
-  'Server:': [declareServe, declareAgents, declareKeys, declareModel],
+  'Server:': [declareServe, declareAgents, declareKeys, declareLogins, declareModel],
   'Claude Code streams:': [declareTranslate, declareStats, declareInspect, declareImport, declareAttach],
   'Tools:': [declareDoctor, declareConformance, declareCompletion],
 };

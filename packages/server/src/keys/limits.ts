@@ -12,9 +12,8 @@ export const keyLimits = {
   apiKeysCheckMs: 400,
   /** How often credentials with open streams are looked up. With the time before, a revoked one is out within a second. */
   credentialCheckMs: 400,
-  /** Scopes, directories and engines of one key. */
-  keyDirectoriesMax: 50,
-  keyEnginesMax: 50,
+  /** Directories of one key, its engines, and the characters of one of them. */
+  keyValuesMax: 50,
   keyLimitCharsMax: 4_096,
   /** How long the old secret of a rotated key is accepted, unless the rotation says otherwise, and at most. */
   keyOverlapMs: 24 * 60 * 60 * 1_000,
