@@ -38,7 +38,7 @@ export async function send(
     const text = body === undefined ? undefined : JSON.stringify(body);
     const type = text === undefined ? {} : { 'content-type': 'application/json' };
     const sent = request({ host: '127.0.0.1', port, method, path, headers: { ...type, ...headers }, agent: false });
-    sent.on('error', reject);
+    sent.on('error', (cause) => reject(new Error(`${method} ${path} was cut off`, { cause })));
     sent.on('response', (response) => {
       const { statusCode: status = 0 } = response;
       if (String(response.headers['content-type']).includes('event-stream')) {

@@ -3,16 +3,19 @@ import { checkVersion } from '../guards.ts';
 import type { DocumentRecord } from '../records.ts';
 import type { BlobParts, BlobSize } from '../blobs.ts';
 import type { Store } from '../store.ts';
+import { appendAudit } from './audit-log.ts';
 import { pageOf } from './lists.ts';
 import { keep, type State } from './state.ts';
 
-export function createDocuments({ documents }: State, clock: Clock): Store['documents'] {
+export function createDocuments(state: State, clock: Clock): Store['documents'] {
+  const { documents } = state;
   return {
     get: async (kind, id) => documents.get(`${kind} ${id}`),
     getAll: async (kind, ids) => [...new Set(ids)].flatMap((id) => documents.get(`${kind} ${id}`) ?? []),
-    put: async ({ kind, id, data, ifRevision }) => {
+    put: async ({ kind, id, data, ifRevision }, audit) => {
       const revision = documents.get(`${kind} ${id}`)?.revision ?? 0;
       checkVersion(`${kind} ${id}`, ifRevision, revision);
+      appendAudit(state, clock, audit);
       return keep(documents, `${kind} ${id}`, { kind, id, revision: revision + 1, data, updatedAt: clock.now() });
     },
     list: async (request) => {
@@ -26,7 +29,10 @@ export function createDocuments({ documents }: State, clock: Clock): Store['docu
         .sort((a, b) => (a.id < b.id === (order === 'asc') ? -1 : 1))
         .slice(0, limit),
     countOfWorkspace: async ({ kind, workspaceId, max }) => Math.min(max, ofWorkspace(kind, workspaceId).length),
-    delete: async (kind, id) => documents.delete(`${kind} ${id}`),
+    delete: async (kind, id, audit) => {
+      if (documents.get(`${kind} ${id}`) !== undefined) appendAudit(state, clock, audit);
+      documents.delete(`${kind} ${id}`);
+    },
   };
 
   function ofWorkspace(kind: string, workspaceId: string): DocumentRecord[] {

@@ -184,4 +184,17 @@ const STEPS = [
     workspace_id, state, agent_name, model, stalls_at, created_at, activity_at, cost, session_id
   );
   `,
+  `
+  CREATE TABLE audit_entries (
+    workspace_id TEXT NOT NULL, seq INTEGER NOT NULL, time INTEGER NOT NULL, hash TEXT NOT NULL, data TEXT NOT NULL,
+    PRIMARY KEY (workspace_id, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER audit_entries_stay BEFORE UPDATE ON audit_entries BEGIN
+    SELECT RAISE(ABORT, 'entries of the audit log are not changed');
+  END;
+  -- The newest entry of each workspace, and the last one that retention has removed.
+  CREATE TABLE audit_chains (
+    workspace_id TEXT PRIMARY KEY, seq INTEGER NOT NULL, hash TEXT NOT NULL, start_seq INTEGER NOT NULL, start_hash TEXT NOT NULL
+  ) STRICT;
+  `,
 ];

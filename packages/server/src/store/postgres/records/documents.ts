@@ -6,6 +6,7 @@ import type { Schema } from '../../sql/schema.ts';
 import type { Store } from '../../store.ts';
 import { storeError } from '../../store-errors.ts';
 import { type Build, firstRow, pageRows } from '../build.ts';
+import { writeAudited } from '../audit-log.ts';
 import type { Database } from '../database.ts';
 
 export function createDocuments(database: Database, build: Build): Store['documents'] {
@@ -18,10 +19,10 @@ export function createDocuments(database: Database, build: Build): Store['docume
       return rows.map(toDocument);
     },
 
-    put: async ({ kind, id, data, ifRevision }) => {
+    put: async ({ kind, id, data, ifRevision }, audit) => {
       const sql = ifRevision === undefined ? PUT : ifRevision === 0 ? CREATE : UPDATE;
       const values = [kind, id, JSON.stringify(data), ...(sql === UPDATE ? [ifRevision] : [])];
-      const { rows } = await database.write<Schema['documents']>(sql, values);
+      const { rows } = await writeAudited<Schema['documents']>(database, audit, { sql, values });
       if (rows[0] !== undefined) return toDocument(rows[0]);
       const name = `${kind} ${id}`;
       checkVersion(name, ifRevision, (await get(kind, id))?.revision ?? 0);
@@ -40,8 +41,9 @@ export function createDocuments(database: Database, build: Build): Store['docume
     countOfWorkspace: async ({ kind, workspaceId, max }) =>
       Number((await firstRow(database, countDocumentsOfWorkspace(build, kind, workspaceId, max)))!.count),
 
-    delete: async (kind, id) => {
-      await database.write('DELETE FROM ~documents WHERE kind = $1 AND id = $2', [kind, id]);
+    delete: async (kind, id, audit) => {
+      const sql = 'DELETE FROM ~documents WHERE kind = $1 AND id = $2';
+      await writeAudited(database, audit, { sql, values: [kind, id] });
     },
   };
 

@@ -6,16 +6,17 @@ import { countDocumentsOfWorkspace, findDocument, listDocuments, listDocumentsOf
 import { toDocument } from '../../sql/records.ts';
 import type { Store } from '../../store.ts';
 import { build, eachRow, firstRow, runQuery } from '../build.ts';
+import type { AppendAudit } from '../audit-log.ts';
 import type { Database } from '../database.ts';
 
-export function createDocuments(database: Database, clock: Clock): Store['documents'] {
+export function createDocuments(database: Database, append: AppendAudit, clock: Clock): Store['documents'] {
   return {
     get: async (kind, id) => get(kind, id),
 
     // Each is a look into the same process: together they would be no faster.
     getAll: async (kind, ids) => [...new Set(ids)].flatMap((id) => get(kind, id) ?? []),
 
-    put: async ({ kind, id, data, ifRevision }) =>
+    put: async ({ kind, id, data, ifRevision }, audit) =>
       database.transaction(() => {
         const before = get(kind, id)?.revision ?? 0;
         checkVersion(`${kind} ${id}`, ifRevision, before);
@@ -25,6 +26,7 @@ export function createDocuments(database: Database, clock: Clock): Store['docume
           database,
           insert.onConflict((conflict) => conflict.columns(['kind', 'id']).doUpdateSet(columns)),
         );
+        append(audit);
         return get(kind, id)!;
       }),
 
@@ -40,8 +42,11 @@ export function createDocuments(database: Database, clock: Clock): Store['docume
     countOfWorkspace: async ({ kind, workspaceId, max }) =>
       Number(firstRow(database, countDocumentsOfWorkspace(build, kind, workspaceId, max))!.count),
 
-    delete: async (kind, id) => {
-      runQuery(database, build.deleteFrom('documents').where('kind', '=', kind).where('id', '=', id));
+    delete: async (kind, id, audit) => {
+      const mine = build.deleteFrom('documents').where('kind', '=', kind).where('id', '=', id);
+      database.transaction(() => {
+        if (Number(runQuery(database, mine)) > 0) append(audit);
+      });
     },
   };
 
