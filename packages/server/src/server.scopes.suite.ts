@@ -66,7 +66,13 @@ function toError(text: string): Sent['error'] {
 
 /** Signs a browser in with a login link of a role, as `fleetloom open --role` makes it. Returns its cookie. */
 export async function signInAs(test: TestServer, role: string | undefined, key = test.key): Promise<string> {
-  const link = await send(test.server, 'POST', '/v1/login_links', { 'x-api-key': key }, role === undefined ? {} : { role });
+  const link = await send(
+    test.server,
+    'POST',
+    '/v1/login_links',
+    { 'x-api-key': key },
+    role === undefined ? {} : { role },
+  );
   const { path } = JSON.parse(link.text) as { path: string };
   const visit = await send(test.server, 'GET', path, {});
   return (visit.headers['set-cookie'] as string[])[0]!.split(';')[0]!;

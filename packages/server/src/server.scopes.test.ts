@@ -46,11 +46,18 @@ it('[ID1, ID2] every registered route is in the table, and each key is refused e
     for (const scope of SCOPES) {
       const { secret } = await createTestKey(test, { scopes: [scope] });
       for (const { name, method, path } of operations) {
-        const answer = await send(test.server, method, path, { 'x-api-key': secret }, method === 'POST' ? {} : undefined);
+        const answer = await send(
+          test.server,
+          method,
+          path,
+          { 'x-api-key': secret },
+          method === 'POST' ? {} : undefined,
+        );
         const needed: readonly Scope[] = name === 'sessions.events.send' ? needsOneOf(scope) : ROUTE_SCOPES[name]!;
         const missing = needed.filter((each) => each !== scope);
         const found = [name, answer.status === 403, answer.error.type, answer.error.details?.['scopes']];
-        if (missing.length === 0) expect([name, answer.error.details?.['error_code']]).not.toEqual([name, 'scope_missing']);
+        if (missing.length === 0)
+          expect([name, answer.error.details?.['error_code']]).not.toEqual([name, 'scope_missing']);
         else expect(found).toEqual([name, true, 'permission_error', missing]);
         for (const each of missing) expect(answer.error.message).toContain(each);
       }
@@ -84,7 +91,13 @@ it('[ID2] other methods, encodings and forms of a path need the same scope, and 
     ];
     for (const path of forms) {
       for (const method of ['POST', 'PUT', 'PATCH', 'OPTIONS', 'POST ']) {
-        const answer = await send(test.server, method.trim(), path, { 'x-api-key': secret, 'x-http-method-override': 'POST' }, agent);
+        const answer = await send(
+          test.server,
+          method.trim(),
+          path,
+          { 'x-api-key': secret, 'x-http-method-override': 'POST' },
+          agent,
+        );
         expect([path, method, answer.status >= 400]).toEqual([path, method, true]);
       }
     }
@@ -248,7 +261,10 @@ it('[ID8] a login has the scopes of its role and of its key, gives away no more,
     const again = await send(test.server, 'POST', '/v1/login_links', { cookie: viewer, ...own }, {});
     const visit = await send(test.server, 'GET', (JSON.parse(again.text) as { path: string }).path, {});
     const copy = (visit.headers['set-cookie'] as string[])[0]!.split(';')[0]!;
-    expect((await send(test.server, 'POST', '/v1/agents', { cookie: copy, ...own }, { name: 'x', model: 'scripted/echo' })).status).toBe(403);
+    expect(
+      (await send(test.server, 'POST', '/v1/agents', { cookie: copy, ...own }, { name: 'x', model: 'scripted/echo' }))
+        .status,
+    ).toBe(403);
     const { secret } = await createTestKey(test, { scopes: ['read', 'run'] });
     const refused = await send(test.server, 'POST', '/v1/login_links', { 'x-api-key': secret }, { role: 'operator' });
     expect([refused.status, refused.error.details?.['scopes']]).toEqual([403, ['approve', 'manage']]);

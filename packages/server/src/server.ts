@@ -11,6 +11,7 @@ import { systemSchedule } from './base/schedule.ts';
 import { createRoutes } from './composition/create-routes.ts';
 import { lockDataDirectory } from './composition/lock-data-directory.ts';
 import { openAccess } from './composition/open-access.ts';
+import { openAudit } from './composition/open-audit.ts';
 import { openDatabase } from './composition/open-database.ts';
 import { openLog } from './composition/open-log.ts';
 import { modelFacts, openModels } from './composition/open-models.ts';
@@ -215,8 +216,24 @@ async function start(
     onProblem: (_, error) => onProblem(error),
   });
   const workQueue = createWorkQueue({ store, clock, ids, workers: storage.workers });
-  const opened = lifetime.add(await openAccess({ options, storage, store, clock, onProblem }), (access) => access.close());
+  const opened = lifetime.add(await openAccess({ options, storage, store, clock, onProblem }), (access) =>
+    access.close(),
+  );
   const { access, keys, firstKey, tokens, dashboard, listWorkspaces } = opened;
+  lifetime.add(
+    await openAudit({
+      store,
+      dataDirectory,
+      keep: options.keepAudit ?? 'all',
+      onEntry: options.onAuditEntry,
+      outputName: storage.node.id ?? 'local',
+      isMine: () => storage.isLeader(),
+      clock,
+      schedule: systemSchedule,
+      onProblem,
+    }),
+    (audit) => audit.close(),
+  );
   const removeFiles = async (sessionId: string) => {
     await Promise.all([storage.forget(sessionId), programs.forget(sessionId)]);
   };

@@ -15,7 +15,14 @@ export function toKeyLimits({ scope, expires, directory, engine }: KeyLimitOptio
   return {
     ...(scope === undefined ? {} : { scopes: toScopes(splitList(scope)) }),
     ...(expires === undefined ? {} : { expiresAt: toExpiry(expires, now) }),
-    ...(directory === undefined ? {} : { directories: bounded('--directory', directory.map((path) => resolve(path))) }),
+    ...(directory === undefined
+      ? {}
+      : {
+          directories: bounded(
+            '--directory',
+            directory.map((path) => resolve(path)),
+          ),
+        }),
     ...(engine === undefined ? {} : { engines: bounded('--engine', splitList(engine).map(toEngine)) }),
   };
 }
@@ -52,7 +59,9 @@ function toExpiry(text: string, now: number): number {
 /** A day ends at its end in UTC. Without a time zone the text would mean another moment on each machine. */
 function toTime(text: string): number {
   if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return Date.parse(`${text}T00:00:00Z`) + DAY_MS;
-  return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text) : NaN;
+  return /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/.test(text)
+    ? Date.parse(text)
+    : NaN;
 }
 
 function toMs(text: string): number | undefined {

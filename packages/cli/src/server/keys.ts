@@ -64,11 +64,7 @@ export async function listKeys(io: Io, options: KeysOptions): Promise<number> {
       key.last_used_at?.slice(0, 16) ?? '-',
       key.name,
     ]);
-    await printTable(
-      io,
-      ['KEY', 'KIND', 'WORKSPACE', 'CREATED', 'SCOPES', 'EXPIRES', 'LAST USE', 'NAME'],
-      rows,
-    );
+    await printTable(io, ['KEY', 'KIND', 'WORKSPACE', 'CREATED', 'SCOPES', 'EXPIRES', 'LAST USE', 'NAME'], rows);
   }
   return exitCode.ok;
 }

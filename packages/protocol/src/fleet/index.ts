@@ -47,6 +47,7 @@ export {
 export type { FleetLoad, SessionHealth, ThreadHealth } from './wire/health.ts';
 export type { FleetBudget, FleetCostGroup, FleetCosts, FleetCostsQuery } from './wire/costs.ts';
 export type {
+  FleetAuditEntry,
   FleetKey,
   FleetLogin,
   FleetMachine,

@@ -39,7 +39,9 @@ interface AccessParts {
 export async function openAccess({ options, storage, store, clock, onProblem }: AccessParts): Promise<OpenedAccess> {
   const { signingKey } = storage;
   const { keys, firstSecret: firstKey } =
-    options.isOpen === true ? { keys: undefined, firstSecret: undefined } : await openKeyStore(storage.keyLocation);
+    options.isOpen === true
+      ? { keys: undefined, firstSecret: undefined }
+      : await openKeyStore({ ...storage.keyLocation, record: (entry) => store.audit.append([entry]) });
   const saving =
     keys === undefined
       ? undefined

@@ -124,6 +124,9 @@ export const httpLimits = {
   /** A part of an upload that is not a file. */
   uploadFieldBytesMax: 1_024,
   uploadNameCharsMax: 255,
+  /** Entries of the audit log on one page. */
+  auditPageMax: 1_000,
+  auditPageDefault: 100,
   /** How long a login link works. */
   loginCodeMs: 10 * 60_000,
   /** Unused login links; above it the oldest is dropped. */

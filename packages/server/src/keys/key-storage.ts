@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { storeLimits } from '../store/limits.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { makePrivateDirectory } from '../base/files/private-files.ts';
+import type { NewAuditEntry } from '../store/audit.ts';
 import type { Store } from '../store/store.ts';
 import { isStoreError, storeError } from '../store/store-errors.ts';
 import { createReservations, type Reserve } from './reservations.ts';
@@ -19,8 +20,8 @@ export interface KeyStorage {
   names(): Promise<readonly string[]>;
   read(name: string): Promise<string>;
   /** Whole or not at all. False if the name is taken. */
-  add(name: string, text: string): Promise<boolean>;
-  remove(name: string): Promise<void>;
+  add(name: string, text: string, audit?: NewAuditEntry): Promise<boolean>;
+  remove(name: string, audit?: NewAuditEntry): Promise<void>;
   readonly reserve: Reserve;
   /** When keys were last used, by their ids, as far as it was stored. */
   readUses(): Promise<ReadonlyMap<string, number>>;
@@ -29,8 +30,14 @@ export interface KeyStorage {
   describe(name: string): string;
 }
 
-/** A directory with a file for each, so that a command needs no running server. */
-export async function openKeyDirectory(directory: string): Promise<KeyStorage> {
+/** Stores an entry of the audit log. */
+export type RecordAudit = (entry: NewAuditEntry) => Promise<void>;
+
+/**
+ * A directory with a file for each, so that a command needs no running server. A file and the store are not written in one
+ * transaction: an entry of the audit log is stored before the file is changed, so that no change is without its entry.
+ */
+export async function openKeyDirectory(directory: string, record: RecordAudit = async () => {}): Promise<KeyStorage> {
   await makePrivateDirectory(directory);
   const describe = (name: string) => join(directory, `${name}.json`);
   const usesFile = join(directory, 'last-uses');
@@ -47,7 +54,8 @@ export async function openKeyDirectory(directory: string): Promise<KeyStorage> {
       if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600);
       return await readFile(file, 'utf8');
     },
-    add: async (name, text) => {
+    add: async (name, text, audit) => {
+      if (audit !== undefined) await record(audit);
       // A concurrent reader of the directory ignores drafts.
       const draft = join(directory, `${name}.${process.pid}.draft`);
       await rm(draft, { force: true });
@@ -63,7 +71,10 @@ export async function openKeyDirectory(directory: string): Promise<KeyStorage> {
         await rm(draft);
       }
     },
-    remove: (name) => rm(describe(name), { force: true }),
+    remove: async (name, audit) => {
+      if (audit !== undefined) await record(audit);
+      await rm(describe(name), { force: true });
+    },
     readUses,
     writeUses: async (uses) => {
       const all = new Map([...(await readUses()), ...uses]);
@@ -100,16 +111,16 @@ export function createKeyDocuments(
       if (found === undefined) throw storeError('not_found', `the key ${name} does not exist`);
       return JSON.stringify(found.data);
     },
-    add: async (name, text) => {
+    add: async (name, text, audit) => {
       try {
-        await documents.put({ kind: KIND, id: name, data: JSON.parse(text) as object, ifRevision: 0 });
+        await documents.put({ kind: KIND, id: name, data: JSON.parse(text) as object, ifRevision: 0 }, audit);
         return true;
       } catch (error) {
         if (isStoreError(error, 'version_conflict')) return false;
         throw error;
       }
     },
-    remove: (name) => documents.delete(KIND, name),
+    remove: (name, audit) => documents.delete(KIND, name, audit),
     readUses: async () => {
       const uses = new Map<string, number>();
       const request = { kind: USE, order: 'asc', limit: storeLimits.pageItemsMax } as const;

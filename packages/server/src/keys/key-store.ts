@@ -5,10 +5,11 @@ import { baseLimits } from '../base/limits.ts';
 import { keyLimits } from './limits.ts';
 import { mapAtOnce } from '../base/map-at-once.ts';
 import { isOutOfResources } from '../base/resource-error.ts';
+import type { Auditor } from '../store/audit.ts';
 import { isStoreError } from '../store/store-errors.ts';
 import { type Credential, type Credentials, DEFAULT_WORKSPACE } from './credential.ts';
 import { parseKeyFile, type StoredApiKey, type StoredKey, toKeyFile } from './key-file.ts';
-import { type KeyStorage, openKeyDirectory } from './key-storage.ts';
+import { type KeyStorage, openKeyDirectory, type RecordAudit } from './key-storage.ts';
 import { API_KEYS, KnownKeys, limitScopeOf } from './known-keys.ts';
 import { KeyUses } from './key-uses.ts';
 import { digestOf, makeSecret, type RandomBytes } from './secret.ts';
@@ -16,17 +17,17 @@ import { digestOf, makeSecret, type RandomBytes } from './secret.ts';
 /** Creates, lists, finds and revokes keys. */
 export interface KeyStore extends Credentials {
   /** Returns the secret, which is not stored: only its digest is. */
-  create(key: NewApiKey): Promise<CreatedKey>;
+  create(key: NewApiKey, audit?: Auditor): Promise<CreatedKey>;
   list(): Promise<readonly StoredKey[]>;
   /** What a key may do by its public id, unless it was revoked. Others learn of that with the same delay as with `find`. */
   findById(id: string): Promise<Credential | undefined>;
   /** Whether there was such a key. It is worth nothing afterwards. */
-  revoke(id: string): Promise<boolean>;
+  revoke(id: string, audit?: Auditor): Promise<boolean>;
   /**
    * Gives an API key another secret. The old one is accepted for as long as `overlapMs` says, 0: not any more. Everything that goes by
    * the id of the key stays: logins, devices, limits. Undefined if there is no such API key.
    */
-  rotate(id: string, options?: { readonly overlapMs?: number }): Promise<CreatedKey | undefined>;
+  rotate(id: string, options?: { readonly overlapMs?: number }, audit?: Auditor): Promise<CreatedKey | undefined>;
   /** When each key was last used, by its id. */
   lastUses(): Promise<ReadonlyMap<string, number>>;
   /** Notes that a key is used now, also by a browser that was signed in with it. */
@@ -58,13 +59,15 @@ export type KeyStoreOptions = KeyLocation & KeyStoreSources;
 /** Where keys are stored. */
 export type KeyLocation =
   /** Created if it does not exist, readable by its owner only. */
-  | { readonly directory: string }
+  | { readonly directory: string; readonly record?: RecordAudit | undefined }
   /** Where all nodes of a server have them. */
   | { readonly storage: KeyStorage };
 
 export interface KeyStoreSources {
   readonly clock?: Clock | undefined;
   readonly random?: RandomBytes | undefined;
+  /** Makes the entries of the audit log about changes that no request makes. Default: the server itself. */
+  readonly auditorOf?: ((workspaceId: string) => Auditor) | undefined;
   /** Receives an error for each file that is not a key, which is ignored. Default: a process warning. */
   readonly onError?: ((error: Error) => void) | undefined;
 }
@@ -80,9 +83,9 @@ export interface KeyStoreSources {
 export async function openKeyStore(
   options: KeyStoreOptions,
 ): Promise<{ readonly keys: KeyStore; readonly firstSecret: string | undefined }> {
-  const { clock = systemClock, random = randomBytes } = options;
+  const { clock = systemClock, random = randomBytes, auditorOf = systemAuditor } = options;
   const { onError = (error) => process.emitWarning(error) } = options;
-  const storage = 'storage' in options ? options.storage : await openKeyDirectory(options.directory);
+  const storage = 'storage' in options ? options.storage : await openKeyDirectory(options.directory, options.record);
   let known = new KnownKeys();
   /** The names that `known` was read from, unless it was changed here since. A key never changes under its name. */
   let loadedNames: string | undefined;
@@ -116,13 +119,13 @@ export async function openKeyStore(
     return toCredential(key);
   }
 
-  function create(given: NewApiKey): Promise<CreatedKey> {
-    const created = creating.then(() => createNext(given));
+  function create(given: NewApiKey, audit?: Auditor): Promise<CreatedKey> {
+    const created = creating.then(() => createNext(given, audit));
     creating = created.catch(() => {});
     return created;
   }
 
-  async function createNext(given: NewApiKey): Promise<CreatedKey> {
+  async function createNext(given: NewApiKey, audit: Auditor | undefined): Promise<CreatedKey> {
     const scope = limitScopeOf({ workspaceId: DEFAULT_WORKSPACE, ...given });
     const reservation = await storage.reserve(scope, async (reserved) => {
       await load();
@@ -131,14 +134,14 @@ export async function openKeyStore(
     if (reservation === undefined) throw tooManyKeys(scope);
     try {
       // Only the name of the first one can be taken.
-      return (await make(given))!;
+      return (await make(given, undefined, audit))!;
     } finally {
       await reservation.release();
     }
   }
 
   /** Undefined if the name is taken: another process has made the first key. */
-  async function make(given: NewApiKey, firstName?: string): Promise<CreatedKey | undefined> {
+  async function make(given: NewApiKey, firstName?: string, audit?: Auditor): Promise<CreatedKey | undefined> {
     const secret = makeSecret(`fleetloom_${given.kind}_`, random);
     const sha256 = digestOf(secret).toString('hex');
     // A digest cannot be turned back, so a part of it is a good public name.
@@ -147,7 +150,8 @@ export async function openKeyStore(
     // Fields that limit nothing are left out, so that older servers read the key.
     const key = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as typeof fields;
     const name = firstName ?? id;
-    if (!(await storage.add(name, toKeyFile(key)))) return undefined;
+    const entry = (audit ?? auditorOf(key.workspaceId))('key.created', id, toDetails(key));
+    if (!(await storage.add(name, toKeyFile(key), entry))) return undefined;
     change((keys) => keys.set(name, key));
     return { secret, key };
   }
@@ -162,17 +166,23 @@ export async function openKeyStore(
     return toCredential(known.findById(id, clock.now()));
   }
 
-  async function revoke(id: string): Promise<boolean> {
+  async function revoke(id: string, audit?: Auditor): Promise<boolean> {
     await load();
+    const [first] = [...known.byName.values()].filter((key) => key.id === id);
     const names = [...known.byName].filter(([, key]) => key.id === id).map(([name]) => name);
-    for (const name of names) {
-      await storage.remove(name);
+    for (const [index, name] of names.entries()) {
+      const entry = (audit ?? auditorOf(first!.workspaceId))('key.revoked', id, toDetails(first!));
+      await storage.remove(name, index === 0 ? entry : undefined);
       change((keys) => keys.delete(name));
     }
     return names.length > 0;
   }
 
-  async function rotate(id: string, { overlapMs = keyLimits.keyOverlapMs } = {}): Promise<CreatedKey | undefined> {
+  async function rotate(
+    id: string,
+    { overlapMs = keyLimits.keyOverlapMs }: { readonly overlapMs?: number } = {},
+    audit?: Auditor,
+  ): Promise<CreatedKey | undefined> {
     await load();
     const before = known.findById(id, clock.now());
     if (before?.kind !== 'api') return undefined;
@@ -186,7 +196,9 @@ export async function openKeyStore(
     const rotations = (before.rotations ?? 0) + 1;
     const key: StoredApiKey = { ...before, sha256, rotations, rotatedAt: now, previous };
     const name = `${id}-${rotations}`;
-    if (!(await storage.add(name, toKeyFile(key)))) throw rotatedElsewhere(id);
+    const details = { ...toDetails(key), overlap_ms: overlapMs };
+    const entry = (audit ?? auditorOf(key.workspaceId))('key.rotated', id, details);
+    if (!(await storage.add(name, toKeyFile(key), entry))) throw rotatedElsewhere(id);
     change((keys) => keys.set(name, key));
     for (const old of names) {
       await storage.remove(old);
@@ -298,6 +310,19 @@ function toCredential(key: StoredKey | undefined): Credential | undefined {
     ...(isLimited ? { limits: { directories, engines } } : {}),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
+}
+
+/** What an entry of the audit log says of a key: nothing of its secret, also no digest. */
+function toDetails(key: StoredKey): object {
+  if (key.kind === 'environment') return { kind: key.kind, name: key.name, environment_id: key.environmentId };
+  const { kind, name, scopes = null, directories = null, engines = null, expiresAt } = key;
+  const until = expiresAt === undefined ? null : new Date(expiresAt).toISOString();
+  return { kind, name, scopes, directories, engines, expires_at: until };
+}
+
+/** Of changes that the server makes on its own. */
+function systemAuditor(workspaceId: string): Auditor {
+  return (action, target, details) => ({ workspaceId, data: { action, by: { type: 'system' }, target, details } });
 }
 
 function maxOf(scope: string): number {

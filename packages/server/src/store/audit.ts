@@ -32,9 +32,14 @@ export interface AuditLog {
   list(request: { workspaceId: string; after: number; limit: number }): Promise<readonly AuditEntry[]>;
   /** The last removed entry, or {@link CHAIN_START}, and the newest entry. */
   ends(workspaceId: string): Promise<{ readonly start: ChainEnd; readonly head: ChainEnd }>;
+  /** The newest entry of each workspace that has any. */
+  heads(): Promise<ReadonlyMap<string, ChainEnd>>;
   /** Removes entries from before a time, of all workspaces, at most `limit` of each. Returns how many there were. */
   prune(before: number, limit: number): Promise<number>;
 }
+
+/** Makes entries about what one caller does: the caller and where it calls from are known, the action is given. */
+export type Auditor = (action: string, target: string | null, details?: object) => NewAuditEntry;
 
 /** What the first entry of a chain stands behind. */
 export const CHAIN_START: ChainEnd = { seq: 0, hash: '0'.repeat(64) };

@@ -23,7 +23,10 @@ const declareCreate: DeclareCommand = (keys, { io, done }) =>
     )
     .option('--expires <when>', 'when the key ends: a time such as 2027-01-31 or 2027-01-31T12:00Z, or 12h, 90d')
     .option('--directory <paths...>', 'directories that its sessions may work on, with everything below them')
-    .option('--engine <names...>', 'engines its agents may have: model, scripted, claude-code, codex, opencode, acp:<name>')
+    .option(
+      '--engine <names...>',
+      'engines its agents may have: model, scripted, claude-code, codex, opencode, acp:<name>',
+    )
     .option('--json', 'print one JSON object')
     .action(async (name: string, options: object) => {
       const { createKey } = await import('../../server/keys.ts');

@@ -46,6 +46,30 @@ export type FleetScope = 'read' | 'run' | 'approve' | 'manage' | 'admin';
 /** A named set of scopes, for people. */
 export type FleetRole = 'viewer' | 'approver' | 'operator' | 'admin';
 
+/** An entry of the audit log, as `GET /v1/fleet/audit` lists it. Its hash covers everything else in it and the entry before. */
+export interface FleetAuditEntry {
+  readonly type: 'audit_entry';
+  readonly workspace_id: string;
+  /** From 1 in each workspace, dense. */
+  readonly seq: number;
+  readonly recorded_at: string;
+  readonly entry: {
+    /** `agent.created`, `approval.decided`, … */
+    readonly action: string;
+    readonly by: { readonly type: 'key' | 'login' | 'worker' | 'rule' | 'command' | 'system' | 'open' } & Readonly<
+      Record<string, unknown>
+    >;
+    /** The address that the request came from. */
+    readonly address?: string | null;
+    /** The request as the log of the server has it. */
+    readonly request_id?: string;
+    /** What was changed: an id. */
+    readonly target: string | null;
+    readonly details?: Readonly<Record<string, unknown>>;
+  };
+  readonly hash: string;
+}
+
 /** A browser that is signed in, as `GET /v1/fleet/logins` lists it. */
 export interface FleetLogin {
   readonly type: 'login';

@@ -5,6 +5,7 @@ import { type Access, authenticate } from '../auth/authenticate.ts';
 import { readWebCookie, toSetCookie } from '../auth/web-cookie.ts';
 import { requestError } from '../../base/request-error.ts';
 import type { Exchange } from '../routing/exchange.ts';
+import { createAuditor } from '../routing/auditor.ts';
 import { pathOf } from '../routing/request-path.ts';
 import { readBody } from '../request/read-body.ts';
 import type { Dashboard } from './dashboard.ts';
@@ -56,7 +57,9 @@ export function dashboardEndpoints(dashboard: Dashboard, { access }: DashboardSe
   });
   add('POST', '/logout', 'dashboard.logout', async (exchange) => {
     const cookie = readWebCookie(exchange.incoming.headers);
-    if (cookie !== undefined) await dashboard.sessions?.end(cookie);
+    if (cookie !== undefined) {
+      await dashboard.sessions?.end(cookie, (credential) => createAuditor(exchange, credential));
+    }
     exchange.outgoing.setHeader('set-cookie', toSetCookie(exchange.incoming.headers, undefined));
     redirect(exchange, './login');
   });
@@ -84,10 +87,12 @@ export function dashboardEndpoints(dashboard: Dashboard, { access }: DashboardSe
   async function letIn(exchange: Exchange, visitor: Visitor, target = './'): Promise<void> {
     if (dashboard.sessions === undefined) return redirect(exchange, target);
     const { incoming, outgoing } = exchange;
-    const token = await dashboard.sessions.issue(visitor, {
+    const from = {
       address: incoming.socket.remoteAddress,
       userAgent: incoming.headers['user-agent']?.slice(0, httpLimits.userAgentCharsMax),
-    });
+    };
+    const audit = createAuditor(exchange, { kind: 'api', id: visitor.keyId, workspaceId: visitor.workspaceId });
+    const token = await dashboard.sessions.issue(visitor, from, audit);
     outgoing.setHeader('set-cookie', toSetCookie(incoming.headers, token));
     outgoing.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
     outgoing.end(

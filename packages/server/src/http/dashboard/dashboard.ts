@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import type { AuditLog } from '../../store/audit.ts';
 import type { Store } from '../../store/store.ts';
 import { type Credential, type Credentials, hasScope } from '../../keys/credential.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
@@ -17,7 +18,7 @@ export interface DashboardOptions {
   readonly signingKey: Uint8Array;
   readonly clock: Clock;
   /** Stores which browsers are signed in. */
-  readonly store: Pick<Store, 'documents'>;
+  readonly store: Pick<Store, 'documents' | 'audit'>;
   /** Codes of login links, if several nodes share them. */
   readonly codes?: LoginCodes | undefined;
 }
@@ -27,6 +28,7 @@ export interface Dashboard {
   /** The signed-in browsers, accepted in addition to keys. Undefined if the server needs no key. */
   readonly sessions: WebSessions | undefined;
   readonly logins: Logins;
+  readonly auditLog: Pick<AuditLog, 'append'>;
   readonly codes: LoginCodes;
   /** Looks up a key that was typed into the sign-in form. */
   readonly findKey: (secret: string) => Promise<Credential | undefined>;
@@ -45,6 +47,7 @@ export function createDashboard({ directory, keys, signingKey, clock, store, ...
   return {
     sessions,
     logins,
+    auditLog: store.audit,
     codes,
     findKey: (secret) => findApiKey(keys, secret),
     files: () => (files ??= openWebFiles(directory ?? findWebDirectory())),

@@ -9,19 +9,22 @@ import type { Visitor } from './login-codes.ts';
 const loginLink = z.strictObject({ type: z.literal('login_link'), path: z.string() }).meta({ id: 'LoginLink' });
 
 /** `POST /v1/login_links`: a link that signs one browser in, once, with the rights of the caller or fewer. */
-export function createLoginLinkRoute({ codes }: Pick<Dashboard, 'codes'>): AnyRoute {
+export function createLoginLinkRoute({ codes, auditLog }: Pick<Dashboard, 'codes' | 'auditLog'>): AnyRoute {
   return defineRoute({
     name: 'login_links.create',
-    summary: 'Create a link that signs one browser in to the dashboard, once, with the rights of the caller or of a role',
+    summary:
+      'Create a link that signs one browser in to the dashboard, once, with the rights of the caller or of a role',
     method: 'post',
     path: '/v1/login_links',
     accepts: ['api'],
     body: z.strictObject({ role: z.enum(ROLE_NAMES).exactOptional() }),
     gives: loginLink,
-    handle: async ({ credential, body: { role } }) => {
+    handle: async ({ credential, body: { role }, audit }) => {
       const visitor = toVisitor(credential, role);
       // A server without keys needs no login.
-      const path = credential.id === OPEN_ID ? '/' : `/login?code=${await codes.make(visitor)}`;
+      if (credential.id === OPEN_ID) return { type: 'login_link', path: '/' };
+      await auditLog.append([audit('login_link.created', null, { role: visitor.role ?? null })]);
+      const path = `/login?code=${await codes.make(visitor)}`;
       return { type: 'login_link', path };
     },
   });

@@ -43,10 +43,10 @@ export function createLoginRoutes({ logins }: Pick<Dashboard, 'logins'>): readon
       path: '/v1/fleet/logins/{login_id}',
       accepts: ['api'],
       gives: z.strictObject({ type: z.literal('login_revoked'), id: z.string() }),
-      handle: async ({ credential: { workspaceId }, params: { login_id: id } }) => {
+      handle: async ({ credential: { workspaceId }, params: { login_id: id }, audit }) => {
         const found = await logins.find(id);
         if (found?.workspaceId !== workspaceId) throw requestError('unknown_id', `${id} is not a login`);
-        await logins.end(id);
+        await logins.end(id, audit('login.revoked', id));
         return { type: 'login_revoked', id };
       },
     }),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import type { Role, Scope } from '../../keys/scopes.ts';
+import type { Auditor, NewAuditEntry } from '../../store/audit.ts';
 import type { DocumentRecord } from '../../store/records.ts';
 import { httpLimits } from '../limits.ts';
 import type { Store } from '../../store/store.ts';
@@ -26,24 +27,26 @@ export interface StoredLogin extends Login {
 /** The signed-in browsers, in the store: signing out is valid on every node and survives a restart. */
 export interface Logins {
   /** Adds a login and returns its id. At the limit the oldest one of the same workspace is signed out. */
-  begin(login: Login): Promise<string>;
+  begin(login: Login, audit?: Auditor): Promise<string>;
   find(id: string | undefined): Promise<StoredLogin | undefined>;
   /** Those of a workspace that have not expired, the newest first. */
   list(workspaceId: string): Promise<readonly StoredLogin[]>;
   /** Removes a login; does nothing if it is not there. */
-  end(id: string): Promise<void>;
+  end(id: string, audit?: NewAuditEntry): Promise<void>;
 }
 
 /** Creates the logins of a store. */
 export function createLogins({ documents }: Pick<Store, 'documents'>, clock: Pick<Clock, 'now'>): Logins {
   return {
-    begin: async ({ workspaceId, expiresAt, ...rest }) => {
+    begin: async ({ workspaceId, expiresAt, ...rest }, audit) => {
       await removeExpired();
       await makeRoom(workspaceId);
       // Ids begin with the time, so that the list is sorted by it.
       const id = `${clock.now().toString().padStart(TIME_CHARS, '0')}-${randomBytes(16).toString('hex')}`;
       const data = { workspaceId, expires_at: expiresAt, ...rest };
-      await documents.put({ kind: LOGIN, id, data, ifRevision: 0 });
+      const { role = null, userAgent = null } = rest;
+      const entry = audit?.('login.started', id, { role, user_agent: userAgent });
+      await documents.put({ kind: LOGIN, id, data, ifRevision: 0 }, entry);
       return id;
     },
     find: async (id) => {
@@ -54,7 +57,7 @@ export function createLogins({ documents }: Pick<Store, 'documents'>, clock: Pic
       const found = await documents.listOfWorkspace({ kind: LOGIN, workspaceId, limit: COUNT_MAX });
       return found.map(toLogin).filter(({ expiresAt }) => expiresAt > clock.now());
     },
-    end: (id) => documents.delete(LOGIN, id),
+    end: (id, audit) => documents.delete(LOGIN, id, audit),
   };
 
   async function makeRoom(workspaceId: string): Promise<void> {

@@ -41,7 +41,7 @@ export function createEventRoutes({ store, sessions, catchUp, feeds, files }: Ev
       body: eventSendBody,
       startsWork: ({ events }) => events.every(({ type }) => WORK.has(type)),
       gives: sentEvents,
-      handle: async ({ credential, params, body, memory }) => {
+      handle: async ({ credential, params, body, memory, audit }) => {
         const { session_id: sessionId } = params;
         checkSender(credential, body.events);
         checkEventScopes(credential, body.events);
@@ -52,7 +52,7 @@ export function createEventRoutes({ store, sessions, catchUp, feeds, files }: Ev
         const toKey = (sent: readonly Sent[]) => memory.toKey({ data: sent.map(toEcho) });
         // Before sending: a fast agent may answer, and readers may read the answer, before the send returns.
         await catchUp.sent(sessionId, head);
-        const sent = await sessions.send({ workspaceId: credential.workspaceId, sessionId, ...read, toKey });
+        const sent = await sessions.send({ workspaceId: credential.workspaceId, sessionId, ...read, toKey, audit });
         // A client that polls must find the session running, or it takes the earlier idle state for the end of the turn. If this
         // fails, the events are stored anyway, and the owner node, which receives them too, reports the error.
         await sessions.applyInputs(sessionId).catch(() => {});

@@ -23,6 +23,7 @@ import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { deletedSession, session, sessionCreateBody, sessionListQuery, sessionUpdateBody } from '../schemas/session.ts';
 import { headOf } from '../feeds/head-of.ts';
 import { addResources } from './add-resources.ts';
+import { recorded } from './recorded.ts';
 import { dataOf, readSession } from './read-session.ts';
 import { checkDirectories, checkEngines } from './key-limits.ts';
 import { checkMountable } from './session-resources.ts';
@@ -227,9 +228,11 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
       path: '/v1/sessions/{session_id}',
       accepts: ['api'],
       gives: deletedSession,
-      handle: async ({ credential, params }) => {
-        await sessions.delete(credential.workspaceId, params.session_id);
-        return { type: 'session_deleted', id: params.session_id };
+      handle: async ({ credential, params: { session_id: target }, audit }) => {
+        await readSession(store, credential, target);
+        const run = () => sessions.delete(credential.workspaceId, target);
+        await recorded(store.audit, audit, { action: 'session.delete', target }, run);
+        return { type: 'session_deleted', id: target };
       },
     }),
   ];

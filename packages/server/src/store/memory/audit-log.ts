@@ -1,6 +1,14 @@
 import type { Clock } from '../../base/clock.ts';
 import type { JsonObject } from '../../base/json/json.ts';
-import { type AuditEntry, type AuditLog, CHAIN_START, type ChainEnd, type NewAuditEntry, toEntryHash, toEntryText } from '../audit.ts';
+import {
+  type AuditEntry,
+  type AuditLog,
+  CHAIN_START,
+  type ChainEnd,
+  type NewAuditEntry,
+  toEntryHash,
+  toEntryText,
+} from '../audit.ts';
 import type { Undo } from '../table.ts';
 import type { State } from './state.ts';
 
@@ -34,6 +42,13 @@ export function createAuditLog(state: State, clock: Clock): AuditLog {
       const { seq, hash } = entries.at(-1) ?? start;
       return { start, head: { seq, hash } };
     },
+    heads: async () =>
+      new Map(
+        state.audit.entries().map(([workspaceId, { start, entries }]) => {
+          const { seq, hash } = entries.at(-1) ?? start;
+          return [workspaceId, { seq, hash }];
+        }),
+      ),
     prune: async (before, limit) => {
       let count = 0;
       for (const [workspaceId] of state.audit.entries()) {

@@ -25,6 +25,10 @@ export function createAuditLog(database: Database): AuditLog {
       if (row === undefined) return { start: CHAIN_START, head: CHAIN_START };
       return { start: { seq: row.start_seq, hash: row.start_hash }, head: { seq: row.seq, hash: row.hash } };
     },
+    heads: async () => {
+      const { rows } = await database.read<ChainRow>('SELECT workspace_id, seq, hash FROM ~audit_chains');
+      return new Map(rows.map(({ workspace_id: id, seq, hash }) => [id, { seq, hash }]));
+    },
     prune: async (before, limit) => {
       const { rows } = await database.read<{ workspace_id: string }>('SELECT workspace_id FROM ~audit_chains');
       let count = 0;
@@ -39,7 +43,9 @@ export function createAuditLog(database: Database): AuditLog {
  * two nodes never wait for each other.
  */
 export function toAudit(entries: readonly NewAuditEntry[]): Statement {
-  const sorted = entries.toSorted((a, b) => (a.workspaceId < b.workspaceId ? -1 : a.workspaceId === b.workspaceId ? 0 : 1));
+  const sorted = entries.toSorted((a, b) =>
+    a.workspaceId < b.workspaceId ? -1 : a.workspaceId === b.workspaceId ? 0 : 1,
+  );
   const workspaces = sorted.map(({ workspaceId }) => workspaceId);
   return { sql: APPEND, values: [workspaces, sorted.map(({ data }) => toEntryText(data))] };
 }
@@ -75,6 +81,7 @@ async function pruneChain(database: Database, workspaceId: string, before: numbe
 }
 
 interface ChainRow {
+  readonly workspace_id: string;
   readonly seq: number;
   readonly hash: string;
   readonly start_seq: number;
@@ -89,7 +96,8 @@ interface EntryRow {
 }
 
 const APPEND = 'SELECT ~append_audit($1::text[], $2::text[], @now)';
-const LIST = 'SELECT seq, time, hash, data FROM ~audit_entries WHERE workspace_id = $1 AND seq > $2 ORDER BY seq LIMIT $3';
+const LIST =
+  'SELECT seq, time, hash, data FROM ~audit_entries WHERE workspace_id = $1 AND seq > $2 ORDER BY seq LIMIT $3';
 const CHAIN = 'SELECT seq, hash, start_seq, start_hash FROM ~audit_chains WHERE workspace_id = $1';
 const LOCK = 'SELECT FROM ~audit_chains WHERE workspace_id = $1 FOR UPDATE';
 // Entries are removed up to the first one that is younger, also where a clock was set back in between.

@@ -7,7 +7,10 @@ import type { Database } from './database.ts';
 export type AppendAudit = (entry: NewAuditEntry | undefined) => void;
 
 /** The chains of all workspaces. */
-export function createAuditLog(database: Database, clock: Clock): { readonly log: AuditLog; readonly append: AppendAudit } {
+export function createAuditLog(
+  database: Database,
+  clock: Clock,
+): { readonly log: AuditLog; readonly append: AppendAudit } {
   const findChain = (workspaceId: string) => database.prepare<ChainRow>(CHAIN).get(workspaceId) ?? EMPTY;
   const append: AppendAudit = (entry) => {
     if (entry === undefined) return;
@@ -30,6 +33,13 @@ export function createAuditLog(database: Database, clock: Clock): { readonly log
       const { seq, hash, start_seq, start_hash } = findChain(workspaceId);
       return { start: { seq: start_seq, hash: start_hash }, head: { seq, hash } };
     },
+    heads: async () =>
+      new Map(
+        database
+          .prepare<ChainRow>(CHAINS)
+          .all()
+          .map(({ workspace_id: id, seq, hash }) => [id, { seq, hash }]),
+      ),
     prune: async (before, limit) =>
       database.transaction(() => {
         let count = 0;
