@@ -19,6 +19,7 @@ import { forgetGone, openPrograms } from './composition/open-programs.ts';
 import { openPush } from './composition/open-push.ts';
 import { checkWebhooks, openWebhooks } from './composition/open-webhooks.ts';
 import { summariseSessions } from './composition/summarise-sessions.ts';
+import { watchTls } from './composition/watch-tls.ts';
 import { watchDatabase } from './composition/watch-database.ts';
 import { removeDeletedSessions } from './composition/remove-deleted-sessions.ts';
 import type { ServerOptions } from './composition/server-options.ts';
@@ -31,6 +32,7 @@ import { showFiles, showFilesToPrograms } from './files/show-files.ts';
 import { Admission } from './http/connections/admission.ts';
 import { httpLimits } from './http/limits.ts';
 import { createSessionLimits } from './http/routes/key-limits.ts';
+import { loadTls } from './http/server/tls.ts';
 import { createHttpServer } from './http/server/http-server.ts';
 import { checkSecret } from './keys/sealed-secret.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -56,6 +58,8 @@ export interface FleetloomServer {
   readonly webhookKey: string | undefined;
   /** Creates a link that opens the dashboard signed in; it works once and expires soon. Without keys, the plain address. */
   dashboardUrl(): Promise<string>;
+  /** Reads the certificates again. Throws, and leaves them as they are, if the files cannot be used. */
+  reloadTls(): Promise<void>;
   /** From now on `/readyz` reports `stopping`, while requests are still served: call it some seconds before `close`. */
   announceStop(): void;
   /** Finishes open requests, stops all sessions and closes the database. The next start resumes the sessions. */
@@ -70,12 +74,12 @@ export interface FleetloomServer {
  * const client = new Anthropic({ baseURL: httpServer.url, apiKey: 'any' });
  */
 export async function startServer(options: ServerOptions): Promise<FleetloomServer> {
-  const { dataDirectory, database: url, databaseListen: listenUrl } = options;
+  const { dataDirectory, database: url, databaseListen: listenUrl, databaseTls: tls } = options;
   checkWebhooks(options.webhooks);
   await prepareDataDirectory(dataDirectory);
   if (url !== undefined) checkSecret(secretOf(options));
   if (url !== undefined) {
-    return await startOn(options, await openDatabase({ url, listenUrl, checksSignals: true }), true);
+    return await startOn(options, await openDatabase({ url, listenUrl, tls, checksSignals: true }), true);
   }
   return await startOn(
     options,
@@ -270,7 +274,10 @@ async function start(
     random: Math.random,
     onProblem,
   });
+  const tls = options.tls === undefined ? undefined : await loadTls(options.tls);
+  if (tls !== undefined && tls.endsAt <= clock.now()) onProblem(new Error(`the certificate ${options.tls!.cert} has expired`));
   const httpServer = await createHttpServer({
+    tls,
     routes: createRoutes({ ...parts, tokens, metrics, defaultAgent, removeFiles, onLong, clock, ids, onProblem }),
     dashboard,
     access,
@@ -306,6 +313,18 @@ async function start(
     if (isShared) await Promise.all([httpServer.close(), sessions.close()]);
     else await httpServer.close().then(() => sessions.close());
   });
+  const tlsWatch =
+    options.tls === undefined
+      ? undefined
+      : lifetime.add(
+          await watchTls({
+            files: options.tls,
+            onChange: (changed) => httpServer.setTls(changed),
+            schedule: systemSchedule,
+            onProblem,
+          }),
+          (watch) => watch.close(),
+        );
   storage.orphanedSessions.forEach((sessionId) => deletedSessions.remove(sessionId));
   const retention = createRetention({
     store,
@@ -342,6 +361,7 @@ async function start(
     firstKey,
     webhookKey: newKey,
     dashboardUrl: () => dashboard.makeLink(httpServer.url),
+    reloadTls: async () => await tlsWatch?.reload(),
     announceStop: () => httpServer.announceStop(),
     close: () => lifetime.close(),
   };

@@ -111,5 +111,9 @@ const meanings = {
     advice: 'allow the process more open files (`ulimit -n`), or close what is not needed',
   },
   cannot_listen: { kind: 'caller', advice: 'choose another address or port' },
+  tls_unusable: {
+    kind: 'caller',
+    advice: 'name files in PEM that the user of the server can read, a certificate with its own private key',
+  },
   key_required: { kind: 'caller', advice: 'give it a key store, or bind it to 127.0.0.1' },
 } as const satisfies Record<string, { kind: ErrorKind; advice: string }>;

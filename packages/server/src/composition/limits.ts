@@ -12,4 +12,6 @@ export const compositionLimits = {
   /** How often entries of commands are taken into the audit log and entries are written out, and how often old ones are removed. */
   auditEveryMs: 500,
   auditPruneMs: 3_600_000,
+  /** How often it is looked whether certificates were replaced. */
+  tlsCheckMs: 1_000,
 } as const;

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { createKeyDocuments } from '../keys/key-storage.ts';
 import { type KeyStore, openKeyStore } from '../keys/key-store.ts';
+import type { DatabaseTls } from '../store/postgres/database-tls.ts';
 import type { Auditor, NewAuditEntry } from '../store/audit.ts';
 import { writeToOutbox } from './audit-outbox.ts';
 import { openDatabase } from './open-database.ts';
@@ -11,14 +12,16 @@ export interface OpenKeysOptions {
   readonly dataDirectory: string;
   /** The PostgreSQL database that several servers share; without it keys are in the data directory. */
   readonly database?: string | undefined;
+  readonly databaseTls?: DatabaseTls | undefined;
 }
 
 /** The keys of a server, whether it runs or not: what is changed here counts there within a second. */
 export async function openKeys({
   dataDirectory,
   database: url,
+  databaseTls: tls,
 }: OpenKeysOptions): Promise<{ readonly keys: KeyStore; readonly close: () => Promise<void> }> {
-  const store = url === undefined ? undefined : await openDatabase({ url });
+  const store = url === undefined ? undefined : await openDatabase({ url, tls });
   const location =
     store === undefined
       ? { directory: join(dataDirectory, 'keys'), record: (entry: NewAuditEntry) => writeToOutbox(dataDirectory, entry) }

@@ -60,7 +60,7 @@ export function dashboardEndpoints(dashboard: Dashboard, { access }: DashboardSe
     if (cookie !== undefined) {
       await dashboard.sessions?.end(cookie, (credential) => createAuditor(exchange, credential));
     }
-    exchange.outgoing.setHeader('set-cookie', toSetCookie(exchange.incoming.headers, undefined));
+    exchange.outgoing.setHeader('set-cookie', toSetCookie(exchange.incoming, undefined));
     redirect(exchange, './login');
   });
   for (const path of ['/assets/*', '/recording.html', '/push-worker.js', ...publicFiles]) {
@@ -93,7 +93,7 @@ export function dashboardEndpoints(dashboard: Dashboard, { access }: DashboardSe
     };
     const audit = createAuditor(exchange, { kind: 'api', id: visitor.keyId, workspaceId: visitor.workspaceId });
     const token = await dashboard.sessions.issue(visitor, from, audit);
-    outgoing.setHeader('set-cookie', toSetCookie(incoming.headers, token));
+    outgoing.setHeader('set-cookie', toSetCookie(incoming, token));
     outgoing.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
     outgoing.end(
       `<!doctype html><link rel="icon" href="data:,"><meta http-equiv="refresh" content="0;url=${target}"><title>Fleetloom</title>`,
