@@ -39,6 +39,7 @@ import { declareSend } from './commands/sessions/send.ts';
 import { declareSessions } from './commands/sessions/sessions.ts';
 import { declareThreads } from './commands/sessions/threads.ts';
 import { declareWatch } from './commands/sessions/watch.ts';
+import { declareAudit } from './commands/setup/audit.ts';
 import { declareAgents } from './commands/setup/agents.ts';
 import { declareCompletion } from './commands/setup/completion.ts';
 import { declareConformance } from './commands/setup/conformance.ts';
@@ -72,7 +73,7 @@ const commandGroups: Readonly<Record<string, readonly DeclareCommand[]>> = {
     declareArchive,
     declareDelete,
   ],
-  'Server:': [declareServe, declareAgents, declareKeys, declareLogins, declareModel],
+  'Server:': [declareServe, declareAgents, declareKeys, declareLogins, declareAudit, declareModel],
   'Claude Code streams:': [declareTranslate, declareStats, declareInspect, declareImport, declareAttach],
   'Tools:': [declareDoctor, declareConformance, declareCompletion],
 };

@@ -36,7 +36,9 @@ export async function send(
 ): Promise<Sent> {
   return await new Promise((resolve, reject) => {
     const text = body === undefined ? undefined : JSON.stringify(body);
-    const type = text === undefined ? {} : { 'content-type': 'application/json' };
+    // Without the length, clients send a body of OPTIONS in a form that is not HTTP.
+    const length = String(Buffer.byteLength(text ?? ''));
+    const type = text === undefined ? {} : { 'content-type': 'application/json', 'content-length': length };
     const sent = request({ host: '127.0.0.1', port, method, path, headers: { ...type, ...headers }, agent: false });
     sent.on('error', (cause) => reject(new Error(`${method} ${path} was cut off`, { cause })));
     sent.on('response', (response) => {

@@ -275,7 +275,8 @@ async function start(
     onProblem,
   });
   const tls = options.tls === undefined ? undefined : await loadTls(options.tls);
-  if (tls !== undefined && tls.endsAt <= clock.now()) onProblem(new Error(`the certificate ${options.tls!.cert} has expired`));
+  if (tls !== undefined && tls.endsAt <= clock.now())
+    onProblem(new Error(`the certificate ${options.tls!.cert} has expired`));
   const httpServer = await createHttpServer({
     tls,
     routes: createRoutes({ ...parts, tokens, metrics, defaultAgent, removeFiles, onLong, clock, ids, onProblem }),

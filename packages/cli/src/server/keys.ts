@@ -1,4 +1,4 @@
-import { FleetloomError, openKeys, toFleetKey } from '@fleetloom/server';
+import { type DatabaseTls, FleetloomError, openKeys, toFleetKey } from '@fleetloom/server';
 import { CommandError } from '../base/command-error.ts';
 import { toDataDirectory } from '../connection/data-directory.ts';
 import { toWorkspaceId } from '../connection/to-workspace-id.ts';
@@ -8,6 +8,7 @@ import { limits } from '../base/limits.ts';
 import { printTable } from '../terminal/print-table.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { writeText } from '../base/write-text.ts';
+import { toDatabaseTls } from './network-options.ts';
 import { toDatabase } from './serve.ts';
 import { toKeyLimits, toOverlapMs } from './key-options.ts';
 import { toPasted } from '../base/to-pasted.ts';
@@ -16,6 +17,7 @@ import { toPasted } from '../base/to-pasted.ts';
 export interface KeysOptions {
   data?: string;
   database?: string;
+  databaseTls?: DatabaseTls;
   workspace?: string;
   scope?: string[];
   expires?: string;
@@ -103,7 +105,9 @@ type Keys = Awaited<ReturnType<typeof openKeys>>['keys'];
 async function withKeys<Result>(io: Io, options: KeysOptions, work: (keys: Keys) => Promise<Result>): Promise<Result> {
   const database = toDatabase(options, io.env['FLEETLOOM_DATABASE']);
   try {
-    const { keys, close } = await openKeys({ dataDirectory: toDataDirectory(io.env, options.data), database });
+    const databaseTls = toDatabaseTls(io.env, options.databaseTls);
+    const dataDirectory = toDataDirectory(io.env, options.data);
+    const { keys, close } = await openKeys({ dataDirectory, database, databaseTls });
     try {
       return await work(keys);
     } finally {

@@ -66,7 +66,8 @@ export async function pruneAudit({ store, clock }: Pick<AuditOptions, 'store' | 
 async function openOutput({ store, outputName }: AuditOptions, onEntry: (entry: FleetAuditEntry) => void) {
   const known = await store.documents.get(OUTPUT, outputName);
   const cursors = new Map(Object.entries((known?.data ?? {}) as Readonly<Record<string, number>>));
-  if (known === undefined) for (const [workspaceId, { seq }] of await store.audit.heads()) cursors.set(workspaceId, seq);
+  if (known === undefined)
+    for (const [workspaceId, { seq }] of await store.audit.heads()) cursors.set(workspaceId, seq);
   await store.documents.put({ kind: OUTPUT, id: outputName, data: Object.fromEntries(cursors) });
   return async () => {
     let isChanged = false;

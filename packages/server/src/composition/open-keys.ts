@@ -24,7 +24,10 @@ export async function openKeys({
   const store = url === undefined ? undefined : await openDatabase({ url, tls });
   const location =
     store === undefined
-      ? { directory: join(dataDirectory, 'keys'), record: (entry: NewAuditEntry) => writeToOutbox(dataDirectory, entry) }
+      ? {
+          directory: join(dataDirectory, 'keys'),
+          record: (entry: NewAuditEntry) => writeToOutbox(dataDirectory, entry),
+        }
       : { storage: createKeyDocuments(store) };
   const { keys, firstSecret } = await openKeyStore({ ...location, auditorOf: toLocalAuditor });
   // The first key is shown by the start of a server. One that was created here would never be shown, so it is revoked.

@@ -41,6 +41,8 @@ export class ChainCheck {
   /** Whether an entry that is known from elsewhere is the one in this place. Undefined if it was not checked. */
   static compare(known: ChainEnd, found: ChainEnd | undefined): string | undefined {
     if (found === undefined) return `the log ends before entry ${known.seq}, which was there: its end was removed`;
-    return found.hash === known.hash ? undefined : `entry ${known.seq} is not the one that was there: the log was rewritten`;
+    return found.hash === known.hash
+      ? undefined
+      : `entry ${known.seq} is not the one that was there: the log was rewritten`;
   }
 }

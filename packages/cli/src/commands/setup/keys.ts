@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { DeclareCommand } from '../context.ts';
 import { serverOption } from '../server-options.ts';
 
@@ -66,6 +66,7 @@ function withStore(command: Command): Command {
   return command
     .option('--data <directory>', serverOption.data)
     .option('--database <url>', 'PostgreSQL URL of the server (default: FLEETLOOM_DATABASE, else the data directory)')
+    .addOption(new Option('--database-tls <how>', serverOption.databaseTls).choices(['verify', 'unverified', 'off']))
     .addHelpText('after', EXAMPLES);
 }
 

@@ -107,7 +107,11 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const isLoopback = isLoopbackHost(host);
   if (access === 'open' && !isLoopback)
     throw requestError('key_required', `${host} can be reached from other machines`);
-  const rules: SiteRules = { isLoopback, hosts: [...(options.allowedHosts ?? []), ...(tls?.names ?? [])], origins: options.allowedOrigins ?? [] };
+  const rules: SiteRules = {
+    isLoopback,
+    hosts: [...(options.allowedHosts ?? []), ...(tls?.names ?? [])],
+    origins: options.allowedOrigins ?? [],
+  };
   const streams = createEventStreams({ clock, schedule, ...options.streams });
   const credentials = createCredentialWatch({ access, schedule, onError: (error) => onError(error, '') });
   let isStopping = false;

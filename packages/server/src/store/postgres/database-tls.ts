@@ -52,7 +52,9 @@ export function toDatabaseConnection(url: string, tls: DatabaseTls = 'verify'): 
 /** Whether connections do not leave this machine: loopback, and sockets of the file system. */
 export function isLocalHost(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[|\]$/g, '');
-  return name.startsWith('/') || name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
+  return (
+    name.startsWith('/') || name === 'localhost' || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'))
+  );
 }
 
 function readPem(file: string): string {
