@@ -1,4 +1,5 @@
 import { readPages } from '../store/read-pages.ts';
+import { randomBytes } from 'node:crypto';
 import { chmod, link, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { storeLimits } from '../store/limits.ts';
@@ -57,8 +58,7 @@ export async function openKeyDirectory(directory: string, record: RecordAudit = 
     add: async (name, text, audit) => {
       if (audit !== undefined) await record(audit);
       // A concurrent reader of the directory ignores drafts.
-      const draft = join(directory, `${name}.${process.pid}.draft`);
-      await rm(draft, { force: true });
+      const draft = join(directory, `${name}.${randomBytes(8).toString('hex')}.draft`);
       await writePrivateFile(draft, text);
       try {
         // A link appears with its whole content, and replaces nothing.
@@ -78,9 +78,7 @@ export async function openKeyDirectory(directory: string, record: RecordAudit = 
     readUses,
     writeUses: async (uses) => {
       const all = new Map([...(await readUses()), ...uses]);
-      const draft = `${usesFile}.${process.pid}.draft`;
-      // A process that was killed may have left one.
-      await rm(draft, { force: true });
+      const draft = `${usesFile}.${randomBytes(8).toString('hex')}.draft`;
       await writePrivateFile(draft, JSON.stringify(Object.fromEntries(all)));
       await rename(draft, usesFile);
     },

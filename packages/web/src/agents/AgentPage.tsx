@@ -53,10 +53,10 @@ export function AgentPage({ agent, agents, onChanged }: AgentPageProps) {
         </p>
         {agent.description !== null && <p>{cleanLine(agent.description)}</p>}
         <span className="agent-actions">
-          <button type="button" onClick={() => setEditing(true)}>
+          <button data-needs="manage" type="button" onClick={() => setEditing(true)}>
             Edit …
           </button>
-          <button type="button" className="danger" onClick={() => void archive()}>
+          <button data-needs="manage" type="button" className="danger" onClick={() => void archive()}>
             Archive
           </button>
         </span>
@@ -103,7 +103,7 @@ function StartForm({ agent }: { agent: Agent }) {
     }
   };
   return (
-    <form className="start-form" onSubmit={(event) => void start(event)}>
+    <form data-needs="run" className="start-form" onSubmit={(event) => void start(event)}>
       <h2>Try it</h2>
       <label htmlFor="start-text">Start a session with</label>
       <textarea
