@@ -39,6 +39,7 @@ import { declareSend } from './commands/sessions/send.ts';
 import { declareSessions } from './commands/sessions/sessions.ts';
 import { declareThreads } from './commands/sessions/threads.ts';
 import { declareWatch } from './commands/sessions/watch.ts';
+import { declareAudit } from './commands/setup/audit.ts';
 import { declareAgents } from './commands/setup/agents.ts';
 import { namesSession } from './completion/completed-argument.ts';
 import { declareIds } from './commands/setup/ids.ts';
@@ -46,6 +47,7 @@ import { declareCompletion } from './commands/setup/completion.ts';
 import { declareConformance } from './commands/setup/conformance.ts';
 import { declareDoctor } from './commands/setup/doctor.ts';
 import { declareKeys } from './commands/setup/keys.ts';
+import { declareLogins } from './commands/setup/logins.ts';
 import { declareCredentials } from './commands/vaults/credentials.ts';
 import { declareSecrets } from './commands/vaults/secrets.ts';
 import { declareVaults } from './commands/vaults/vaults.ts';
@@ -80,6 +82,8 @@ const commandGroups: Readonly<Record<string, readonly DeclareCommand[]>> = {
     declareServe,
     declareAgents,
     declareKeys,
+    declareLogins,
+    declareAudit,
     declareVaults,
     declareCredentials,
     declareSecrets,

@@ -91,6 +91,13 @@ export { type Appended, type Change, commitOne, type Outcome, type SubmitChange,
 export type { RateLimit } from './http/auth/rate-limit.ts';
 export type { DoorLog, RequestLog, RequestLogEntry } from './base/request-log.ts';
 export type { ClaudeCodeChoice } from './composition/open-programs.ts';
+export { CHAIN_START, type ChainEnd } from './store/audit.ts';
+export { ChainCheck, type CheckedEntry } from './store/chain-check.ts';
+export { ROLE_NAMES, type Role, SCOPES, type Scope } from './keys/scopes.ts';
+export { toFleetKey } from './keys/to-fleet-key.ts';
+export type { DatabaseTls } from './store/postgres/database-tls.ts';
+export type { TlsFiles } from './http/server/tls.ts';
+export type { KeepAudit } from './composition/open-audit.ts';
 export { openKeys, type OpenKeysOptions } from './composition/open-keys.ts';
 export { type FleetloomServer, type ServerOptions, startServer } from './server.ts';
 export { checkToolPrograms, type ToolPrograms } from './tools/registry/tool-programs.ts';

@@ -12,6 +12,7 @@ import {
   type ServerOptions,
   startServer,
   toGatewayVariables,
+  type DatabaseTls,
 } from '@fleetloom/server';
 import { expectTypeOf } from 'vitest';
 
@@ -28,6 +29,7 @@ expectTypeOf<JsonObject>().toExtend<Json>();
 expectTypeOf<OpenKeysOptions>().toEqualTypeOf<{
   readonly dataDirectory: string;
   readonly database?: string | undefined;
+  readonly databaseTls?: DatabaseTls | undefined;
 }>();
 
 export async function opensKeys(): Promise<string> {

@@ -11,6 +11,7 @@ import { systemSchedule } from './base/schedule.ts';
 import { createRoutes } from './composition/create-routes.ts';
 import { lockDataDirectory } from './composition/lock-data-directory.ts';
 import { openAccess } from './composition/open-access.ts';
+import { openAudit } from './composition/open-audit.ts';
 import { openDatabase } from './composition/open-database.ts';
 import { openLog } from './composition/open-log.ts';
 import { modelFacts, openModels } from './composition/open-models.ts';
@@ -20,6 +21,7 @@ import { openSecrets } from './composition/open-secrets.ts';
 import { openVaults } from './composition/open-vaults.ts';
 import { checkWebhooks, openWebhooks } from './composition/open-webhooks.ts';
 import { summariseSessions } from './composition/summarise-sessions.ts';
+import { watchTls } from './composition/watch-tls.ts';
 import { watchDatabase } from './composition/watch-database.ts';
 import { removeDeletedSessions } from './composition/remove-deleted-sessions.ts';
 import type { ServerOptions } from './composition/server-options.ts';
@@ -31,6 +33,8 @@ import { createWorkQueue } from './environments/work-queue.ts';
 import { showFiles, showFilesToPrograms } from './files/show-files.ts';
 import { Admission } from './http/connections/admission.ts';
 import { httpLimits } from './http/limits.ts';
+import { createSessionLimits } from './http/routes/key-limits.ts';
+import { loadTls } from './http/server/tls.ts';
 import { createHttpServer } from './http/server/http-server.ts';
 import { checkSecret } from './keys/sealed-secret.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -56,6 +60,8 @@ export interface FleetloomServer {
   readonly webhookKey: string | undefined;
   /** Creates a link that opens the dashboard signed in; it works once and expires soon. Without keys, the plain address. */
   dashboardUrl(): Promise<string>;
+  /** Reads the certificates again. Throws, and leaves them as they are, if the files cannot be used. */
+  reloadTls(): Promise<void>;
   /** From now on `/readyz` reports `stopping`, while requests are still served: call it some seconds before `close`. */
   announceStop(): void;
   /** Finishes open requests, stops all sessions and closes the database. The next start resumes the sessions. */
@@ -70,12 +76,12 @@ export interface FleetloomServer {
  * const client = new Anthropic({ baseURL: httpServer.url, apiKey: 'any' });
  */
 export async function startServer(options: ServerOptions): Promise<FleetloomServer> {
-  const { dataDirectory, database: url, databaseListen: listenUrl } = options;
+  const { dataDirectory, database: url, databaseListen: listenUrl, databaseTls: tls } = options;
   checkWebhooks(options.webhooks);
   await prepareDataDirectory(dataDirectory);
   if (url !== undefined) checkSecret(secretOf(options));
   if (url !== undefined) {
-    return await startOn(options, await openDatabase({ url, listenUrl, checksSignals: true }), true);
+    return await startOn(options, await openDatabase({ url, listenUrl, tls, checksSignals: true }), true);
   }
   return await startOn(
     options,
@@ -233,8 +239,24 @@ async function start(
     onProblem: (_, error) => onProblem(error),
   });
   const workQueue = createWorkQueue({ store, clock, ids, workers: storage.workers });
-  const opened = await openAccess({ options, storage, store, clock });
+  const opened = lifetime.add(await openAccess({ options, storage, store, clock, onProblem }), (access) =>
+    access.close(),
+  );
   const { access, keys, firstKey, tokens, dashboard, listWorkspaces } = opened;
+  lifetime.add(
+    await openAudit({
+      store,
+      dataDirectory,
+      keep: options.keepAudit ?? 'all',
+      onEntry: options.onAuditEntry,
+      outputName: storage.node.id ?? 'local',
+      isMine: () => storage.isLeader(),
+      clock,
+      schedule: systemSchedule,
+      onProblem,
+    }),
+    (audit) => audit.close(),
+  );
   const removeFiles = async (sessionId: string) => {
     await Promise.all([storage.forget(sessionId), programs.forget(sessionId)]);
   };
@@ -272,7 +294,11 @@ async function start(
     random: Math.random,
     onProblem,
   });
+  const tls = options.tls === undefined ? undefined : await loadTls(options.tls);
+  if (tls !== undefined && tls.endsAt <= clock.now())
+    onProblem(new Error(`the certificate ${options.tls!.cert} has expired`));
   const httpServer = await createHttpServer({
+    tls,
     routes: createRoutes({ ...parts, tokens, metrics, defaultAgent, removeFiles, onLong, clock, ids, onProblem }),
     dashboard,
     access,
@@ -284,6 +310,7 @@ async function start(
     allowedHosts: options.allowedHosts,
     connectionsMax: options.connectionsMax,
     connectionsPerAddressMax: options.connectionsPerAddressMax,
+    checkSessionLimits: createSessionLimits(store, storage.resources),
     mounts: [
       {
         name: 'scripted',
@@ -317,6 +344,18 @@ async function start(
     if (isShared) await Promise.all([httpServer.close(), sessions.close()]);
     else await httpServer.close().then(() => sessions.close());
   });
+  const tlsWatch =
+    options.tls === undefined
+      ? undefined
+      : lifetime.add(
+          await watchTls({
+            files: options.tls,
+            onChange: (changed) => httpServer.setTls(changed),
+            schedule: systemSchedule,
+            onProblem,
+          }),
+          (watch) => watch.close(),
+        );
   storage.orphanedSessions.forEach((sessionId) => deletedSessions.remove(sessionId));
   const retention = createRetention({
     store,
@@ -353,6 +392,7 @@ async function start(
     firstKey,
     webhookKey: newKey,
     dashboardUrl: () => dashboard.makeLink(httpServer.url),
+    reloadTls: async () => await tlsWatch?.reload(),
     announceStop: () => httpServer.announceStop(),
     close: () => lifetime.close(),
   };

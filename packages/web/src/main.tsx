@@ -5,6 +5,8 @@ import { App } from './shell/App.tsx';
 // After the pages: texts look the same on all of them.
 import './ui/text/text.css';
 import { fleet, ui } from './stores/stores.ts';
+import { inBackground } from './stores/connection/in-background.ts';
+import { followRights } from './stores/rights.ts';
 import { followSessions } from './stores/follow-sessions.ts';
 import { decisions } from './stores/decisions.ts';
 import { listenToKeys } from './shell/listen-to-keys.ts';
@@ -19,6 +21,8 @@ matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => flee
 followSessions();
 fleet.start();
 listenToKeys();
+// Without an answer every control is shown: the server refuses what the login may not do.
+inBackground(followRights());
 // On every page: calls that a rule of the user covers are approved without asking.
 fleet.changed.subscribe(() => decisions.follow(fleet.pendingItems()));
 createRoot(root).render(<App />);

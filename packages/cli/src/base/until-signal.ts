@@ -52,8 +52,11 @@ export function onEndingSignal(io: Pick<Io, 'onSignal'>, handle: (signal: Ending
 }
 
 /** Resolves with the first exit signal. */
-export function waitForSignal(io: Pick<Io, 'onSignal'>): Promise<EndingSignal> {
+export function waitForSignal(
+  io: Pick<Io, 'onSignal'>,
+  signals: readonly EndingSignal[] = SIGNALS,
+): Promise<EndingSignal> {
   return new Promise((resolve) => {
-    for (const signal of SIGNALS) io.onSignal(signal, () => resolve(signal));
+    for (const signal of signals) io.onSignal(signal, () => resolve(signal));
   });
 }

@@ -21,6 +21,8 @@ export function withRunServer(command: Command): Command {
 /** Options that `start`, `serve`, `run` and `doctor` share, with one wording. */
 export const serverOption = {
   port: (otherwise: string) => `port to listen on; 0 picks a free port (default: ${otherwise})`,
+  databaseTls:
+    'how connections to a database on another machine are encrypted (default: FLEETLOOM_DATABASE_TLS, else verify)',
   data: 'data directory (default: FLEETLOOM_DATA, else ~/.local/share/fleetloom)',
   scripts: 'directory with scripts for the scripted model, one JSON or YAML file each',
   unsandboxedBash: 'allow agents to run bash without a sandbox if none is available',

@@ -1,4 +1,4 @@
-import { FleetloomError, openKeys } from '@fleetloom/server';
+import { type DatabaseTls, FleetloomError, openKeys, toFleetKey } from '@fleetloom/server';
 import { CommandError } from '../base/command-error.ts';
 import { toDataDirectory } from '../connection/data-directory.ts';
 import { toWorkspaceId } from '../connection/to-workspace-id.ts';
@@ -8,14 +8,22 @@ import { limits } from '../base/limits.ts';
 import { printTable } from '../terminal/print-table.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { writeText } from '../base/write-text.ts';
+import { toDatabaseTls } from './network-options.ts';
 import { toDatabase } from './serve.ts';
+import { toKeyLimits, toOverlapMs } from './key-options.ts';
 import { toPasted } from '../base/to-pasted.ts';
 
 /** Options of the sub-commands of `keys`. */
 export interface KeysOptions {
   data?: string;
   database?: string;
+  databaseTls?: DatabaseTls;
   workspace?: string;
+  scope?: string[];
+  expires?: string;
+  directory?: string[];
+  engine?: string[];
+  overlap?: string;
   json?: boolean;
 }
 
@@ -28,7 +36,8 @@ export async function createKey(io: Io, name: string, options: KeysOptions): Pro
       'Pass a name such as its owner.',
     );
   }
-  const { key, secret } = await withKeys(io, options, (keys) => keys.create({ kind: 'api', name, workspaceId }));
+  const fields = { kind: 'api', name, workspaceId, ...toKeyLimits(options, Date.now()) } as const;
+  const { key, secret } = await withKeys(io, options, (keys) => keys.create(fields));
   if (options.json === true) await writeText(io.stdout, `${JSON.stringify({ ...show(key), key: secret })}\n`);
   else {
     io.stderr.write(`${key.id} for ${workspaceId}. The key is shown only once:\n`);
@@ -39,19 +48,42 @@ export async function createKey(io: Io, name: string, options: KeysOptions): Pro
 
 /** `fleetloom keys list`: lists the keys, oldest first. */
 export async function listKeys(io: Io, options: KeysOptions): Promise<number> {
-  const shown = (await withKeys(io, options, (keys) => keys.list())).map(show);
+  const shown = await withKeys(io, options, async (keys) => {
+    const [all, uses] = await Promise.all([keys.list(), keys.lastUses()]);
+    return all.map((key) => show(key, uses.get(key.id)));
+  });
   if (options.json === true) await writeText(io.stdout, shown.map((key) => `${JSON.stringify(key)}\n`).join(''));
   else if (shown.length === 0)
     io.stderr.write(toPasted(io, 'There are no keys. Create one with "fleetloom keys create <name>".\n'));
   else {
-    const rows = shown.map(({ id, kind, workspace_id: workspace, created_at: at, name }) => [
-      id,
-      kind,
-      workspace,
-      at.slice(0, 16),
-      name,
+    const rows = shown.map((key) => [
+      key.id,
+      key.kind,
+      key.workspace_id,
+      key.created_at.slice(0, 16),
+      key.scopes?.join(',') ?? (key.kind === 'api' ? 'all' : '-'),
+      key.expires_at?.slice(0, 16) ?? 'never',
+      key.last_used_at?.slice(0, 16) ?? '-',
+      key.name,
     ]);
-    await printTable(io, ['KEY', 'KIND', 'WORKSPACE', 'CREATED', 'NAME'], rows);
+    await printTable(io, ['KEY', 'KIND', 'WORKSPACE', 'CREATED', 'SCOPES', 'EXPIRES', 'LAST USE', 'NAME'], rows);
+  }
+  return exitCode.ok;
+}
+
+/** `fleetloom keys rotate`: prints only the new secret on standard output. */
+export async function rotateKey(io: Io, id: string, options: KeysOptions): Promise<number> {
+  const overlapMs = toOverlapMs(options.overlap);
+  const rotated = await withKeys(io, options, (keys) => keys.rotate(id, overlapMs === undefined ? {} : { overlapMs }));
+  if (rotated === undefined) throw unknownKey(id, 'API key');
+  const { key, secret } = rotated;
+  const shown = show(key);
+  if (options.json === true) await writeText(io.stdout, `${JSON.stringify({ ...shown, key: secret })}\n`);
+  else {
+    const until = shown.overlap_until;
+    const old = until === null ? 'does not work any more' : `works until ${until}`;
+    io.stderr.write(`${id}: the old secret ${old}. The new one is shown only once:\n`);
+    await writeText(io.stdout, `${secret}\n`);
   }
   return exitCode.ok;
 }
@@ -61,9 +93,7 @@ export async function revokeKeys(io: Io, ids: readonly string[], options: KeysOp
   await withKeys(io, options, async (keys) => {
     const known = new Set((await keys.list()).map(({ id }) => id));
     const unknown = ids.find((id) => !known.has(id));
-    if (unknown !== undefined) {
-      throw new CommandError(exitCode.notFound, `There is no key ${unknown}.`, '"fleetloom keys list" lists the keys.');
-    }
+    if (unknown !== undefined) throw unknownKey(unknown);
     for (const id of ids) await keys.revoke(id);
   });
   await writeText(io.stdout, ids.map((id) => `${id}\n`).join(''));
@@ -75,7 +105,9 @@ type Keys = Awaited<ReturnType<typeof openKeys>>['keys'];
 async function withKeys<Result>(io: Io, options: KeysOptions, work: (keys: Keys) => Promise<Result>): Promise<Result> {
   const database = toDatabase(options, io.env['FLEETLOOM_DATABASE']);
   try {
-    const { keys, close } = await openKeys({ dataDirectory: toDataDirectory(io.env, options.data), database });
+    const databaseTls = toDatabaseTls(io.env, options.databaseTls);
+    const dataDirectory = toDataDirectory(io.env, options.data);
+    const { keys, close } = await openKeys({ dataDirectory, database, databaseTls });
     try {
       return await work(keys);
     } finally {
@@ -87,7 +119,10 @@ async function withKeys<Result>(io: Io, options: KeysOptions, work: (keys: Keys)
   }
 }
 
-function show(key: Awaited<ReturnType<Keys['list']>>[number]) {
-  const { id, kind, name, workspaceId, createdAt } = key;
-  return { id, kind, name, workspace_id: workspaceId, created_at: new Date(createdAt).toISOString() };
+function show(key: Awaited<ReturnType<Keys['list']>>[number], lastUsedAt?: number) {
+  return { ...toFleetKey(key, lastUsedAt), workspace_id: key.workspaceId };
+}
+
+function unknownKey(id: string, what = 'key'): CommandError {
+  return new CommandError(exitCode.notFound, `There is no ${what} ${id}.`, '"fleetloom keys list" lists the keys.');
 }

@@ -1,5 +1,12 @@
 import { resolve } from 'node:path';
-import { FleetloomError, listPrograms, type ServerOptions, startServer } from '@fleetloom/server';
+import {
+  type DatabaseTls,
+  FleetloomError,
+  type KeepAudit,
+  listPrograms,
+  type ServerOptions,
+  startServer,
+} from '@fleetloom/server';
 import { toDataDirectory } from '../connection/data-directory.ts';
 import { rememberServer } from '../connection/local-server.ts';
 import { drain } from './drain.ts';
@@ -8,6 +15,7 @@ import { CommandError } from '../base/command-error.ts';
 import { exitCode } from '../base/exit-code.ts';
 import type { Io } from '../base/io.ts';
 import { limits } from '../base/limits.ts';
+import { toDatabaseTls, toTlsFiles, type TlsOptions } from './network-options.ts';
 import type { LogForm } from './log-forms.ts';
 import { createRequestLines } from './request-lines.ts';
 import { type EndingSignal, waitForSignal } from '../base/until-signal.ts';
@@ -16,7 +24,7 @@ import { writeText } from '../base/write-text.ts';
 import { describePrograms, type ProgramOptions, toClaudeCode, toOtherPrograms, toProgramNames } from './programs.ts';
 
 /** Options of `serve`. */
-export interface ServeOptions extends ProgramOptions {
+export interface ServeOptions extends ProgramOptions, TlsOptions {
   port?: number;
   host?: string;
   data?: string;
@@ -46,6 +54,10 @@ export interface ServeOptions extends ProgramOptions {
   database?: string;
   /** URL of the same database that bypasses a pooler. */
   databaseListen?: string;
+  databaseTls?: DatabaseTls;
+  /** Where entries of the audit log are written beside the database. */
+  audit?: 'stdout';
+  keepAudit?: KeepAudit;
   /** Directory for workspaces that every node can access. */
   sharedWorkspaces?: string;
   maxSessions?: number;
@@ -64,9 +76,11 @@ export interface ServeOptions extends ProgramOptions {
 
 /** `fleetloom serve`: runs the server in this process until a signal arrives. */
 export async function serve(io: Io, options: ServeOptions): Promise<number> {
-  const stopped = waitForSignal(io);
+  // With certificates SIGHUP reads them again, as other servers do.
+  const stopped = waitForSignal(io, options.tlsCert === undefined ? undefined : ['SIGINT', 'SIGTERM']);
   const dataDirectory = toDataDirectory(io.env, options.data);
   const server = await startServerHere(io, options, dataDirectory);
+  if (options.tlsCert !== undefined) io.onSignal('SIGHUP', () => reloadTls(io, server));
   const uninstall = installLastResort(io, server);
   await rememberServer(dataDirectory, { ...server, programs: toProgramNames(options) });
   await writeText(
@@ -81,6 +95,13 @@ export async function serve(io: Io, options: ServeOptions): Promise<number> {
   await server.close();
   uninstall();
   return signal === 'SIGINT' || signal === 'SIGTERM' ? exitCode.ok : exitCode[signal];
+}
+
+function reloadTls(io: Io, server: Server): void {
+  server.reloadTls().then(
+    () => void io.stderr.write('The certificates were read again.\n'),
+    (error: unknown) => void io.stderr.write(`The certificates stay as they are: ${String(error)}\n`),
+  );
 }
 
 /** Only a server that shares a database has other nodes to which a load balancer can send its requests. */
@@ -117,6 +138,11 @@ export async function startServerHere(io: Io, options: ServeOptions, dataDirecto
       isOpen: options.open,
       database,
       databaseListen: options.databaseListen ?? (env['FLEETLOOM_DATABASE_LISTEN'] || undefined),
+      databaseTls: toDatabaseTls(env, options.databaseTls),
+      tls: toTlsFiles(options),
+      keepAudit: options.keepAudit,
+      onAuditEntry:
+        options.audit === undefined ? undefined : (entry) => void io.stdout.write(`${JSON.stringify(entry)}\n`),
       secret: env['FLEETLOOM_SECRET'] || undefined,
       masterKey: env['FLEETLOOM_MASTER_KEY'] || undefined,
       masterKeyFile: options.masterKeyFile === undefined ? undefined : resolve(options.masterKeyFile),

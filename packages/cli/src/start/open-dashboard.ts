@@ -1,6 +1,8 @@
+import type { FleetRole } from '@fleetloom/protocol/fleet';
 import { exitCode } from '../base/exit-code.ts';
 import type { Io } from '../base/io.ts';
 import { limits } from '../base/limits.ts';
+import { UsageError } from '../base/usage-error.ts';
 import { writeText } from '../base/write-text.ts';
 import { type Connection, type ConnectionOptions, toConnection } from '../connection/connection.ts';
 import { recallServer } from '../connection/local-server.ts';
@@ -9,14 +11,16 @@ import { openInBrowser } from './open-in-browser.ts';
 
 /** Options of `open`. */
 export interface OpenOptions extends ConnectionOptions {
+  role?: string;
   browser?: boolean;
   json?: boolean;
 }
 
 /** `fleetloom open`: prints a login link for the dashboard of a running server, and opens it. */
 export async function openDashboard(io: Io, options: OpenOptions): Promise<number> {
+  const role = toRole(options.role);
   const connection = toConnection(io.env, options);
-  return await printLink(io, options, connection, await makeLink(connection));
+  return await printLink(io, options, connection, await makeLink(connection, role));
 }
 
 /** A login link of the server that runs on a data directory; undefined if none does. */
@@ -42,8 +46,16 @@ export async function printLink(io: Io, options: OpenOptions, { url }: Connectio
   return exitCode.ok;
 }
 
-async function makeLink(connection: Connection): Promise<string> {
+const ROLES: readonly FleetRole[] = ['viewer', 'approver', 'operator', 'admin'];
+
+function toRole(name: string | undefined): FleetRole | undefined {
+  const role = ROLES.find((each) => each === name);
+  if (name === undefined || role !== undefined) return role;
+  throw new UsageError(`--role ${name} is not a role.`, `The roles are ${ROLES.join(', ')}.`);
+}
+
+async function makeLink(connection: Connection, role?: FleetRole): Promise<string> {
   const api = createServerApi(connection, limits.openCallMs);
-  const { path } = await api.post<{ readonly path: string }>('/v1/login_links', {});
+  const { path } = await api.post<{ readonly path: string }>('/v1/login_links', role === undefined ? {} : { role });
   return `${connection.url}${path}`;
 }

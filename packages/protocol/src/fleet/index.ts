@@ -47,7 +47,17 @@ export {
 } from './commands/gate.ts';
 export type { FleetLoad, SessionHealth, ThreadHealth } from './wire/health.ts';
 export type { FleetBudget, FleetCostGroup, FleetCosts, FleetCostsQuery } from './wire/costs.ts';
-export type { FleetKey, FleetMachine, FleetProgram, FleetSettings, FleetWebhook } from './wire/server.ts';
+export type {
+  FleetAuditEntry,
+  FleetKey,
+  FleetLogin,
+  FleetMachine,
+  FleetProgram,
+  FleetRole,
+  FleetScope,
+  FleetSettings,
+  FleetWebhook,
+} from './wire/server.ts';
 export { layoutRun, type SlotRow } from './model/layout-run.ts';
 export { type ThreadRow, threadKey, toThreadRows } from './model/thread-rows.ts';
 export {

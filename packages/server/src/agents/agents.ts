@@ -3,6 +3,7 @@ import type { Agent, AgentCreateParams, AgentUpdateParams } from '@fleetloom/pro
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import { baseLimits } from '../base/limits.ts';
+import type { Auditor } from '../store/audit.ts';
 import type { Page, PageRequest } from '../store/page.ts';
 import type { AgentRecord } from '../store/records.ts';
 import type { ListRequest, Store } from '../store/store.ts';
@@ -15,15 +16,15 @@ import { createDefinition, updateDefinition } from './write-definition.ts';
 
 /** The agents of all workspaces. What is given to it has the right form; whether it makes sense is decided here. */
 export interface Agents {
-  create(workspaceId: string, params: AgentCreateParams): Promise<Agent>;
+  create(workspaceId: string, params: AgentCreateParams, audit?: Auditor): Promise<Agent>;
   /** A new version, or the current one if nothing changes. */
-  update(workspaceId: string, id: string, params: AgentUpdateParams): Promise<Agent>;
+  update(workspaceId: string, id: string, params: AgentUpdateParams, audit?: Auditor): Promise<Agent>;
   /** The newest version if none is given. */
   get(workspaceId: string, id: string, version?: number): Promise<Agent>;
   list(request: ListRequest): Promise<Page<Agent>>;
   listVersions(request: PageRequest & { workspaceId: string; id: string }): Promise<Page<Agent>>;
   /** A second time changes nothing. Sessions that run go on. */
-  archive(workspaceId: string, id: string): Promise<Agent>;
+  archive(workspaceId: string, id: string, audit?: Auditor): Promise<Agent>;
 }
 
 /** Where agents are stored, and which models they may have. */
@@ -49,13 +50,15 @@ export function createAgents({ store, clock, ids, checkModel = () => {} }: Agent
       store.agents.get(workspaceId, id, version);
 
   return {
-    create: async (workspaceId, params) => {
+    create: async (workspaceId, params, audit) => {
       const data = await createDefinition(params, findIn(workspaceId));
       checkModel(workspaceId, data.model.id);
-      return toAgent(await store.agents.create({ workspaceId, id: ids.next('agent'), createdAt: clock.now(), data }));
+      const id = ids.next('agent');
+      const entry = audit?.('agent.created', id, { name: data.name, version: 1, model: data.model.id });
+      return toAgent(await store.agents.create({ workspaceId, id, createdAt: clock.now(), data }, entry));
     },
 
-    update: async (workspaceId, id, params) => {
+    update: async (workspaceId, id, params, audit) => {
       for (let attempt = 1; ; attempt++) {
         const record = await readAgent(store, workspaceId, id);
         checkNotArchived(record);
@@ -65,7 +68,9 @@ export function createAgents({ store, clock, ids, checkModel = () => {} }: Agent
         if (params.model !== undefined) checkModel(workspaceId, data.model.id);
         if (isSame(record, data)) return toAgent(record);
         const change = { workspaceId, id, updatedAt: clock.now(), data, ifVersion: record.version };
-        const added = await store.agents.addVersion(change).catch((error: unknown) => {
+        const version = record.version + 1;
+        const entry = audit?.('agent.updated', id, { name: data.name, version, model: data.model.id });
+        const added = await store.agents.addVersion(change, entry).catch((error: unknown) => {
           // Another writer came first. The update is applied again to the new version, or refused because of it.
           const isRace = isStoreError(error, 'version_conflict') || isStoreError(error, 'archived');
           if (!isRace || attempt >= baseLimits.updateAttemptsMax) throw error;
@@ -83,9 +88,9 @@ export function createAgents({ store, clock, ids, checkModel = () => {} }: Agent
       return toAgents(await store.agents.listVersions(request));
     },
 
-    archive: async (workspaceId, id) => {
+    archive: async (workspaceId, id, audit) => {
       await readAgent(store, workspaceId, id);
-      return toAgent(await store.agents.archive(workspaceId, id, clock.now()));
+      return toAgent(await store.agents.archive(workspaceId, id, clock.now(), audit?.('agent.archived', id)));
     },
   };
 }

@@ -48,6 +48,8 @@ const meanings = {
   wrong_key: { kind: 'caller', advice: 'use a key that this server made and that was not revoked' },
   credential_ended: { kind: 'caller', advice: 'sign in again, or use a key that was not revoked' },
   key_not_allowed: { kind: 'caller', advice: 'use an API key' },
+  scope_missing: { kind: 'caller', advice: 'use a key or a login with this scope' },
+  key_limited: { kind: 'caller', advice: 'use a key without this limit, or ask its operator to create one' },
   push_not_accepted: {
     kind: 'caller',
     advice: 'try again later; if it happens again, remove the device and subscribe again in its browser',
@@ -109,5 +111,9 @@ const meanings = {
     advice: 'allow the process more open files (`ulimit -n`), or close what is not needed',
   },
   cannot_listen: { kind: 'caller', advice: 'choose another address or port' },
+  tls_unusable: {
+    kind: 'caller',
+    advice: 'name files in PEM that the user of the server can read, a certificate with its own private key',
+  },
   key_required: { kind: 'caller', advice: 'give it a key store, or bind it to 127.0.0.1' },
 } as const satisfies Record<string, { kind: ErrorKind; advice: string }>;

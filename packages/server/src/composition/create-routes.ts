@@ -4,8 +4,10 @@ import type { Ids } from '../base/ids.ts';
 import type { Environments } from '../environments/environments.ts';
 import type { WorkQueue } from '../environments/work-queue.ts';
 import { createAgentRoutes } from '../http/routes/agents.ts';
+import { createAuditRoute } from '../http/routes/audit.ts';
 import { createApprovalRuleRoutes } from '../http/routes/rules/approval-rules.ts';
 import type { Dashboard } from '../http/dashboard/dashboard.ts';
+import { createLoginRoutes } from '../http/dashboard/login-routes.ts';
 import { createLoginLinkRoute } from '../http/dashboard/login-link-route.ts';
 import { createEnvironmentKeyRoutes } from '../http/routes/environment-keys.ts';
 import { createEnvironmentRoutes, createResourceCheck } from '../http/routes/environments.ts';
@@ -73,7 +75,7 @@ export interface RouteParts {
   readonly programOf: OpenedPrograms['programOf'];
   readonly checks: Pick<OpenedPrograms, 'checkModel' | 'checkSession' | 'checkOptions' | 'namedEngines'>;
   readonly keys: KeyStore | undefined;
-  readonly dashboard: Pick<Dashboard, 'codes'>;
+  readonly dashboard: Pick<Dashboard, 'codes' | 'logins' | 'auditLog'>;
   readonly webhooks: Pick<Webhooks, 'list'>;
   readonly keepDeltas: KeepDeltas;
   readonly tokens: SessionTokens;
@@ -188,6 +190,8 @@ export function createRoutes(parts: RouteParts): readonly AnyRoute[] {
     ...createPushRoutes(parts.push),
     ...createRequestRoutes({ store, log, sessions, feeds: fleetFeeds }),
     createLoginLinkRoute(parts.dashboard),
+    ...createLoginRoutes(parts.dashboard),
+    createAuditRoute(store),
     createSettingsRoute({
       node: storage.node,
       keys,

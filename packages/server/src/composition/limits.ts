@@ -9,4 +9,9 @@ export const compositionLimits = {
   machineMs: 30_000,
   /** How long files may take to be mounted. What is older and belongs to no session was left by a crash. */
   mountingMs: 60 * 60_000,
+  /** How often entries of commands are taken into the audit log and entries are written out, and how often old ones are removed. */
+  auditEveryMs: 500,
+  auditPruneMs: 3_600_000,
+  /** How often it is looked whether certificates were replaced. */
+  tlsCheckMs: 1_000,
 } as const;

@@ -1,11 +1,14 @@
 import type { Clock } from '../base/clock.ts';
+import { systemSchedule } from '../base/schedule.ts';
 import type { Access } from '../http/auth/authenticate.ts';
 import { createDashboard, type Dashboard } from '../http/dashboard/dashboard.ts';
 import { anyOf, DEFAULT_WORKSPACE } from '../keys/credential.ts';
 import { type KeyStore, openKeyStore } from '../keys/key-store.ts';
+import { keyLimits } from '../keys/limits.ts';
 import { createSessionTokens, type SessionTokens } from '../keys/session-tokens.ts';
 import { createTokenIssuers } from '../keys/token-issuers.ts';
 import type { Store } from '../store/store.ts';
+import { repeat } from './repeat.ts';
 import type { ServerOptions } from './server-options.ts';
 import type { ServerStorage } from './server-storage.ts';
 
@@ -18,6 +21,8 @@ export interface OpenedAccess {
   readonly firstKey: string | undefined;
   readonly tokens: SessionTokens;
   readonly dashboard: Dashboard;
+  /** Stores the last uses of keys. */
+  readonly close: () => Promise<void>;
   /** Lists the ids of all workspaces that have a key, and the default workspace. */
   readonly listWorkspaces: () => Promise<readonly string[]>;
 }
@@ -27,13 +32,20 @@ interface AccessParts {
   readonly storage: Pick<ServerStorage, 'signingKey' | 'keyLocation' | 'loginCodes'>;
   readonly store: Store;
   readonly clock: Clock;
+  readonly onProblem: (problem: unknown) => void;
 }
 
 /** Opens the keys of people and environments, which are stored, and the tokens of sessions, which are signed. */
-export async function openAccess({ options, storage, store, clock }: AccessParts): Promise<OpenedAccess> {
+export async function openAccess({ options, storage, store, clock, onProblem }: AccessParts): Promise<OpenedAccess> {
   const { signingKey } = storage;
   const { keys, firstSecret: firstKey } =
-    options.isOpen === true ? { keys: undefined, firstSecret: undefined } : await openKeyStore(storage.keyLocation);
+    options.isOpen === true
+      ? { keys: undefined, firstSecret: undefined }
+      : await openKeyStore({ ...storage.keyLocation, record: (entry) => store.audit.append([entry]) });
+  const saving =
+    keys === undefined
+      ? undefined
+      : repeat({ run: () => keys.saveUses(), everyMs: keyLimits.keyUseWriteMs, schedule: systemSchedule, onProblem });
   const isIssuerCurrent = createTokenIssuers({ keys, store, clock });
   const tokens = createSessionTokens({ signingKey, clock, isIssuerCurrent });
   const dashboard = createDashboard({
@@ -53,6 +65,7 @@ export async function openAccess({ options, storage, store, clock }: AccessParts
     firstKey,
     tokens,
     dashboard,
+    close: async () => await saving?.close(),
     listWorkspaces: async () => {
       const ids = ((await keys?.list()) ?? []).map(({ workspaceId }) => workspaceId);
       return [...new Set([DEFAULT_WORKSPACE, ...ids])];

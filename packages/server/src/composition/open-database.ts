@@ -1,4 +1,5 @@
 import { FleetloomError } from '../base/errors.ts';
+import type { DatabaseTls } from '../store/postgres/database-tls.ts';
 import type { Store } from '../store/store.ts';
 import { isStoreError } from '../store/store-errors.ts';
 
@@ -7,15 +8,16 @@ export interface DatabaseChoice {
   readonly url: string;
   /** Where signals are listened for, if `url` leads to a pooler that hands out transactions. */
   readonly listenUrl?: string | undefined;
+  readonly tls?: DatabaseTls | undefined;
   /** Whether the caller depends on notifications: then the start fails if none arrives. */
   readonly checksSignals?: boolean | undefined;
 }
 
 /** The store in a PostgreSQL database. What talks to it is loaded only when it is asked for. */
-export async function openDatabase({ url, listenUrl, checksSignals = false }: DatabaseChoice): Promise<Store> {
+export async function openDatabase({ url, listenUrl, tls, checksSignals = false }: DatabaseChoice): Promise<Store> {
   const { openPostgresStore } = await import('../store/postgres/postgres-store.ts');
   try {
-    return await openPostgresStore({ url, checksSignals, ...(listenUrl === undefined ? {} : { listenUrl }) });
+    return await openPostgresStore({ url, tls, checksSignals, ...(listenUrl === undefined ? {} : { listenUrl }) });
   } catch (error) {
     throw isStoreError(error, 'store_failed') ? toAdvised(error, url) : error;
   }
@@ -32,13 +34,17 @@ function toAdvised(error: Error, url: string): FleetloomError {
     code: 'database_unusable',
     kind: 'terminal',
     problem: `the database ${address} cannot be used: ${reason}`,
-    advice: advice ?? 'see what the database says about it',
+    advice: advice ?? (reason.includes('does not support SSL') ? noTls : 'see what the database says about it'),
     cause: error,
   });
 }
 
 const unreachable = 'start the database, and check host and port of --database or FLEETLOOM_DATABASE';
 const notAllowed = 'check user and password of --database or FLEETLOOM_DATABASE, and pg_hba.conf of the database';
+
+const noTls = 'switch TLS on in the database, or send everything in the clear with --database-tls off';
+const notVerified =
+  'name its certificate authority with ?sslrootcert=<file> in the URL, or with NODE_EXTRA_CA_CERTS; --database-tls unverified does not check it';
 
 /** What Node and PostgreSQL call it. */
 const adviceOf: Readonly<Record<string, string | undefined>> = {
@@ -48,6 +54,12 @@ const adviceOf: Readonly<Record<string, string | undefined>> = {
   EAI_AGAIN: unreachable,
   EHOSTUNREACH: unreachable,
   ETIMEDOUT: unreachable,
+  DEPTH_ZERO_SELF_SIGNED_CERT: notVerified,
+  SELF_SIGNED_CERT_IN_CHAIN: notVerified,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: notVerified,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: notVerified,
+  ERR_TLS_CERT_ALTNAME_INVALID: 'use the host name that the certificate of the database is for',
+  CERT_HAS_EXPIRED: 'renew the certificate of the database',
   '28P01': notAllowed,
   '28000': notAllowed,
   '3D000': 'make it with `createdb`, or name another one',

@@ -1,8 +1,12 @@
+import type { FleetAuditEntry } from '@fleetloom/protocol/fleet';
 import type { RequestLog } from '../base/request-log.ts';
 import type { Engine } from '../engines/model/engine.ts';
 import type { RateLimit } from '../http/auth/rate-limit.ts';
+import type { TlsFiles } from '../http/server/tls.ts';
 import type { KeepDeltas } from '../sessions/index.ts';
+import type { KeepAudit } from './open-audit.ts';
 import type { ProgramServerOptions } from './open-programs.ts';
+import type { DatabaseTls } from '../store/postgres/database-tls.ts';
 import type { GitPush } from '../workspaces/relay/git-proxy.ts';
 import type { WebhookChoice } from './open-webhooks.ts';
 
@@ -83,6 +87,14 @@ export interface ServerOptions extends ProgramServerOptions {
   /** Lets bash run without a sandbox on machines where no sandbox is available. */
   readonly allowUnsandboxedBash?: boolean | undefined;
   /** How long text deltas are kept after their turn ended. The whole messages are always kept. Default: forever. */
+  /** Certificates: the server is reached by https, with TLS 1.2 or newer. Left out: by http. */
+  readonly tls?: TlsFiles | undefined;
+  /** How connections to the database are encrypted. By default the certificate of a host other than this machine is verified. */
+  readonly databaseTls?: DatabaseTls | undefined;
+  /** How long entries of the audit log are kept. By default for ever. */
+  readonly keepAudit?: KeepAudit | undefined;
+  /** Receives every entry of the audit log at least once, in the order of its chain, also those of other nodes. */
+  readonly onAuditEntry?: ((entry: FleetAuditEntry) => void) | undefined;
   readonly keepDeltas?: KeepDeltas | undefined;
   /** The rate limit of each key. Default: no limit. */
   readonly rateLimit?: RateLimit | undefined;

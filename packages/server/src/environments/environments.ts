@@ -9,6 +9,7 @@ import type {
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
 import { baseLimits } from '../base/limits.ts';
+import type { Auditor } from '../store/audit.ts';
 import type { Page } from '../store/page.ts';
 import type { EnvironmentRecord } from '../store/records.ts';
 import type { ListRequest, Store } from '../store/store.ts';
@@ -21,20 +22,22 @@ export interface Environments {
   create(
     workspaceId: string,
     params: EnvironmentCreateParams & EnvironmentResourcesParams,
+    audit?: Auditor,
   ): Promise<EnvironmentWithResources>;
   update(
     workspaceId: string,
     id: string,
     params: EnvironmentUpdateParams & EnvironmentResourcesParams,
+    audit?: Auditor,
   ): Promise<EnvironmentWithResources>;
   get(workspaceId: string, id: string): Promise<EnvironmentWithResources>;
   /** For a new session: one that is archived is refused. */
   getForSession(workspaceId: string, id: string): Promise<EnvironmentWithResources>;
   list(request: ListRequest): Promise<Page<EnvironmentWithResources>>;
   /** A second time changes nothing. Sessions that run go on. */
-  archive(workspaceId: string, id: string): Promise<EnvironmentWithResources>;
+  archive(workspaceId: string, id: string, audit?: Auditor): Promise<EnvironmentWithResources>;
   /** Sessions keep its id. */
-  delete(workspaceId: string, id: string): Promise<DeletedEnvironment>;
+  delete(workspaceId: string, id: string, audit?: Auditor): Promise<DeletedEnvironment>;
 }
 
 export interface EnvironmentsOptions {
@@ -52,23 +55,26 @@ export interface EnvironmentsOptions {
  */
 export function createEnvironments({ store, clock, ids }: EnvironmentsOptions): Environments {
   return {
-    create: async (workspaceId, params) => {
+    create: async (workspaceId, params, audit) => {
       const record = { workspaceId, id: ids.next('env'), createdAt: clock.now(), data: createDefinition(params) };
-      return toEnvironment(await store.environments.create(record));
+      const entry = audit?.('environment.created', record.id, { name: record.data.name });
+      return toEnvironment(await store.environments.create(record, entry));
     },
 
-    update: async (workspaceId, id, params) => {
+    update: async (workspaceId, id, params, audit) => {
       for (let attempt = 1; ; attempt++) {
         const record = await read(workspaceId, id);
         checkNotArchived(record);
         const data = updateDefinition(record, params);
         if (isSame(record, data)) return toEnvironment(record);
         const change = { workspaceId, id, updatedAt: clock.now(), data, ifRevision: record.revision };
-        const updated = await store.environments.update(change).catch((error: unknown) => {
-          // Another writer came first. The update is applied again to the new version, or refused because of it.
-          const isRace = RACES.some((code) => isStoreError(error, code));
-          if (!isRace || attempt >= baseLimits.updateAttemptsMax) throw error;
-        });
+        const updated = await store.environments
+          .update(change, audit?.('environment.updated', id, { name: data.name }))
+          .catch((error: unknown) => {
+            // Another writer came first. The update is applied again to the new version, or refused because of it.
+            const isRace = RACES.some((code) => isStoreError(error, code));
+            if (!isRace || attempt >= baseLimits.updateAttemptsMax) throw error;
+          });
         if (updated !== undefined) return toEnvironment(updated);
       }
     },
@@ -86,14 +92,16 @@ export function createEnvironments({ store, clock, ids }: EnvironmentsOptions): 
       return { ...page, items: items.map(toEnvironment) };
     },
 
-    archive: async (workspaceId, id) => {
+    archive: async (workspaceId, id, audit) => {
       await read(workspaceId, id);
-      return toEnvironment(await store.environments.archive(workspaceId, id, clock.now()));
+      return toEnvironment(
+        await store.environments.archive(workspaceId, id, clock.now(), audit?.('environment.archived', id)),
+      );
     },
 
-    delete: async (workspaceId, id) => {
+    delete: async (workspaceId, id, audit) => {
       await read(workspaceId, id);
-      await store.environments.delete(workspaceId, id);
+      await store.environments.delete(workspaceId, id, audit?.('environment.deleted', id));
       return { type: 'environment_deleted', id };
     },
   };

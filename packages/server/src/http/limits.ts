@@ -126,6 +126,9 @@ export const httpLimits = {
   /** A part of an upload that is not a file. */
   uploadFieldBytesMax: 1_024,
   uploadNameCharsMax: 255,
+  /** Entries of the audit log on one page. */
+  auditPageMax: 1_000,
+  auditPageDefault: 100,
   /** How long a login link works. */
   loginCodeMs: 10 * 60_000,
   /** Unused login links of one workspace; above it its oldest is dropped. */
@@ -134,6 +137,8 @@ export const httpLimits = {
   loginBodyBytesMax: 4 * 1024,
   /** Signed-in browsers of one workspace; above it the oldest one of the workspace is signed out. */
   loginsMax: 2_000,
+  /** How a signed-in browser names itself, in the list of logins. */
+  userAgentCharsMax: 300,
   /** How long a browser stays signed in. */
   webSessionMs: 30 * 24 * 60 * 60 * 1_000,
   /** Steps of one import request. */

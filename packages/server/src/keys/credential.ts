@@ -1,15 +1,11 @@
+import type { KeyLimits, Role, Scope } from './scopes.ts';
+
 /**
- * The rights of a caller. An API key may do everything in its workspace; an environment key serves one queue of work
+ * The rights of a caller. An API key may do in its workspace what its scopes allow; an environment key serves one queue of work
  * and the sessions of that environment; a session token serves one session.
  */
 export type Credential =
-  | {
-      readonly kind: 'api';
-      readonly id: string;
-      readonly workspaceId: string;
-      /** What its owner calls it, for people. */
-      readonly name?: string;
-    }
+  | ApiCredential
   | { readonly kind: 'environment'; readonly id: string; readonly workspaceId: string; readonly environmentId: string }
   | {
       readonly kind: 'session';
@@ -18,6 +14,23 @@ export type Credential =
       readonly environmentId: string;
       readonly sessionId: string;
     };
+
+/** The rights of an API key, or of a browser that was signed in with one. */
+export interface ApiCredential {
+  readonly kind: 'api';
+  readonly id: string;
+  readonly workspaceId: string;
+  /** What its owner calls it, for people. */
+  readonly name?: string;
+  /** Left out: every scope. */
+  readonly scopes?: readonly Scope[];
+  /** Left out: it may use every directory and engine that the server allows. */
+  readonly limits?: KeyLimits;
+  /** From this time on it is not accepted any more. */
+  readonly expiresAt?: number;
+  /** The signed-in browser that uses the key. */
+  readonly login?: { readonly id: string; readonly role?: Role };
+}
 
 export type CredentialKind = Credential['kind'];
 
@@ -52,6 +65,11 @@ export function anyOf(...sources: readonly Credentials[]): Credentials {
       return undefined;
     },
   };
+}
+
+/** Whether a credential has a scope. Environment keys and session tokens have none: their routes are listed for each. */
+export function hasScope(credential: Credential, scope: Scope): boolean {
+  return credential.kind === 'api' && (credential.scopes === undefined || credential.scopes.includes(scope));
 }
 
 /** What a request is about, as far as it is known. */

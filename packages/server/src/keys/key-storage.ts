@@ -1,9 +1,11 @@
 import { readPages } from '../store/read-pages.ts';
-import { chmod, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { chmod, link, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { storeLimits } from '../store/limits.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { makePrivateDirectory } from '../base/files/private-files.ts';
+import type { NewAuditEntry } from '../store/audit.ts';
 import type { Store } from '../store/store.ts';
 import { isStoreError, storeError } from '../store/store-errors.ts';
 import { createReservations, type Reserve } from './reservations.ts';
@@ -19,16 +21,28 @@ export interface KeyStorage {
   names(): Promise<readonly string[]>;
   read(name: string): Promise<string>;
   /** Whole or not at all. False if the name is taken. */
-  add(name: string, text: string): Promise<boolean>;
-  remove(name: string): Promise<void>;
+  add(name: string, text: string, audit?: NewAuditEntry): Promise<boolean>;
+  remove(name: string, audit?: NewAuditEntry): Promise<void>;
   readonly reserve: Reserve;
+  /** When keys were last used, by their ids, as far as it was stored. */
+  readUses(): Promise<ReadonlyMap<string, number>>;
+  /** Stores later uses. Keys that are not in it keep what is stored. */
+  writeUses(uses: ReadonlyMap<string, number>): Promise<void>;
   describe(name: string): string;
 }
 
-/** A directory with a file for each, so that a command needs no running server. */
-export async function openKeyDirectory(directory: string): Promise<KeyStorage> {
+/** Stores an entry of the audit log. */
+export type RecordAudit = (entry: NewAuditEntry) => Promise<void>;
+
+/**
+ * A directory with a file for each, so that a command needs no running server. A file and the store are not written in one
+ * transaction: an entry of the audit log is stored before the file is changed, so that no change is without its entry.
+ */
+export async function openKeyDirectory(directory: string, record: RecordAudit = async () => {}): Promise<KeyStorage> {
   await makePrivateDirectory(directory);
   const describe = (name: string) => join(directory, `${name}.json`);
+  const usesFile = join(directory, 'last-uses');
+  const readUses = async () => toUses(await readFile(usesFile, 'utf8').catch(() => '{}'));
   return {
     label: directory,
     firstName: undefined,
@@ -41,14 +55,33 @@ export async function openKeyDirectory(directory: string): Promise<KeyStorage> {
       if (((await stat(file)).mode & 0o077) !== 0) await chmod(file, 0o600);
       return await readFile(file, 'utf8');
     },
-    add: async (name, text) => {
+    add: async (name, text, audit) => {
+      if (audit !== undefined) await record(audit);
       // A concurrent reader of the directory ignores drafts.
-      const draft = join(directory, `${name}.draft`);
+      const draft = join(directory, `${name}.${randomBytes(8).toString('hex')}.draft`);
       await writePrivateFile(draft, text);
-      await rename(draft, describe(name));
-      return true;
+      try {
+        // A link appears with its whole content, and replaces nothing.
+        await link(draft, describe(name));
+        return true;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+        throw error;
+      } finally {
+        await rm(draft);
+      }
     },
-    remove: (name) => rm(describe(name), { force: true }),
+    remove: async (name, audit) => {
+      if (audit !== undefined) await record(audit);
+      await rm(describe(name), { force: true });
+    },
+    readUses,
+    writeUses: async (uses) => {
+      const all = new Map([...(await readUses()), ...uses]);
+      const draft = `${usesFile}.${randomBytes(8).toString('hex')}.draft`;
+      await writePrivateFile(draft, JSON.stringify(Object.fromEntries(all)));
+      await rename(draft, usesFile);
+    },
     // One server has the directory, and it creates keys one after the other.
     reserve: async (_, hasRoom) => ((await hasRoom(0)) ? { release: async () => {} } : undefined),
     describe,
@@ -76,19 +109,41 @@ export function createKeyDocuments(
       if (found === undefined) throw storeError('not_found', `the key ${name} does not exist`);
       return JSON.stringify(found.data);
     },
-    add: async (name, text) => {
+    add: async (name, text, audit) => {
       try {
-        await documents.put({ kind: KIND, id: name, data: JSON.parse(text) as object, ifRevision: 0 });
+        await documents.put({ kind: KIND, id: name, data: JSON.parse(text) as object, ifRevision: 0 }, audit);
         return true;
       } catch (error) {
         if (isStoreError(error, 'version_conflict')) return false;
         throw error;
       }
     },
-    remove: (name) => documents.delete(KIND, name),
+    remove: (name, audit) => documents.delete(KIND, name, audit),
+    readUses: async () => {
+      const uses = new Map<string, number>();
+      const request = { kind: USE, order: 'asc', limit: storeLimits.pageItemsMax } as const;
+      for await (const page of readPages((from) => documents.list({ ...request, ...from }))) {
+        for (const { id, data } of page) uses.set(id, Number(data['at']));
+      }
+      return uses;
+    },
+    writeUses: async (uses) => {
+      for (const [id, at] of uses) await documents.put({ kind: USE, id, data: { at } });
+    },
     reserve: createReservations(documents, clock),
     describe: (name) => `the key ${name} in the database`,
   };
 }
 
+/** A damaged file of uses counts as empty: it opens nothing, and is written again. */
+function toUses(text: string): ReadonlyMap<string, number> {
+  try {
+    const uses = Object.entries(JSON.parse(text) as Record<string, unknown>);
+    return new Map(uses.filter((use): use is [string, number] => typeof use[1] === 'number'));
+  } catch {
+    return new Map();
+  }
+}
+
 const KIND = 'api_key';
+const USE = 'key_use';

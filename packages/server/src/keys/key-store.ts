@@ -5,27 +5,48 @@ import { baseLimits } from '../base/limits.ts';
 import { keyLimits } from './limits.ts';
 import { mapAtOnce } from '../base/map-at-once.ts';
 import { isOutOfResources } from '../base/resource-error.ts';
+import type { Auditor } from '../store/audit.ts';
 import { isStoreError } from '../store/store-errors.ts';
 import { type Credential, type Credentials, DEFAULT_WORKSPACE } from './credential.ts';
-import { parseKeyFile, type StoredKey, toKeyFile } from './key-file.ts';
-import { type KeyStorage, openKeyDirectory } from './key-storage.ts';
+import { parseKeyFile, type StoredApiKey, type StoredKey, toKeyFile } from './key-file.ts';
+import { type KeyStorage, openKeyDirectory, type RecordAudit } from './key-storage.ts';
 import { API_KEYS, KnownKeys, limitScopeOf } from './known-keys.ts';
+import { KeyUses } from './key-uses.ts';
 import { digestOf, makeSecret, type RandomBytes } from './secret.ts';
 
 /** Creates, lists, finds and revokes keys. */
 export interface KeyStore extends Credentials {
   /** Returns the secret, which is not stored: only its digest is. */
-  create(key: NewApiKey): Promise<{ readonly secret: string; readonly key: StoredKey }>;
+  create(key: NewApiKey, audit?: Auditor): Promise<CreatedKey>;
   list(): Promise<readonly StoredKey[]>;
   /** What a key may do by its public id, unless it was revoked. Others learn of that with the same delay as with `find`. */
   findById(id: string): Promise<Credential | undefined>;
   /** Whether there was such a key. It is worth nothing afterwards. */
-  revoke(id: string): Promise<boolean>;
+  revoke(id: string, audit?: Auditor): Promise<boolean>;
+  /**
+   * Gives an API key another secret. The old one is accepted for as long as `overlapMs` says, 0: not any more. Everything that goes by
+   * the id of the key stays: logins, devices, limits. Undefined if there is no such API key.
+   */
+  rotate(id: string, options?: { readonly overlapMs?: number }, audit?: Auditor): Promise<CreatedKey | undefined>;
+  /** When each key was last used, by its id. */
+  lastUses(): Promise<ReadonlyMap<string, number>>;
+  /** Notes that a key is used now, also by a browser that was signed in with it. */
+  noteUse(id: string): void;
+  /** Stores the uses since the last call. */
+  saveUses(): Promise<void>;
+}
+
+/** A key with its secret, which cannot be read again. */
+export interface CreatedKey {
+  readonly secret: string;
+  readonly key: StoredKey;
 }
 
 /** The key to create; an environment key is for workers. */
 export type NewApiKey =
-  | { readonly kind: 'api'; readonly name: string; readonly workspaceId?: string }
+  | (Pick<StoredApiKey, 'kind' | 'name' | 'scopes' | 'directories' | 'engines' | 'expiresAt'> & {
+      readonly workspaceId?: string;
+    })
   | {
       readonly kind: 'environment';
       readonly name: string;
@@ -38,13 +59,15 @@ export type KeyStoreOptions = KeyLocation & KeyStoreSources;
 /** Where keys are stored. */
 export type KeyLocation =
   /** Created if it does not exist, readable by its owner only. */
-  | { readonly directory: string }
+  | { readonly directory: string; readonly record?: RecordAudit | undefined }
   /** Where all nodes of a server have them. */
   | { readonly storage: KeyStorage };
 
 export interface KeyStoreSources {
   readonly clock?: Clock | undefined;
   readonly random?: RandomBytes | undefined;
+  /** Makes the entries of the audit log about changes that no request makes. Default: the server itself. */
+  readonly auditorOf?: ((workspaceId: string) => Auditor) | undefined;
   /** Receives an error for each file that is not a key, which is ignored. Default: a process warning. */
   readonly onError?: ((error: Error) => void) | undefined;
 }
@@ -60,9 +83,9 @@ export interface KeyStoreSources {
 export async function openKeyStore(
   options: KeyStoreOptions,
 ): Promise<{ readonly keys: KeyStore; readonly firstSecret: string | undefined }> {
-  const { clock = systemClock, random = randomBytes } = options;
+  const { clock = systemClock, random = randomBytes, auditorOf = systemAuditor } = options;
   const { onError = (error) => process.emitWarning(error) } = options;
-  const storage = 'storage' in options ? options.storage : await openKeyDirectory(options.directory);
+  const storage = 'storage' in options ? options.storage : await openKeyDirectory(options.directory, options.record);
   let known = new KnownKeys();
   /** The names that `known` was read from, unless it was changed here since. A key never changes under its name. */
   let loadedNames: string | undefined;
@@ -77,6 +100,7 @@ export async function openKeyStore(
   let looking: Promise<void> | undefined;
   /** Since when it is not possible to look, and why. */
   let failing: { readonly since: number; readonly error: unknown } | undefined;
+  const uses = new KeyUses(storage, clock);
   /** The end of the last create: the next one counts its key. */
   let creating: Promise<unknown> = Promise.resolve();
   await load();
@@ -86,20 +110,23 @@ export async function openKeyStore(
   // Another process made it.
   if (isFirst && first === undefined) await load();
   const findKnown = (secret: string) => toCredential(known.findBySecret(secret));
-  return { keys: { find, findKnown, create, list, findById, revoke }, firstSecret: first?.secret };
+  const keys = { find, findKnown, create, list, findById, revoke, rotate, lastUses: () => uses.all(), noteUse, saveUses };
+  return { keys, firstSecret: first?.secret };
 
   async function find(secret: string): Promise<Credential | undefined> {
     await refresh();
-    return toCredential(known.findBySecret(secret));
+    const key = known.findBySecret(secret, clock.now());
+    if (key !== undefined) uses.note(key.id);
+    return toCredential(key);
   }
 
-  function create(given: NewApiKey): Promise<{ secret: string; key: StoredKey }> {
-    const created = creating.then(() => createNext(given));
+  function create(given: NewApiKey, audit?: Auditor): Promise<CreatedKey> {
+    const created = creating.then(() => createNext(given, audit));
     creating = created.catch(() => {});
     return created;
   }
 
-  async function createNext(given: NewApiKey): Promise<{ secret: string; key: StoredKey }> {
+  async function createNext(given: NewApiKey, audit: Auditor | undefined): Promise<CreatedKey> {
     const scope = limitScopeOf({ workspaceId: DEFAULT_WORKSPACE, ...given });
     const reservation = await storage.reserve(scope, async (reserved) => {
       await load();
@@ -108,43 +135,85 @@ export async function openKeyStore(
     if (reservation === undefined) throw tooManyKeys(scope);
     try {
       // Only the name of the first one can be taken.
-      return (await make(given))!;
+      return (await make(given, undefined, audit))!;
     } finally {
       await reservation.release();
     }
   }
 
   /** Undefined if the name is taken: another process has made the first key. */
-  async function make(given: NewApiKey, firstName?: string): Promise<{ secret: string; key: StoredKey } | undefined> {
+  async function make(given: NewApiKey, firstName?: string, audit?: Auditor): Promise<CreatedKey | undefined> {
     const secret = makeSecret(`fleetloom_${given.kind}_`, random);
     const sha256 = digestOf(secret).toString('hex');
     // A digest cannot be turned back, so a part of it is a good public name.
     const id = `key_${sha256.slice(0, 16)}`;
-    const key: StoredKey = { workspaceId: DEFAULT_WORKSPACE, ...given, id, sha256, createdAt: clock.now() };
+    const fields = { workspaceId: DEFAULT_WORKSPACE, ...given, id, sha256, createdAt: clock.now() };
+    // Fields that limit nothing are left out, so that older servers read the key.
+    const key = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as typeof fields;
     const name = firstName ?? id;
-    if (!(await storage.add(name, toKeyFile(key)))) return undefined;
+    const entry = (audit ?? auditorOf(key.workspaceId))('key.created', id, toDetails(key));
+    if (!(await storage.add(name, toKeyFile(key), entry))) return undefined;
     change((keys) => keys.set(name, key));
     return { secret, key };
   }
 
   async function list(): Promise<readonly StoredKey[]> {
     await load();
-    return [...known.byName.values()].sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+    return [...known.all].sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
   }
 
   async function findById(id: string): Promise<Credential | undefined> {
     await refresh();
-    return toCredential(known.findById(id));
+    return toCredential(known.findById(id, clock.now()));
   }
 
-  async function revoke(id: string): Promise<boolean> {
+  async function revoke(id: string, audit?: Auditor): Promise<boolean> {
     await load();
+    const [first] = [...known.byName.values()].filter((key) => key.id === id);
     const names = [...known.byName].filter(([, key]) => key.id === id).map(([name]) => name);
-    for (const name of names) {
-      await storage.remove(name);
+    for (const [index, name] of names.entries()) {
+      const entry = (audit ?? auditorOf(first!.workspaceId))('key.revoked', id, toDetails(first!));
+      await storage.remove(name, index === 0 ? entry : undefined);
       change((keys) => keys.delete(name));
     }
     return names.length > 0;
+  }
+
+  async function rotate(
+    id: string,
+    { overlapMs = keyLimits.keyOverlapMs }: { readonly overlapMs?: number } = {},
+    audit?: Auditor,
+  ): Promise<CreatedKey | undefined> {
+    await load();
+    const before = known.findById(id, clock.now());
+    if (before?.kind !== 'api') return undefined;
+    const names = [...known.byName].filter(([, key]) => key.id === id).map(([name]) => name);
+    const secret = makeSecret('fleetloom_api_', random);
+    const sha256 = digestOf(secret).toString('hex');
+    const now = clock.now();
+    const replaced = overlapMs > 0 ? [{ sha256: before.sha256, until: now + overlapMs }] : [];
+    const still = overlapMs > 0 ? (before.previous ?? []).filter(({ until }) => until > now) : [];
+    const previous = [...replaced, ...still].slice(0, keyLimits.keyPreviousMax);
+    const rotations = (before.rotations ?? 0) + 1;
+    const key: StoredApiKey = { ...before, sha256, rotations, rotatedAt: now, previous };
+    const name = `${id}-${rotations}`;
+    const details = { ...toDetails(key), overlap_ms: overlapMs };
+    const entry = (audit ?? auditorOf(key.workspaceId))('key.rotated', id, details);
+    if (!(await storage.add(name, toKeyFile(key), entry))) throw rotatedElsewhere(id);
+    change((keys) => keys.set(name, key));
+    for (const old of names) {
+      await storage.remove(old);
+      change((keys) => keys.delete(old));
+    }
+    return { secret, key };
+  }
+
+  async function saveUses(): Promise<void> {
+    await uses.save();
+  }
+
+  function noteUse(id: string): void {
+    uses.note(id);
   }
 
   /** Looks whether another process has added or removed a key, but not at every request. */
@@ -230,13 +299,44 @@ type KeyChange = (keys: Map<string, StoredKey>) => unknown;
 function toCredential(key: StoredKey | undefined): Credential | undefined {
   if (key === undefined) return undefined;
   const { id, workspaceId } = key;
-  return key.kind === 'environment'
-    ? { kind: key.kind, id, workspaceId, environmentId: key.environmentId }
-    : { kind: key.kind, id, workspaceId, name: key.name };
+  if (key.kind === 'environment') return { kind: key.kind, id, workspaceId, environmentId: key.environmentId };
+  const { scopes, directories, engines, expiresAt } = key;
+  const isLimited = directories !== undefined || engines !== undefined;
+  return {
+    kind: key.kind,
+    id,
+    workspaceId,
+    name: key.name,
+    ...(scopes === undefined ? {} : { scopes }),
+    ...(isLimited ? { limits: { directories, engines } } : {}),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
+}
+
+/** What an entry of the audit log says of a key: nothing of its secret, also no digest. */
+function toDetails(key: StoredKey): object {
+  if (key.kind === 'environment') return { kind: key.kind, name: key.name, environment_id: key.environmentId };
+  const { kind, name, scopes = null, directories = null, engines = null, expiresAt } = key;
+  const until = expiresAt === undefined ? null : new Date(expiresAt).toISOString();
+  return { kind, name, scopes, directories, engines, expires_at: until };
+}
+
+/** Of changes that the server makes on its own. */
+function systemAuditor(workspaceId: string): Auditor {
+  return (action, target, details) => ({ workspaceId, data: { action, by: { type: 'system' }, target, details } });
 }
 
 function maxOf(scope: string): number {
   return scope === API_KEYS ? keyLimits.apiKeysMax : keyLimits.environmentKeysMax;
+}
+
+function rotatedElsewhere(id: string): FleetloomError {
+  return new FleetloomError({
+    code: 'key_rotated',
+    kind: 'caller',
+    problem: `${id} was rotated by another process at the same moment`,
+    advice: 'use the secret that the other rotation has printed, or rotate the key again',
+  });
 }
 
 function tooManyKeys(scope: string): FleetloomError {

@@ -5,35 +5,50 @@ import { digestOf, isSameDigest } from './secret.ts';
 export class KnownKeys {
   /** By the names under which they are stored. */
   readonly byName: ReadonlyMap<string, StoredKey>;
-  readonly #byDigest = new Map<string, StoredKey>();
+  readonly #byDigest = new Map<string, Secret>();
   readonly #byId = new Map<string, StoredKey>();
 
   constructor(byName: ReadonlyMap<string, StoredKey> = new Map()) {
     this.byName = byName;
     for (const key of byName.values()) {
-      this.#byDigest.set(key.sha256, key);
-      this.#byId.set(key.id, key);
+      // A rotation adds the key under another name before it removes the old form: of both, the newer one is valid.
+      if (rotationsOf(key) >= rotationsOf(this.#byId.get(key.id))) this.#byId.set(key.id, key);
+    }
+    for (const key of this.#byId.values()) {
+      for (const { sha256, until } of key.kind === 'api' ? (key.previous ?? []) : []) {
+        this.#byDigest.set(sha256, { key, sha256, until });
+      }
+      this.#byDigest.set(key.sha256, { key, sha256: key.sha256, until: undefined });
     }
   }
 
-  /**
-   * The key with this secret. The time of the look-up depends on the digest of what was sent, and a sender cannot choose
-   * digests that come close to the one of a key.
-   */
-  findBySecret(secret: string): StoredKey | undefined {
-    const digest = digestOf(secret);
-    const key = this.#byDigest.get(digest.toString('hex'));
-    return key !== undefined && isSameDigest(Buffer.from(key.sha256, 'hex'), digest) ? key : undefined;
+  /** Every key once. */
+  get all(): readonly StoredKey[] {
+    return [...this.#byId.values()];
   }
 
-  findById(id: string): StoredKey | undefined {
-    return this.#byId.get(id);
+  /**
+   * The key with this secret at a time. The time of the look-up depends on the digest of what was sent, and a sender cannot
+   * choose digests that come close to the one of a key.
+   */
+  findBySecret(secret: string, now: number): StoredKey | undefined {
+    const digest = digestOf(secret);
+    const found = this.#byDigest.get(digest.toString('hex'));
+    if (found === undefined || !isSameDigest(Buffer.from(found.sha256, 'hex'), digest)) return undefined;
+    if (found.until !== undefined && found.until <= now) return undefined;
+    return isExpired(found.key, now) ? undefined : found.key;
+  }
+
+  /** The key, if it has not expired. */
+  findById(id: string, now: number): StoredKey | undefined {
+    const key = this.#byId.get(id);
+    return key === undefined || isExpired(key, now) ? undefined : key;
   }
 
   /** How many keys count against each limit. */
   countByScope(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
-    for (const key of this.byName.values()) {
+    for (const key of this.all) {
       const scope = limitScopeOf(key);
       counts.set(scope, (counts.get(scope) ?? 0) + 1);
     }
@@ -46,6 +61,21 @@ export class KnownKeys {
     change(changed);
     return new KnownKeys(changed);
   }
+}
+
+/** A secret that is accepted for a key: its own, or until a time one that it had before. */
+interface Secret {
+  readonly key: StoredKey;
+  readonly sha256: string;
+  readonly until: number | undefined;
+}
+
+function rotationsOf(key: StoredKey | undefined): number {
+  return key?.kind === 'api' ? (key.rotations ?? 0) : 0;
+}
+
+function isExpired(key: StoredKey, now: number): boolean {
+  return key.kind === 'api' && key.expiresAt !== undefined && key.expiresAt <= now;
 }
 
 /** What a key counts against. Only the operator makes API keys; every key holder of a workspace makes environment keys. */

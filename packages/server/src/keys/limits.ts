@@ -12,6 +12,17 @@ export const keyLimits = {
   apiKeysCheckMs: 400,
   /** How often credentials with open streams are looked up. With the time before, a revoked one is out within a second. */
   credentialCheckMs: 400,
+  /** Directories of one key, its engines, and the characters of one of them. */
+  keyValuesMax: 50,
+  keyLimitCharsMax: 4_096,
+  /** How long the old secret of a rotated key is accepted, unless the rotation says otherwise, and at most. */
+  keyOverlapMs: 24 * 60 * 60 * 1_000,
+  keyOverlapMsMax: 90 * 24 * 60 * 60 * 1_000,
+  /** Old secrets of one key that are accepted at the same time. */
+  keyPreviousMax: 5,
+  /** How exact the time of the last use is, and how often it is stored. */
+  keyUseStepMs: 10_000,
+  keyUseWriteMs: 5_000,
   /** How long keys count as they were, while the machine has no descriptors left to look. */
   apiKeysStaleMs: 60_000,
 } as const;

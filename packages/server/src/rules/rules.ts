@@ -1,4 +1,6 @@
 import type { StandingRuleParams } from '@fleetloom/protocol/fleet';
+import { createHash } from 'node:crypto';
+import type { Auditor, NewAuditEntry } from '../store/audit.ts';
 import { baseLimits } from '../base/limits.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
@@ -7,7 +9,7 @@ import { isStoreError } from '../store/store-errors.ts';
 import type { Store } from '../store/store.ts';
 import { findRuleProblem } from './check-rule.ts';
 import { ruleLimits } from './limits.ts';
-import type { Rule } from './rule.ts';
+import { describeRule, type Rule } from './rule.ts';
 
 /** The approval rules of all workspaces. Every node reads them from the store for each decision, so that none is outdated. */
 export interface Rules {
@@ -15,9 +17,9 @@ export interface Rules {
   list(workspaceId: string): Promise<readonly Rule[]>;
   /** The rule as it would be created. Throws if there cannot be such a rule. */
   check(params: StandingRuleParams, createdBy: string): Rule;
-  create(workspaceId: string, params: StandingRuleParams, createdBy: string): Promise<Rule>;
+  create(workspaceId: string, params: StandingRuleParams, createdBy: string, audit?: Auditor): Promise<Rule>;
   /** From now on no decision is made by the rule. */
-  revoke(workspaceId: string, id: string): Promise<void>;
+  revoke(workspaceId: string, id: string, audit?: Auditor): Promise<void>;
 }
 
 /** The rules of a workspace with the revision that decisions are committed on. */
@@ -39,9 +41,10 @@ export function createRules({ store, clock, ids }: { store: Store; clock: Clock;
 
     check: toRule,
 
-    create: async (workspaceId, params, createdBy) => {
+    create: async (workspaceId, params, createdBy, audit) => {
       const rule = toRule(params, createdBy);
-      await changeRules(store, workspaceId, (rules) => {
+      const entry = audit?.('approval_rule.created', rule.id, toDetails(rule));
+      await changeRules(store, workspaceId, entry, (rules) => {
         const kept = rules.filter(isValid);
         if (kept.length >= ruleLimits.approvalRulesMax) {
           const problem = `the workspace has ${kept.length} approval rules, and ${ruleLimits.approvalRulesMax} are allowed`;
@@ -52,8 +55,8 @@ export function createRules({ store, clock, ids }: { store: Store; clock: Clock;
       return rule;
     },
 
-    revoke: async (workspaceId, id) => {
-      await changeRules(store, workspaceId, (rules) => {
+    revoke: async (workspaceId, id, audit) => {
+      await changeRules(store, workspaceId, audit?.('approval_rule.revoked', id), (rules) => {
         if (!rules.some((rule) => rule.id === id)) throw requestError('unknown_id', `there is no approval rule ${id}`);
         return rules.filter((rule) => rule.id !== id);
       });
@@ -77,7 +80,17 @@ export function createRules({ store, clock, ids }: { store: Store; clock: Clock;
 /** A session was deleted: rules that hold only there are deleted with it. */
 export async function forgetSessionRules(store: RuleStore, workspaceId: string, sessionId: string): Promise<void> {
   const isOf = ({ scope }: Rule) => scope.type === 'session' && scope.session_id === sessionId;
-  await changeRules(store, workspaceId, (rules) => (rules.some(isOf) ? rules.filter((rule) => !isOf(rule)) : rules));
+  await changeRules(store, workspaceId, undefined, (rules) =>
+    rules.some(isOf) ? rules.filter((rule) => !isOf(rule)) : rules,
+  );
+}
+
+/** Without its text, which may hold a secret of a command: the list of rules has it. */
+function toDetails(rule: Rule): object {
+  const { tool, scope, agentName, match, expiresAt } = rule;
+  const hash = createHash('sha256').update(describeRule(rule)).digest('hex');
+  const until = expiresAt === null ? null : new Date(expiresAt).toISOString();
+  return { tool, scope, agent_name: agentName, match: match.type, text_sha256: hash, expires_at: until };
 }
 
 type RuleStore = Pick<Store, 'documents'>;
@@ -85,6 +98,7 @@ type RuleStore = Pick<Store, 'documents'>;
 async function changeRules(
   store: RuleStore,
   workspaceId: string,
+  audit: NewAuditEntry | undefined,
   toNext: (rules: readonly Rule[]) => readonly Rule[],
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -93,7 +107,7 @@ async function changeRules(
     if (next === rules) return;
     try {
       const document = { kind: APPROVAL_RULES, id: workspaceId, data: { rules: next } };
-      await store.documents.put({ ...document, ifRevision: revision });
+      await store.documents.put({ ...document, ifRevision: revision }, audit);
       return;
     } catch (error) {
       if (!isStoreError(error, 'version_conflict') || attempt >= baseLimits.updateAttemptsMax) throw error;

@@ -1,4 +1,5 @@
 import { describe } from 'vitest';
+import { auditSuite } from './suite/audit.suite.ts';
 import { documentsSuite } from './suite/documents.suite.ts';
 import { indexesSuite } from './suite/indexes.suite.ts';
 import { inputsSuite } from './suite/inputs.suite.ts';
@@ -21,6 +22,7 @@ export function storeSuite(name: string, createStore: CreateStore): void {
     describe('inputs, approvals and keys', () => inputsSuite(createStore));
     describe('work', () => worksSuite(createStore));
     describe('documents and blobs', () => documentsSuite(createStore));
+    describe('audit log', () => auditSuite(createStore));
     describe('reading', () => readingSuite(createStore));
     describe('summaries', () => summariesSuite(createStore));
     describe('indexes and checkpoints', () => indexesSuite(createStore));

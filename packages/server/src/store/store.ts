@@ -1,3 +1,4 @@
+import type { AuditLog, NewAuditEntry } from './audit.ts';
 import type { ConnectionUse } from './connection-use.ts';
 import type { Entry } from './frame.ts';
 import type { Page, PageRequest } from './page.ts';
@@ -41,6 +42,8 @@ export interface Store {
   readonly runs: Runs;
   readonly summaries: Summaries;
   readonly checkpoints: Checkpoints;
+  /** What people and programs did. The changes of this store take an entry as `audit` and write it with themselves, or not at all. */
+  readonly audit: AuditLog;
 
   /** How connections are used; undefined for a store in this process. */
   readonly connections?: ConnectionUse | undefined;
@@ -112,25 +115,25 @@ export type Signal =
 
 /** Agents with all their versions. */
 export interface Agents {
-  create(agent: NewAgent): Promise<AgentRecord>;
+  create(agent: NewAgent, audit?: NewAuditEntry): Promise<AgentRecord>;
   /** `ifVersion` refuses the change if the newest version is another one. */
-  addVersion(change: RecordChange & { ifVersion?: number }): Promise<AgentRecord>;
+  addVersion(change: RecordChange & { ifVersion?: number }, audit?: NewAuditEntry): Promise<AgentRecord>;
   /** The newest version if none is given. */
   get(workspaceId: string, id: string, version?: number): Promise<AgentRecord | undefined>;
   list(request: ListRequest): Promise<Page<AgentRecord>>;
   /** Sorted by version. */
   listVersions(request: PageRequest & { workspaceId: string; id: string }): Promise<Page<AgentRecord>>;
   /** A second time changes nothing. */
-  archive(workspaceId: string, id: string, time: number): Promise<AgentRecord>;
+  archive(workspaceId: string, id: string, time: number, audit?: NewAuditEntry): Promise<AgentRecord>;
 }
 
 export interface Environments {
-  create(environment: NewEnvironment): Promise<EnvironmentRecord>;
-  update(change: RecordChange & { ifRevision?: number }): Promise<EnvironmentRecord>;
+  create(environment: NewEnvironment, audit?: NewAuditEntry): Promise<EnvironmentRecord>;
+  update(change: RecordChange & { ifRevision?: number }, audit?: NewAuditEntry): Promise<EnvironmentRecord>;
   get(workspaceId: string, id: string): Promise<EnvironmentRecord | undefined>;
   list(request: ListRequest): Promise<Page<EnvironmentRecord>>;
-  archive(workspaceId: string, id: string, time: number): Promise<EnvironmentRecord>;
-  delete(workspaceId: string, id: string): Promise<void>;
+  archive(workspaceId: string, id: string, time: number, audit?: NewAuditEntry): Promise<EnvironmentRecord>;
+  delete(workspaceId: string, id: string, audit?: NewAuditEntry): Promise<void>;
 }
 
 /** Sessions change by writes. */
@@ -244,14 +247,17 @@ export interface Documents {
   /** Those of them that are there, in any order, with one look. */
   getAll(kind: string, ids: readonly string[]): Promise<readonly DocumentRecord[]>;
   /** `ifRevision` refuses the change if the document is at another one; 0: only if there is none. */
-  put(document: { kind: string; id: string; data: object; ifRevision?: number }): Promise<DocumentRecord>;
+  put(
+    document: { kind: string; id: string; data: object; ifRevision?: number },
+    audit?: NewAuditEntry,
+  ): Promise<DocumentRecord>;
   /** Sorted by id. */
   list(request: Omit<PageRequest, 'createdFrom' | 'createdTo'> & { kind: string }): Promise<Page<DocumentRecord>>;
   /**
    * All of the changes in one durable transaction, or none: a `version_conflict` of one of them refuses them all. No document may be
    * in it twice.
    */
-  change(changes: readonly DocumentChange[]): Promise<void>;
+  change(changes: readonly DocumentChange[], audit?: NewAuditEntry): Promise<void>;
   /**
    * The documents of one owner, sorted by id: those between `above` and `below`, from the order's beginning. It costs as much as it
    * returns, whatever others have. The data of a `file`, a `login` and a `vault` names its owner as `workspaceId`, that of a
@@ -261,7 +267,7 @@ export interface Documents {
   /** How many documents of a kind the workspace has, counted up to `max`. */
   countOfWorkspace(request: Pick<WorkspaceDocuments, 'kind' | 'workspaceId'> & { max: number }): Promise<number>;
   /** A second time changes nothing. */
-  delete(kind: string, id: string): Promise<void>;
+  delete(kind: string, id: string, audit?: NewAuditEntry): Promise<void>;
 }
 
 /** One change of several that belong together. */

@@ -22,6 +22,10 @@ export class Table<Value> {
     undo?.push(() => this.#values.set(key, before));
   }
 
+  entries(): [string, Value][] {
+    return [...this.#values];
+  }
+
   values(): Value[] {
     return [...this.#values.values()];
   }

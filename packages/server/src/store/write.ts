@@ -1,4 +1,5 @@
 import type { FleetloomError } from '../base/errors.ts';
+import type { NewAuditEntry } from './audit.ts';
 import type { EncodedFrame } from './frame.ts';
 import type { NewApproval, NewInput, NewKey, NewSession, NewThread, NewWork, Status } from './records.ts';
 import type { SessionSummary } from './summaries.ts';
@@ -25,7 +26,9 @@ export type SubmitChange =
   /** Refused, and everything with it, while the key is taken. */
   | { type: 'put_key'; key: NewKey }
   /** Refused, and everything with it, unless the document is at this revision. It is not changed in the meantime. */
-  | { type: 'expect_document'; kind: string; id: string; revision: number };
+  | { type: 'expect_document'; kind: string; id: string; revision: number }
+  /** Appends to the audit log of a workspace. */
+  | { type: 'audit'; entry: NewAuditEntry };
 
 /** A change that only the owner of the session may make. */
 export type Change =

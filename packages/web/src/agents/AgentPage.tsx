@@ -54,11 +54,16 @@ export function AgentPage({ agent, agents, onChanged }: AgentPageProps) {
         </p>
         {agent.description !== null && <p>{cleanLine(agent.description)}</p>}
         <span className="agent-actions">
-          <button type="button" onClick={() => setEditing(true)}>
+          <button data-needs="manage" type="button" onClick={() => setEditing(true)}>
             Edit …
           </button>
           {isAsking && <span>No new session can use it. Sessions that exist keep it.</span>}
-          <button type="button" className="danger" onClick={() => (isAsking ? void archive() : setAsking(true))}>
+          <button
+            data-needs="manage"
+            type="button"
+            className="danger"
+            onClick={() => (isAsking ? void archive() : setAsking(true))}
+          >
             {isAsking ? 'Archive it for good' : 'Archive …'}
           </button>
         </span>
@@ -105,7 +110,7 @@ function StartForm({ agent }: { agent: Agent }) {
     }
   };
   return (
-    <form className="start-form" onSubmit={(event) => void start(event)}>
+    <form data-needs="run" className="start-form" onSubmit={(event) => void start(event)}>
       <h2>Try it</h2>
       <label htmlFor="start-text">Start a session with</label>
       <textarea

@@ -32,7 +32,7 @@ export function AgentsView({ selectedId }: { selectedId: string | undefined }) {
     <div className="inbox agents">
       {selected !== undefined && <h1 className="hidden-text">Agents</h1>}
       <nav className="agent-list" aria-label="Agents">
-        <a className="new-agent" href="#/agents/new" aria-current={isNew ? 'page' : undefined}>
+        <a data-needs="manage" className="new-agent" href="#/agents/new" aria-current={isNew ? 'page' : undefined}>
           + New agent
         </a>
         {agents.map((agent) => (

@@ -46,32 +46,37 @@ export function CardActions({ item }: { item: InboxItem }) {
       {decision?.state === 'failed' && <span className="fault">{decision.problem}</span>}
       {item.kind === 'approval' && (
         <>
-          <button type="button" className="primary" onClick={() => approve(item)}>
+          <button data-needs="approve" type="button" className="primary" onClick={() => approve(item)}>
             Approve once <kbd>a</kbd>
           </button>
-          <button type="button" onClick={() => inbox.setMode('edit')}>
+          <button data-needs="approve" type="button" onClick={() => inbox.setMode('edit')}>
             Edit and allow … <kbd>e</kbd>
           </button>
-          <button type="button" onClick={() => inbox.setMode('deny')}>
+          <button data-needs="approve" type="button" onClick={() => inbox.setMode('deny')}>
             Deny … <kbd>d</kbd>
           </button>
-          <button type="button" onClick={() => inbox.setMode('rule')}>
+          <button data-needs="approve" type="button" onClick={() => inbox.setMode('rule')}>
             Approve this input … <kbd>A</kbd>
           </button>
           {item.plan === null && (
-            <button type="button" onClick={() => inbox.setMode('always')}>
+            <button data-needs="manage" type="button" onClick={() => inbox.setMode('always')}>
               Always allow … <kbd>w</kbd>
             </button>
           )}
         </>
       )}
       {item.kind === 'answer' && item.questions.length === 0 && (
-        <button type="button" className="primary" onClick={() => inbox.setMode('answer')}>
+        <button data-needs="run" type="button" className="primary" onClick={() => inbox.setMode('answer')}>
           Answer … <kbd>r</kbd>
         </button>
       )}
       {item.kind === 'error' && canContinue(item.row) && (
-        <button type="button" className="primary" onClick={() => void continueSession(item.session.id)}>
+        <button
+          data-needs="run"
+          type="button"
+          className="primary"
+          onClick={() => void continueSession(item.session.id)}
+        >
           Continue
         </button>
       )}
@@ -84,7 +89,7 @@ export function CardActions({ item }: { item: InboxItem }) {
         Open thread <kbd>⏎</kbd>
       </button>
       {item.row.slot.endedAt === null && (
-        <button type="button" className="danger" onClick={() => interruptRow(item.row, false)}>
+        <button data-needs="run" type="button" className="danger" onClick={() => interruptRow(item.row, false)}>
           Interrupt <kbd>x</kbd>
         </button>
       )}

@@ -37,6 +37,7 @@ export function RuleList() {
               </td>
               <td>
                 <button
+                  data-needs="manage"
                   type="button"
                   aria-label={`Revoke ${cleanLine(rule.text)}`}
                   onClick={() => inBackground(approvalRules.revoke(rule))}

@@ -40,7 +40,7 @@ export function SessionBar({ shown, row, route }: SessionBarProps) {
         </nav>
       )}
       <div className="session-commands" role="toolbar" aria-label="Actions on this session">
-        <button type="button" onClick={() => forkSession(row)}>
+        <button data-needs="run" type="button" onClick={() => forkSession(row)}>
           Fork <kbd>f</kbd>
         </button>
         <button type="button" aria-pressed={isSplit && !isCompared} onClick={() => toggleBeside(row, false)}>

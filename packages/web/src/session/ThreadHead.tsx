@@ -45,17 +45,22 @@ export function ThreadHead({ row, isCutOff }: { row: ShownRow; isCutOff: boolean
           </button>
         )}
         {canContinue(row, undefined, isCutOff) && (
-          <button type="button" className="primary" onClick={() => void continueSession(row.sessionId)}>
+          <button
+            data-needs="run"
+            type="button"
+            className="primary"
+            onClick={() => void continueSession(row.sessionId)}
+          >
             Continue
           </button>
         )}
         {!isPast && (
-          <button type="button" onClick={() => writeTo(row)}>
+          <button data-needs="run" type="button" onClick={() => writeTo(row)}>
             Message <kbd>s</kbd>
           </button>
         )}
         {isOpen && (
-          <button type="button" className="danger" onClick={() => interruptRow(row, false)}>
+          <button data-needs="run" type="button" className="danger" onClick={() => interruptRow(row, false)}>
             Interrupt <kbd>x</kbd>
           </button>
         )}

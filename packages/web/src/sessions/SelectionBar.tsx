@@ -21,6 +21,7 @@ export function SelectionBar() {
       <b>{plural(chosen.length, 'session')} selected</b>
       {only !== undefined && (
         <button
+          data-needs="manage"
           type="button"
           onClick={() => ui.set({ dialog: { type: 'rename', sessionId: only.id, name: only.title ?? only.name } })}
         >
@@ -30,6 +31,7 @@ export function SelectionBar() {
       {actions.map(({ action, label, isDanger }) => (
         <button
           key={action}
+          data-needs={action === 'delete' ? 'manage' : 'run'}
           type="button"
           className={isDanger ? 'danger' : undefined}
           disabled={applicableTo(action, chosen).length === 0}

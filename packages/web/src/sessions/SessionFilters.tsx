@@ -52,6 +52,7 @@ export function SessionFilters({ filter }: { filter: SessionFilter }) {
           </select>
         </div>
         <button
+          data-needs="run"
           type="button"
           className="primary new-session"
           onClick={() => ui.set({ dialog: { type: 'new_session' } })}

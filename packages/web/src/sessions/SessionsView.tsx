@@ -119,7 +119,12 @@ function NoRows({ filter, isEmpty }: { filter: SessionFilter; isEmpty: boolean }
     <div className="no-sessions">
       <h2>No open sessions</h2>
       <p className="quiet">{plural(archived, 'session')} archived.</p>
-      <button type="button" className="primary" onClick={() => ui.set({ dialog: { type: 'new_session' } })}>
+      <button
+        data-needs="run"
+        type="button"
+        className="primary"
+        onClick={() => ui.set({ dialog: { type: 'new_session' } })}
+      >
         New session
       </button>{' '}
       <button type="button" onClick={() => showFilter({ ...filter, status: ['archived'] })}>

@@ -6,6 +6,7 @@ import { PushSettings } from '../ui/push/PushSettings.tsx';
 import { useLoaded } from '../ui/use-loaded.ts';
 import { Access } from './Access.tsx';
 import { Engines } from './Engines.tsx';
+import { Logins } from './Logins.tsx';
 import { LoginLink } from './LoginLink.tsx';
 import { Retention } from './Retention.tsx';
 import { ThemeChoice } from './ThemeChoice.tsx';
@@ -33,6 +34,11 @@ export function SettingsView() {
       <Section name="Another device">
         <LoginLink linkMs={value?.settings.retention.login_link_ms} />
       </Section>
+      {value?.settings.scopes.includes('admin') === true && value.settings.key_id !== null && (
+        <Section name="Signed-in browsers">
+          <Logins />
+        </Section>
+      )}
       <Section name="Appearance">
         <ThemeChoice />
       </Section>

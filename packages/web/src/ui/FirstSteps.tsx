@@ -31,7 +31,7 @@ export function FirstSteps() {
       </button>
       <h2>Or run your own agents</h2>
       <p>
-        <button type="button" onClick={() => ui.set({ dialog: { type: 'new_session' } })}>
+        <button data-needs="run" type="button" onClick={() => ui.set({ dialog: { type: 'new_session' } })}>
           New session <kbd>c</kbd>
         </button>{' '}
         with an agent that exists, or <a href="#/agents/new">create an agent</a> first.

@@ -6,6 +6,7 @@ import { withServer } from '../server-options.ts';
 export const declareOpen: DeclareCommand = (program, { io, done }) =>
   withServer(program.command('open'))
     .description('Print a login link for the dashboard of a running server and open it in the browser')
+    .option('--role <role>', 'rights of the login: viewer, approver, operator or admin (default: those of the key)')
     .option('--no-browser', 'only print the link')
     .option('--json', 'print the link as one line of JSON')
     .addHelpText('after', EXAMPLES + SERVER_EXIT_CODES)
@@ -18,6 +19,7 @@ const EXAMPLES = `
 Examples:
   $ fleetloom open
   $ fleetloom open --no-browser
+  $ fleetloom open --role viewer --no-browser
 
 The link signs one browser in, once.
 `;

@@ -46,6 +46,15 @@ export const declareServe: DeclareCommand = (program, { io, done }) =>
       '--database-listen <url>',
       'with --database through a transaction pooler: URL that bypasses it (default: FLEETLOOM_DATABASE_LISTEN)',
     )
+    .addOption(new Option('--database-tls <how>', serverOption.databaseTls).choices(['verify', 'unverified', 'off']))
+    .option(
+      '--tls-cert <file>',
+      'serve https with this certificate, followed by its chain, in PEM; read again when it changes',
+    )
+    .option('--tls-key <file>', 'private key of --tls-cert, in PEM')
+    .option('--tls-client-ca <file>', 'let in only clients with a certificate of these authorities, in PEM')
+    .addOption(new Option('--audit <where>', 'also write the audit log, one JSON object per line').choices(['stdout']))
+    .option('--keep-audit <days>', 'how long to keep the audit log: "all" or days (default: all)', parseKeepAudit)
     .option(
       '--workspace-wait <seconds>',
       `with --database: how long a session waits for the node that has its workspace (default: 60, at least ${limits.workspaceWaitSecondsMin})`,
@@ -99,6 +108,13 @@ function parseDrain(value: string): number {
   throw new InvalidArgumentError(`Pass a whole number of seconds from 0 to ${limits.drainSecondsMax}.`);
 }
 
+function parseKeepAudit(value: string): 'all' | { readonly days: number } {
+  if (value === 'all') return value;
+  const days = Number(value);
+  if (Number.isInteger(days) && days >= 1 && days <= limits.keepDeltasDaysMax) return { days };
+  throw new InvalidArgumentError(`Pass "all" or a whole number of days from 1 to ${limits.keepDeltasDaysMax}.`);
+}
+
 function parseKeepDeltas(value: string): 'all' | 'none' | { readonly days: number } {
   if (value === 'all' || value === 'none') return value;
   const days = Number(value);
@@ -110,6 +126,7 @@ const EXAMPLES = `
 Examples:
   $ fleetloom serve --open
   $ ANTHROPIC_API_KEY=… fleetloom serve --port 8080 --data ./data
+  $ fleetloom serve --host 0.0.0.0 --tls-cert fleet.pem --tls-key fleet-key.pem
   $ fleetloom serve --port 0 --json | head -1 | jq -r .url
   $ FLEETLOOM_DATABASE=postgres://fleetloom:…@db/fleetloom FLEETLOOM_SECRET=… \\
       fleetloom serve --host 0.0.0.0 --allow-host fleet.example.com

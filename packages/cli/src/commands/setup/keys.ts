@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { DeclareCommand } from '../context.ts';
 import { serverOption } from '../server-options.ts';
 
@@ -6,9 +6,9 @@ import { serverOption } from '../server-options.ts';
 export const declareKeys: DeclareCommand = (program, context) => {
   const keys = program
     .command('keys')
-    .description('Create, list and revoke API keys in the data directory or database of a server')
+    .description('Create, list, rotate and revoke API keys in the data directory or database of a server')
     .addHelpText('after', EXAMPLES);
-  for (const declare of [declareCreate, declareList, declareRevoke]) declare(keys, context);
+  for (const declare of [declareCreate, declareList, declareRotate, declareRevoke]) declare(keys, context);
   return keys;
 };
 
@@ -17,6 +17,16 @@ const declareCreate: DeclareCommand = (keys, { io, done }) =>
     .description('Create an API key and print it; it cannot be shown again')
     .argument('<name>', 'name of the key, for example its owner')
     .option('--workspace <name>', 'workspace the key opens; workspaces cannot see each other (default: default)')
+    .option(
+      '--scope <scopes...>',
+      'what the key may do: read, run, approve, manage, admin; separated by spaces or commas (default: everything)',
+    )
+    .option('--expires <when>', 'when the key ends: a time such as 2027-01-31 or 2027-01-31T12:00Z, or 12h, 90d')
+    .option('--directory <paths...>', 'directories that its sessions may work on, with everything below them')
+    .option(
+      '--engine <names...>',
+      'engines its agents may have: model, scripted, claude-code, codex, opencode, acp:<name>',
+    )
     .option('--json', 'print one JSON object')
     .action(async (name: string, options: object) => {
       const { createKey } = await import('../../server/keys.ts');
@@ -32,6 +42,17 @@ const declareList: DeclareCommand = (keys, { io, done }) =>
       done(await listKeys(io, options));
     });
 
+const declareRotate: DeclareCommand = (keys, { io, done }) =>
+  withStore(keys.command('rotate'))
+    .description('Give an API key another secret and print it; the old one works until the overlap ends')
+    .argument('<id>', 'id of the key, from "keys list"')
+    .option('--overlap <time>', 'how long the old secret works: 30m, 12h, 7d, or 0 (default: 24h)')
+    .option('--json', 'print one JSON object')
+    .action(async (id: string, options: object) => {
+      const { rotateKey } = await import('../../server/keys.ts');
+      done(await rotateKey(io, id, options));
+    });
+
 const declareRevoke: DeclareCommand = (keys, { io, done }) =>
   withStore(keys.command('revoke'))
     .description('Revoke API keys; prints their ids')
@@ -45,6 +66,7 @@ function withStore(command: Command): Command {
   return command
     .option('--data <directory>', serverOption.data)
     .option('--database <url>', 'PostgreSQL URL of the server (default: FLEETLOOM_DATABASE, else the data directory)')
+    .addOption(new Option('--database-tls <how>', serverOption.databaseTls).choices(['verify', 'unverified', 'off']))
     .addHelpText('after', EXAMPLES);
 }
 
@@ -52,7 +74,9 @@ const EXAMPLES = `
 Examples:
   $ fleetloom keys create ci
   $ KEY=$(fleetloom keys create alice --workspace design)
+  $ fleetloom keys create ci --scope read run --expires 90d --directory /srv/app --engine codex
   $ fleetloom keys list
+  $ fleetloom keys rotate key_0123456789abcdef --overlap 7d
   $ fleetloom keys revoke key_0123456789abcdef
 
 The server does not have to run; a running server applies the change within a second. Only a digest of a key is stored.

@@ -21,7 +21,11 @@ export interface FleetSettings {
   readonly workspace_id: string;
   /** Null on a server that needs no key. */
   readonly key_id: string | null;
-  /** The keys of the workspace, the oldest first; never their secrets. */
+  /** What the caller may do, see {@link FleetScope}. */
+  readonly scopes: readonly FleetScope[];
+  /** The role of a signed-in browser, if its login link was made for one. */
+  readonly role: FleetRole | null;
+  /** The keys of the workspace, the oldest first; never their secrets. Without the scope `admin` only the caller's own. */
   readonly keys: readonly FleetKey[];
   /** The endpoint of models; null if only scripted models and programs are available. */
   readonly model_endpoint: string | null;
@@ -36,12 +40,68 @@ export interface FleetSettings {
   };
 }
 
-/** A key of a workspace. */
+/** What an API key may be used for; none includes another. */
+export type FleetScope = 'read' | 'run' | 'approve' | 'manage' | 'admin';
+
+/** A named set of scopes, for people. */
+export type FleetRole = 'viewer' | 'approver' | 'operator' | 'admin';
+
+/** An entry of the audit log, as `GET /v1/fleet/audit` lists it. Its hash covers everything else in it and the entry before. */
+export interface FleetAuditEntry {
+  readonly type: 'audit_entry';
+  readonly workspace_id: string;
+  /** From 1 in each workspace, dense. */
+  readonly seq: number;
+  readonly recorded_at: string;
+  readonly entry: {
+    /** `agent.created`, `approval.decided`, … */
+    readonly action: string;
+    readonly by: { readonly type: 'key' | 'login' | 'worker' | 'rule' | 'command' | 'system' | 'open' } & Readonly<
+      Record<string, unknown>
+    >;
+    /** The address that the request came from. */
+    readonly address?: string | null;
+    /** The request as the log of the server has it. */
+    readonly request_id?: string;
+    /** What was changed: an id. */
+    readonly target: string | null;
+    readonly details?: Readonly<Record<string, unknown>>;
+  };
+  readonly hash: string;
+}
+
+/** A browser that is signed in, as `GET /v1/fleet/logins` lists it. */
+export interface FleetLogin {
+  readonly type: 'login';
+  readonly id: string;
+  readonly key_id: string | null;
+  readonly role: FleetRole | null;
+  /** Null: those of its key. */
+  readonly scopes: readonly FleetScope[] | null;
+  readonly address: string | null;
+  readonly user_agent: string | null;
+  readonly created_at: string;
+  readonly expires_at: string;
+  /** Whether it is the caller's own. */
+  readonly is_current: boolean;
+}
+
+/** A key of a workspace. Fields that are null do not limit it. */
 export interface FleetKey {
   readonly id: string;
   readonly name: string;
   readonly kind: 'api' | 'environment';
   readonly created_at: string;
+  /** Null: all of them, or a key for workers, which has none. */
+  readonly scopes: readonly FleetScope[] | null;
+  readonly directories: readonly string[] | null;
+  readonly engines: readonly string[] | null;
+  readonly expires_at: string | null;
+  /** Null if it was never used, or before the server kept it. */
+  readonly last_used_at: string | null;
+  readonly rotated_at: string | null;
+  /** Until when a replaced secret is accepted beside the new one. */
+  readonly overlap_until: string | null;
 }
 
 /** What tools find on the machine of a server. */

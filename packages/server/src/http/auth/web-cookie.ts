@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { httpLimits } from '../limits.ts';
 import { requestError } from '../../base/request-error.ts';
 
@@ -33,8 +33,9 @@ export function checkOwnPage({ origin, host = '' }: IncomingHttpHeaders, method:
 }
 
 /** Scripts cannot read the cookie, it is not sent to or for another site, and it expires with its session. */
-export function toSetCookie(headers: IncomingHttpHeaders, token: string | undefined): string {
+export function toSetCookie({ headers, socket }: IncomingMessage, token: string | undefined): string {
   const seconds = token === undefined ? 0 : Math.floor(httpLimits.webSessionMs / 1_000);
-  const secure = headers['x-forwarded-proto'] === 'https' ? '; Secure' : '';
+  const isSecure = headers['x-forwarded-proto'] === 'https' || ('encrypted' in socket && socket.encrypted === true);
+  const secure = isSecure ? '; Secure' : '';
   return `${webCookieName(headers)}=${token ?? ''}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
 }

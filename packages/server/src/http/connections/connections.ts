@@ -57,6 +57,13 @@ export class Connections {
     return true;
   }
 
+  /** A connection goes on as another socket, as it does after the handshake of TLS. */
+  replace(socket: Socket, by: Socket): void {
+    const known = this.#known.get(socket);
+    if (known !== undefined) this.#forget(known);
+    this.admit(by);
+  }
+
   /** Closes connections without any request. Node takes them for busy, and waits for them when it closes. */
   closeUnused(): void {
     // A request that has begun to arrive gets an answer.

@@ -5,6 +5,7 @@ import { type Access, authenticate } from '../auth/authenticate.ts';
 import { readWebCookie, toSetCookie } from '../auth/web-cookie.ts';
 import { requestError } from '../../base/request-error.ts';
 import type { Exchange } from '../routing/exchange.ts';
+import { createAuditor } from '../routing/auditor.ts';
 import { pathOf } from '../routing/request-path.ts';
 import { readBody } from '../request/read-body.ts';
 import type { Dashboard } from './dashboard.ts';
@@ -56,8 +57,10 @@ export function dashboardEndpoints(dashboard: Dashboard, { access }: DashboardSe
   });
   add('POST', '/logout', 'dashboard.logout', async (exchange) => {
     const cookie = readWebCookie(exchange.incoming.headers);
-    if (cookie !== undefined) await dashboard.sessions?.end(cookie);
-    exchange.outgoing.setHeader('set-cookie', toSetCookie(exchange.incoming.headers, undefined));
+    if (cookie !== undefined) {
+      await dashboard.sessions?.end(cookie, (credential) => createAuditor(exchange, credential));
+    }
+    exchange.outgoing.setHeader('set-cookie', toSetCookie(exchange.incoming, undefined));
     redirect(exchange, './login');
   });
   for (const path of ['/assets/*', '/recording.html', '/push-worker.js', ...publicFiles]) {
@@ -83,9 +86,14 @@ export function dashboardEndpoints(dashboard: Dashboard, { access }: DashboardSe
    */
   async function letIn(exchange: Exchange, visitor: Visitor, target = './'): Promise<void> {
     if (dashboard.sessions === undefined) return redirect(exchange, target);
-    const token = await dashboard.sessions.issue(visitor);
     const { incoming, outgoing } = exchange;
-    outgoing.setHeader('set-cookie', toSetCookie(incoming.headers, token));
+    const from = {
+      address: incoming.socket.remoteAddress,
+      userAgent: incoming.headers['user-agent']?.slice(0, httpLimits.userAgentCharsMax),
+    };
+    const audit = createAuditor(exchange, { kind: 'api', id: visitor.keyId, workspaceId: visitor.workspaceId });
+    const token = await dashboard.sessions.issue(visitor, from, audit);
+    outgoing.setHeader('set-cookie', toSetCookie(incoming, token));
     outgoing.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' });
     outgoing.end(
       `<!doctype html><link rel="icon" href="data:,"><meta http-equiv="refresh" content="0;url=${target}"><title>Fleetloom</title>`,

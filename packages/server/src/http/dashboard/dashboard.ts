@@ -1,9 +1,11 @@
 import type { Clock } from '../../base/clock.ts';
+import type { AuditLog } from '../../store/audit.ts';
 import type { Store } from '../../store/store.ts';
-import type { Credential, Credentials } from '../../keys/credential.ts';
+import { type Credential, type Credentials, hasScope } from '../../keys/credential.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
+import { SCOPES } from '../../keys/scopes.ts';
 import { createLoginCodes, type LoginCodes } from './login-codes.ts';
-import { createLogins } from './logins.ts';
+import { createLogins, type Logins } from './logins.ts';
 import { findWebDirectory, openWebFiles, type WebFiles } from './web-files.ts';
 import { createWebSessions, type WebSessions } from './web-sessions.ts';
 
@@ -16,7 +18,7 @@ export interface DashboardOptions {
   readonly signingKey: Uint8Array;
   readonly clock: Clock;
   /** Stores which browsers are signed in. */
-  readonly store: Pick<Store, 'documents'>;
+  readonly store: Pick<Store, 'documents' | 'audit'>;
   /** Codes of login links, if several nodes share them. */
   readonly codes?: LoginCodes | undefined;
 }
@@ -25,6 +27,8 @@ export interface DashboardOptions {
 export interface Dashboard {
   /** The signed-in browsers, accepted in addition to keys. Undefined if the server needs no key. */
   readonly sessions: WebSessions | undefined;
+  readonly logins: Logins;
+  readonly auditLog: Pick<AuditLog, 'append'>;
   readonly codes: LoginCodes;
   /** Looks up a key that was typed into the sign-in form. */
   readonly findKey: (secret: string) => Promise<Credential | undefined>;
@@ -42,15 +46,27 @@ export function createDashboard({ directory, keys, signingKey, clock, store, ...
   let files: Promise<WebFiles | undefined> | undefined;
   return {
     sessions,
+    logins,
+    auditLog: store.audit,
     codes,
     findKey: (secret) => findApiKey(keys, secret),
     files: () => (files ??= openWebFiles(directory ?? findWebDirectory())),
     makeLink: async (serverUrl) => {
-      const [first] = ((await keys?.list()) ?? []).filter(({ kind }) => kind === 'api');
+      const first = await findOperatorKey(keys);
       if (first === undefined) return `${serverUrl}/`;
       return `${serverUrl}/login?code=${await codes.make({ keyId: first.id, workspaceId: first.workspaceId })}`;
     },
   };
+}
+
+/** The oldest key without scopes or expiry; without one, the oldest that has every scope. */
+async function findOperatorKey(keys: KeyStore | undefined): Promise<Credential | undefined> {
+  const found: Credential[] = [];
+  for (const { id } of (await keys?.list()) ?? []) {
+    const credential = await keys?.findById(id);
+    if (credential?.kind === 'api' && SCOPES.every((scope) => hasScope(credential, scope))) found.push(credential);
+  }
+  return found.find((each) => each.kind === 'api' && each.expiresAt === undefined) ?? found[0];
 }
 
 /** Environment keys, which workers have, cannot sign in. */

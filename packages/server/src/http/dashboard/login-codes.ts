@@ -1,11 +1,16 @@
 import type { Clock } from '../../base/clock.ts';
 import { httpLimits } from '../limits.ts';
+import type { Role, Scope } from '../../keys/scopes.ts';
 import { digestOf, makeSecret, type RandomBytes } from '../../keys/secret.ts';
 
-/** The key whose rights a signed-in browser has. */
+/** The key whose rights a signed-in browser has, or the part of them that it has. */
 export interface Visitor {
   readonly keyId: string;
   readonly workspaceId: string;
+  /** The role that the link was made for. */
+  readonly role?: Role | undefined;
+  /** The scopes that it has at most; those of the key count as well. Left out: those of the key. */
+  readonly scopes?: readonly Scope[] | undefined;
 }
 
 /** Codes of login links. Each signs one browser in, once, within a short time. */
@@ -43,9 +48,14 @@ export function createLoginCodes({ clock, random }: { clock: Clock; random?: Ran
       const found = open.get(nameOf(code));
       open.delete(nameOf(code));
       if (found === undefined || found.until <= clock.steady()) return undefined;
-      return { keyId: found.keyId, workspaceId: found.workspaceId };
+      return toVisitor(found);
     },
   };
+}
+
+/** Only what belongs to a visitor. */
+export function toVisitor({ keyId, workspaceId, role, scopes }: Visitor): Visitor {
+  return { keyId, workspaceId, ...(role && { role }), ...(scopes && { scopes }) };
 }
 
 function nameOf(code: string): string {

@@ -1,23 +1,43 @@
 import { z } from 'zod';
-import { OPEN_ID } from '../../keys/credential.ts';
+import { requestError } from '../../base/request-error.ts';
+import { type Credential, hasScope, OPEN_ID } from '../../keys/credential.ts';
+import { ROLE_NAMES, ROLES, type Role } from '../../keys/scopes.ts';
 import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import type { Dashboard } from './dashboard.ts';
+import type { Visitor } from './login-codes.ts';
 
 const loginLink = z.strictObject({ type: z.literal('login_link'), path: z.string() }).meta({ id: 'LoginLink' });
 
-/** `POST /v1/login_links`: a link that signs one browser in, once, with the rights of the caller's key. */
-export function createLoginLinkRoute({ codes }: Pick<Dashboard, 'codes'>): AnyRoute {
+/** `POST /v1/login_links`: a link that signs one browser in, once, with the rights of the caller or fewer. */
+export function createLoginLinkRoute({ codes, auditLog }: Pick<Dashboard, 'codes' | 'auditLog'>): AnyRoute {
   return defineRoute({
     name: 'login_links.create',
-    summary: 'Create a link that signs one browser in to the dashboard, once, with the rights of the key',
+    summary:
+      'Create a link that signs one browser in to the dashboard, once, with the rights of the caller or of a role',
     method: 'post',
     path: '/v1/login_links',
     accepts: ['api'],
+    body: z.strictObject({ role: z.enum(ROLE_NAMES).exactOptional() }),
     gives: loginLink,
-    handle: async ({ credential: { id: keyId, workspaceId } }) => {
+    handle: async ({ credential, body: { role }, audit }) => {
+      const visitor = toVisitor(credential, role);
       // A server without keys needs no login.
-      const path = keyId === OPEN_ID ? '/' : `/login?code=${await codes.make({ keyId, workspaceId })}`;
+      if (credential.id === OPEN_ID) return { type: 'login_link', path: '/' };
+      await auditLog.append([audit('login_link.created', null, { role: visitor.role ?? null })]);
+      const path = `/login?code=${await codes.make(visitor)}`;
       return { type: 'login_link', path };
     },
   });
+}
+
+/** Nobody gives rights away that they do not have: also a login with a role has only those of its role. */
+function toVisitor(credential: Credential, role: Role | undefined): Visitor {
+  const { id: keyId, workspaceId } = credential;
+  const own = credential.kind === 'api' ? credential : undefined;
+  if (role === undefined) return { keyId, workspaceId, role: own?.login?.role, scopes: own?.scopes };
+  const scopes = ROLES[role];
+  const missing = scopes.filter((scope) => !hasScope(credential, scope));
+  if (missing.length === 0) return { keyId, workspaceId, role, scopes };
+  const problem = `role: ${role} has the scope ${missing[0]}, which the caller does not have`;
+  throw requestError('scope_missing', problem, { details: { scopes: missing } });
 }

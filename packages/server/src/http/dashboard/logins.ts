@@ -1,30 +1,63 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
+import type { Role, Scope } from '../../keys/scopes.ts';
+import type { Auditor, NewAuditEntry } from '../../store/audit.ts';
+import type { DocumentRecord } from '../../store/records.ts';
 import { httpLimits } from '../limits.ts';
 import type { Store } from '../../store/store.ts';
+
+/** A signed-in browser. Logins of older versions have only the workspace and the expiry. */
+export interface Login {
+  readonly workspaceId: string;
+  readonly expiresAt: number;
+  readonly keyId?: string | undefined;
+  readonly role?: Role | undefined;
+  readonly scopes?: readonly Scope[] | undefined;
+  /** The address that it was signed in from, and how its browser names itself. */
+  readonly address?: string | undefined;
+  readonly userAgent?: string | undefined;
+}
+
+/** A login as it is stored. */
+export interface StoredLogin extends Login {
+  readonly id: string;
+  readonly createdAt: number;
+}
 
 /** The signed-in browsers, in the store: signing out is valid on every node and survives a restart. */
 export interface Logins {
   /** Adds a login and returns its id. At the limit the oldest one of the same workspace is signed out. */
-  begin(login: { readonly workspaceId: string; readonly expiresAt: number }): Promise<string>;
-  has(id: string | undefined): Promise<boolean>;
+  begin(login: Login, audit?: Auditor): Promise<string>;
+  find(id: string | undefined): Promise<StoredLogin | undefined>;
+  /** Those of a workspace that have not expired, the newest first. */
+  list(workspaceId: string): Promise<readonly StoredLogin[]>;
   /** Removes a login; does nothing if it is not there. */
-  end(id: string): Promise<void>;
+  end(id: string, audit?: NewAuditEntry): Promise<void>;
 }
 
 /** Creates the logins of a store. */
 export function createLogins({ documents }: Pick<Store, 'documents'>, clock: Pick<Clock, 'now'>): Logins {
   return {
-    begin: async ({ workspaceId, expiresAt }) => {
+    begin: async ({ workspaceId, expiresAt, ...rest }, audit) => {
       await removeExpired();
       await makeRoom(workspaceId);
       // Ids begin with the time, so that the list is sorted by it.
-      const id = `${clock.now().toString().padStart(15, '0')}-${randomBytes(16).toString('hex')}`;
-      await documents.put({ kind: LOGIN, id, data: { workspaceId, expires_at: expiresAt }, ifRevision: 0 });
+      const id = `${clock.now().toString().padStart(TIME_CHARS, '0')}-${randomBytes(16).toString('hex')}`;
+      const data = { workspaceId, expires_at: expiresAt, ...rest };
+      const { role = null, userAgent = null } = rest;
+      const entry = audit?.('login.started', id, { role, user_agent: userAgent });
+      await documents.put({ kind: LOGIN, id, data, ifRevision: 0 }, entry);
       return id;
     },
-    has: async (id) => id !== undefined && (await documents.get(LOGIN, id)) !== undefined,
-    end: (id) => documents.delete(LOGIN, id),
+    find: async (id) => {
+      const found = id === undefined ? undefined : await documents.get(LOGIN, id);
+      return found && toLogin(found);
+    },
+    list: async (workspaceId) => {
+      const found = await documents.listOfWorkspace({ kind: LOGIN, workspaceId, limit: COUNT_MAX });
+      return found.map(toLogin).filter(({ expiresAt }) => expiresAt > clock.now());
+    },
+    end: (id, audit) => documents.delete(LOGIN, id, audit),
   };
 
   async function makeRoom(workspaceId: string): Promise<void> {
@@ -44,6 +77,13 @@ export function createLogins({ documents }: Pick<Store, 'documents'>, clock: Pic
   }
 }
 
+function toLogin({ id, data }: DocumentRecord): StoredLogin {
+  // Only this file writes these documents.
+  const { expires_at: expiresAt, ...rest } = data as unknown as Login & { readonly expires_at: number };
+  return { ...rest, id, expiresAt, createdAt: Number(id.slice(0, TIME_CHARS)) };
+}
+
+const TIME_CHARS = 15;
 const EXPIRED_AT_ONCE = 10;
 /** Logins on several nodes at once can pass the limit by a few; the next one makes room for all of them. */
 const COUNT_MAX = 2 * httpLimits.loginsMax;

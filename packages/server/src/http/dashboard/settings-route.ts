@@ -1,7 +1,8 @@
-import type { FleetKey, FleetMachine, FleetSettings, FleetWebhook } from '@fleetloom/protocol/fleet';
-import { OPEN_ID } from '../../keys/credential.ts';
-import type { StoredKey } from '../../keys/key-file.ts';
+import type { FleetMachine, FleetSettings, FleetWebhook } from '@fleetloom/protocol/fleet';
+import { hasScope, OPEN_ID } from '../../keys/credential.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
+import { SCOPES } from '../../keys/scopes.ts';
+import { toFleetKey } from '../../keys/to-fleet-key.ts';
 import { httpLimits } from '../limits.ts';
 import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { fleetSettings } from './settings-schema.ts';
@@ -10,7 +11,7 @@ import { fleetSettings } from './settings-schema.ts';
 export interface SettingsRouteOptions {
   readonly node: { readonly id: string | null; readonly count: () => number };
   /** Undefined for an open server, which has no keys. */
-  readonly keys: Pick<KeyStore, 'list'> | undefined;
+  readonly keys: Pick<KeyStore, 'list' | 'lastUses'> | undefined;
   readonly modelEndpoint: string | null;
   readonly findMachine: () => Promise<FleetMachine>;
   readonly listWebhooks: () => readonly FleetWebhook[];
@@ -29,15 +30,21 @@ export function createSettingsRoute(options: SettingsRouteOptions): AnyRoute {
     path: '/v1/fleet/settings',
     accepts: ['api'],
     gives: fleetSettings,
-    handle: async ({ credential: { id, workspaceId } }): Promise<FleetSettings> => {
-      const [known, machine] = await Promise.all([keys?.list() ?? [], findMachine()]);
+    handle: async ({ credential }): Promise<FleetSettings> => {
+      const { id, workspaceId } = credential;
+      const none = new Map<string, number>();
+      const [known, uses, machine] = await Promise.all([keys?.list() ?? [], keys?.lastUses() ?? none, findMachine()]);
+      const isAdmin = hasScope(credential, 'admin');
+      const shown = known.filter((key) => key.workspaceId === workspaceId && (isAdmin || key.id === id));
       return {
         type: 'fleet_settings',
         node_id: node.id,
         nodes: node.count(),
         workspace_id: workspaceId,
         key_id: id === OPEN_ID ? null : id,
-        keys: known.filter((key) => key.workspaceId === workspaceId).map(toKey),
+        scopes: SCOPES.filter((scope) => hasScope(credential, scope)),
+        role: (credential.kind === 'api' ? credential.login?.role : undefined) ?? null,
+        keys: shown.map((key) => toFleetKey(key, uses.get(key.id))),
         model_endpoint: modelEndpoint,
         machine,
         webhooks: listWebhooks(),
@@ -50,8 +57,4 @@ export function createSettingsRoute(options: SettingsRouteOptions): AnyRoute {
       };
     },
   });
-}
-
-function toKey({ id, name, kind, createdAt }: StoredKey): FleetKey {
-  return { id, name, kind, created_at: new Date(createdAt).toISOString() };
 }

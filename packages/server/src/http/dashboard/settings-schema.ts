@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ROLE_NAMES, SCOPES } from '../../keys/scopes.ts';
 
 const time = z.iso.datetime();
 
@@ -10,8 +11,22 @@ export const fleetSettings = z
     nodes: z.int(),
     workspace_id: z.string(),
     key_id: z.string().nullable(),
+    scopes: z.array(z.enum(SCOPES)),
+    role: z.enum(ROLE_NAMES).nullable(),
     keys: z.array(
-      z.strictObject({ id: z.string(), name: z.string(), kind: z.enum(['api', 'environment']), created_at: time }),
+      z.strictObject({
+        id: z.string(),
+        name: z.string(),
+        kind: z.enum(['api', 'environment']),
+        created_at: time,
+        scopes: z.array(z.enum(SCOPES)).nullable(),
+        directories: z.array(z.string()).nullable(),
+        engines: z.array(z.string()).nullable(),
+        expires_at: time.nullable(),
+        last_used_at: time.nullable(),
+        rotated_at: time.nullable(),
+        overlap_until: time.nullable(),
+      }),
     ),
     model_endpoint: z.string().nullable(),
     machine: z.strictObject({

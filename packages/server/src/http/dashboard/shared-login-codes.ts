@@ -2,16 +2,16 @@ import { httpLimits } from '../limits.ts';
 import type { Store } from '../../store/store.ts';
 import { isStoreError } from '../../store/store-errors.ts';
 import { digestOf, makeSecret, type RandomBytes } from '../../keys/secret.ts';
-import type { LoginCodes, Visitor } from './login-codes.ts';
+import { type LoginCodes, toVisitor, type Visitor } from './login-codes.ts';
 
 /** Codes that one node makes and any other accepts, once. Only digests are stored; expired codes are removed. */
 export function createSharedLoginCodes(store: Pick<Store, 'documents' | 'now'>, random?: RandomBytes): LoginCodes {
   const { documents } = store;
   return {
-    make: async ({ keyId, workspaceId }) => {
+    make: async (visitor) => {
       const code = makeSecret('', random);
       const until = (await store.now()) + httpLimits.loginCodeMs;
-      await documents.put({ kind: LOGIN_CODE, id: idOf(code), data: { keyId, workspaceId, until } });
+      await documents.put({ kind: LOGIN_CODE, id: idOf(code), data: { ...toVisitor(visitor), until } });
       return code;
     },
     take: async (code) => {
@@ -26,7 +26,7 @@ export function createSharedLoginCodes(store: Pick<Store, 'documents' | 'now'>, 
         if (isStoreError(error, 'version_conflict')) return undefined;
         throw error;
       }
-      return { keyId: known.keyId, workspaceId: known.workspaceId };
+      return toVisitor(known);
     },
   };
 }

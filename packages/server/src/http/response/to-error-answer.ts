@@ -56,6 +56,8 @@ const codes: Readonly<Record<string, ErrorStatus>> = {
   wrong_key: 401,
   credential_ended: 401,
   key_not_allowed: 403,
+  scope_missing: 403,
+  key_limited: 403,
   wrong_host: 403,
   wrong_origin: 403,
   programs_not_allowed: 403,

@@ -21,7 +21,7 @@ export function createAgentRoutes(agents: Agents): readonly AnyRoute[] {
       accepts: ['api'],
       body: agentCreateBody,
       gives: agent,
-      handle: ({ credential, body }) => agents.create(credential.workspaceId, body),
+      handle: ({ credential, body, audit }) => agents.create(credential.workspaceId, body, audit),
     }),
     defineRoute({
       name: 'agents.list',
@@ -54,7 +54,8 @@ export function createAgentRoutes(agents: Agents): readonly AnyRoute[] {
       accepts: ['api'],
       body: agentUpdateBody,
       gives: agent,
-      handle: ({ credential, params, body }) => agents.update(credential.workspaceId, params.agent_id, body),
+      handle: ({ credential, params, body, audit }) =>
+        agents.update(credential.workspaceId, params.agent_id, body, audit),
     }),
     defineRoute({
       name: 'agents.archive',
@@ -63,7 +64,7 @@ export function createAgentRoutes(agents: Agents): readonly AnyRoute[] {
       path: '/v1/agents/{agent_id}/archive',
       accepts: ['api'],
       gives: agent,
-      handle: ({ credential, params }) => agents.archive(credential.workspaceId, params.agent_id),
+      handle: ({ credential, params, audit }) => agents.archive(credential.workspaceId, params.agent_id, audit),
     }),
     defineRoute({
       name: 'agents.versions.list',

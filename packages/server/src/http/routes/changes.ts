@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Credential } from '../../keys/credential.ts';
 import { nameOf } from '../../keys/name-of.ts';
+import type { Auditor } from '../../store/audit.ts';
 import type { Store } from '../../store/store.ts';
 import type { Changes } from '../../workspaces/changes/changes.ts';
 import type { Moment } from '../../workspaces/changes/find-point.ts';
@@ -31,6 +32,7 @@ import {
 } from '../schemas/changes.ts';
 import { toSeq } from '../feeds/cursor-seq.ts';
 import { dataOf, readSession } from './read-session.ts';
+import { recorded, type RecordedAction } from './recorded.ts';
 
 /** What the routes of changes need. */
 export interface ChangesRoutesOptions {
@@ -149,11 +151,12 @@ export function createChangesRoutes({ store, changes }: ChangesRoutesOptions): r
       accepts: ['api'],
       body: applyBody,
       gives: changesApplied,
-      handle: async ({ credential, params, body }) => {
+      handle: async ({ credential, params, body, audit }) => {
         const { at, seqs, title } = await open(credential, params.session_id, body, ['at']);
         const { branch, paths, message, dry_run: isDryRun = false } = body;
         const onto = branch === undefined ? ({ type: 'working_tree' } as const) : ({ type: 'branch', branch } as const);
-        return await changes.apply(at, { ...seqs, by: nameOf(credential), title, onto, paths, message, isDryRun });
+        const run = () => changes.apply(at, { ...seqs, by: nameOf(credential), title, onto, paths, message, isDryRun });
+        return await record(isDryRun, audit, { action: 'changes.apply', target: at.sessionId, details: { onto } }, run);
       },
     }),
     defineRoute({
@@ -164,9 +167,10 @@ export function createChangesRoutes({ store, changes }: ChangesRoutesOptions): r
       accepts: ['api'],
       body: discardBody,
       gives: changesDiscarded,
-      handle: async ({ credential, params, body }) => {
+      handle: async ({ credential, params, body: { dry_run: isDryRun = false }, audit }) => {
         const { at } = await open(credential, params.session_id, {}, []);
-        return await changes.discard(at, { by: nameOf(credential), isDryRun: body.dry_run ?? false });
+        const run = () => changes.discard(at, { by: nameOf(credential), isDryRun });
+        return await record(isDryRun, audit, { action: 'changes.discard', target: at.sessionId }, run);
       },
     }),
     defineRoute({
@@ -177,10 +181,12 @@ export function createChangesRoutes({ store, changes }: ChangesRoutesOptions): r
       accepts: ['api'],
       body: mergeBody,
       gives: changesMerged,
-      handle: async ({ credential, params, body }) => {
+      handle: async ({ credential, params, body, audit }) => {
         const { at } = await open(credential, params.session_id, {}, []);
         const { thread_id: threadId, dry_run: isDryRun = false } = body;
-        return await changes.merge(at, { threadId, by: nameOf(credential), isDryRun });
+        const run = () => changes.merge(at, { threadId, by: nameOf(credential), isDryRun });
+        const details = { thread_id: threadId };
+        return await record(isDryRun, audit, { action: 'changes.merge', target: at.sessionId, details }, run);
       },
     }),
     defineRoute({
@@ -191,13 +197,20 @@ export function createChangesRoutes({ store, changes }: ChangesRoutesOptions): r
       accepts: ['api'],
       body: restoreBody,
       gives: changesRestored,
-      handle: async ({ credential, params, body }) => {
+      handle: async ({ credential, params, body, audit }) => {
         const { at: session, seqs } = await open(credential, params.session_id, body, ['at']);
         const { dry_run: isDryRun = false, overwrite: overwrites = false } = body;
-        return await changes.restore(session, { by: nameOf(credential), at: seqs.at!, isDryRun, overwrites });
+        const run = () => changes.restore(session, { by: nameOf(credential), at: seqs.at!, isDryRun, overwrites });
+        const details = { at: body.at, overwrite: overwrites };
+        return await record(isDryRun, audit, { action: 'changes.restore', target: session.sessionId, details }, run);
       },
     }),
   ];
+
+  /** What would only be tried is not recorded. */
+  async function record<Result>(isDryRun: boolean, audit: Auditor, action: RecordedAction, run: () => Promise<Result>) {
+    return isDryRun ? await run() : await recorded(store.audit, audit, action, run);
+  }
 
   /** A session that the caller may see, and the positions of the cursors that were sent. */
   async function open<Name extends 'from' | 'to' | 'at' | 'after'>(

@@ -28,10 +28,10 @@ export function createEnvironmentKeyRoutes({ environments, keys }: EnvironmentKe
       accepts: ['api'],
       body: z.strictObject({ name: name.exactOptional() }),
       gives: environmentKey,
-      handle: async ({ credential: { workspaceId }, params: { environment_id: environmentId }, body }) => {
+      handle: async ({ credential: { workspaceId }, params: { environment_id: environmentId }, body, audit }) => {
         await environments.get(workspaceId, environmentId);
         const given = { kind: 'environment', name: body.name ?? 'worker', workspaceId, environmentId } as const;
-        const { key, secret } = await opened(keys).create(given);
+        const { key, secret } = await opened(keys).create(given, audit);
         return { ...show(key), secret };
       },
     }),
@@ -54,10 +54,11 @@ export function createEnvironmentKeyRoutes({ environments, keys }: EnvironmentKe
       path: `${path}/{key_id}`,
       accepts: ['api'],
       gives: z.strictObject({ type: z.literal('environment_key_deleted'), id: z.string() }),
-      handle: async ({ credential: { workspaceId }, params }) => {
+      handle: async ({ credential: { workspaceId }, params, audit }) => {
         const { environment_id: environmentId, key_id: id } = params;
         const isMine = (await mine(workspaceId, environmentId)).some((key) => key.id === id);
-        if (!isMine || !(await opened(keys).revoke(id))) throw requestError('unknown_id', `${id} does not exist`);
+        if (!isMine || !(await opened(keys).revoke(id, audit)))
+          throw requestError('unknown_id', `${id} does not exist`);
         return { type: 'environment_key_deleted', id };
       },
     }),

@@ -2,6 +2,7 @@ import type { EnvironmentResource } from '@fleetloom/protocol/managed-agents';
 import { requestError } from '../../base/request-error.ts';
 import type { Environments } from '../../environments/environments.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
+import type { Auditor } from '../../store/audit.ts';
 import type { SessionSources } from '../../workspaces/sources/session-sources.ts';
 import { toPageRequest, toWirePage, wirePage } from '../paging/paging.ts';
 import { type AnyRoute, defineRoute } from '../routing/route.ts';
@@ -31,9 +32,9 @@ export function createEnvironmentRoutes(
       accepts: ['api'],
       body: environmentCreateBody,
       gives: environment,
-      handle: async ({ credential, body }) => {
+      handle: async ({ credential, body, audit }) => {
         await checkResources?.(body.resources ?? []);
-        return await environments.create(credential.workspaceId, body);
+        return await environments.create(credential.workspaceId, body, audit);
       },
     }),
     defineRoute({
@@ -67,9 +68,9 @@ export function createEnvironmentRoutes(
       accepts: ['api'],
       body: environmentUpdateBody,
       gives: environment,
-      handle: async ({ credential, params, body }) => {
+      handle: async ({ credential, params, body, audit }) => {
         await checkResources?.(body.resources ?? []);
-        return await environments.update(credential.workspaceId, params.environment_id, body);
+        return await environments.update(credential.workspaceId, params.environment_id, body, audit);
       },
     }),
     defineRoute({
@@ -79,7 +80,8 @@ export function createEnvironmentRoutes(
       path: '/v1/environments/{environment_id}/archive',
       accepts: ['api'],
       gives: environment,
-      handle: ({ credential, params }) => environments.archive(credential.workspaceId, params.environment_id),
+      handle: ({ credential, params, audit }) =>
+        environments.archive(credential.workspaceId, params.environment_id, audit),
     }),
     defineRoute({
       name: 'environments.delete',
@@ -88,19 +90,19 @@ export function createEnvironmentRoutes(
       path: '/v1/environments/{environment_id}',
       accepts: ['api'],
       gives: deletedEnvironment,
-      handle: async ({ credential: { workspaceId }, params: { environment_id: id } }) => {
+      handle: async ({ credential: { workspaceId }, params: { environment_id: id }, audit }) => {
         await environments.get(workspaceId, id);
         // First: a crash in between leaves an environment without keys, not keys that can no longer be revoked.
-        await revokeKeys(workspaceId, id);
-        return await environments.delete(workspaceId, id);
+        await revokeKeys(workspaceId, id, audit);
+        return await environments.delete(workspaceId, id, audit);
       },
     }),
   ];
 
-  async function revokeKeys(workspaceId: string, environmentId: string): Promise<void> {
+  async function revokeKeys(workspaceId: string, environmentId: string, audit: Auditor): Promise<void> {
     for (const key of (await keys?.list()) ?? []) {
       const isOfIt = key.kind === 'environment' && key.environmentId === environmentId;
-      if (isOfIt && key.workspaceId === workspaceId) await keys?.revoke(key.id);
+      if (isOfIt && key.workspaceId === workspaceId) await keys?.revoke(key.id, audit);
     }
   }
 }

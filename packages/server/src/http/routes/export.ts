@@ -15,8 +15,10 @@ export function createExportRoutes({ store }: { readonly store: Store }): readon
       path: '/v1/sessions/{session_id}/export',
       accepts: ['api'],
       gives: 'content',
-      handle: async ({ credential, params }) => {
+      handle: async ({ credential, params, audit, incoming }) => {
         const { id: sessionId } = await readSession(store, credential, params.session_id);
+        // Before the first byte is sent, so that nothing leaves without an entry.
+        if (incoming.method !== 'HEAD') await store.audit.append([audit('session.exported', sessionId)]);
         // The store is read as fast as the client reads.
         const lines = Readable.from(exportSession({ store, sessionId }));
         return new ContentAnswer({ 'content-type': 'application/x-ndjson' }, lines);

@@ -5,6 +5,7 @@ import { cutText } from '@fleetloom/protocol/fleet';
 import type { Clock } from '../../base/clock.ts';
 import type { Ids } from '../../base/ids.ts';
 import { sessionLimits } from '../../sessions/core/limits.ts';
+import { modelsOf } from '../../agents/models-of.ts';
 import { resolveSessionAgent } from '../../agents/session-agent.ts';
 import type { Sessions } from '../../sessions/index.ts';
 import type { SessionRecord } from '../../store/records.ts';
@@ -17,6 +18,7 @@ import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { session, sessionForkBody } from '../schemas/session.ts';
 import { headOf } from '../feeds/head-of.ts';
 import { toSeq } from '../feeds/cursor-seq.ts';
+import { checkDirectories, checkEngines } from './key-limits.ts';
 import { dataOf, readSession } from './read-session.ts';
 import type { CheckModel } from './sessions.ts';
 
@@ -53,10 +55,12 @@ export function createForkRoutes(options: ForkRoutesOptions): readonly AnyRoute[
         const upTo = body.at === undefined ? undefined : toSeq('at', body.at, await headOf(store, source.id));
         const agent =
           body.agent === undefined ? undefined : await resolveSessionAgent({ store, workspaceId, agent: body.agent });
+        if (agent !== undefined) checkEngines(credential, modelsOf(agent));
         if (agent !== undefined) await checkModel?.(workspaceId, agent.model.id);
         const id = ids.next('sesn');
         const make = async () => {
           const mounted = await mountAgain(source.id, { workspaceId, sessionId: id });
+          await checkDirectories(credential, mounted);
           const show = (record: SessionRecord) => ({ ...toSession(record, clock.now()), resources: mounted });
           // Shown as created, also to a client that repeats the request.
           let answer: ReturnType<typeof show> | undefined;

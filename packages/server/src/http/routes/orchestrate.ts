@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { cutText } from '@fleetloom/protocol/fleet';
+import { modelsOf } from '../../agents/models-of.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Ids } from '../../base/ids.ts';
 import { baseLimits } from '../../base/limits.ts';
@@ -21,6 +22,7 @@ import { type OrchestrateBody, orchestrateBody } from '../schemas/orchestrate.ts
 import { addResources } from './add-resources.ts';
 import { type FoundRoster, type RosterFinder, isUnknownAgent } from './find-roster.ts';
 import type { FleetFeeds } from '../feeds/fleet-feeds.ts';
+import { checkDirectories, checkEngines, isEngineAllowed } from './key-limits.ts';
 import { checkMountable } from './session-resources.ts';
 import type { CheckModel } from './sessions.ts';
 import { toClientEvents } from '../convert/to-client-events.ts';
@@ -79,11 +81,11 @@ export function createOrchestrateRoutes(options: OrchestrateRoutesOptions): read
     const { workspaceId } = credential;
     const content = typeof body.message === 'string' ? [] : body.message;
     await checkShownFiles(files, workspaceId, [{ content }], 'message');
-    const roster = await findRoster(workspaceId, body);
+    const roster = limitRoster(credential, await findRoster(workspaceId, body));
     await options.checkModel?.(workspaceId, roster.agent.model.id);
     const sessionId = ids.next('sesn');
     const make = async () => {
-      const mounted = await addMounted(workspaceId, sessionId, body, roster);
+      const mounted = await addMounted(credential, sessionId, body, roster);
       const made = { ...toSession(workspaceId, body, roster, key), ...toSessionSource(mounted) };
       return await sessions.create({ ...made, id: sessionId, createdBy: nameOf(credential) });
     };
@@ -101,11 +103,16 @@ export function createOrchestrateRoutes(options: OrchestrateRoutesOptions): read
     }
   }
 
-  async function addMounted(workspaceId: string, sessionId: string, body: OrchestrateBody, roster: FoundRoster) {
+  async function addMounted(credential: Credential, sessionId: string, body: OrchestrateBody, roster: FoundRoster) {
+    const { workspaceId } = credential;
     const asked = toAsked(body, roster);
     if (asked.length === 0 || isUnknownAgent(roster)) return [];
     checkMountable(roster.environment.config.type);
-    return await addResources({ resources, sources }, { workspaceId, sessionId }, asked);
+    await checkDirectories(credential, asked);
+    const mounted = await addResources({ resources, sources }, { workspaceId, sessionId }, asked);
+    // Again, with the path that the session has: a link may lead elsewhere by now.
+    await checkDirectories(credential, mounted);
+    return mounted;
   }
 
   function toSession(workspaceId: string, body: OrchestrateBody, roster: FoundRoster, key: string | undefined) {
@@ -148,6 +155,14 @@ export function createOrchestrateRoutes(options: OrchestrateRoutesOptions): read
     if (first === digest(body)) return sessionId;
     throw requestError('idempotency_key_reused', 'this Idempotency-Key was used for another request');
   }
+}
+
+/** Refuses an agent whose engine the key may not use, and leaves out such members: the agent cannot delegate to them. */
+function limitRoster<Roster extends FoundRoster>(credential: Credential, roster: Roster): Roster {
+  if (!isUnknownAgent(roster)) checkEngines(credential, modelsOf(roster.agent));
+  const engines = credential.kind === 'api' ? credential.limits?.engines : undefined;
+  if (engines === undefined) return roster;
+  return { ...roster, members: roster.members.filter(({ model }) => isEngineAllowed(engines, model.id)) };
 }
 
 /** The resources of the request, else those of the environment. */

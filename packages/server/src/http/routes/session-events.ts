@@ -7,6 +7,7 @@ import type { Credential } from '../../keys/credential.ts';
 import { nameOf } from '../../keys/name-of.ts';
 import type { CatchUp } from '../streams/catch-up.ts';
 import { requestError } from '../../base/request-error.ts';
+import { checkEventScopes } from '../routing/route-scopes.ts';
 import { checkShownFiles } from '../../files/check-shown-files.ts';
 import type { FileStore } from '../../files/file-store.ts';
 import { createdRange, wirePage } from '../paging/paging.ts';
@@ -40,9 +41,10 @@ export function createEventRoutes({ store, sessions, catchUp, feeds, files }: Ev
       body: eventSendBody,
       startsWork: ({ events }) => events.every(({ type }) => WORK.has(type)),
       gives: sentEvents,
-      handle: async ({ credential, params, body, memory }) => {
+      handle: async ({ credential, params, body, memory, audit }) => {
         const { session_id: sessionId } = params;
         checkSender(credential, body.events);
+        checkEventScopes(credential, body.events);
         await readSession(store, credential, sessionId);
         const read = toClientEvents('sessions.events.send', body.events, { by: nameOf(credential) });
         await checkShownFiles(files, credential.workspaceId, read.events);
@@ -50,7 +52,7 @@ export function createEventRoutes({ store, sessions, catchUp, feeds, files }: Ev
         const toKey = (sent: readonly Sent[]) => memory.toKey({ data: sent.map(toEcho) });
         // Before sending: a fast agent may answer, and readers may read the answer, before the send returns.
         await catchUp.sent(sessionId, head);
-        const sent = await sessions.send({ workspaceId: credential.workspaceId, sessionId, ...read, toKey });
+        const sent = await sessions.send({ workspaceId: credential.workspaceId, sessionId, ...read, toKey, audit });
         // A client that polls must find the session running, or it takes the earlier idle state for the end of the turn. If this
         // fails, the events are stored anyway, and the owner node, which receives them too, reports the error.
         await sessions.applyInputs(sessionId).catch(() => {});

@@ -23,7 +23,9 @@ import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { deletedSession, session, sessionCreateBody, sessionListQuery, sessionUpdateBody } from '../schemas/session.ts';
 import { headOf } from '../feeds/head-of.ts';
 import { addResources } from './add-resources.ts';
+import { recorded } from './recorded.ts';
 import { dataOf, readSession } from './read-session.ts';
+import { checkDirectories, checkEngines } from './key-limits.ts';
 import { checkMountable } from './session-resources.ts';
 import { toClientEvents } from '../convert/to-client-events.ts';
 import { toSessionEnvironment } from '../convert/to-session-environment.ts';
@@ -106,6 +108,7 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
         const { events } = toClientEvents('sessions.create', body.initial_events ?? [], { field: 'initial_events' });
         await checkShownFiles(files, workspaceId, events, 'initial_events');
         const agent = await resolveSessionAgent({ store, workspaceId, agent: body.agent });
+        checkEngines(credential, modelsOf(agent));
         await checkModel?.(workspaceId, agent.model.id);
         const environment = await environments.getForSession(workspaceId, body.environment_id);
         checkMetadata(body.metadata ?? {});
@@ -118,8 +121,11 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
           const asked = body.resources ?? environment.resources ?? [];
           if (asked.length > 0) {
             checkMountable(environment.config.type);
+            await checkDirectories(credential, asked);
             // Mounted before the session exists: its first event may start an agent that reads them.
             mounted = await addResources({ resources, sources }, { workspaceId, sessionId }, asked);
+            // Again, with the path that the session has: a link may lead elsewhere by now.
+            await checkDirectories(credential, mounted);
           }
           let answer: ReturnType<typeof showWith> | undefined;
           const toKey = (made: SessionRecord) => {
@@ -233,9 +239,11 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
       path: '/v1/sessions/{session_id}',
       accepts: ['api'],
       gives: deletedSession,
-      handle: async ({ credential, params }) => {
-        await sessions.delete(credential.workspaceId, params.session_id);
-        return { type: 'session_deleted', id: params.session_id };
+      handle: async ({ credential, params: { session_id: target }, audit }) => {
+        await readSession(store, credential, target);
+        const run = () => sessions.delete(credential.workspaceId, target);
+        await recorded(store.audit, audit, { action: 'session.delete', target }, run);
+        return { type: 'session_deleted', id: target };
       },
     }),
   ];

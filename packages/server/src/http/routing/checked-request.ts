@@ -6,6 +6,7 @@ import { requestError } from '../../base/request-error.ts';
 import type { Identity } from '../auth/authenticate.ts';
 import type { CredentialWatch } from '../auth/credential-watch.ts';
 import { type ContentAnswer, sendContent } from '../response/answer.ts';
+import { createAuditor } from './auditor.ts';
 import type { Exchange } from './exchange.ts';
 import type { ReplayMemory } from '../idempotency/replays.ts';
 import type { RouteRequest } from './route.ts';
@@ -25,6 +26,7 @@ export class CheckedRequest implements RouteRequest {
   readonly body: unknown;
   readonly memory: ReplayMemory;
   readonly checkReach: (target: Target) => void;
+  readonly audit: RouteRequest['audit'];
   readonly openStream: RouteRequest['openStream'];
   readonly fail: RouteRequest['fail'];
   readonly #exchange: Exchange;
@@ -47,6 +49,7 @@ export class CheckedRequest implements RouteRequest {
     this.#watch = () => watchCredential(credentials, exchange, secret);
     // Handlers destructure the request, so these are not methods.
     this.checkReach = (target) => checkReach(credential, target);
+    this.audit = createAuditor(exchange, credential);
     this.fail = (error) => exchange.refuse(error, onError);
     this.openStream = (form) => {
       if (exchange.stream === undefined) this.#watch();

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { requestError } from '../../base/request-error.ts';
 import { identify } from '../auth/authenticate.ts';
+import { checkScopes } from './route-scopes.ts';
 import { type HeldBody, holdBody } from '../request/held-bodies.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
@@ -32,6 +33,7 @@ async function runMount(mount: Mount, services: RouteServices, exchange: Exchang
   exchange.authenticated(credential);
   services.countRequest(credential.id);
   if (credential.kind !== 'api') throw requestError('key_not_allowed', `${mount.name} is not for workers`);
+  checkScopes(mount.name, credential);
   watchCredential(services.credentials, exchange, secret);
   const held = holdBody(credential.id);
   exchange.acceptBody();

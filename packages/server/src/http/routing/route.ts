@@ -4,6 +4,7 @@ import type { CredentialKind, Credential, Target } from '../../keys/credential.t
 import type { ContentAnswer } from '../response/answer.ts';
 import type { ReplayMemory } from '../idempotency/replays.ts';
 import type { QuerySchema } from '../request/read-query.ts';
+import type { Auditor } from '../../store/audit.ts';
 import type { EventStream } from '../streams/sse/event-stream.ts';
 import type { StreamForm } from '../streams/sse/event-streams.ts';
 
@@ -60,6 +61,8 @@ export interface RouteRequest<
   readonly signal: AbortSignal;
   /** Of a POST: stores its response in the transaction that applies the request. */
   readonly memory: ReplayMemory;
+  /** Makes entries of the audit log about this request, for the change that it asks for. */
+  readonly audit: Auditor;
   /** Throws if the credential is limited and does not include the target. */
   readonly checkReach: (target: Target) => void;
   /** Sends the headers of a stream. Errors must be thrown before. */

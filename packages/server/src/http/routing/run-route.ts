@@ -5,6 +5,7 @@ import { type Answer, ContentAnswer, sendAnswer, writePage } from '../response/a
 import { type Access, identify } from '../auth/authenticate.ts';
 import { orKnown } from '../auth/known-access.ts';
 import type { Schedule } from '../../base/schedule.ts';
+import { checkScopes } from './route-scopes.ts';
 import type { Credential } from '../../keys/credential.ts';
 import type { CredentialWatch } from '../auth/credential-watch.ts';
 import { CheckedRequest, checkReach, unknownId, watchCredential } from './checked-request.ts';
@@ -32,6 +33,8 @@ export interface RouteServices {
   readonly pages: PageSeals;
   readonly streams: EventStreams;
   readonly credentials: CredentialWatch;
+  /** Throws if the limits of a key do not allow it to change or continue a session. */
+  readonly checkSessionLimits?: ((credential: Credential, sessionId: string) => Promise<void>) | undefined;
   readonly bodyBytesMax: number;
   readonly schedule: Schedule;
   /** Holds up and rejects requests for new work while the server is overloaded. Undefined: all are let in. */
@@ -68,6 +71,7 @@ async function answerRoute(
   params: Readonly<Record<string, string>>,
 ): Promise<Answer | undefined> {
   const { incoming, outgoing } = exchange;
+  const { method } = route;
   const access = route.isOffline === true ? orKnown(services.access, services.schedule) : services.access;
   const identity = await identify(access, incoming.headers, incoming.method ?? '');
   const { credential } = identity;
@@ -75,7 +79,11 @@ async function answerRoute(
   outgoing.setHeader('anthropic-workspace-id', credential.workspaceId);
   services.countRequest(credential.id);
   checkKind(route, credential);
+  checkScopes(route.name, credential);
   checkParams(params, credential);
+  const { session_id: sessionId } = params;
+  // What a limited key may not start it may not continue either.
+  if (method !== 'get' && sessionId !== undefined) await services.checkSessionLimits?.(credential, sessionId);
   const querySchema = route.query ?? NO_QUERY;
   const sentQuery = checkInput(route.name, querySchema, readQuery(querySchema, incoming.url ?? ''));
   const scope = isPaged(route)

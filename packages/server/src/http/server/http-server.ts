@@ -14,7 +14,9 @@ import { createConnectionLimits } from '../connections/connection-limits.ts';
 import type { Dashboard } from '../dashboard/dashboard.ts';
 import { requestError } from '../../base/request-error.ts';
 import { createListener } from './listener.ts';
+import type { LoadedTls } from './tls.ts';
 import type { Mount } from '../routing/mount.ts';
+import type { RouteServices } from '../routing/run-route.ts';
 import { createPageSeals } from '../paging/page-seals.ts';
 import { createRateLimiter, type RateLimit } from '../auth/rate-limit.ts';
 import { createReplays } from '../idempotency/replays.ts';
@@ -52,6 +54,7 @@ export interface HttpServerOptions {
   readonly database?: DatabaseWatch | undefined;
   /** Rejects requests for new work while the server is overloaded. */
   readonly admission?: Admission | undefined;
+  readonly checkSessionLimits?: RouteServices['checkSessionLimits'];
   readonly clock?: Clock | undefined;
   readonly ids?: Ids | undefined;
   readonly schedule?: Schedule | undefined;
@@ -64,6 +67,8 @@ export interface HttpServerOptions {
   /** Connections of one address other than loopback, by default half of all. For servers behind a proxy on another machine. */
   readonly connectionsPerAddressMax?: number | undefined;
   readonly timeouts?: Timeouts | undefined;
+  /** Left out: the server is reached by http. */
+  readonly tls?: LoadedTls | undefined;
 }
 
 /** A listening server. */
@@ -81,6 +86,8 @@ export interface HttpServer {
    * so that a load balancer can remove this server before `close`.
    */
   announceStop(): void;
+  /** New connections are served with these certificates. Only of a server that was started with some. */
+  setTls(tls: LoadedTls): void;
   /**
    * Ends streams with a reconnect delay, waits for requests up to the grace period, then closes every connection.
    */
@@ -97,12 +104,17 @@ export interface HttpServer {
  */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { host = '127.0.0.1', port = 0, access, log = {}, clock = systemClock, schedule = systemSchedule } = options;
+  const { tls } = options;
   const { ids = createIds({ now: clock.now, random: Math.random }), rateLimit, isReady = () => true } = options;
   const { onError = (error) => process.emitWarning(error instanceof Error ? error : String(error)) } = log;
   const isLoopback = isLoopbackHost(host);
   if (access === 'open' && !isLoopback)
     throw requestError('key_required', `${host} can be reached from other machines`);
-  const rules: SiteRules = { isLoopback, hosts: options.allowedHosts ?? [], origins: options.allowedOrigins ?? [] };
+  const rules: SiteRules = {
+    isLoopback,
+    hosts: [...(options.allowedHosts ?? []), ...(tls?.names ?? [])],
+    origins: options.allowedOrigins ?? [],
+  };
   const streams = createEventStreams({ clock, schedule, ...options.streams });
   const credentials = createCredentialWatch({ access, schedule, onError: (error) => onError(error, '') });
   let isStopping = false;
@@ -121,6 +133,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     pages: createPageSeals(options.signingKey),
     streams,
     credentials,
+    checkSessionLimits: options.checkSessionLimits,
     admission: options.admission,
     schedule,
     bodyBytesMax: options.bodyBytesMax ?? baseLimits.bodyBytesMax,
@@ -136,13 +149,13 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
   const choice = { max: options.connectionsMax, perAddressMax: options.connectionsPerAddressMax };
   const connections = createConnectionLimits(choice);
   const onProblem = (problem: Error) => onError(problem, '');
-  const served = await serve({ host, port, connections, timeouts, clock, onProblem, ...listener });
+  const served = await serve({ host, port, tls, connections, timeouts, clock, onProblem, ...listener });
 
   let closing: Promise<void> | undefined;
   return {
     host,
     port: served.port,
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${served.port}`,
+    url: toUrl(host, served.port, tls),
     get openStreams() {
       return streams.count;
     },
@@ -151,6 +164,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
       return isStopping;
     },
     announceStop,
+    setTls: served.setTls,
     close: () => (closing ??= close(served)),
   };
 
@@ -179,6 +193,12 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     cancelIdle();
     cancel();
   }
+}
+
+/** With certificates by a name that they are for: no other address passes the check of a client. */
+function toUrl(host: string, port: number, tls: LoadedTls | undefined): string {
+  const name = tls === undefined || tls.names.includes(host) ? host : (tls.names[0] ?? host);
+  return `http${tls === undefined ? '' : 's'}://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
 /** How often connections are closed that have become idle while the server stops. */

@@ -1,4 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../base/clock.ts';
 import { baseLimits } from '../../base/limits.ts';
@@ -6,6 +14,7 @@ import { httpLimits } from '../limits.ts';
 import type { ConnectionLimits } from '../connections/connection-limits.ts';
 import { Connections, type RequestSlot } from '../connections/connections.ts';
 import { requestError } from '../../base/request-error.ts';
+import type { LoadedTls } from './tls.ts';
 import type { ErrorAnswer } from '../response/to-error-answer.ts';
 
 /** How the server of Node listens, and what it calls. */
@@ -15,6 +24,8 @@ export interface ServeOptions {
   /** Called again every few seconds: the descriptor limit can change while the process runs. */
   readonly connections: () => ConnectionLimits;
   readonly timeouts: Timeouts;
+  /** Left out: the server is reached by http. */
+  readonly tls?: LoadedTls | undefined;
   readonly clock: Pick<Clock, 'steady'>;
   readonly onRequest: (incoming: IncomingMessage, outgoing: ServerResponse, slot: RequestSlot) => void;
   /** The response to a client that did not send a valid request. */
@@ -42,7 +53,9 @@ export const DEFAULT_TIMEOUTS: Timeouts = {
 
 /** A listening server of Node. */
 export interface Served {
-  readonly server: Server;
+  readonly server: Server | TlsServer;
+  /** New connections are served with these certificates. */
+  readonly setTls: (tls: LoadedTls) => void;
   readonly port: number;
   /** Closes connections that never sent a request. Node counts them as busy, and would wait for them when it closes. */
   readonly closeUnused: () => void;
@@ -53,7 +66,8 @@ export async function serve(options: ServeOptions): Promise<Served> {
   const { host, port, timeouts, clock, onBadRequest } = options;
   let most = options.connections();
   const connections = new Connections(most, clock.steady);
-  const server = createServer({
+  const { tls } = options;
+  const server = createNodeServer(tls, {
     maxHeaderSize: baseLimits.headerBytesMax,
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,
@@ -63,7 +77,14 @@ export async function serve(options: ServeOptions): Promise<Served> {
     requireHostHeader: false,
     insecureHTTPParser: false,
   });
-  server.on('connection', (socket: Socket) => connections.admit(socket));
+  const handshakes = new Handshakes();
+  server.on('connection', (socket: Socket) => {
+    if (connections.admit(socket) && tls !== undefined) handshakes.add(socket);
+  });
+  server.on('secureConnection', (socket: Socket) => {
+    const plain = handshakes.take(socket);
+    if (plain !== undefined) connections.replace(plain, socket);
+  });
   server.maxConnections = most.max + httpLimits.connectionsSlack;
   const onRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     connections.begin(incoming.socket, (slot) => {
@@ -78,7 +99,11 @@ export async function serve(options: ServeOptions): Promise<Served> {
   // Without these listeners Node sends `100 Continue` before the key is checked, and a 417 without the envelope.
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', onRequest);
-  server.on('clientError', (error: Error, socket: Socket) => refuse(socket, () => onBadRequest(error, socket)));
+  server.on('clientError', (error: Error, socket: Socket) => {
+    // Without a finished handshake there is no way to send an answer that the client can read.
+    if (tls !== undefined && !handshakes.isDone(socket)) return void socket.destroy();
+    refuse(socket, () => onBadRequest(error, socket));
+  });
   server.on('connect', (_, socket: Socket) => refuse(socket, () => onBadRequest(new Error('CONNECT'), socket)));
   await listen(server, port, host);
   server.on('error', createAcceptReporter(connections, options));
@@ -97,11 +122,61 @@ export async function serve(options: ServeOptions): Promise<Served> {
   return {
     server,
     port: typeof address === 'object' && address !== null ? address.port : port,
-    closeUnused: () => connections.closeUnused(),
+    closeUnused: () => {
+      handshakes.close();
+      connections.closeUnused();
+    },
+    setTls: ({ context }) => {
+      if ('setSecureContext' in server) server.setSecureContext(context);
+    },
   };
 }
 
-async function listen(server: Server, port: number, host: string): Promise<void> {
+function createNodeServer(tls: LoadedTls | undefined, options: ServerOptions): Server | TlsServer {
+  if (tls === undefined) return createServer(options);
+  const { context, requiresClients } = tls;
+  const handshakeTimeout = options.headersTimeout;
+  const clients = { requestCert: requiresClients, rejectUnauthorized: requiresClients };
+  return createTlsServer({ ...options, ...context, ...clients, ...(handshakeTimeout && { handshakeTimeout }) });
+}
+
+/** Connections whose handshake is not over, and the encrypted sockets that became of others. */
+class Handshakes {
+  readonly #open = new Map<string, Socket>();
+  readonly #done = new WeakSet<Socket>();
+
+  add(socket: Socket): void {
+    const place = placeOf(socket);
+    this.#open.set(place, socket);
+    socket.once('close', () => {
+      if (this.#open.get(place) === socket) this.#open.delete(place);
+    });
+  }
+
+  /** The connection below an encrypted socket. */
+  take(secure: Socket): Socket | undefined {
+    this.#done.add(secure);
+    const place = placeOf(secure);
+    const socket = this.#open.get(place);
+    this.#open.delete(place);
+    return socket;
+  }
+
+  isDone(secure: Socket): boolean {
+    return this.#done.has(secure);
+  }
+
+  close(): void {
+    for (const socket of this.#open.values()) socket.destroy();
+  }
+}
+
+/** Both sockets of a connection have the same addresses. */
+function placeOf({ remoteAddress, remotePort, localPort }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localPort}`;
+}
+
+async function listen(server: Server | TlsServer, port: number, host: string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const onError = (cause: Error) => reject(toListenError(host, port, cause));
     server.once('error', onError);

@@ -125,9 +125,20 @@ function toWrite({ clock, ids }: DecisionParts, { call, rule, workspaceId, set, 
     { type: 'expect_document', kind: APPROVAL_RULES, id: workspaceId, revision: set.revision },
     { type: 'resolve_approval', approvalId: toolUseId, time, data },
     { type: 'enqueue_input', input: { id, threadId, time, data: { event } } },
+    { type: 'audit', entry: { workspaceId, data: toAuditData(sessionId, toolUseId, rule) } },
     ...(isSelfHosted ? [toWorkChange(ids, time)] : []),
   ];
   return { type: 'submit', sessionId, changes };
+}
+
+function toAuditData(sessionId: string, approvalId: string, { id, tool, createdBy }: Rule): object {
+  const by = { type: 'rule', rule_id: id, created_by: createdBy };
+  return {
+    action: 'approval.decided',
+    by,
+    target: approvalId,
+    details: { session_id: sessionId, tool, result: 'allow' },
+  };
 }
 
 /** The tool of an approval record; null if the record waits for a result. */

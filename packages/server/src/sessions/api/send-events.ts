@@ -8,6 +8,7 @@ import { sessionLimits } from '../core/limits.ts';
 import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import { findProgramEntry } from '../../engines/program/registry.ts';
 import type { ApprovalRecord, NewKey, SessionRecord, ThreadRecord } from '../../store/records.ts';
+import type { Auditor } from '../../store/audit.ts';
 import type { Store } from '../../store/store.ts';
 import { isStoreError } from '../../store/store-errors.ts';
 import { commitOne, type SubmitChange } from '../../store/write.ts';
@@ -28,6 +29,8 @@ export interface SendRequest {
   readonly events: readonly ClientEvent[];
   /** The thread that the client names for a call, by the index of the event. */
   readonly claimedThreads?: ReadonlyMap<number, string>;
+  /** Records decisions of approvals in the audit log, in the same write. */
+  readonly audit?: Auditor | undefined;
   /** Stores the response for a client that repeats the request, in the same write. */
   readonly toKey?: (sent: readonly Sent[]) => NewKey;
 }
@@ -62,6 +65,8 @@ export async function sendEvents(request: SendRequest): Promise<readonly Sent[]>
         time,
         data: { event_id: id, ...(isElsewhere ? decisionOf(event) : resolutionOf(event)) },
       });
+      const entry = toAuditEntry(request, event, approval);
+      if (entry !== undefined) changes.push({ type: 'audit', entry });
     }
     const threadId = approval?.threadId ?? (await checkTarget(store, session, event, index));
     changes.push({ type: 'enqueue_input', input: { id, threadId, time, data: { event } } });
@@ -125,6 +130,13 @@ async function checkSessionSize(store: Store, session: SessionRecord, events: re
   if (bytes > SESSION_BYTES_MAX && events.some(isContent)) {
     throw sessionError('session_too_large', toSessionProblem('these events', bytes));
   }
+}
+
+/** A decision without its content: the log of the session has that. */
+function toAuditEntry({ audit, session }: SendRequest, event: ClientEvent, { id, data }: ApprovalRecord) {
+  if (event.type !== 'user.tool_confirmation') return undefined;
+  const details = { session_id: session.id, tool: data['name'] ?? null, result: event.result };
+  return audit?.('approval.decided', id, { ...details, has_updated_input: event.updated_input !== undefined });
 }
 
 /** The approval record that an event is for. */

@@ -18,7 +18,7 @@ import { forwardCommand } from '../runtime/owner/forward-command.ts';
 import { type CommandOutcome, throwRefusal } from '../runtime/owner/command-outcome.ts';
 import { over, type SessionCommand } from '../runtime/owner/session-command.ts';
 import type { ControlOutcome, SessionControl } from '../runtime/program/control-session.ts';
-import { type Sent, sendEvents } from './send-events.ts';
+import { type SendRequest, type Sent, sendEvents } from './send-events.ts';
 import { sessionError } from '../core/session-errors.ts';
 import type { HostOptions } from '../runtime/host/host-options.ts';
 import { type SessionFigures, SessionHost } from '../runtime/session-host.ts';
@@ -88,7 +88,7 @@ export interface MergedThread {
 }
 
 /** Events for a session. */
-export interface SendToSession {
+export interface SendToSession extends Pick<SendRequest, 'audit'> {
   readonly workspaceId: string;
   readonly sessionId: string;
   readonly events: readonly ClientEvent[];

@@ -16,6 +16,7 @@ import { foldRuns } from '../fold-runs.ts';
 import { runWrites } from '../run-writes.ts';
 import type { Undo } from '../table.ts';
 import { type Appended, type Change, sessionOf, type Write } from '../write.ts';
+import { appendAudit } from './audit-log.ts';
 import { keep, type State } from './state.ts';
 
 /** Runs writes one after the other. A refused one is taken back, the others stay. */
@@ -164,5 +165,7 @@ function runChange(
       checkVersion(place, change.revision, state.documents.get(place)?.revision ?? 0);
       return;
     }
+    case 'audit':
+      return appendAudit(state, clock, change.entry, undo);
   }
 }

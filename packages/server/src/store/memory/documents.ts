@@ -5,25 +5,32 @@ import type { DocumentRecord } from '../records.ts';
 import type { BlobParts, BlobSize } from '../blobs.ts';
 import type { Store } from '../store.ts';
 import type { Undo } from '../table.ts';
+import { appendAudit } from './audit-log.ts';
 import { pageOf } from './lists.ts';
 import { keep, type State } from './state.ts';
 
-export function createDocuments({ documents }: State, clock: Clock): Store['documents'] {
+export function createDocuments(state: State, clock: Clock): Store['documents'] {
+  const { documents } = state;
   return {
     get: async (kind, id) => documents.get(`${kind} ${id}`),
     getAll: async (kind, ids) => [...new Set(ids)].flatMap((id) => documents.get(`${kind} ${id}`) ?? []),
-    put: async (document) => put(document),
-    change: async (changes) => {
+    put: async (document, audit) => {
       const undo: Undo = [];
-      try {
+      return orUndo(undo, () => {
+        const written = put(document, undo);
+        appendAudit(state, clock, audit, undo);
+        return written;
+      });
+    },
+    change: async (changes, audit) => {
+      const undo: Undo = [];
+      orUndo(undo, () => {
         for (const change of changes) {
           if (change.type === 'put') put(change, undo);
           else remove(change, undo);
         }
-      } catch (error) {
-        for (const revert of undo.toReversed()) revert();
-        throw error;
-      }
+        appendAudit(state, clock, audit, undo);
+      });
     },
     list: async (request) => {
       const { kind } = request;
@@ -36,7 +43,10 @@ export function createDocuments({ documents }: State, clock: Clock): Store['docu
         .sort((a, b) => (a.id < b.id === (order === 'asc') ? -1 : 1))
         .slice(0, limit),
     countOfWorkspace: async ({ kind, workspaceId, max }) => Math.min(max, ofWorkspace(kind, workspaceId).length),
-    delete: async (kind, id) => remove({ kind, id }),
+    delete: async (kind, id, audit) => {
+      if (documents.get(`${kind} ${id}`) !== undefined) appendAudit(state, clock, audit);
+      remove({ kind, id });
+    },
   };
 
   function remove({ kind, id, ifRevision }: { kind: string; id: string; ifRevision?: number }, undo?: Undo): void {
@@ -81,4 +91,13 @@ export function createBlobParts(): BlobParts {
     get: async (key, index) => parts.get(key)?.[index],
     delete: async (id) => forget(id),
   };
+}
+
+function orUndo<Result>(undo: Undo, change: () => Result): Result {
+  try {
+    return change();
+  } catch (error) {
+    for (const revert of undo.toReversed()) revert();
+    throw error;
+  }
 }

@@ -5,6 +5,7 @@ import type { Entry } from '../frame.ts';
 import { found } from '../guards.ts';
 import type { NewCheckpoint, Signal, Store } from '../store.ts';
 import { storeError } from '../store-errors.ts';
+import { createAuditLog } from './audit-log.ts';
 import { createCheckpoints } from './checkpoints.ts';
 import { commitWrites } from './commit.ts';
 import { createBlobParts, createDocuments } from './documents.ts';
@@ -33,6 +34,7 @@ export function createMemoryStore({ clock = systemClock }: { clock?: Clock } = {
       return outcomes;
     },
 
+    audit: createAuditLog(state, clock),
     runs: createRuns(state),
     summaries: createSummaries(state),
     checkpoints: createCheckpoints(state),

@@ -4,6 +4,7 @@ import { checkNew, checkNotArchived, checkVersion, found } from '../guards.ts';
 import { type Page, positionOfApproval } from '../page.ts';
 import type { AgentRecord, KeyRecord, SessionRecord } from '../records.ts';
 import type { ListRequest, SessionListRequest, Store } from '../store.ts';
+import { appendAudit } from './audit-log.ts';
 import { byCreation, bytesOf, pageOf } from './lists.ts';
 import { keep, type State } from './state.ts';
 import { createWorks } from './works.ts';
@@ -15,8 +16,8 @@ type Records = Pick<
 
 export function createRecords(state: State, clock: Clock): Records {
   return {
-    agents: createAgents(state),
-    environments: createEnvironments(state),
+    agents: createAgents(state, clock),
+    environments: createEnvironments(state, clock),
     sessions: {
       get: async (workspaceId, id) => inWorkspace(state.sessions.get(id), workspaceId),
       findWorkspace: async (id) => state.sessions.get(id)?.workspaceId,
@@ -77,20 +78,23 @@ export function createRecords(state: State, clock: Clock): Records {
   };
 }
 
-function createAgents({ agents }: State): Store['agents'] {
+function createAgents(state: State, clock: Clock): Store['agents'] {
+  const { agents } = state;
   const versionsOf = (workspaceId: string, id: string) =>
     (agents.get(id) ?? []).filter((agent) => agent.workspaceId === workspaceId);
   const newest = (workspaceId: string, id: string) => versionsOf(workspaceId, id).at(-1);
   return {
-    create: async (agent) => {
+    create: async (agent, audit) => {
       checkNew(agents.get(agent.id), agent.id);
+      appendAudit(state, clock, audit);
       const record = { ...agent, version: 1, updatedAt: agent.createdAt, archivedAt: null };
       return keep(agents, agent.id, [record])[0]!;
     },
-    addVersion: async ({ workspaceId, id, ifVersion, data, updatedAt }) => {
+    addVersion: async ({ workspaceId, id, ifVersion, data, updatedAt }, audit) => {
       const agent = found(newest(workspaceId, id), id);
       checkNotArchived(id, agent.archivedAt);
       checkVersion(id, ifVersion, agent.version);
+      appendAudit(state, clock, audit);
       const record = { ...agent, version: agent.version + 1, data, updatedAt };
       return keep(agents, id, [...agents.get(id)!, record]).at(-1)!;
     },
@@ -109,8 +113,9 @@ function createAgents({ agents }: State): Store['agents'] {
       const byVersion = ({ version }: AgentRecord) => ({ time: version, id });
       return pageOf(`versions of ${id}`, found(some(versionsOf(workspaceId, id)), id), request, byVersion);
     },
-    archive: async (workspaceId, id, time) => {
+    archive: async (workspaceId, id, time, audit) => {
       const agent = found(newest(workspaceId, id), id);
+      appendAudit(state, clock, audit);
       const archivedAt = agent.archivedAt ?? time;
       agents.set(
         id,
@@ -121,29 +126,34 @@ function createAgents({ agents }: State): Store['agents'] {
   };
 }
 
-function createEnvironments({ environments }: State): Store['environments'] {
+function createEnvironments(state: State, clock: Clock): Store['environments'] {
+  const { environments } = state;
   const get = (workspaceId: string, id: string) => inWorkspace(environments.get(id), workspaceId);
   return {
-    create: async (given) => {
+    create: async (given, audit) => {
       checkNew(environments.get(given.id), given.id);
+      appendAudit(state, clock, audit);
       const record = { ...given, revision: 1, updatedAt: given.createdAt, archivedAt: null };
       return keep(environments, given.id, record);
     },
-    update: async ({ workspaceId, id, ifRevision, data, updatedAt }) => {
+    update: async ({ workspaceId, id, ifRevision, data, updatedAt }, audit) => {
       const before = found(get(workspaceId, id), id);
       checkNotArchived(id, before.archivedAt);
       checkVersion(id, ifRevision, before.revision);
+      appendAudit(state, clock, audit);
       return keep(environments, id, { ...before, data, updatedAt, revision: before.revision + 1 });
     },
     get: async (workspaceId, id) => get(workspaceId, id),
     list: async (request) => listOf('environments', environments.values(), request),
-    archive: async (workspaceId, id, time) => {
+    archive: async (workspaceId, id, time, audit) => {
       const before = found(get(workspaceId, id), id);
+      appendAudit(state, clock, audit);
       environments.set(id, { ...before, archivedAt: before.archivedAt ?? time });
       return environments.get(id)!;
     },
-    delete: async (workspaceId, id) => {
+    delete: async (workspaceId, id, audit) => {
       found(get(workspaceId, id), id);
+      appendAudit(state, clock, audit);
       environments.delete(id);
     },
   };

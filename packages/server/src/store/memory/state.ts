@@ -1,4 +1,5 @@
 import type { Entry } from '../frame.ts';
+import type { MemoryChain } from './audit-log.ts';
 import type {
   AgentRecord,
   ApprovalRecord,
@@ -27,6 +28,8 @@ export class State {
   readonly keys = new Table<KeyRecord>();
   readonly documents = new Table<DocumentRecord>();
   readonly logs = new Table<MemoryLog>();
+  /** By workspace. */
+  readonly audit = new Table<MemoryChain>();
   lastPosition = 0;
 }
 

@@ -4,6 +4,7 @@ import { storeLimits } from '../limits.ts';
 import { storeError } from '../store-errors.ts';
 import { Connection, type Result } from './connection.ts';
 import { ConnectionWaits } from './connection-waits.ts';
+import { type DatabaseTls, toDatabaseConnection } from './database-tls.ts';
 import { DatabaseFailure, toUnreachable } from './database-failure.ts';
 import { pause, retry } from './retry.ts';
 import { parserOf } from './values.ts';
@@ -18,6 +19,8 @@ export interface DatabaseOptions {
   /** Tests measure time by this instead of the database's own. */
   readonly clock?: Clock;
   readonly connectionsMax?: number;
+  /** By default the certificate of a database on another machine is verified. */
+  readonly tls?: DatabaseTls | undefined;
   /** How long a database that is away is waited for. */
   readonly patienceMs?: number;
 }
@@ -176,7 +179,7 @@ export class Database {
 
   #settings(url: string): Pg.ClientConfig {
     return {
-      connectionString: url,
+      ...toDatabaseConnection(url, this.#options.tls),
       application_name: 'fleetloom',
       connectionTimeoutMillis: storeLimits.databaseConnectMs,
       // The server ends what takes too long. This is for one that does not answer at all any more.

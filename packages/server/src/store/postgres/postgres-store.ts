@@ -4,6 +4,7 @@ import { type Cancel, type Schedule, systemSchedule } from '../../base/schedule.
 import { createBlobs } from '../blobs.ts';
 import type { Signal, Store } from '../store.ts';
 import { storeError } from '../store-errors.ts';
+import { createAuditLog } from './audit-log.ts';
 import { createAgents } from './records/agents.ts';
 import { createBlobParts } from './blob-parts.ts';
 import { createBuild } from './build.ts';
@@ -87,6 +88,7 @@ export async function createPostgresStore(
     keys: createKeys(database),
     leases: createLeases(database, node),
     documents: createDocuments(database, build),
+    audit: createAuditLog(database),
     runs: createRuns(database, segments),
     summaries: createSummaries(database, build),
     checkpoints: createCheckpoints(database),

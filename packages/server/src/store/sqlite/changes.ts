@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { checkInputs, checkKeyFree, checkNew, checkUnresolved, checkVersion, found } from '../guards.ts';
 import type { Change, SessionPatch } from '../write.ts';
+import type { AppendAudit } from './audit-log.ts';
 import type { Database } from './database.ts';
 import { putKey } from './records/keys.ts';
 import { SUMMARY_NAMES, SUMMARY_REPLACED, toSummaryValues } from '../sql/summaries.ts';
@@ -14,7 +15,7 @@ interface At {
 }
 
 /** Changes of records within a write. Each throws what it is refused for; the caller takes back what was done. */
-export function createChanges(database: Database, clock: Clock) {
+export function createChanges(database: Database, append: AppendAudit, clock: Clock) {
   return (at: At, change: Change): void => {
     switch (change.type) {
       case 'update_session':
@@ -44,6 +45,8 @@ export function createChanges(database: Database, clock: Clock) {
         const row = database.prepare<{ revision: number }>(DOCUMENT_REVISION).get(kind, id);
         return checkVersion(`${kind} ${id}`, revision, row?.revision ?? 0);
       }
+      case 'audit':
+        return append(change.entry);
     }
   };
 

@@ -5,6 +5,7 @@ import type { NewSession } from '../records.ts';
 import { runWrites } from '../run-writes.ts';
 import { type Appended, sessionOf, type Write } from '../write.ts';
 import { createChanges } from './changes.ts';
+import type { AppendAudit } from './audit-log.ts';
 import type { Database } from './database.ts';
 import { build, runQuery } from './build.ts';
 import type { Erasures } from './erasures.ts';
@@ -16,8 +17,8 @@ import type { CreateWrite } from './staged-sessions.ts';
  * Runs writes in one transaction. The frames of a session are gathered over all of its writes, so that they become one
  * row: sixteen appends cost hardly more than one.
  */
-export function createCommit(database: Database, { segments, runs, erasures }: CommitParts, clock: Clock) {
-  const runChange = createChanges(database, clock);
+export function createCommit(database: Database, { segments, runs, erasures, append }: CommitParts, clock: Clock) {
+  const runChange = createChanges(database, append, clock);
 
   return (writes: readonly Write[], staged: Staged = NONE) => {
     try {
@@ -115,6 +116,7 @@ export interface CommitParts {
   readonly segments: Segments;
   readonly runs: Pick<RunIndex, 'append'>;
   readonly erasures: Pick<Erasures, 'begin'>;
+  readonly append: AppendAudit;
 }
 
 /** The frames that a commit has for a session so far, to be written at its end. */

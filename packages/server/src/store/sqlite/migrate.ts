@@ -194,4 +194,17 @@ const STEPS = [
   ) VIRTUAL;
   CREATE INDEX documents_by_workspace ON documents (kind, workspace_id, id) WHERE workspace_id IS NOT NULL;
   `,
+  `
+  CREATE TABLE audit_entries (
+    workspace_id TEXT NOT NULL, seq INTEGER NOT NULL, time INTEGER NOT NULL, hash TEXT NOT NULL, data TEXT NOT NULL,
+    PRIMARY KEY (workspace_id, seq)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER audit_entries_stay BEFORE UPDATE ON audit_entries BEGIN
+    SELECT RAISE(ABORT, 'entries of the audit log are not changed');
+  END;
+  -- The newest entry of each workspace, and the last one that retention has removed.
+  CREATE TABLE audit_chains (
+    workspace_id TEXT PRIMARY KEY, seq INTEGER NOT NULL, hash TEXT NOT NULL, start_seq INTEGER NOT NULL, start_hash TEXT NOT NULL
+  ) STRICT;
+  `,
 ];

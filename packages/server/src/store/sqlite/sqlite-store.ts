@@ -7,6 +7,7 @@ import type { Signal, Store } from '../store.ts';
 import type { Write } from '../write.ts';
 import { storeError } from '../store-errors.ts';
 import { createBlobs } from '../blobs.ts';
+import { createAuditLog } from './audit-log.ts';
 import { createAgents } from './records/agents.ts';
 import { createBlobParts } from './blob-parts.ts';
 import { createCheckpoints, dropCheckpoints } from './checkpoints.ts';
@@ -62,19 +63,21 @@ export function createSqliteStore(
   const erasures = new Erasures(database, onProblem, () => segments.forgetKinds());
   const runs = new RunIndex(database, segments);
   const staged = new StagedSessions(database, segments);
-  const commit = createCommit(database, { segments, runs, erasures }, clock);
+  const { log: audit, append } = createAuditLog(database, clock);
+  const commit = createCommit(database, { segments, runs, erasures, append }, clock);
   const listeners = new Set<(signals: readonly Signal[]) => void>();
 
   let closing: Promise<void> | undefined;
   const settle = () => database.settle();
   const store: Omit<Store, 'blobs'> = {
-    agents: createAgents(database),
-    environments: createEnvironments(database),
+    agents: createAgents(database, append),
+    environments: createEnvironments(database, append),
     ...createSessions(database),
     works: createWorks(database, clock),
     keys: createKeys(database, clock),
     leases: createLeases(database, segments, clock),
-    documents: createDocuments(database, clock),
+    documents: createDocuments(database, append, clock),
+    audit,
     runs: { findAt: runs.findAt, findSince: runs.findSince, get: runs.get, list: runs.list },
     summaries: createSummaries(database),
     checkpoints: createCheckpoints(database, segments),

@@ -84,6 +84,7 @@ function Actions({ shown, changes }: Omit<ToolbarProps, 'at'>) {
     <span className="thread-actions">
       {isOpen && canRestore && (
         <button
+          data-needs="run"
           type="button"
           disabled={isRunning}
           title={isRunning ? 'While the session runs, its files cannot be set back.' : undefined}
@@ -94,6 +95,7 @@ function Actions({ shown, changes }: Omit<ToolbarProps, 'at'>) {
       )}
       {isOpen && cursor === undefined && canDiscard && (
         <button
+          data-needs="run"
           type="button"
           className="danger"
           disabled={isRunning}
@@ -105,6 +107,7 @@ function Actions({ shown, changes }: Omit<ToolbarProps, 'at'>) {
       )}
       {isOpen && (can.working_tree || can.branch) && (
         <button
+          data-needs="run"
           type="button"
           className="primary"
           disabled={changes.files_count === 0}

@@ -160,7 +160,7 @@ function Composer({ row }: { row: ShownRow }) {
   const isDirect = row.level === 0 || isSteerable(row);
   const label = `Message ${threadName(row)}${isDirect ? '' : ', through its coordinator'}`;
   return (
-    <form className="composer" onSubmit={(event) => void send(event)}>
+    <form data-needs="run" className="composer" onSubmit={(event) => void send(event)}>
       <input
         aria-label={label}
         placeholder={`${label} …`}

@@ -37,10 +37,10 @@ export function createApprovalRuleRoutes(options: ApprovalRuleRoutesOptions): re
       accepts: ['api'],
       body: approvalRuleBody,
       gives: createdApprovalRule,
-      handle: async ({ credential, body }): Promise<CreatedRule> => {
+      handle: async ({ credential, body, audit }): Promise<CreatedRule> => {
         await checkScope(credential, body);
         const { workspaceId } = credential;
-        const rule = await rules.create(workspaceId, body, nameOf(credential));
+        const rule = await rules.create(workspaceId, body, nameOf(credential), audit);
         return { ...toWireRule(rule), answered: await sessions.applyRule(workspaceId, rule) };
       },
     }),
@@ -77,8 +77,8 @@ export function createApprovalRuleRoutes(options: ApprovalRuleRoutesOptions): re
       path: `${path}/{rule_id}`,
       accepts: ['api'],
       gives: z.strictObject({ type: z.literal('approval_rule_deleted'), id: z.string() }),
-      handle: async ({ credential: { workspaceId }, params: { rule_id: id } }) => {
-        await rules.revoke(workspaceId, id);
+      handle: async ({ credential: { workspaceId }, params: { rule_id: id }, audit }) => {
+        await rules.revoke(workspaceId, id, audit);
         return { type: 'approval_rule_deleted', id };
       },
     }),

@@ -1,3 +1,4 @@
+import type { NewAuditEntry } from '../../audit.ts';
 import type { EncodedFrame } from '../../frame.ts';
 import {
   checkFence,
@@ -70,6 +71,8 @@ export class CommitImage {
   readonly keys = new Table<KeyImage>();
   /** The revisions of documents that writes depend on. */
   readonly documents = new Map<string, number>();
+  /** Entries of the audit log, in their order. */
+  readonly audit: NewAuditEntry[] = [];
   /** The time of the database. */
   readonly now: number;
   /** Of sessions that may be created. */
@@ -185,6 +188,9 @@ export class CommitImage {
         const place = placeOfDocument(change.kind, change.id);
         return checkVersion(place, change.revision, this.documents.get(place) ?? 0);
       }
+      case 'audit':
+        this.audit.push(change.entry);
+        return void undo.push(() => this.audit.pop());
     }
   }
 

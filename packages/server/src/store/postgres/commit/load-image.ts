@@ -78,6 +78,8 @@ function note(wanted: Wanted, sessionId: string, workspaceId: string | null, cha
       return void wanted.keys.push({ sessionId, workspaceId, id: change.key.key });
     case 'expect_document':
       return void wanted.documents.push({ kind: change.kind, id: change.id });
+    case 'audit':
+      return;
   }
 }
 

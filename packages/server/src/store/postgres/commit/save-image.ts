@@ -1,6 +1,7 @@
 import { foldRuns, isRunMark, toRunListId } from '../../fold-runs.ts';
 import { toSummaryValues } from '../../sql/summaries.ts';
 import type { Change, Write } from '../../write.ts';
+import { toAudit } from '../audit-log.ts';
 import type { Statement } from '../connection.ts';
 import { inOrder, toAppend } from './append.ts';
 import type { CommitImage, InputImage, Patch, SessionImage } from './commit-image.ts';
@@ -47,6 +48,7 @@ function dataOf(change: Change): object[] {
     case 'put_key':
       return [change.key.result];
     case 'consume_inputs':
+    case 'audit':
     case 'expect_document':
       return [];
   }
@@ -159,6 +161,8 @@ export function toStatements(before: Loaded, image: CommitImage, texts: Texts): 
       'workspace_id text, key text, expires_at int8, result json',
       keys.map(({ workspaceId, put }) => [workspaceId, put.key, put.expiresAt, textOf(put.result)]),
     ),
+    // After every row that another node could be waiting for, so that no two wait for each other.
+    image.audit.length === 0 ? undefined : toAudit(image.audit),
     ...toRuns(sessions),
     ...toFrames(sessions),
   ].filter((statement) => statement !== undefined);

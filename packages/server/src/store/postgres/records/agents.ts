@@ -7,19 +7,20 @@ import { findAgent, listAgents, listVersions } from '../../sql/queries.ts';
 import { toAgent } from '../../sql/records.ts';
 import type { Store } from '../../store.ts';
 import { type Build, firstRow, pageRows } from '../build.ts';
+import { appendAudit, writeAudited } from '../audit-log.ts';
 import type { Connection } from '../connection.ts';
 import type { Database } from '../database.ts';
 
 export function createAgents(database: Database, build: Build): Store['agents'] {
   return {
-    create: async ({ id, workspaceId, createdAt, data }) => {
+    create: async ({ id, workspaceId, createdAt, data }, audit) => {
       const values = [id, workspaceId, createdAt, JSON.stringify(data)];
-      const { count } = await database.write(CREATE, values);
+      const { count } = await writeAudited(database, audit, { sql: CREATE, values });
       if (count === 0) checkNew({}, id);
       return found(await get(database, workspaceId, id), id);
     },
 
-    addVersion: async ({ workspaceId, id, ifVersion, data, updatedAt }) => {
+    addVersion: async ({ workspaceId, id, ifVersion, data, updatedAt }, audit) => {
       const text = JSON.stringify(data);
       return database.transaction(async (connection) => {
         const agent = await lock(connection, workspaceId, id);
@@ -30,7 +31,9 @@ export function createAgents(database: Database, build: Build): Store['agents'] 
           { sql: 'INSERT INTO ~agent_versions VALUES ($1, $2, $3, $4)', values: [id, version, updatedAt, text] },
           { sql: 'UPDATE ~agents SET version = $2 WHERE id = $1', values: [id, version] },
         ]);
-        return (await get(connection, workspaceId, id))!;
+        const record = (await get(connection, workspaceId, id))!;
+        await appendAudit(connection, audit);
+        return record;
       });
     },
 
@@ -53,11 +56,13 @@ export function createAgents(database: Database, build: Build): Store['agents'] 
       });
     },
 
-    archive: (workspaceId, id, time) =>
+    archive: (workspaceId, id, time, audit) =>
       database.transaction(async (connection) => {
         const { archivedAt } = await lock(connection, workspaceId, id);
         await connection.query('UPDATE ~agents SET archived_at = $2 WHERE id = $1', [id, archivedAt ?? time]);
-        return (await get(connection, workspaceId, id))!;
+        const record = (await get(connection, workspaceId, id))!;
+        await appendAudit(connection, audit);
+        return record;
       }),
   };
 

@@ -6,6 +6,7 @@ import type { Schema } from '../../sql/schema.ts';
 import type { Store } from '../../store.ts';
 import { storeError } from '../../store-errors.ts';
 import { type Build, firstRow, pageRows } from '../build.ts';
+import { appendAudit, writeAudited } from '../audit-log.ts';
 import type { Connection } from '../connection.ts';
 import type { Database } from '../database.ts';
 
@@ -19,12 +20,13 @@ export function createDocuments(database: Database, build: Build): Store['docume
       return rows.map(toDocument);
     },
 
-    put: async (document) => {
-      const { rows } = await database.write<Schema['documents']>(...toPut(document));
+    put: async (document, audit) => {
+      const [sql, values] = toPut(document);
+      const { rows } = await writeAudited<Schema['documents']>(database, audit, { sql, values });
       return rows[0] === undefined ? await refuse(database, document) : toDocument(rows[0]);
     },
 
-    change: async (changes) => {
+    change: async (changes, audit) => {
       // In one order for all callers, so that two of them never wait for each other.
       const sorted = changes.toSorted((a, b) => (`${a.kind} ${a.id}` < `${b.kind} ${b.id}` ? -1 : 1));
       await database.transaction(async (connection) => {
@@ -34,6 +36,7 @@ export function createDocuments(database: Database, build: Build): Store['docume
             await refuse(connection, change);
           }
         }
+        await appendAudit(connection, audit);
       });
     },
 
@@ -49,8 +52,9 @@ export function createDocuments(database: Database, build: Build): Store['docume
     countOfWorkspace: async ({ kind, workspaceId, max }) =>
       Number((await firstRow(database, countDocumentsOfWorkspace(build, kind, workspaceId, max)))!.count),
 
-    delete: async (kind, id) => {
-      await database.write(...toDelete({ kind, id }));
+    delete: async (kind, id, audit) => {
+      const [sql, values] = toDelete({ kind, id });
+      await writeAudited(database, audit, { sql, values });
     },
   };
 

@@ -5,25 +5,29 @@ import { findEnvironment, listEnvironments } from '../../sql/queries.ts';
 import { toEnvironment } from '../../sql/records.ts';
 import type { Store } from '../../store.ts';
 import { type Build, firstRow, pageRows } from '../build.ts';
+import { appendAudit, writeAudited } from '../audit-log.ts';
 import type { Connection } from '../connection.ts';
 import type { Database } from '../database.ts';
 
 export function createEnvironments(database: Database, build: Build): Store['environments'] {
   return {
-    create: async ({ id, workspaceId, createdAt, data }) => {
-      const { count } = await database.write(CREATE, [id, workspaceId, createdAt, JSON.stringify(data)]);
+    create: async ({ id, workspaceId, createdAt, data }, audit) => {
+      const values = [id, workspaceId, createdAt, JSON.stringify(data)];
+      const { count } = await writeAudited(database, audit, { sql: CREATE, values });
       if (count === 0) checkNew({}, id);
       return found(await get(database, workspaceId, id), id);
     },
 
-    update: async ({ workspaceId, id, ifRevision, data, updatedAt }) => {
+    update: async ({ workspaceId, id, ifRevision, data, updatedAt }, audit) => {
       const text = JSON.stringify(data);
       return database.transaction(async (connection) => {
         const { archivedAt, revision } = await lock(connection, workspaceId, id);
         checkNotArchived(id, archivedAt);
         checkVersion(id, ifRevision, revision);
         await connection.query(UPDATE, [id, text, updatedAt]);
-        return (await get(connection, workspaceId, id))!;
+        const record = (await get(connection, workspaceId, id))!;
+        await appendAudit(connection, audit);
+        return record;
       });
     },
 
@@ -34,16 +38,18 @@ export function createEnvironments(database: Database, build: Build): Store['env
       return pageOfRows('environments', request, rows, { toRecord: toEnvironment, positionOf: byCreation });
     },
 
-    archive: (workspaceId, id, time) =>
+    archive: (workspaceId, id, time, audit) =>
       database.transaction(async (connection) => {
         const { archivedAt } = await lock(connection, workspaceId, id);
         await connection.query('UPDATE ~environments SET archived_at = $2 WHERE id = $1', [id, archivedAt ?? time]);
-        return (await get(connection, workspaceId, id))!;
+        const record = (await get(connection, workspaceId, id))!;
+        await appendAudit(connection, audit);
+        return record;
       }),
 
-    delete: async (workspaceId, id) => {
+    delete: async (workspaceId, id, audit) => {
       const sql = 'DELETE FROM ~environments WHERE id = $1 AND workspace_id = $2';
-      const { count } = await database.write(sql, [id, workspaceId]);
+      const { count } = await writeAudited(database, audit, { sql, values: [id, workspaceId] });
       found(count || undefined, id);
     },
   };

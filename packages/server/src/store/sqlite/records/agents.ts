@@ -7,20 +7,22 @@ import { findAgent, listAgents, listVersions } from '../../sql/queries.ts';
 import { toAgent } from '../../sql/records.ts';
 import type { Store } from '../../store.ts';
 import { build, eachRow, firstRow, runQuery } from '../build.ts';
+import type { AppendAudit } from '../audit-log.ts';
 import type { Database } from '../database.ts';
 
-export function createAgents(database: Database): Store['agents'] {
+export function createAgents(database: Database, append: AppendAudit): Store['agents'] {
   return {
-    create: async ({ id, workspaceId, createdAt, data }) =>
+    create: async ({ id, workspaceId, createdAt, data }, audit) =>
       database.transaction(() => {
         checkNew(firstRow(database, build.selectFrom('agents').select('id').where('id', '=', id)), id);
         const row = { id, workspace_id: workspaceId, version: 1, created_at: createdAt, archived_at: null };
         runQuery(database, build.insertInto('agents').values(row));
         insertVersion(id, 1, createdAt, data);
+        append(audit);
         return get(workspaceId, id)!;
       }),
 
-    addVersion: async ({ workspaceId, id, ifVersion, data, updatedAt }) =>
+    addVersion: async ({ workspaceId, id, ifVersion, data, updatedAt }, audit) =>
       database.transaction(() => {
         const agent = found(get(workspaceId, id), id);
         checkNotArchived(id, agent.archivedAt);
@@ -28,6 +30,7 @@ export function createAgents(database: Database): Store['agents'] {
         const version = agent.version + 1;
         runQuery(database, build.updateTable('agents').set({ version }).where('id', '=', id));
         insertVersion(id, version, updatedAt, data);
+        append(audit);
         return get(workspaceId, id)!;
       }),
 
@@ -49,11 +52,12 @@ export function createAgents(database: Database): Store['agents'] {
       });
     },
 
-    archive: async (workspaceId, id, time) =>
+    archive: async (workspaceId, id, time, audit) =>
       database.transaction(() => {
         const { archivedAt } = found(get(workspaceId, id), id);
         const archived = { archived_at: archivedAt ?? time };
         runQuery(database, build.updateTable('agents').set(archived).where('id', '=', id));
+        append(audit);
         return get(workspaceId, id)!;
       }),
   };

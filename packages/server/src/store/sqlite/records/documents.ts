@@ -6,27 +6,30 @@ import { countDocumentsOfWorkspace, findDocument, listDocuments, listDocumentsOf
 import { toDocument } from '../../sql/records.ts';
 import type { Store } from '../../store.ts';
 import { build, eachRow, firstRow, runQuery } from '../build.ts';
+import type { AppendAudit } from '../audit-log.ts';
 import type { Database } from '../database.ts';
 
-export function createDocuments(database: Database, clock: Clock): Store['documents'] {
+export function createDocuments(database: Database, append: AppendAudit, clock: Clock): Store['documents'] {
   return {
     get: async (kind, id) => get(kind, id),
 
     // Each is a look into the same process: together they would be no faster.
     getAll: async (kind, ids) => [...new Set(ids)].flatMap((id) => get(kind, id) ?? []),
 
-    put: async (document) =>
+    put: async (document, audit) =>
       database.transaction(() => {
         put(document);
+        append(audit);
         return get(document.kind, document.id)!;
       }),
 
-    change: async (changes) =>
+    change: async (changes, audit) =>
       database.transaction(() => {
         for (const change of changes) {
           if (change.type === 'put') put(change);
           else remove(change);
         }
+        append(audit);
       }),
 
     list: async (request) => {
@@ -41,7 +44,10 @@ export function createDocuments(database: Database, clock: Clock): Store['docume
     countOfWorkspace: async ({ kind, workspaceId, max }) =>
       Number(firstRow(database, countDocumentsOfWorkspace(build, kind, workspaceId, max))!.count),
 
-    delete: async (kind, id) => remove({ kind, id }),
+    delete: async (kind, id, audit) =>
+      database.transaction(() => {
+        if (remove({ kind, id }) > 0) append(audit);
+      }),
   };
 
   function put({ kind, id, data, ifRevision }: Parameters<Store['documents']['put']>[0]): void {
@@ -55,9 +61,9 @@ export function createDocuments(database: Database, clock: Clock): Store['docume
     );
   }
 
-  function remove({ kind, id, ifRevision }: { kind: string; id: string; ifRevision?: number }): void {
+  function remove({ kind, id, ifRevision }: { kind: string; id: string; ifRevision?: number }): number {
     if (ifRevision !== undefined) checkVersion(`${kind} ${id}`, ifRevision, get(kind, id)?.revision ?? 0);
-    runQuery(database, build.deleteFrom('documents').where('kind', '=', kind).where('id', '=', id));
+    return Number(runQuery(database, build.deleteFrom('documents').where('kind', '=', kind).where('id', '=', id)));
   }
 
   function get(kind: string, id: string): DocumentRecord | undefined {

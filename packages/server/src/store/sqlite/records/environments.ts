@@ -6,11 +6,12 @@ import { findEnvironment, listEnvironments } from '../../sql/queries.ts';
 import { toEnvironment } from '../../sql/records.ts';
 import type { Store } from '../../store.ts';
 import { build, eachRow, firstRow, runQuery } from '../build.ts';
+import type { AppendAudit } from '../audit-log.ts';
 import type { Database } from '../database.ts';
 
-export function createEnvironments(database: Database): Store['environments'] {
+export function createEnvironments(database: Database, append: AppendAudit): Store['environments'] {
   return {
-    create: async ({ id, workspaceId, createdAt, data }) =>
+    create: async ({ id, workspaceId, createdAt, data }, audit) =>
       database.transaction(() => {
         checkNew(firstRow(database, build.selectFrom('environments').select('id').where('id', '=', id)), id);
         const row = {
@@ -23,16 +24,18 @@ export function createEnvironments(database: Database): Store['environments'] {
           data: JSON.stringify(data),
         };
         runQuery(database, build.insertInto('environments').values(row));
+        append(audit);
         return get(workspaceId, id)!;
       }),
 
-    update: async ({ workspaceId, id, ifRevision, data, updatedAt }) =>
+    update: async ({ workspaceId, id, ifRevision, data, updatedAt }, audit) =>
       database.transaction(() => {
         const { archivedAt, revision } = found(get(workspaceId, id), id);
         checkNotArchived(id, archivedAt);
         checkVersion(id, ifRevision, revision);
         const columns = { data: JSON.stringify(data), updated_at: updatedAt, revision: revision + 1 };
         runQuery(database, build.updateTable('environments').set(columns).where('id', '=', id));
+        append(audit);
         return get(workspaceId, id)!;
       }),
 
@@ -43,18 +46,21 @@ export function createEnvironments(database: Database): Store['environments'] {
       return pageOfRows('environments', request, rows, { toRecord: toEnvironment, positionOf: byCreation });
     },
 
-    archive: async (workspaceId, id, time) =>
+    archive: async (workspaceId, id, time, audit) =>
       database.transaction(() => {
         const { archivedAt } = found(get(workspaceId, id), id);
         const archived = { archived_at: archivedAt ?? time };
         runQuery(database, build.updateTable('environments').set(archived).where('id', '=', id));
+        append(audit);
         return get(workspaceId, id)!;
       }),
 
-    delete: async (workspaceId, id) => {
-      const mine = build.deleteFrom('environments').where('id', '=', id).where('workspace_id', '=', workspaceId);
-      found(runQuery(database, mine) || undefined, id);
-    },
+    delete: async (workspaceId, id, audit) =>
+      database.transaction(() => {
+        const mine = build.deleteFrom('environments').where('id', '=', id).where('workspace_id', '=', workspaceId);
+        found(runQuery(database, mine) || undefined, id);
+        append(audit);
+      }),
   };
 
   function get(workspaceId: string, id: string): EnvironmentRecord | undefined {

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { makePrivateDirectory } from '../base/files/private-files.ts';
+import { writePrivateFile } from '../keys/write-private-file.ts';
+import type { NewAuditEntry } from '../store/audit.ts';
+import type { Store } from '../store/store.ts';
+import { isStoreError } from '../store/store-errors.ts';
+
+/** Where commands that change a data directory leave entries of the audit log: only the server has its database open. */
+export const AUDIT_OUTBOX = 'audit-outbox';
+
+/** Stores an entry for the server of a data directory, which may not be running. On the disk when it returns. */
+export async function writeToOutbox(dataDirectory: string, entry: NewAuditEntry): Promise<void> {
+  const directory = join(dataDirectory, AUDIT_OUTBOX);
+  await makePrivateDirectory(directory);
+  const name = `${Date.now().toString().padStart(15, '0')}-${randomBytes(8).toString('hex')}`;
+  const draft = join(directory, `${name}.draft`);
+  await writePrivateFile(draft, JSON.stringify(entry));
+  await rename(draft, join(directory, `${name}.json`));
+}
+
+/** Moves what commands have left into the audit log, each entry once, also when the process is killed in between. */
+export async function takeFromOutbox(
+  dataDirectory: string,
+  { documents }: Pick<Store, 'documents'>,
+  onProblem: (problem: unknown) => void,
+): Promise<void> {
+  const directory = join(dataDirectory, AUDIT_OUTBOX);
+  const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.json'));
+  for (const name of names.toSorted()) {
+    const file = join(directory, name);
+    const entry = await readEntry(file);
+    if (entry === undefined) {
+      await rename(file, `${file}.broken`);
+      onProblem(new Error(`${file} is not an entry of the audit log: it was renamed to ${name}.broken`));
+      continue;
+    }
+    await documents.put({ kind: TAKEN, id: name, data: {}, ifRevision: 0 }, entry).catch((error: unknown) => {
+      // It was taken before the process was killed.
+      if (!isStoreError(error, 'version_conflict')) throw error;
+    });
+    await rm(file, { force: true });
+    await documents.delete(TAKEN, name);
+  }
+}
+
+async function readEntry(file: string): Promise<NewAuditEntry | undefined> {
+  try {
+    return entryFile.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof z.ZodError) return undefined;
+    throw error;
+  }
+}
+
+const entryFile = z.strictObject({ workspaceId: z.string().min(1), data: z.record(z.string(), z.json()) });
+const TAKEN = 'audit_taken';

@@ -1,0 +1,51 @@
+import { stat } from 'node:fs/promises';
+import type { Schedule } from '../base/schedule.ts';
+import { type LoadedTls, loadTls, type TlsFiles } from '../http/server/tls.ts';
+import { compositionLimits } from './limits.ts';
+import { repeat } from './repeat.ts';
+
+/** What is watched, and what is done with new certificates. */
+export interface WatchTlsOptions {
+  readonly files: TlsFiles;
+  readonly onChange: (tls: LoadedTls) => void;
+  readonly schedule: Schedule;
+  readonly onProblem: (problem: unknown) => void;
+}
+
+/** Certificates that are replaced while the server runs. */
+export interface TlsWatch {
+  /** Reads the files now. Throws, and leaves the certificates as they are, if they cannot be used. */
+  reload(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Reads the files again when one of them has changed. Files that cannot be used are reported once, and the old ones stay in use. */
+export async function watchTls({ files, onChange, schedule, onProblem }: WatchTlsOptions): Promise<TlsWatch> {
+  let seen = await toMark(files);
+  const reload = async () => {
+    seen = await toMark(files);
+    onChange(await loadTls(files));
+  };
+  const look = async () => {
+    const mark = await toMark(files);
+    // A file that is being replaced is missing for a moment.
+    if (mark === seen || mark.includes(MISSING)) return;
+    await reload();
+  };
+  const watching = repeat({ run: look, everyMs: compositionLimits.tlsCheckMs, schedule, onProblem });
+  return { reload, close: () => watching.close() };
+}
+
+const MISSING = 'missing';
+
+/** What changes with the content of a file, also where it is a link that leads to another one now. */
+async function toMark({ cert, key, clientCa }: TlsFiles): Promise<string> {
+  const paths = [cert, key, ...(clientCa === undefined ? [] : [clientCa])];
+  const marks = await Promise.all(
+    paths.map(async (path) => {
+      const stats = await stat(path).catch(() => undefined);
+      return stats === undefined ? MISSING : `${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeMs}`;
+    }),
+  );
+  return marks.join(', ');
+}

@@ -1,0 +1,96 @@
+import { realpath } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { modelsOf } from '../../agents/models-of.ts';
+import { requestError } from '../../base/request-error.ts';
+import { findProgramEntry, toEngineName } from '../../engines/program/registry.ts';
+import type { SessionResources } from '../../files/session-resources.ts';
+import type { Credential } from '../../keys/credential.ts';
+import { type KeyLimits, MODEL_ENGINE } from '../../keys/scopes.ts';
+import type { Store } from '../../store/store.ts';
+import { isBelow } from '../../workspaces/sources/allowed-directories.ts';
+import { dataOf } from './read-session.ts';
+
+/** Checks what a session is, or will be, made of against the limits of the caller's key. Throws a 403 that names the limit. */
+export function checkEngines(credential: Credential, models: readonly string[]): void {
+  const { engines } = limitsOf(credential);
+  if (engines === undefined) return;
+  const refused = models.find((model) => !isEngineAllowed(engines, model));
+  if (refused === undefined) return;
+  throw limited(`the engine ${toEngine(refused)}`, `it may use ${listOr(engines)}`, { engines });
+}
+
+/** Whether one of the engines runs the model: `acp` stands for every ACP agent. */
+export function isEngineAllowed(engines: readonly string[], model: string): boolean {
+  return engines.includes(toEngine(model)) || engines.includes(findProgramEntry(model)?.name ?? '');
+}
+
+/** The engine of a model as keys name it: `codex`, `acp:opencode`, `scripted`, and `model` for models of an endpoint. */
+export function toEngine(model: string): string {
+  const name = toEngineName(model);
+  return name !== undefined && (name === SCRIPTED || findProgramEntry(model) !== undefined) ? name : MODEL_ENGINE;
+}
+
+const SCRIPTED = 'scripted';
+
+/** A resource as it is sent, or as a session has it. */
+interface Resource {
+  readonly type: string;
+  readonly path?: string | undefined;
+  readonly url?: string | undefined;
+}
+
+/** As {@link checkEngines}, for directories and repositories on this machine. Links are followed as they lead now. */
+export async function checkDirectories(credential: Credential, resources: readonly Resource[]): Promise<void> {
+  const { directories } = limitsOf(credential);
+  if (directories === undefined) return;
+  for (const resource of resources) {
+    const path = toPath(resource);
+    if (path === undefined) continue;
+    const [real, ...roots] = await Promise.all([path, ...directories].map(toReal));
+    if (roots.some((root) => isBelow(real!, root))) continue;
+    throw limited(`the directory ${path}`, `it may use ${listOr(directories)}`, { directories });
+  }
+}
+
+/** Checks a session that a request is about to change or to continue. */
+export type CheckSessionLimits = (credential: Credential, sessionId: string) => Promise<void>;
+
+/** Creates the check; keys without limits cost no look-up. */
+export function createSessionLimits(
+  store: Pick<Store, 'sessions'>,
+  resources: Pick<SessionResources, 'list'>,
+): CheckSessionLimits {
+  return async (credential, sessionId) => {
+    const { directories, engines } = limitsOf(credential);
+    if (directories === undefined && engines === undefined) return;
+    const record = await store.sessions.get(credential.workspaceId, sessionId);
+    // The handler reports it as unknown.
+    if (record === undefined) return;
+    checkEngines(credential, modelsOf(dataOf(record).agent));
+    if (directories !== undefined) await checkDirectories(credential, await resources.list(sessionId));
+  };
+}
+
+function limitsOf(credential: Credential): KeyLimits {
+  return credential.kind === 'api' ? (credential.limits ?? {}) : {};
+}
+
+function toPath({ type, path, url }: Resource): string | undefined {
+  if (type === 'directory') return path ?? '';
+  if (url?.startsWith('file:') !== true) return undefined;
+  return URL.canParse(url) ? fileURLToPath(url) : url;
+}
+
+/** What does not exist counts as the path that was sent: the server refuses it later. */
+async function toReal(path: string): Promise<string> {
+  return await realpath(path).catch(() => resolve('/', path));
+}
+
+function listOr(names: readonly string[]): string {
+  return names.length === 0 ? 'none' : names.join(', ');
+}
+
+function limited(what: string, instead: string, details: Readonly<Record<string, unknown>>): Error {
+  return requestError('key_limited', `this key may not use ${what} (${instead})`, { details });
+}

@@ -1,0 +1,48 @@
+import type { JsonObject } from '../base/json/json.ts';
+import { CHAIN_START, type ChainEnd, toEntryHash, toEntryText } from './audit.ts';
+
+/** An entry as the API and the output have it. */
+export interface CheckedEntry {
+  readonly workspace_id: string;
+  readonly seq: number;
+  readonly recorded_at: string;
+  readonly entry: object;
+  readonly hash: string;
+}
+
+/**
+ * Checks entries of one workspace, in their order, against the chain of their hashes. Each problem is one sentence; after a problem
+ * the chain continues with the entry that has it, so that a later one is found as well.
+ */
+export class ChainCheck {
+  #last: ChainEnd | undefined;
+
+  /** Without a start the first entry is taken as it is, unless it is the first of the chain. */
+  constructor(start?: ChainEnd) {
+    this.#last = start;
+  }
+
+  /** The last entry that was checked. */
+  get last(): ChainEnd | undefined {
+    return this.#last;
+  }
+
+  add({ workspace_id: workspaceId, seq, recorded_at: at, entry, hash }: CheckedEntry): string | undefined {
+    const before = this.#last ?? (seq === 1 ? CHAIN_START : undefined);
+    this.#last = { seq, hash };
+    if (before === undefined) return undefined;
+    if (seq !== before.seq + 1) return `entry ${seq} follows entry ${before.seq}: entries are missing or out of order`;
+    // The cast: only its text counts.
+    const text = toEntryText(entry as JsonObject);
+    const expected = toEntryHash(before.hash, { workspaceId, seq, time: Date.parse(at) }, text);
+    return expected === hash ? undefined : `entry ${seq} was changed, or the one before it: its hash does not match`;
+  }
+
+  /** Whether an entry that is known from elsewhere is the one in this place. Undefined if it was not checked. */
+  static compare(known: ChainEnd, found: ChainEnd | undefined): string | undefined {
+    if (found === undefined) return `the log ends before entry ${known.seq}, which was there: its end was removed`;
+    return found.hash === known.hash
+      ? undefined
+      : `entry ${known.seq} is not the one that was there: the log was rewritten`;
+  }
+}
