@@ -45,7 +45,7 @@ describeWithPrograms(['claude-code', 'codex', 'opencode'], 'the mixed demo', (pa
     expect(decided.size).toBe(1);
     const threads = [];
     for await (const thread of client.beta.sessions.threads.list(session!.id)) threads.push(thread);
-    expect(threads.map(({ agent }) => ('model' in agent ? agent.model.id : ''))).toEqual([
+    expect(threads.map(({ agent }) => ('model' in agent && typeof agent.model === 'object' ? agent.model.id : ''))).toEqual([
       'scripted/echo',
       'claude-code/default',
       'codex/gpt-5.5',

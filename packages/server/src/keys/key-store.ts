@@ -109,8 +109,19 @@ export async function openKeyStore(
   const first = isFirst ? await make({ kind: 'api', name: 'first key' }, storage.firstName) : undefined;
   // Another process made it.
   if (isFirst && first === undefined) await load();
-  const findKnown = (secret: string) => toCredential(known.findBySecret(secret));
-  const keys = { find, findKnown, create, list, findById, revoke, rotate, lastUses: () => uses.all(), noteUse, saveUses };
+  const findKnown = (secret: string) => toCredential(known.findBySecret(secret, clock.now()));
+  const keys = {
+    find,
+    findKnown,
+    create,
+    list,
+    findById,
+    revoke,
+    rotate,
+    lastUses: () => uses.all(),
+    noteUse,
+    saveUses,
+  };
   return { keys, firstSecret: first?.secret };
 
   async function find(secret: string): Promise<Credential | undefined> {
