@@ -221,8 +221,8 @@ it('[ID5] a key that expires and one whose old secret runs out are refused, and 
       return { status: response.status, end: async () => void (await response.text()) };
     };
     const stream = await open(secret);
-    const rotated = (await keys.rotate(id, { overlapMs: 2_000 }))!;
     const until = Date.now() + 2_000;
+    const rotated = (await keys.rotate(id, { overlapMs: 2_000 }))!;
     await vi.waitFor(async () => expect((await open(rotated.secret)).status).toBe(200), 5_000);
     expect((await open(secret)).status).toBe(200);
     await stream.end();

@@ -20,7 +20,7 @@ it('[W3] a file without a work queue gets one when it is opened, and keeps its d
   await commitOne(first, create('sesn_1'));
   await first.close();
   const database = await Database.open(path);
-  const later = ['works', 'documents', 'blob_parts', 'blobs'];
+  const later = ['works', 'documents', 'blob_parts', 'blobs', 'audit_entries', 'audit_chains'];
   const indexes = ['summaries', 'runs', 'event_segments', 'unindexed', 'checkpoints', 'prunes'];
   for (const table of [...later, ...indexes]) database.exec(`DROP TABLE ${table}`);
   database.exec('DROP INDEX approvals_pending; DELETE FROM migrations WHERE version >= 2');
