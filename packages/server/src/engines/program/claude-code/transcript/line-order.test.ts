@@ -28,7 +28,7 @@ it('[J280] lines behind one that waits for a transcript wait too, and all are ta
   expect(lines.isHeld).toBe(false);
 });
 
-it('[J501] what is recovered between two lines comes behind those that wait and before those that follow', async () => {
+it('[J501] records that are recovered between two lines come behind lines that wait and before those that follow', async () => {
   const taken: string[] = [];
   const lines = new LineOrder({
     before: ({ type }) => (type === 'slow' ? Promise.resolve() : undefined),
