@@ -175,6 +175,7 @@ export const approvalScenarios: readonly Scenario[] = [
   },
   {
     name: 'a custom tool of two agents of a workflow',
+    isSmoke: true,
     agent: { tools: [toolset('always_allow'), form] },
     drive: async (run) => {
       run.onEvent(async (event) => {

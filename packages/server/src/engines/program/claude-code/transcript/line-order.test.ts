@@ -28,6 +28,23 @@ it('[J280] lines behind one that waits for a transcript wait too, and all are ta
   expect(lines.isHeld).toBe(false);
 });
 
+it('[J501] records that are recovered between two lines come behind lines that wait and before those that follow', async () => {
+  const taken: string[] = [];
+  const lines = new LineOrder({
+    before: ({ type }) => (type === 'slow' ? Promise.resolve() : undefined),
+    take: ({ type }) => void taken.push(type),
+    onFailure: (error) => void taken.push(String(error)),
+    onHold: () => {},
+    onRelease: () => {},
+  });
+  lines.push(line('slow'));
+  lines.recover(() => Promise.resolve().then(() => void taken.push('recovered')));
+  lines.push(line('b'));
+  await settle();
+  lines.recover(() => undefined);
+  expect([taken, lines.isHeld]).toEqual([['slow', 'recovered', 'b'], false]);
+});
+
 it('[J280] a failure before a line is reported, and the line is taken afterwards', async () => {
   const taken: string[] = [];
   const lines = new LineOrder({

@@ -128,6 +128,23 @@ it('[J275] the report of an agent waits for the end of that agent, which may be 
   expect(second.lines.map(({ agent_id: id, type }) => `${id} ${type}`)).toEqual(['a2 user', 'a2 assistant']);
 });
 
+it('[J501] a look for a call that no line has reads what silent agents have written by now, up to reports of agents that still run', async () => {
+  const { agents, taken, write } = await follow();
+  expect(agents.look('c9')).toBeUndefined();
+  await agents.before(printed('c1', 'c2'));
+  await agents.before(started('a2', 'c2'));
+  await agents.before(started('a3', 'c3'));
+  await agents.look('c9');
+  expect([agents.isKnown('c9'), taken().lines]).toEqual([false, []]);
+  await write('a2', answer('m1', call('c3'), 'tool_use'));
+  await write('a3', answer('m2', call('c9'), 'tool_use'));
+  await write('a2', result('c3'));
+  await agents.look('c9');
+  const { lines, problems } = taken();
+  expect(lines.map(({ agent_id: id, type }) => `${id} ${type}`)).toEqual(['a2 assistant', 'a3 assistant']);
+  expect([agents.isKnown('c9'), problems, agents.look('c9')]).toEqual([true, [], undefined]);
+});
+
 const HOSTILE = {
   'records of 30,000 empty blocks': `{"type":"assistant","message":{"content":[${'{},'.repeat(29_999)}{}]}}\n`,
   'empty records': '{"type":"assistant","message":{}}\n',
