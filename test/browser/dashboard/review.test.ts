@@ -76,7 +76,7 @@ it('[Y431, Z229, Z450, Z451, Z520, Z528] the script of the review: first minute 
   await page.goto(`${server.url}/#/session/${demo!.id}`);
   const fixer = page.getByRole('navigation', { name: 'Threads of this session' }).getByRole('link', { name: /fixer/ });
   await fixer.click();
-  const result = page.getByRole('region', { name: 'Task and result' }).getByText(/Result Fixed/);
+  const result = page.getByRole('region', { name: 'Brief' }).getByText(/Result Fixed/);
   await result.waitFor();
   await page.locator('.thread-facts', { hasText: 'e.g. $0.' }).waitFor();
   await page.reload();

@@ -17,7 +17,7 @@ it('[Z522, Z523, Z524, Z526] a session begins with task, state and result; its p
   ]);
   const session = await startSession(api, agent, 'Two files');
   await page.goto(`${server.url}/#/session/${session}`);
-  const brief = page.getByRole('region', { name: 'Task and result' });
+  const brief = page.getByRole('region', { name: 'Brief' });
   await brief.getByText('Task Begin.').waitFor();
   await brief.getByText('needs you').waitFor();
   const pending = page.getByRole('region', { name: 'Needs you' });

@@ -18,7 +18,7 @@ export function SessionBrief({ shown, row, blocks }: { shown: ShownSession; row:
   const task = taskOf(shown, row);
   const result = states[row.state].isOpen ? '' : resultOf(blocks);
   return (
-    <section className="session-brief" aria-label="Task and result">
+    <section className="session-brief" aria-label="Brief">
       <p className="brief-title">
         <b>{nameOfSession(shown.session)}</b>{' '}
         <span data-ink={ink}>
