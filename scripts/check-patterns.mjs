@@ -37,6 +37,8 @@ const exceptions = {
     'asks for the start time of one process where there is no /proc, at a moment that must not wait',
   'packages/cli/src/base/run-git.ts':
     'a short command of a person, whose callback also receives that it cannot be started',
+  'packages/cli/src/import/opencode/run-opencode.ts':
+    'one short command; its callback receives that it cannot be started',
   'packages/cli/src/base/process-io.ts': 'the pager of a person, with a listener in the next statement',
   'packages/cli/src/start/open-in-browser.ts': 'a command of a person, with a listener in the next statement',
   'packages/server/src/tools/host/server/host-program.ts':

@@ -44,16 +44,22 @@ describeWithPrograms(['claude-code', 'codex', 'opencode'], 'the mixed demo', (pa
     const session = await vi.waitUntil(look, { timeout: 150_000, interval: 300 });
     expect(decided.size).toBe(1);
     const threads = [];
-    for await (const thread of client.beta.sessions.threads.list(session!.id)) threads.push(thread);
-    expect(threads.map(({ agent }) => ('model' in agent && typeof agent.model === 'object' ? agent.model.id : ''))).toEqual([
+    for await (const thread of client.beta.sessions.threads.list(session.id)) threads.push(thread);
+    expect(threads.map(({ agent }) => modelOf(agent))).toEqual([
       'scripted/echo',
       'claude-code/default',
       'codex/gpt-5.5',
       'opencode/scripted/default',
     ]);
     expect(threads.every(({ status }) => status === 'idle')).toBe(true);
-    const response = await fetch(`${url}/v1/sessions/${session!.id}/changes`, { headers: { 'x-api-key': key } });
+    const response = await fetch(`${url}/v1/sessions/${session.id}/changes`, { headers: { 'x-api-key': key } });
     const { files } = (await response.json()) as { files: { path: string }[] };
     expect(files.map(({ path }) => path).toSorted()).toEqual(['docs/review.md', 'docs/todo.md']);
   }, 240_000);
 });
+
+function modelOf(agent: object): unknown {
+  // The official client names it in two ways.
+  const { model } = agent as { model?: string | { id: string } };
+  return typeof model === 'object' ? model.id : model;
+}

@@ -128,7 +128,7 @@ export const limits = {
   attachAliveMs: 15_000,
   /** How long a tool call may have no result before `attach` reports that it is running or waiting for permission. */
   attachCallMs: 10_000,
-  /** How often `attach --control` asks for decisions while calls wait for them, and how many of a session the server is told at a time. */
+  /** How often `attach --control` asks for decisions while calls wait for them, and how many of a session one request reports. */
   attachAskMs: 500,
   attachAsksMax: 100,
   /** How long a permission prompt may have no call in the transcript. Then its terminal alone decides. */

@@ -52,7 +52,7 @@ it('[MX110, MX111] prompts of a followed session are approvals, whose decisions 
   await append(transcript, result('c1'), result('c2'), result('c3'));
   await expect.poll(() => countOf(session, 'agent.tool_result'), WAIT).toBe(3);
 
-  // Another session of this user, and what is no prompt, are left to the terminal.
+  // Another session of this user, and what is not a prompt, are left to the terminal.
   expect(await runHook(command, 'nonsense').output).toBe('');
   const last = runHook(command, prompt(randomUUID(), touch));
   fake.send('SIGINT');
@@ -63,7 +63,7 @@ it('[MX110, MX111] prompts of a followed session are approvals, whose decisions 
   expect(await runHook(command, prompt(id, touch)).output).toBe('');
 }, 120_000);
 
-it('[MX112] settings that were changed meanwhile keep their changes, and entries of processes that were killed are removed', async () => {
+it('[MX112] settings that were changed in the meantime keep their changes, and entries of processes that were killed are removed', async () => {
   const { config, settings, transcript } = await temporarySession();
   const left = `'node' '-e' 'x' '${tmpdir()}/fleetloom-attach-999999999-abc/s'`;
   const own = { matcher: 'Bash', hooks: [{ type: 'command', command: 'mine' }] };

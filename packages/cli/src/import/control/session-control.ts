@@ -43,7 +43,7 @@ export class SessionControl {
     }
   }
 
-  /** Whether the server has to be told something, or asked for decisions. */
+  /** Whether a report to the server is due, or a request for decisions. */
   isDue(sinceMs: number): boolean {
     if (this.#delivered.length > 0 || JSON.stringify(this.#asks) !== this.#reported) return true;
     return this.#joined.size > 0 && sinceMs >= limits.attachAskMs;

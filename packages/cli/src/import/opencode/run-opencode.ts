@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { limits } from '../../base/limits.ts';
@@ -25,30 +24,40 @@ export async function runOpencode(
   const folder = await mkdtemp(join(tmpdir(), 'fleetloom-opencode-'));
   const path = join(folder, 'output.json');
   try {
-    const output = await open(path, 'w', 0o600);
-    try {
-      const child = spawn(program, args, {
-        cwd: directory,
-        env: { ...env, OPENCODE_DISABLE_AUTOUPDATE: '1' },
-        stdio: ['ignore', output.fd, 'ignore'],
-        timeout: limits.exportMs,
-        killSignal: 'SIGKILL',
-      });
-      const [code] = (await once(child, 'close')) as [number | null];
-      if (code !== 0) return undefined;
-    } finally {
-      await output.close();
+    const code = await execute([path, program, ...args], directory, env);
+    if (code === NOT_EXECUTABLE || code === NOT_FOUND) {
+      throw new UsageError(
+        `opencode cannot be run: there is no program "${program}".`,
+        'Pass its path with --opencode, or files that `opencode export` has written.',
+      );
     }
-    if ((await stat(path)).size > limits.exportBytesMax) return undefined;
-    return JSON.parse(await readFile(path, 'utf8'));
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(
-      `opencode cannot be run: ${reason}`,
-      'Pass its path with --opencode, or files that `opencode export` has written.',
-    );
+    if (code !== 0 || (await stat(path)).size > limits.exportBytesMax) return undefined;
+    return parse(await readFile(path, 'utf8'));
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The first word is the file for the output. Returns the exit code; null: a signal ended it. */
+async function execute(words: readonly string[], cwd: string, env: OpencodePlace['env']): Promise<unknown> {
+  const options = { cwd, env: { ...env, OPENCODE_DISABLE_AUTOUPDATE: '1' }, timeout: limits.exportMs };
+  return await new Promise((resolve) => {
+    // The callback also receives that it cannot be started.
+    execFile('/bin/sh', ['-c', 'umask 077; exec "$@" > "$0"', ...words], options, (error) =>
+      resolve(error === null ? 0 : error.code),
+    );
+  });
+}
+
+/** Exit codes of a shell. */
+const NOT_EXECUTABLE = 126;
+const NOT_FOUND = 127;
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not what it prints otherwise.
+    return undefined;
   }
 }

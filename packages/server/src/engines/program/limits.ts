@@ -19,7 +19,7 @@ export const programLimits = {
   /** The beginning of a refusal, where the reason is. */
   gatewayRefusalBytesMax: 16 * 1024,
   /** How long the program may take to say its version. It is a large file, which a busy machine reads slowly. */
-  programVersionMs: 20_000,
+  programVersionMs: 60_000,
   /** One line of a program, and its JSON values. A longer one is passed over. */
   programLineBytesMax: 8 * 1024 * 1024,
   programLineValuesMax: 100_000,

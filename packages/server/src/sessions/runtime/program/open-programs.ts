@@ -30,7 +30,7 @@ export class OpenPrograms {
     await this.#documents.put({ kind: OPEN_PROGRAM, id: sessionId, data: {} });
   }
 
-  /** The program runs for a client, outside of every process of the server: the session is opened when nobody owns it any more. */
+  /** The program runs for a client, outside of every process of the server: the session is opened when its lease is free. */
   async addElsewhere(sessionId: string): Promise<void> {
     if (this.left.has(sessionId)) return;
     await this.add(sessionId);
