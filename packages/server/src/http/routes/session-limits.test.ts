@@ -105,7 +105,7 @@ describe('unsupported fields', () => {
           (error: Error) => error.message,
         );
       };
-      expect(await messageOf({ vault_ids: ['vlt_1'] })).toContain('vault_ids');
+      expect(await messageOf({ vault_ids: ['vlt_1'] })).toContain('vlt_1 does not exist');
       const outcome = { type: 'user.define_outcome', description: 'x', rubric: { type: 'text', content: 'y' } };
       expect(await messageOf({ initial_events: [message, outcome] })).toContain('initial_events.1');
       expect(await outcomeOf(client.beta.sessions.create({ ...base, vault_ids: [] }))).toBe('ok');
