@@ -45,7 +45,7 @@ export function createDocuments(database: Database, append: AppendAudit, clock: 
     delete: async (kind, id, audit) => {
       const mine = build.deleteFrom('documents').where('kind', '=', kind).where('id', '=', id);
       database.transaction(() => {
-        if (Number(runQuery(database, mine)) > 0) append(audit);
+        if (runQuery(database, mine) > 0) append(audit);
       });
     },
   };
