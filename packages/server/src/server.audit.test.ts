@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import type { FleetAuditEntry } from '@fleetloom/protocol/fleet';
 import { openKeys } from './composition/open-keys.ts';
-import { pruneAudit } from './composition/open-audit.ts';
+import { pruneAudit } from './composition/audit/open-audit.ts';
 import { systemClock } from './base/clock.ts';
 import { createTestKey, send, signInAs } from './server.scopes.suite.ts';
 import { connect, type TestServer, toScript, withServer } from './server.suite.ts';
@@ -139,7 +139,7 @@ it('[ID25] a change, a removal and a reordering of entries are found, and the re
     expect(ChainCheck.compare(anchor, anchor)).toBeUndefined();
   }));
 
-it('[ID26] what commands do beside a server is recorded by it, also when it was not running, once', () =>
+it('[ID26] changes of keys by commands are recorded by the server, each once, also when it was not running', () =>
   withServer(async (test) => {
     const { id } = await createTestKey(test, { scopes: ['read'] });
     await test.server.close();

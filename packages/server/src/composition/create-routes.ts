@@ -4,7 +4,7 @@ import type { Ids } from '../base/ids.ts';
 import type { Environments } from '../environments/environments.ts';
 import type { WorkQueue } from '../environments/work-queue.ts';
 import { createAgentRoutes } from '../http/routes/agents.ts';
-import { createAuditRoute } from '../http/routes/audit.ts';
+import { createAuditRoute } from '../http/routes/access/audit.ts';
 import { createApprovalRuleRoutes } from '../http/routes/rules/approval-rules.ts';
 import type { Dashboard } from '../http/dashboard/dashboard.ts';
 import { createLoginRoutes } from '../http/dashboard/login-routes.ts';

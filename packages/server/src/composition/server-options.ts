@@ -4,7 +4,7 @@ import type { Engine } from '../engines/model/engine.ts';
 import type { RateLimit } from '../http/auth/rate-limit.ts';
 import type { TlsFiles } from '../http/server/tls.ts';
 import type { KeepDeltas } from '../sessions/index.ts';
-import type { KeepAudit } from './open-audit.ts';
+import type { KeepAudit } from './audit/open-audit.ts';
 import type { ProgramServerOptions } from './open-programs.ts';
 import type { DatabaseTls } from '../store/postgres/database-tls.ts';
 import type { GitPush } from '../workspaces/relay/git-proxy.ts';
@@ -91,7 +91,7 @@ export interface ServerOptions extends ProgramServerOptions {
   readonly tls?: TlsFiles | undefined;
   /** How connections to the database are encrypted. By default the certificate of a host other than this machine is verified. */
   readonly databaseTls?: DatabaseTls | undefined;
-  /** How long entries of the audit log are kept. By default for ever. */
+  /** How long entries of the audit log are kept. By default forever. */
   readonly keepAudit?: KeepAudit | undefined;
   /** Receives every entry of the audit log at least once, in the order of its chain, also those of other nodes. */
   readonly onAuditEntry?: ((entry: FleetAuditEntry) => void) | undefined;

@@ -22,10 +22,6 @@ export interface KeyLimits {
   readonly engines?: readonly string[] | undefined;
 }
 
-export function isRole(name: string): name is Role {
-  return Object.hasOwn(ROLES, name);
-}
-
 /** The scopes that both have, in their usual order. */
 export function sharedScopes(one: readonly Scope[], other: readonly Scope[]): readonly Scope[] {
   return SCOPES.filter((scope) => one.includes(scope) && other.includes(scope));

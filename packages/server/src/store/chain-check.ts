@@ -1,4 +1,3 @@
-import type { JsonObject } from '../base/json/json.ts';
 import { CHAIN_START, type ChainEnd, toEntryHash, toEntryText } from './audit.ts';
 
 /** An entry as the API and the output have it. */
@@ -32,8 +31,7 @@ export class ChainCheck {
     this.#last = { seq, hash };
     if (before === undefined) return undefined;
     if (seq !== before.seq + 1) return `entry ${seq} follows entry ${before.seq}: entries are missing or out of order`;
-    // The cast: only its text counts.
-    const text = toEntryText(entry as JsonObject);
+    const text = toEntryText(entry);
     const expected = toEntryHash(before.hash, { workspaceId, seq, time: Date.parse(at) }, text);
     return expected === hash ? undefined : `entry ${seq} was changed, or the one before it: its hash does not match`;
   }

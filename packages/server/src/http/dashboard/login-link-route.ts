@@ -30,7 +30,7 @@ export function createLoginLinkRoute({ codes, auditLog }: Pick<Dashboard, 'codes
   });
 }
 
-/** Nobody gives rights away that they do not have: also a login with a role has only those of its role. */
+/** A caller gives away only rights that it has: a login with a role has those of its role. */
 function toVisitor(credential: Credential, role: Role | undefined): Visitor {
   const { id: keyId, workspaceId } = credential;
   const own = credential.kind === 'api' ? credential : undefined;

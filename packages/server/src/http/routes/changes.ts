@@ -32,7 +32,7 @@ import {
 } from '../schemas/changes.ts';
 import { toSeq } from '../feeds/cursor-seq.ts';
 import { dataOf, readSession } from './read-session.ts';
-import { recorded, type RecordedAction } from './recorded.ts';
+import { recorded, type RecordedAction } from './access/recorded.ts';
 
 /** What the routes of changes need. */
 export interface ChangesRoutesOptions {

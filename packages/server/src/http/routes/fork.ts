@@ -18,7 +18,7 @@ import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { session, sessionForkBody } from '../schemas/session.ts';
 import { headOf } from '../feeds/head-of.ts';
 import { toSeq } from '../feeds/cursor-seq.ts';
-import { checkDirectories, checkEngines } from './key-limits.ts';
+import { checkDirectories, checkEngines } from './access/key-limits.ts';
 import { dataOf, readSession } from './read-session.ts';
 import type { CheckModel } from './sessions.ts';
 

@@ -22,7 +22,7 @@ import { type OrchestrateBody, orchestrateBody } from '../schemas/orchestrate.ts
 import { addResources } from './add-resources.ts';
 import { type FoundRoster, type RosterFinder, isUnknownAgent } from './find-roster.ts';
 import type { FleetFeeds } from '../feeds/fleet-feeds.ts';
-import { checkDirectories, checkEngines, isEngineAllowed } from './key-limits.ts';
+import { checkDirectories, checkEngines, isEngineAllowed } from './access/key-limits.ts';
 import { checkMountable } from './session-resources.ts';
 import type { CheckModel } from './sessions.ts';
 import { toClientEvents } from '../convert/to-client-events.ts';

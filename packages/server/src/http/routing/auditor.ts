@@ -3,7 +3,7 @@ import { OPEN_ID } from '../../keys/credential.ts';
 import type { Auditor } from '../../store/audit.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Makes entries of the audit log about one request: who sent it, from where, and its id in the request log. */
+/** Makes entries of the audit log about one request: its caller, its address, and its id in the request log. */
 export function createAuditor({ id: requestId, incoming }: Exchange, credential: Credential): Auditor {
   const { workspaceId } = credential;
   // Taken now: the address is gone when the client is.

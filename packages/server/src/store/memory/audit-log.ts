@@ -10,13 +10,7 @@ import {
   toEntryText,
 } from '../audit.ts';
 import type { Undo } from '../table.ts';
-import type { State } from './state.ts';
-
-/** The entries of one workspace that are left, and what they stand behind. */
-export interface MemoryChain {
-  readonly start: ChainEnd;
-  readonly entries: readonly AuditEntry[];
-}
+import type { MemoryChain, State } from './state.ts';
 
 /** Appends an entry in the change that it records. */
 export function appendAudit(state: State, clock: Clock, entry: NewAuditEntry | undefined, undo?: Undo): void {

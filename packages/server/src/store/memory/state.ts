@@ -1,5 +1,5 @@
 import type { Entry } from '../frame.ts';
-import type { MemoryChain } from './audit-log.ts';
+import type { AuditEntry, ChainEnd } from '../audit.ts';
 import type {
   AgentRecord,
   ApprovalRecord,
@@ -35,6 +35,12 @@ export class State {
 
 /** A summary with what queries look at. */
 export type KeptSummary = SummaryRecord & Pick<SessionSummary, 'search'> & { readonly workspaceId: string };
+
+/** The entries of one workspace that are left, and what they stand behind. */
+export interface MemoryChain {
+  readonly start: ChainEnd;
+  readonly entries: readonly AuditEntry[];
+}
 
 /** The log of a session and who owns it. */
 export interface MemoryLog {

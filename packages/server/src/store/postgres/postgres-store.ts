@@ -4,7 +4,7 @@ import { type Cancel, type Schedule, systemSchedule } from '../../base/schedule.
 import { createBlobs } from '../blobs.ts';
 import type { Signal, Store } from '../store.ts';
 import { storeError } from '../store-errors.ts';
-import { createAuditLog } from './audit-log.ts';
+import { createAuditLog } from './audit/audit-log.ts';
 import { createAgents } from './records/agents.ts';
 import { createBlobParts } from './blob-parts.ts';
 import { createBuild } from './build.ts';

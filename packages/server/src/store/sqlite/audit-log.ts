@@ -46,7 +46,7 @@ export function createAuditLog(
         for (const { workspace_id: workspaceId } of database.prepare<ChainRow>(CHAINS).all()) {
           const last = database.prepare<EntryRow>(LAST_BEFORE).get(workspaceId, limit, before);
           if (last === undefined) continue;
-          count += Number(database.prepare(REMOVE).run(workspaceId, last.seq));
+          count += database.prepare(REMOVE).run(workspaceId, last.seq);
           database.prepare(SET_START).run(last.seq, last.hash, workspaceId);
         }
         return count;

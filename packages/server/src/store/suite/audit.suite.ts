@@ -60,9 +60,15 @@ export function auditSuite(createStore: CreateStore): void {
       await documents.delete(kind, 'a', entry('document.deleted'));
       await documents.delete(kind, 'a', entry('refused'));
       expect(await actionsOf(store, W)).toEqual([
-        ...['agent.created', 'agent.updated', 'agent.archived'],
-        ...['environment.created', 'environment.updated', 'environment.archived', 'environment.deleted'],
-        ...['document.put', 'document.deleted'],
+        'agent.created',
+        'agent.updated',
+        'agent.archived',
+        'environment.created',
+        'environment.updated',
+        'environment.archived',
+        'environment.deleted',
+        'document.put',
+        'document.deleted',
       ]);
     }));
 

@@ -1,7 +1,7 @@
 import { foldRuns, isRunMark, toRunListId } from '../../fold-runs.ts';
 import { toSummaryValues } from '../../sql/summaries.ts';
 import type { Change, Write } from '../../write.ts';
-import { toAudit } from '../audit-log.ts';
+import { toAudit } from '../audit/audit-log.ts';
 import type { Statement } from '../connection.ts';
 import { inOrder, toAppend } from './append.ts';
 import type { CommitImage, InputImage, Patch, SessionImage } from './commit-image.ts';

@@ -7,7 +7,7 @@ import { findAgent, listAgents, listVersions } from '../../sql/queries.ts';
 import { toAgent } from '../../sql/records.ts';
 import type { Store } from '../../store.ts';
 import { type Build, firstRow, pageRows } from '../build.ts';
-import { appendAudit, writeAudited } from '../audit-log.ts';
+import { appendAudit, writeAudited } from '../audit/audit-log.ts';
 import type { Connection } from '../connection.ts';
 import type { Database } from '../database.ts';
 

@@ -6,7 +6,7 @@ import type { Schema } from '../../sql/schema.ts';
 import type { Store } from '../../store.ts';
 import { storeError } from '../../store-errors.ts';
 import { type Build, firstRow, pageRows } from '../build.ts';
-import { appendAudit, writeAudited } from '../audit-log.ts';
+import { appendAudit, writeAudited } from '../audit/audit-log.ts';
 import type { Connection } from '../connection.ts';
 import type { Database } from '../database.ts';
 

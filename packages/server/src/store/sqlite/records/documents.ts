@@ -63,7 +63,7 @@ export function createDocuments(database: Database, append: AppendAudit, clock: 
 
   function remove({ kind, id, ifRevision }: { kind: string; id: string; ifRevision?: number }): number {
     if (ifRevision !== undefined) checkVersion(`${kind} ${id}`, ifRevision, get(kind, id)?.revision ?? 0);
-    return Number(runQuery(database, build.deleteFrom('documents').where('kind', '=', kind).where('id', '=', id)));
+    return runQuery(database, build.deleteFrom('documents').where('kind', '=', kind).where('id', '=', id));
   }
 
   function get(kind: string, id: string): DocumentRecord | undefined {

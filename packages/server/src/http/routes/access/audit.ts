@@ -1,9 +1,9 @@
 import type { FleetAuditEntry } from '@fleetloom/protocol/fleet';
 import { z } from 'zod';
-import type { AuditEntry } from '../../store/audit.ts';
-import type { Store } from '../../store/store.ts';
-import { httpLimits } from '../limits.ts';
-import { type AnyRoute, defineRoute } from '../routing/route.ts';
+import type { AuditEntry } from '../../../store/audit.ts';
+import type { Store } from '../../../store/store.ts';
+import { httpLimits } from '../../limits.ts';
+import { type AnyRoute, defineRoute } from '../../routing/route.ts';
 
 const end = z.strictObject({ seq: z.int(), hash: z.string() });
 

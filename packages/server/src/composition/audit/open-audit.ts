@@ -1,13 +1,13 @@
 import type { FleetAuditEntry } from '@fleetloom/protocol/fleet';
-import type { Clock } from '../base/clock.ts';
-import type { Schedule } from '../base/schedule.ts';
-import { toFleetAuditEntry } from '../http/routes/audit.ts';
-import { CHAIN_START } from '../store/audit.ts';
-import { storeLimits } from '../store/limits.ts';
-import type { Store } from '../store/store.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Schedule } from '../../base/schedule.ts';
+import { toFleetAuditEntry } from '../../http/routes/access/audit.ts';
+import { CHAIN_START } from '../../store/audit.ts';
+import { storeLimits } from '../../store/limits.ts';
+import type { Store } from '../../store/store.ts';
 import { takeFromOutbox } from './audit-outbox.ts';
-import { compositionLimits } from './limits.ts';
-import { repeat } from './repeat.ts';
+import { compositionLimits } from '../limits.ts';
+import { repeat } from '../repeat.ts';
 
 /** How long entries of the audit log are kept. */
 export type KeepAudit = 'all' | { readonly days: number };

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../base/json/json.ts';
-import { type AuditLog, CHAIN_START, type NewAuditEntry, toEntryText } from '../audit.ts';
-import type { Connection, Result, Statement } from './connection.ts';
-import type { Database } from './database.ts';
+import type { JsonObject } from '../../../base/json/json.ts';
+import { type AuditLog, CHAIN_START, type NewAuditEntry, toEntryText } from '../../audit.ts';
+import type { Connection, Result, Statement } from '../connection.ts';
+import type { Database } from '../database.ts';
 
 /** The chains of all workspaces. The database computes the hashes, so that a chain is locked only from here to the commit. */
 export function createAuditLog(database: Database): AuditLog {

@@ -1,15 +1,15 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { modelsOf } from '../../agents/models-of.ts';
-import { requestError } from '../../base/request-error.ts';
-import { findProgramEntry, toEngineName } from '../../engines/program/registry.ts';
-import type { SessionResources } from '../../files/session-resources.ts';
-import type { Credential } from '../../keys/credential.ts';
-import { type KeyLimits, MODEL_ENGINE } from '../../keys/scopes.ts';
-import type { Store } from '../../store/store.ts';
-import { isBelow } from '../../workspaces/sources/allowed-directories.ts';
-import { dataOf } from './read-session.ts';
+import { modelsOf } from '../../../agents/models-of.ts';
+import { requestError } from '../../../base/request-error.ts';
+import { findProgramEntry, toEngineName } from '../../../engines/program/registry.ts';
+import type { SessionResources } from '../../../files/session-resources.ts';
+import type { Credential } from '../../../keys/credential.ts';
+import { type KeyLimits, MODEL_ENGINE } from '../../../keys/scopes.ts';
+import type { Store } from '../../../store/store.ts';
+import { isBelow } from '../../../workspaces/sources/allowed-directories.ts';
+import { dataOf } from '../read-session.ts';
 
 /** Checks what a session is, or will be, made of against the limits of the caller's key. Throws a 403 that names the limit. */
 export function checkEngines(credential: Credential, models: readonly string[]): void {

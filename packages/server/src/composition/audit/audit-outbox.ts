@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { makePrivateDirectory } from '../base/files/private-files.ts';
-import { writePrivateFile } from '../keys/write-private-file.ts';
-import type { NewAuditEntry } from '../store/audit.ts';
-import type { Store } from '../store/store.ts';
-import { isStoreError } from '../store/store-errors.ts';
+import { makePrivateDirectory } from '../../base/files/private-files.ts';
+import { writePrivateFile } from '../../keys/write-private-file.ts';
+import type { NewAuditEntry } from '../../store/audit.ts';
+import type { Store } from '../../store/store.ts';
+import { isStoreError } from '../../store/store-errors.ts';
 
 /** Where commands that change a data directory leave entries of the audit log: only the server has its database open. */
 export const AUDIT_OUTBOX = 'audit-outbox';

@@ -1,4 +1,4 @@
-import type { AuditLog, Auditor } from '../../store/audit.ts';
+import type { AuditLog, Auditor } from '../../../store/audit.ts';
 
 /**
  * Runs what is done to files and repositories between two entries of the audit log. It cannot be written in one transaction with
