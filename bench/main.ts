@@ -6,6 +6,7 @@ import { fleet } from './fleet.ts';
 import type { Bench, Row } from './harness.ts';
 import { http } from './http.ts';
 import { nodes } from './nodes.ts';
+import { sessionList } from './session-list.ts';
 import { sessions } from './sessions.ts';
 import { store } from './store.ts';
 import { streamJson } from './stream-json.ts';
@@ -29,6 +30,7 @@ const benches: Bench[] = [
   claudeCode,
   engines,
   dashboard,
+  sessionList,
 ];
 const all = benches.flatMap(({ name, cases }) => cases.map((entry) => ({ bench: name, ...entry })));
 type Case = (typeof all)[number];

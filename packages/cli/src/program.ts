@@ -40,6 +40,8 @@ import { declareSessions } from './commands/sessions/sessions.ts';
 import { declareThreads } from './commands/sessions/threads.ts';
 import { declareWatch } from './commands/sessions/watch.ts';
 import { declareAgents } from './commands/setup/agents.ts';
+import { namesSession } from './completion/completed-argument.ts';
+import { declareIds } from './commands/setup/ids.ts';
 import { declareCompletion } from './commands/setup/completion.ts';
 import { declareConformance } from './commands/setup/conformance.ts';
 import { declareDoctor } from './commands/setup/doctor.ts';
@@ -73,7 +75,7 @@ const commandGroups: Readonly<Record<string, readonly DeclareCommand[]>> = {
   ],
   'Server:': [declareServe, declareAgents, declareKeys, declareModel],
   'Claude Code streams:': [declareTranslate, declareStats, declareInspect, declareImport, declareAttach],
-  'Tools:': [declareDoctor, declareConformance, declareCompletion],
+  'Tools:': [declareDoctor, declareConformance, declareCompletion, declareIds],
 };
 
 /** Runs the command line and returns its exit code. A command's implementation is loaded when the command is called. */
@@ -145,13 +147,6 @@ async function resolveArguments(io: Io, command: Command): Promise<void> {
   if (isSessionId(session) || session.startsWith('req_') || command.getOptionValue('data') !== undefined) return;
   const { resolveSession } = await import('./workspace/resolve-session.ts');
   command.processedArgs[at] = `${await resolveSession(io, session, command.opts())}${rest}`;
-}
-
-/** `show` takes `<session>:<path>`. `attach` and `import` take sessions of Claude Code, which are not on the server. */
-function namesSession(command: string, argument: string): boolean {
-  if (command === 'show') return argument === 'file';
-  if (command === 'attach' || command === 'import') return false;
-  return argument === 'session' || argument === 'request';
 }
 
 const EXAMPLES = `

@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { chromiumFlags, chromiumPath } from '../../support/chromium.ts';
 import { type Api, createApi } from './api.ts';
 import { beyond, violations } from './page-faults.ts';
-import { createAgent, startSession } from './small-fleet.ts';
+import { createAgent, startSession, untilIdle } from './small-fleet.ts';
 import { startServerProcess } from './started-server.ts';
 
 const SESSIONS = 100;
@@ -15,7 +15,7 @@ const patience = { timeout: 30_000, interval: 100 };
 /** Where the screenshots of the script are written; they are not made without it. */
 const SHOTS = process.env['FLEETLOOM_SHOTS'];
 
-it('[Z229, Z450, Z451] the script of the review: first minute on the demo, approve and see the result, 100 sessions, find one by a word, kill and restart the server, answer from a phone; every page fits and passes axe', async () => {
+it('[Y431, Z229, Z450, Z451, Z520, Z528] the script of the review: first minute on the demo, approve and see the result, a rule for `npm test*` and nothing else, 100 sessions, find one by a word, kill and restart the server, answer from a phone; every page fits and passes axe', async () => {
   const data = mkdtempSync(join(tmpdir(), 'fleetloom-review-'));
   onTestFinished(() => rmSync(data, { recursive: true, force: true, maxRetries: 5 }));
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
@@ -30,12 +30,20 @@ it('[Z229, Z450, Z451] the script of the review: first minute on the demo, appro
   await page.goto(server.link);
   const rows = page.locator('.thread-row');
   await rows.nth(24).waitFor();
+  // Each has a task of its own.
+  const tasks = await page.locator('.thread-row [data-column=task]').allTextContents();
+  expect(new Set(tasks).size).toBe(25);
+  const line = page.getByRole('complementary', { name: 'About the demo' });
+  await line.getByText('They need no key, and their costs are examples').waitFor();
+  await page.locator('.counts button', { hasText: '2 need you' }).waitFor();
+  await page.locator('.figures', { hasText: 'example cost' }).waitFor();
+  if (SHOTS !== undefined) await page.locator('.thread-row[data-state=writing]').nth(9).waitFor();
   await shoot(page, 'first-minute');
   await page.reload();
   await rows.nth(24).waitFor();
 
-  // Approve the edit, and see what came out of it.
-  await page.getByRole('link', { name: /^Inbox/ }).click();
+  // One click leads to the approval. Approve the edit, and see what came out of it.
+  await line.getByRole('button', { name: 'Look and decide' }).click();
   const edit = page.locator('.inbox-list li', { hasText: 'retry.js' });
   await edit.click();
   await page.getByRole('article').getByText('attempts - 1').waitFor();
@@ -55,13 +63,35 @@ it('[Z229, Z450, Z451] the script of the review: first minute on the demo, appro
   }
   await shoot(page, 'result');
 
+  // The agent asks to run the tests: allowed by a rule from now on. What came out is on top of the session.
+  await page.goto(`${server.url}/#/inbox`);
+  await page.locator('.inbox-list li', { hasText: 'fixer' }).click();
+  await page.getByRole('article').getByText('npm test').waitFor();
+  await page.keyboard.press('w');
+  const form = page.getByRole('form', { name: 'Always allow' });
+  await form.getByLabel(/one simple command/).fill('npm test*');
+  await form.getByText('1 pending request matches.').waitFor();
+  await shoot(page, 'rule');
+  await form.getByRole('button', { name: 'Always allow' }).click();
+  await page.goto(`${server.url}/#/session/${demo!.id}`);
+  const fixer = page.getByRole('navigation', { name: 'Threads of this session' }).getByRole('link', { name: /fixer/ });
+  await fixer.click();
+  const result = page.getByRole('region', { name: 'Brief' }).getByText(/Result Fixed/);
+  await result.waitFor();
+  await page.locator('.thread-facts', { hasText: 'e.g. $0.' }).waitFor();
+  await page.reload();
+  await result.waitFor();
+  await tryRules(api);
+
   // A hundred sessions; one is found by a word of its title.
-  const found = await addSessions(api, SESSIONS - 1);
+  const found = await addSessions(api, SESSIONS - 2);
   await page.goto(`${server.url}/#/sessions`);
   for (const again of [false, true]) {
     if (again) await page.reload();
     await page.getByText(`${SESSIONS} sessions`).waitFor();
   }
+  // Of the newest session there is nothing to say about the demo any more.
+  await line.waitFor({ state: 'detached' });
   await shoot(page, 'sessions');
   await page.keyboard.press('/');
   await page.keyboard.type('zebra');
@@ -110,18 +140,18 @@ it('[Z229, Z450, Z451] the script of the review: first minute on the demo, appro
   await card.waitFor({ state: 'detached' });
   await phone.goto(`${server.url}/#/sessions?q=phone`);
   await phone.locator('.session-line', { hasText: 'done' }).waitFor();
-  const line = (await phone.locator('.session-line').boundingBox())!;
-  expect(line.height).toBeGreaterThanOrEqual(80);
+  const box = (await phone.locator('.session-line').boundingBox())!;
+  expect(box.height).toBeGreaterThanOrEqual(80);
   for (const each of await phone.getByRole('navigation', { name: 'Pages' }).getByRole('link').all())
     expect((await each.boundingBox())!.height).toBeGreaterThanOrEqual(44);
-  await phone.touchscreen.tap(line.x + 250, line.y + 75);
-  await phone.getByText('The note is written.').waitFor();
+  await phone.touchscreen.tap(box.x + 250, box.y + 75);
+  await phone.getByRole('log', { name: 'Transcript' }).getByText('The note is written.').waitFor();
   await shoot(phone, 'phone-session');
   expect(new URL(phone.url()).hash).toContain(`#/session/${asking}`);
   await phoneContext.close();
 
   await checkPages(page, server.url, found);
-}, 240_000);
+}, 400_000);
 
 /** Every page at three widths in both themes: nothing that axe finds, and nothing beyond the edge. */
 async function checkPages(page: Page, url: string, sessionId: string): Promise<void> {
@@ -154,6 +184,58 @@ async function checkPages(page: Page, url: string, sessionId: string): Promise<v
     await page.setViewportSize({ width: 1_440, height: 900 });
     await shoot(page, `page-${view.replace(/\/sesn.*/, '').replace('/', '-')}`);
   }
+}
+
+/** Calls that a rule about `npm test*` or `src/*` allows, and what only looks like them. */
+const rightCalls = [
+  { call: 'bash', input: { command: 'npm test --silent' } },
+  { call: 'write', input: { file_path: 'src/a.txt', content: 'a' } },
+];
+const trickyCalls = [
+  ...[
+    'npm test; touch owned',
+    'npm test && touch owned',
+    'npm test\ntouch owned',
+    'npm test $(touch owned)',
+    'npm test `touch owned`',
+    'npm test > ../owned',
+    'npm test ../../owned',
+    'npm test /etc/passwd',
+    'npm test --prefix=/etc',
+    'npm \u0442est',
+    'npm\u00a0test',
+    'A=b npm test',
+  ].map((command) => ({ call: 'bash', input: { command } })),
+  ...['src/../owned', '../src/owned', '/src/owned', 'src/deep/owned', 'src\\owned', 's\u0433c/owned', 'SRC/owned'].map(
+    (path) => ({ call: 'write', input: { file_path: path, content: 'owned' } }),
+  ),
+];
+
+/** An agent with rules for `npm test*` and `src/*`: what they do not mean exactly waits for a person. */
+async function tryRules(api: Api): Promise<void> {
+  const system = `<script>${JSON.stringify({ turns: [[...trickyCalls, ...rightCalls], [{ say: 'Over.' }]] })}</script>`;
+  const tools = [{ type: 'agent_toolset_20260401', default_config: { permission_policy: { type: 'always_ask' } } }];
+  const { id: agent } = await api.post('/v1/agents', { name: 'trickster', model: 'scripted/test', system, tools });
+  const scope = { type: 'agent', agent_id: agent };
+  const rules = [
+    { tool: 'bash', match: { type: 'command', pattern: 'npm test*' } },
+    { tool: 'write', match: { type: 'path', pattern: 'src/*' } },
+  ];
+  for (const rule of rules) await api.post('/v1/fleet/approval_rules', { scope, ...rule });
+  const session = await startSession(api, agent, 'Tricks');
+  const calls = async () => await api.events<{ id: string; input: object }>(session, 'agent.tool_use');
+  const decided = async () => {
+    const answers = await api.events<{ tool_use_id: string }>(session, 'user.tool_confirmation');
+    const ids = new Set(answers.map(({ tool_use_id: id }) => id));
+    return (await calls()).filter(({ id }) => ids.has(id)).map(({ input }) => input);
+  };
+  const inputs = (all: typeof rightCalls) => all.map(({ input }) => input);
+  await expect.poll(decided, patience).toEqual(inputs(rightCalls));
+  // The rules have decided about all of them by now, in the order of the calls.
+  expect((await calls()).length).toBe(trickyCalls.length + rightCalls.length);
+  for (const { id } of (await calls()).slice(0, trickyCalls.length))
+    await api.send(session, { type: 'user.tool_confirmation', tool_use_id: id, result: 'deny' });
+  await untilIdle(api, session);
 }
 
 const toNote = [

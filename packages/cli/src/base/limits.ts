@@ -1,5 +1,9 @@
 /** All limits of the command line. Each has a test at its edge. */
 export const limits = {
+  /** How long a shell waits for the ids that it completes. */
+  completionMs: 2_000,
+  /** Sessions that a shell offers. */
+  completionsMax: 100,
   /** After how long `doctor` reports the data of a run that was not written down. */
   runBeginsMs: 60_000,
   /** Shortest time between two redraws: 20 per second. */

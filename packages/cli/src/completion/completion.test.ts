@@ -32,6 +32,22 @@ describe('fleetloom completion', () => {
     expect(complete(script, 'fleetloom translate /et')).toEqual(['/etc']);
   });
 
+  it('[Y432] a real bash offers ids where a command takes a session or a rule, and runs nothing that a name contains', async () => {
+    // Stands for the program on PATH.
+    const program = `fleetloom() {
+  [ "$1 $2" = "__ids session" ] && printf '01kdvdna00w8\\tdone: $(touch /tmp/owned)\\n01kdvdnb11x9\\tfailed: \\140id\\140\\n'
+  [ "$1 $2" = "__ids rule" ] && printf 'rule_0101kd\\tbash(command: npm test*)\\n'
+}`;
+    const script = `${program}\n${await scriptFor('bash')}`;
+    expect(complete(script, 'fleetloom threads 01')).toEqual(['01kdvdna00w8', '01kdvdnb11x9']);
+    expect(complete(script, 'fleetloom approve 01kdvdnb')).toEqual(['01kdvdnb11x9']);
+    expect(complete(script, 'fleetloom delete ')).toEqual(expect.arrayContaining(['--yes', '01kdvdna00w8']));
+    expect(complete(script, 'fleetloom rules remove rule')).toEqual(['rule_0101kd']);
+    expect(complete(script, 'fleetloom threads --js')).toEqual(['--json']);
+    expect(complete(script, 'fleetloom translate 01')).toEqual([]);
+    for (const shell of shells) expect(await scriptFor(shell)).toContain('__ids');
+  });
+
   it('[Y75] every shell gets a program that knows every command', async () => {
     const commands = ['start', 'serve', 'watch', 'export', 'doctor'];
     for (const shell of shells) {

@@ -5,7 +5,7 @@ export const shells = ['bash', 'zsh', 'fish', 'pwsh'] as const;
 /** One of the shells. */
 export type Shell = (typeof shells)[number];
 
-/** The completion script of a shell: offers commands, options and their values, otherwise files. */
+/** The completion script of a shell: offers commands, options and their values, ids of the server, otherwise files. */
 export function toCompletionScript(shell: Shell, words: readonly Words[]): string {
   return writers[shell](words);
 }
@@ -29,6 +29,13 @@ ${valueCases(words, (path, option, values) => `    "${path === '' ? '' : toSlash
   case "$path" in
 ${words.map(({ path, commands, options }) => `    "${path === '' ? '' : toSlashes(path)}") COMPREPLY=($(compgen -W "${texts(commands, options)}" -- "$cur")) ;;`).join('\n')}
   esac
+  local kind=""
+  case "$path" in
+${idCases(words, (path, kind) => `    "${path}") kind=${kind} ;;`)}
+  esac
+  if [ -n "$kind" ] && [[ "$cur" != -* ]]; then
+    COMPREPLY+=($(compgen -W "$("\${COMP_WORDS[0]}" __ids "$kind" "$cur" 2>/dev/null | cut -f1)" -- "$cur"))
+  fi
   [ \${#COMPREPLY[@]} -eq 0 ] && COMPREPLY=($(compgen -f -- "$cur"))
 }
 complete -o filenames -F _fleetloom fleetloom
@@ -59,6 +66,15 @@ ${words
   })
   .join('\n')}
   esac
+  local kind="" line
+  case "$path" in
+${idCases(words, (path, kind) => `    ("${path}") kind=${kind} ;;`)}
+  esac
+  if [[ -n "$kind" ]]; then
+    for line in "\${(@f)$("\${words[1]}" __ids "$kind" "\${words[CURRENT]}" 2>/dev/null)}"; do
+      [[ -n "$line" ]] && items+=("\${line%%$'\\t'*}:\${\${line#*$'\\t'}//:/ }")
+    done
+  fi
   _describe 'fleetloom' items
   _files
 }
@@ -67,9 +83,11 @@ compdef _fleetloom fleetloom
 }
 
 function fish(words: readonly Words[]): string {
-  const lines = words.flatMap(({ path, commands, options }) => {
+  const lines = words.flatMap(({ path, commands, options, ids }) => {
     const when = `-n ${quoted(path === '' ? '__fish_use_subcommand' : `__fleetloom_in ${path}`)}`;
+    const list = `fleetloom __ids ${ids ?? ''} (commandline -ct) 2>/dev/null`;
     return [
+      ...(ids === undefined ? [] : [`complete -c fleetloom ${when} -f -a '(${list})'`]),
       ...commands.map(
         ({ text, description }) => `complete -c fleetloom ${when} -f -a ${text} -d ${quoted(plain(description))}`,
       ),
@@ -104,7 +122,14 @@ ${table.join('\n')}
     $next = ("$path " + $each.ToString()).Trim()
     if ($table.ContainsKey($next)) { $path = $next }
   }
-  $table[$path] | Where-Object { $_ -like "$word*" } | ForEach-Object {
+  $kinds = @{
+${words.flatMap(({ path, ids }) => (ids === undefined ? [] : [`    '${path}' = '${ids}'`])).join('\n')}
+  }
+  $found = @($table[$path])
+  if ($kinds.ContainsKey($path) -and -not $word.StartsWith('-')) {
+    $found += @(& $ast.CommandElements[0].ToString() __ids $kinds[$path] $word 2>$null | ForEach-Object { ($_ -split "\`t")[0] })
+  }
+  $found | Where-Object { $_ -like "$word*" } | ForEach-Object {
     [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
   }
 }
@@ -129,6 +154,10 @@ function valueCases(
       options.flatMap(({ text, takes }) => (typeof takes === 'string' ? [] : [line(path, text, takes)])),
     )
     .join('\n');
+}
+
+function idCases(words: readonly Words[], line: (path: string, kind: string) => string): string {
+  return words.flatMap(({ path, ids }) => (ids === undefined ? [] : [line(toSlashes(path), ids)])).join('\n');
 }
 
 function texts(commands: Words['commands'], options: Words['options']): string {

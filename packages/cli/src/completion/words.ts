@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander';
+import { toCompletedArgument } from './completed-argument.ts';
 
 /** What can follow a command: its sub-commands and options. */
 export interface Words {
@@ -6,6 +7,8 @@ export interface Words {
   readonly path: string;
   readonly commands: readonly Word[];
   readonly options: readonly OptionWord[];
+  /** What its arguments name, if the server knows it. */
+  readonly ids: 'session' | 'rule' | undefined;
 }
 
 /** A word to complete, with its description. */
@@ -20,14 +23,20 @@ export interface OptionWord extends Word {
   readonly takes: readonly string[] | 'anything' | 'nothing';
 }
 
-/** All commands of the program, each with its sub-commands and options. */
+/** All commands of the program that its help shows, each with its sub-commands and options. */
 export function listWords(command: Command, path: readonly string[] = []): readonly Words[] {
+  const commands = command.createHelp().visibleCommands(command);
+  const arguments_ = command.registeredArguments.map((argument) =>
+    toCompletedArgument(command.name(), argument.name()),
+  );
   const own: Words = {
     path: path.join(' '),
-    commands: command.commands.map((each) => ({ text: each.name(), description: each.description() })),
+    commands: commands.map((each) => ({ text: each.name(), description: each.description() })),
     options: command.options.filter(({ hidden }) => !hidden).map(toWord),
+    ids: arguments_.find((kind) => kind !== undefined),
   };
-  return [own, ...command.commands.flatMap((each) => listWords(each, [...path, each.name()]))];
+  const below = commands.filter((each) => command.commands.includes(each));
+  return [own, ...below.flatMap((each) => listWords(each, [...path, each.name()]))];
 }
 
 function toWord({ long, short, description, argChoices, required, optional }: Option): OptionWord {

@@ -43,12 +43,17 @@ export function toLeadScript(agents: number): object {
       ],
       [
         {
-          say: `All ${tasks.length} reports are in. ferry can be released once the retries are settled: the code waits longer at first than the documentation says. I will report when the fixer and the reviewer are done.`,
+          say: `All ${tasks.length} reports are in. ferry can be released once the first retry waits as long as the documentation says: the fixer has an edit for it that waits for you.`,
           every_ms: 50,
         },
       ],
       // A later report wakes the lead again: the last entry is repeated each time.
-      [{ say: 'One more report:\n\n{{last_user}}', every_ms: 40 }],
+      [
+        {
+          say: '{{find:^((?:Fixed|Understood|I looked again).+)}}\n\nEverything else that was found is in the reports above, with the agent that found it.',
+          every_ms: 40,
+        },
+      ],
     ],
   };
 }

@@ -4,6 +4,7 @@ import {
   type FilesRewound,
   type FleetEvent,
   formatUsageCost,
+  hasExamplePrice,
   nowDoing,
   type SessionFault,
   type SessionSlots,
@@ -119,7 +120,8 @@ export class LineLog {
       this.#runs.set(key, run.state);
       const took = run.durationMs === null ? '' : ` after ${formatSpan(run.durationMs)}`;
       const why = run.error === null ? '' : `: ${cleanLine(run.error)}`;
-      const cost = formatUsageCost(run.totals.usage, glyphs.unknown);
+      const example = run.slots.some(({ model }) => hasExamplePrice(model ?? '')) ? 'e.g. ' : '';
+      const cost = `${example}${formatUsageCost(run.totals.usage, glyphs.unknown)}`;
       return [
         `${clock(run.endedAt)}  run ${key} ${run.state === 'ok' ? 'is done' : `has ${toWord(run.state)}`}${took}, ${cost}${why}`,
       ];

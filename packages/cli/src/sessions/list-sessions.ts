@@ -1,4 +1,5 @@
 import {
+  hasExamplePrice,
   type FleetSession,
   type FleetSessionList,
   type FleetSessionSort,
@@ -79,7 +80,7 @@ async function* readPages(api: ServerApi, options: SessionsOptions): AsyncGenera
 const PAGE_ITEMS = 200;
 
 function toCells(
-  { short_id: id, state, agent, last_activity_at: at, cost_usd: cost, name }: FleetSession,
+  { short_id: id, state, agent, last_activity_at: at, cost_usd: cost, model, name }: FleetSession,
   nowMs: number,
 ) {
   // An unknown price is not the same as zero.
@@ -88,7 +89,7 @@ function toCells(
     sessionStates[state].label,
     agent.name,
     formatAge(nowMs - Date.parse(at)),
-    cost === null ? '' : formatCost(cost),
+    cost === null ? '' : `${hasExamplePrice(model) ? 'e.g. ' : ''}${formatCost(cost)}`,
     name,
   ];
 }

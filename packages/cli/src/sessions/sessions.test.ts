@@ -52,6 +52,29 @@ describe('fleetloom sessions and threads', () => {
     expect((JSON.parse(json.stdout) as Session).id).toBe(second.sessionId);
   });
 
+  it('[Y432] shells complete ids: what the server has, at most 100, and nothing without a server', async () => {
+    const { sessionId } = await server.begin('Complete $(touch owned) `me`\tplease');
+    const short = toShortId(sessionId);
+    const { code, stdout, stderr } = await fleet('__ids', 'session', short.slice(0, 8));
+    expect([code, stderr]).toEqual([0, '']);
+    const line = stdout.split('\n').find((each) => each.startsWith(short))!;
+    expect(line.split('\t')).toEqual([
+      short,
+      expect.stringMatching(/^(running|done): Complete \$\(touch owned\) `me` please$/),
+    ]);
+    const agents = await server.get<{ data: { id: string }[] }>('/v1/agents');
+    const scope = { type: 'agent', agent_id: agents.data[0]!.id };
+    const match = { type: 'command', pattern: 'npm test*' };
+    const rule = await server.post<{ id: string }>('/v1/fleet/approval_rules', { scope, tool: 'bash', match });
+    expect((await fleet('__ids', 'rule', '')).stdout).toBe(`${rule.id}\tbash(command: npm test*)\n`);
+    expect((await fleet('__ids', 'rule', 'x')).stdout).toBe('');
+    await fleet('rules', 'remove', rule.id);
+    expect([limits.completionsMax, limits.completionMs]).toEqual([100, 2_000]);
+    const gone = { env: { FLEETLOOM_URL: 'http://127.0.0.1:9' } };
+    expect(await call(['__ids', 'session', '01'], gone)).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect((await fleet('--help')).stdout).not.toContain('__ids');
+  });
+
   it('[Y14] --status filters, and may be repeated', async () => {
     const slow = await server.begin(SLOW);
     const idsOf = async (...args: string[]) =>

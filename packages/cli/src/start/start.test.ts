@@ -131,7 +131,7 @@ describe.concurrent('fleetloom start', { timeout: 120_000 }, () => {
     expect((await startProgram(['open'], { FLEETLOOM_DATA: data }).ended) as number).toBe(6);
   });
 
-  it('[Y70] the first start begins a demo: real files, a fan-out, a retry, an approval that waits, a follow-up', async () => {
+  it('[Y70, Y431] the first start begins a demo: real files, a fan-out, a retry, an approval that waits, a follow-up', async () => {
     const data = join(root, 'first');
     hurry(data);
     const running = await start(['--data', data]);
@@ -155,7 +155,18 @@ describe.concurrent('fleetloom start', { timeout: 120_000 }, () => {
     await client.beta.sessions.events.send(waiting.id, {
       events: [{ type: 'user.tool_confirmation', tool_use_id: ask!.id, result: 'allow' }],
     });
-    await eventually(async () => /now waits 1 s, 2 s, 4 s/.test(await textsOf(client, waiting.id)));
+    // Then it asks to run the tests; what they printed is its report, and the result of the lead.
+    const findTestRun = async () =>
+      (await collect(client.beta.sessions.events.list(waiting.id))).find(
+        (event) => event.type === 'agent.tool_use' && event.name === 'bash',
+      );
+    await eventually(async () => (await findTestRun()) !== undefined);
+    await client.beta.sessions.events.send(waiting.id, {
+      events: [{ type: 'user.tool_confirmation', tool_use_id: (await findTestRun())!.id, result: 'allow' }],
+    });
+    await eventually(async () =>
+      /Fixed(?: and|, not) tested: the first retry now/.test(await textsOf(client, waiting.id)),
+    );
     expect(readFileSync(join(workspace, 'src', 'retry.js'), 'utf8')).toContain('2 ** (attempts - 1);');
     const said = await textsOf(client, waiting.id);
     expect(said).toContain('I looked again.');

@@ -1,4 +1,5 @@
 import {
+  hasExamplePrice,
   type FleetSession,
   type FleetSessionList,
   type FleetSessionState,
@@ -163,7 +164,8 @@ function toRow(
   at: { readonly number: number; readonly width: number; readonly isSelected: boolean; readonly nowMs: number },
 ): Row {
   const state = stateOfSession(session, at.nowMs);
-  const cost = session.cost_usd === null ? '' : formatCost(session.cost_usd);
+  const example = hasExamplePrice(session.model) ? 'e.g. ' : '';
+  const cost = session.cost_usd === null ? '' : `${example}${formatCost(session.cost_usd)}`;
   return {
     left: [
       span(at.isSelected ? '> ' : '  ', 'brand'),

@@ -40,6 +40,7 @@ import {
   type Delegation,
   describeRewind,
   describeSettings,
+  hasExamplePrice,
   type Done,
   encodeFleetEvent,
   type FileWritten,
@@ -349,6 +350,7 @@ expectTypeOf(describeRewind).parameters.toEqualTypeOf<[FilesRewound]>();
 expectTypeOf(describeRewind).returns.toBeString();
 expectTypeOf(describeSettings).parameters.toEqualTypeOf<[LoadedSettings]>();
 expectTypeOf(describeSettings).returns.toBeString();
+expectTypeOf(hasExamplePrice).toEqualTypeOf<(model: string) => boolean>();
 expectTypeOf(planOf).returns.toEqualTypeOf<string | null>();
 expectTypeOf(planOf).toBeCallableWith({ kind: 'plan', input: { plan: 'x' } });
 

@@ -11,6 +11,7 @@ export type {
 export { byAttention, CalmOrder } from './model/attention.ts';
 export { describeRewind } from './model/describe-rewind.ts';
 export { describeSettings } from './model/describe-settings.ts';
+export { hasExamplePrice } from './model/example-price.ts';
 export { describeSilence, describeStall, type SilenceContext } from './model/describe-silence.ts';
 export {
   type SessionFacts,

@@ -6,7 +6,7 @@ import type { RuleMatch } from '@fleetloom/protocol/fleet';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { WorkBudget } from '../base/bounded-pattern.ts';
-import type { Json } from '../base/json/json.ts';
+import type { Json, JsonObject } from '../base/json/json.ts';
 import { findRuleProblem } from './check-rule.ts';
 import { ruleLimits } from './limits.ts';
 import { type AskedCall, matchesRule, toShownTool } from './match-rule.ts';
@@ -306,4 +306,55 @@ it('[H184] property: a command that matches `npm test*` is split by bash into th
   const shown = execFileSync('bash', ['-c', script], { cwd: root, encoding: 'utf8' }).trim().split('\n');
   const expected = commands.map((command) => command.split(' ').filter((word) => word !== ''));
   expect(shown).toEqual(expected.map((words) => `${words.length}:${words.join(' ')}`));
+});
+
+// How the engines name their tools and write their inputs.
+const shells: readonly (readonly [string, (command: string) => JsonObject])[] = [
+  ['bash', (command) => ({ command })],
+  ['Bash', (command) => ({ command, description: 'x', timeout: 5 })],
+  ['exec_command', (command) => ({ command, cwd: root })],
+];
+const editors: readonly (readonly [string, (path: string) => JsonObject])[] = [
+  ['write', (path) => ({ file_path: path, content: 'x' })],
+  ['Edit', (path) => ({ file_path: path, old_string: 'a', new_string: 'b' })],
+  ['MultiEdit', (path) => ({ file_path: path, edits: [] })],
+  ['NotebookEdit', (path) => ({ notebook_path: path, new_source: 'x' })],
+  ['edit', (path) => ({ filePath: path, oldString: 'a', newString: 'b' })],
+];
+
+it('[Z521] property: with the tools of every engine a hostile command or path never matches, also with a further field, and a program names files by their whole paths', async () => {
+  const further = fc.constantFrom<JsonObject>(
+    { dangerouslyDisableSandbox: true },
+    { run_in_background: true },
+    { file_path: '/etc/passwd', filePath: 'x', notebook_path: 'y' },
+    { path: '../x' },
+    { sandbox_permissions: 'all' },
+  );
+  await fc.assert(
+    fc.asyncProperty(hostile, fc.constantFrom(...shells), further, async (text, [tool, toInput], more) => {
+      const rule = toRule(tool, { type: 'command', pattern: 'npm test*' });
+      const isAllowed = await isMatch(rule, toCall(tool, toInput(text)));
+      expect(isAllowed).toBe(await runs('npm test*', text));
+      if (isAllowed) expect(text).toMatch(/^ *npm +test[A-Za-z0-9_./:=@%+, -]*$/);
+      expect(await isMatch(rule, toCall(tool, { ...toInput(text), ...more }))).toBe(false);
+    }),
+    { numRuns: 1_000 },
+  );
+  await fc.assert(
+    fc.asyncProperty(hostile, fc.constantFrom(...editors), further, async (text, [tool, toInput], more) => {
+      const rule = toRule(tool, { type: 'path', pattern: 'src/*' });
+      if (await isMatch(rule, toCall(tool, toInput(text))))
+        expect(posix.dirname(join(root, posix.normalize(text)))).toBe(join(root, 'src'));
+      expect(await isMatch(rule, toCall(tool, { ...toInput(text), ...more }))).toBe(false);
+      // A program may be in another directory than its workspace.
+      const ofProgram = toCall(tool, toInput(text), {
+        toInside: async (path) => {
+          const inside = await resolveInside(root, path, { isAbsoluteOnly: true });
+          return inside === null ? [] : [inside];
+        },
+      });
+      if (await isMatch(rule, ofProgram)) expect(text.startsWith(`${root}/src/`)).toBe(true);
+    }),
+    { numRuns: 1_000 },
+  );
 });

@@ -20,6 +20,7 @@ interface AgentPageProps {
 /** One agent: its definition, a form to start a session, editing and archiving. */
 export function AgentPage({ agent, agents, onChanged }: AgentPageProps) {
   const [isEditing, setEditing] = useState(false);
+  const [isAsking, setAsking] = useState(false);
   if (isEditing) {
     return (
       <AgentForm
@@ -56,8 +57,9 @@ export function AgentPage({ agent, agents, onChanged }: AgentPageProps) {
           <button type="button" onClick={() => setEditing(true)}>
             Edit …
           </button>
-          <button type="button" className="danger" onClick={() => void archive()}>
-            Archive
+          {isAsking && <span>No new session can use it. Sessions that exist keep it.</span>}
+          <button type="button" className="danger" onClick={() => (isAsking ? void archive() : setAsking(true))}>
+            {isAsking ? 'Archive it for good' : 'Archive …'}
           </button>
         </span>
       </header>

@@ -1,4 +1,4 @@
-import type { FleetCosts } from '@fleetloom/protocol/fleet';
+import { type FleetCosts, hasExamplePrice } from '@fleetloom/protocol/fleet';
 import { formatCost, formatCount, formatDay, formatNumber, plural } from '../model/format.ts';
 import { api } from '../stores/connection/api.ts';
 import { serverNow } from '../stores/connection/clock.ts';
@@ -55,6 +55,7 @@ export function CostsView({ search }: { search: string }) {
 function Sums({ costs, days }: { costs: FleetCosts; days: number }) {
   const { groups, unlisted_count: unlisted } = costs;
   const total = sumAll(groups);
+  const example = sumAll(groups.filter(({ model }) => hasExamplePrice(model)));
   if (total.sessions === 0)
     return (
       <section className="nothing" aria-label="Costs">
@@ -75,6 +76,8 @@ function Sums({ costs, days }: { costs: FleetCosts; days: number }) {
       <p className="quiet">
         List prices in US dollars; what you pay may differ. A session counts on the day it was created, under the agent
         and model of its coordinator, with all its threads.
+        {example.sessions > 0 &&
+          ` ${formatCost(example.cost)} of it is an example price: the scripted models of the demo cost nothing.`}
         {total.unpriced > 0 &&
           ` The cost of ${plural(total.unpriced, 'session')} is not known, because a model has no known price, and is not included.`}
         {unlisted > 0 && ` ${plural(unlisted, 'older session')} not added yet: the server is still reading them.`}

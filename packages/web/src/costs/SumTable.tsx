@@ -1,3 +1,4 @@
+import { hasExamplePrice } from '@fleetloom/protocol/fleet';
 import { cleanLine } from '@fleetloom/protocol/text';
 import { formatCost, formatCount, formatNumber, plural } from '../model/format.ts';
 import type { CostSum } from './sum-costs.ts';
@@ -29,6 +30,7 @@ export function SumTable({ name, sums, linkOf }: SumTableProps) {
             <tr key={sum.name} style={{ backgroundSize: `${(100 * sum.cost) / most}% 100%` }}>
               <td>
                 <a href={linkOf(sum.name)}>{cleanLine(sum.name)}</a>
+                {hasExamplePrice(sum.name) && <span className="quiet"> example price</span>}
               </td>
               <td>{formatNumber(sum.sessions)}</td>
               <td>{formatCount(sum.tokens)}</td>

@@ -56,11 +56,12 @@ export const FleetRow = memo(function FleetRow(props: FleetRowProps) {
             {fold === 'open' ? '▾' : '▸'}
           </button>
         )}
-        <a href={props.href} tabIndex={-1} title={props.agent}>
+        <a href={props.href} tabIndex={-1} title={props.task === '' ? props.agent : `${props.agent}: ${props.task}`}>
           <span className="agent-name">{props.agent}</span>
           {props.ordinal > 0 && <span className="ordinal">{props.ordinal}</span>}
         </a>
       </div>
+      <Cell column="task" text={props.task} title={props.task} />
       <Cell column="model" text={props.model} title={props.model} />
       <Cell column="doing" text={props.doing} title={props.doing} />
       <Cell column="in" text={props.inState} />

@@ -1,8 +1,10 @@
 import { useCallback, useLayoutEffect, useRef, useState } from 'react';
 import { useHealth } from '../stores/health.ts';
+import { useSignal } from '../stores/signal.ts';
 import { fleet, ui } from '../stores/stores.ts';
 import { CalmOrder } from '@fleetloom/protocol/fleet';
 import { toActiveSessions } from './active-sessions.ts';
+import { columnChoice } from './column-choice.ts';
 import { toEmptyColumns } from './empty-columns.ts';
 import { FleetRow } from './FleetRow.tsx';
 import { LaneAxis } from './LaneAxis.tsx';
@@ -16,6 +18,7 @@ import { type TableRow, toTableRows } from './table-rows.ts';
 const columns: readonly { readonly name: string; readonly label: string; readonly title?: string }[] = [
   { name: 'state', label: 'State' },
   { name: 'agent', label: 'Agent' },
+  { name: 'task', label: 'Task', title: 'What the thread was asked last' },
   { name: 'model', label: 'Model' },
   { name: 'doing', label: 'Now doing' },
   { name: 'in', label: 'In', title: 'Time in this state' },
@@ -58,7 +61,9 @@ export function FleetTable() {
       ? known
       : toActiveSessions({ sessions: known, ui, now, order: sessionOrder.current, isHeld });
   const rows = toTableRows({ sessions, ui, now, order: order.current, isHeld });
-  const empty = toEmptyColumns(rows.flatMap((line) => (line.type === 'thread' ? [line.row] : [])));
+  useSignal(columnChoice.changed);
+  const unused = toEmptyColumns(rows.flatMap((line) => (line.type === 'thread' ? [line.row] : [])));
+  const empty = [...new Set([...unused, ...columnChoice.hidden])];
   const first = Math.max(0, Math.floor(frame.top / rowHeight) - OVERSCAN);
   const visible = rows.slice(first, Math.ceil((frame.top + frame.height) / rowHeight) + OVERSCAN);
   useHealth(visible.flatMap(stalledSession));

@@ -2,8 +2,8 @@ import { formatUsageCost, sessionStates, tokensOf } from '@fleetloom/protocol/fl
 import type { ShownSession } from '../stores/fleet-store.ts';
 import { fleet, ui } from '../stores/stores.ts';
 import { formatClock, formatCount, plural } from '../model/format.ts';
+import { toFleetState } from '../model/fleet-state.ts';
 import { nameOfSession } from '../model/name-of-session.ts';
-import { toFleetState } from './active-sessions.ts';
 import type { RowPosition } from './FleetRow.tsx';
 
 /** The row above a session's threads: title, state, totals, and actions on the whole session. */

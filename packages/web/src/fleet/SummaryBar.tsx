@@ -7,6 +7,7 @@ import { summarizeDay } from '../model/day-summary.ts';
 import { formatCost, formatCount, formatDuration } from '../model/format.ts';
 import { type Group } from '../model/summary.ts';
 import type { StateId } from '@fleetloom/protocol/fleet';
+import { ColumnMenu } from './ColumnMenu.tsx';
 import { RequestFigures } from './RequestFigures.tsx';
 
 const groups: readonly {
@@ -22,6 +23,9 @@ const groups: readonly {
   { group: 'done', state: 'done', glyph: '✓', word: 'done' },
 ];
 
+/** As on the Costs page. */
+const EXAMPLE = 'Scripted models cost nothing. Those of the demo have an example price.';
+
 const windows = [
   { ms: 60_000, name: '1m' },
   { ms: 300_000, name: '5m' },
@@ -36,7 +40,8 @@ export const SummaryBar = memo(function SummaryBar() {
   useSignal(fleet.replay.changed);
   const summary = fleet.summary();
   const isKnown = fleet.isListed || fleet.replay.isOn;
-  const { counts, costUsd, hasUnknownCost, tokens, tokensPerSecond, burnPerMinute, budgetUsd } = summary;
+  const { counts, costUsd, hasUnknownCost, hasExampleCost, tokens, tokensPerSecond, burnPerMinute, budgetUsd } =
+    summary;
   const { waitedMs } = summarizeDay(fleet.shown(), fleet.now());
   const bottleneck = waitedMs < 1_000 ? undefined : `You were the bottleneck for ${formatDuration(waitedMs)} today`;
   return (
@@ -55,13 +60,13 @@ export const SummaryBar = memo(function SummaryBar() {
             <i data-ink={state} aria-hidden="true">
               {glyph}
             </i>
-            <b>{isKnown ? counts[group] : '…'}</b> {word}
+            <b>{isKnown ? counts[group] : '…'}</b> {group === 'needs' && counts[group] === 1 ? 'needs you' : word}
           </button>
         ))}
       </div>
       <dl className="figures">
         <div>
-          <dt>cost</dt>
+          <dt title={hasExampleCost ? EXAMPLE : undefined}>{hasExampleCost ? 'example cost' : 'cost'}</dt>
           <dd>
             {formatCost(costUsd)}
             {hasUnknownCost && '+'}
@@ -77,6 +82,7 @@ export const SummaryBar = memo(function SummaryBar() {
             )}
           </dd>
         </div>
+        <RequestFigures summary={summary} />
         <div>
           <dt>burn</dt>
           <dd>{formatCost(burnPerMinute)}/min</dd>
@@ -85,7 +91,6 @@ export const SummaryBar = memo(function SummaryBar() {
           <dt>rate</dt>
           <dd>{formatCount(tokensPerSecond)} tok/s</dd>
         </div>
-        <RequestFigures summary={summary} />
         <div>
           <dt>tokens</dt>
           <dd>{formatCount(tokens)}</dd>
@@ -106,6 +111,7 @@ export const SummaryBar = memo(function SummaryBar() {
         value={ui.query}
         onChange={(event) => ui.set({ query: event.target.value })}
       />
+      <ColumnMenu />
       <div className="choice" role="group" aria-label="Order">
         {(['tree', 'attention'] as const).map((sort) => (
           <button key={sort} type="button" aria-pressed={ui.sort === sort} onClick={() => ui.set({ sort })}>

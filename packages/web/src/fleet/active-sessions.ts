@@ -1,4 +1,5 @@
 import { type CalmOrder, type FleetSessionState, sessionStates } from '@fleetloom/protocol/fleet';
+import { toFleetState } from '../model/fleet-state.ts';
 import type { ShownSession } from '../stores/fleet-store.ts';
 import type { UiStore } from '../stores/ui-store.ts';
 import { tableLimits } from './limits.ts';
@@ -27,18 +28,6 @@ export function toActiveSessions({ sessions, ui, now, order, isHeld }: ActiveInp
   return order
     .order([...byId.keys()], now, isHeld, tableLimits.reorderMs)
     .flatMap((sessionId) => byId.get(sessionId) ?? []);
-}
-
-/** The state of a session from the states of its threads, in the words of the list of sessions. */
-export function toFleetState({ session, slots, rows }: Omit<ShownSession, 'isLoading'>): FleetSessionState {
-  const has = (state: string) => rows.some((row) => row.state === state);
-  if (has('needs')) return 'needs_you';
-  const run = slots.runs.at(-1);
-  // Before the log is loaded, the record has the state.
-  const isRunning = run === undefined ? session.record?.status === 'running' : run.state === 'running';
-  if (isRunning) return has('stalled') ? 'stalled' : 'running';
-  if (run === undefined && session.firstAt === null) return session.record?.status === 'terminated' ? 'done' : 'idle';
-  return rows.some(({ state, level }) => state === 'error' && level === 0) ? 'failed' : 'done';
 }
 
 function isOpen(state: FleetSessionState): boolean {

@@ -4,6 +4,7 @@ import type { ShownRow } from '../model/summary.ts';
 /** The columns that have no value in any row: they are hidden, and the others get their space. */
 export function toEmptyColumns(rows: readonly ShownRow[]): readonly string[] {
   const columns: Readonly<Record<string, (row: ShownRow) => boolean>> = {
+    task: ({ slot, level }) => level > 0 && (slot.task ?? '') !== '',
     model: ({ slot }) => (slot.model ?? '') !== '',
     context: ({ slot }) => slot.context !== null,
     tokens: ({ usage }) => tokensOf(usage) > 0,

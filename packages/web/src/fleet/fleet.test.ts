@@ -3,6 +3,7 @@ import { sampleLog } from '../model/sample-log.suite.ts';
 import { SessionModel } from '../model/session-model.ts';
 import { toShownRows } from '../model/summary.ts';
 import { toActiveSessions } from './active-sessions.ts';
+import { parseHidden } from './column-choice.ts';
 import { toEmptyColumns } from './empty-columns.ts';
 import { laneText } from './lane-text.ts';
 import { pieceAt, tokensOfPiece } from './lane-piece.ts';
@@ -225,9 +226,14 @@ describe('what the fleet shows', () => {
     expect(ids({ windowMs: 'all', windowEnd: undefined }, end + 1e9)).toEqual(['sesn_open', 'sesn_done']);
   });
 
+  it('[Z527] only known columns are read from the stored choice', () => {
+    expect(parseHidden(null)).toEqual([]);
+    expect(parseHidden('task toString <script> age state')).toEqual(['task', 'age']);
+  });
+
   it('[Z251] columns without a value in any row are empty', () => {
     const { rows } = openSample();
-    expect(toEmptyColumns([])).toEqual(['model', 'context', 'tokens', 'cost', 'below', 'errors']);
+    expect(toEmptyColumns([])).toEqual(['task', 'model', 'context', 'tokens', 'cost', 'below', 'errors']);
     expect(toEmptyColumns(rows)).not.toContain('tokens');
   });
 });

@@ -1,4 +1,10 @@
-import { type FleetSession, type FleetSessionState, sessionStates, stateOfSession } from '@fleetloom/protocol/fleet';
+import {
+  type FleetSession,
+  type FleetSessionState,
+  hasExamplePrice,
+  sessionStates,
+  stateOfSession,
+} from '@fleetloom/protocol/fleet';
 import { cleanLine } from '@fleetloom/protocol/text';
 import { formatCost, formatCount, formatDuration } from './format.ts';
 
@@ -55,7 +61,7 @@ function createCells(row: FleetSession, now: number): SessionCells {
     added: changes?.lines_added ?? -1,
     removed: changes?.lines_removed ?? -1,
     files: changes?.files_count ?? 0,
-    cost: row.cost_usd === null ? '?' : formatCost(row.cost_usd),
+    cost: row.cost_usd === null ? '?' : `${hasExamplePrice(row.model) ? 'e.g. ' : ''}${formatCost(row.cost_usd)}`,
     tokens: formatCount(row.tokens),
     started: formatStart(startedAt, now),
     startedTitle: fullTime.format(startedAt),

@@ -1,4 +1,5 @@
 import {
+  hasExamplePrice,
   type SessionHealth,
   type StateId,
   states,
@@ -39,6 +40,8 @@ export interface Summary {
   readonly counts: Readonly<Record<Group, number>>;
   readonly costUsd: number;
   readonly hasUnknownCost: boolean;
+  /** Whether a part of the cost is only an example. */
+  readonly hasExampleCost: boolean;
   readonly tokens: number;
   readonly tokensPerSecond: number;
   /** US dollars of the last minute. */
@@ -82,13 +85,21 @@ export interface SummaryInput {
 /** The figures of these sessions. */
 export function summarize(sessions: readonly SummaryInput[], now: number): Summary {
   const counts: Record<Group, number> = { running: 0, needs: 0, stalled: 0, failed: 0, done: 0 };
-  const sum = { costUsd: 0, hasUnknownCost: false, tokens: 0, burnPerMinute: 0, budgetUsd: null as number | null };
+  const sum = {
+    costUsd: 0,
+    hasUnknownCost: false,
+    hasExampleCost: false,
+    tokens: 0,
+    burnPerMinute: 0,
+    budgetUsd: null as number | null,
+  };
   let [chars, refusalsPerMinute, retriesPerMinute, requests, queued] = [0, 0, 0, 0, 0];
   const isRecent = (at: number) => at > now - MINUTE_MS && at <= now;
   for (const { session, slots, rows } of sessions) {
     const { usage } = slots.totals;
     sum.costUsd += usage.costUsd;
     sum.hasUnknownCost ||= usage.requestsWithoutCost > 0;
+    sum.hasExampleCost ||= hasExamplePrice(session.record?.agent.model.id ?? '');
     sum.tokens += tokensOf(usage);
     sum.burnPerMinute += session.spentSince(now - MINUTE_MS, now);
     const budget = session.record?.budget;

@@ -1,4 +1,4 @@
-import { describeSettings, type LoadedSettings, states } from '@fleetloom/protocol/fleet';
+import { describeSettings, hasExamplePrice, type LoadedSettings, states } from '@fleetloom/protocol/fleet';
 import { canContinue, continueSession, interruptRow, writeTo } from '../stores/actions.ts';
 import { Glyph } from '../ui/Glyph.tsx';
 import { fleet, ui } from '../stores/stores.ts';
@@ -25,7 +25,8 @@ export function ThreadHead({ row, isCutOff }: { row: ShownRow; isCutOff: boolean
         <Glyph glyph={cells.glyph} /> {cells.word} <span className="quiet">{cells.inState}</span>
       </span>
       <span className="quiet thread-facts">
-        {cells.model} · {cells.tokens} tokens · {cells.cost}
+        {cells.model} · {cells.tokens} tokens · {hasExamplePrice(row.slot.model ?? '') && 'e.g. '}
+        {cells.cost}
         {cells.costBelow !== '' && ` (Σ ${cells.costBelow})`}
         {cells.context >= 0 && ` · context ${cells.context} %`}
         {loaded !== null && <span title={toSettingsLines(loaded)}> · {cleanLine(describeSettings(loaded))}</span>}

@@ -7,7 +7,9 @@ import { Beside } from './compare/Beside.tsx';
 import { Inspector } from './inspector/Inspector.tsx';
 import { Scrubber } from './replay/Scrubber.tsx';
 import { NoThread } from './NoThread.tsx';
+import { PendingCall } from './PendingCall.tsx';
 import { SessionBar } from './SessionBar.tsx';
+import { SessionBrief } from './SessionBrief.tsx';
 import { ThreadHead } from './ThreadHead.tsx';
 import { ThreadTree } from './ThreadTree.tsx';
 import { Transcript } from './transcript/Transcript.tsx';
@@ -54,8 +56,10 @@ export function ThreadView({ route }: { route: Route }) {
       <ThreadTree shown={current} selectedKey={row.key} />
       <section className="thread-centre" aria-label={`Thread of ${row.agent}`} hidden={isSplit && route.isCompared}>
         <div>
+          <SessionBrief shown={current} row={row} blocks={events?.blocks ?? []} />
           <ThreadHead row={row} isCutOff={events?.isCutOff === true} />
           <SessionBar shown={current} row={row} route={route} />
+          {!isChanges && <PendingCall shown={current} row={row} />}
         </div>
         {isChanges ? (
           <ChangesTab shown={current} />

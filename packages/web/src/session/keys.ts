@@ -16,6 +16,7 @@ export const sessionKeys: KeyMap = {
   d: () => withThread(toggleChanges),
   u: () => changesPage.set({ isSideBySide: !changesPage.isSideBySide }),
   a: () => document.querySelector<HTMLButtonElement>('.changes-toolbar .primary')?.click(),
+  Enter: () => document.querySelector<HTMLButtonElement>('.block[data-selected=true] .fold-line')?.click(),
   i: () => threadPage.toggleInspector(),
   s: () => withThread(writeTo),
   x: () => withThread((row) => interruptRow(row, false)),

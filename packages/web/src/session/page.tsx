@@ -20,6 +20,7 @@ export const sessionPage: Page = {
   keys: sessionKeys,
   help: [
     ['j  k', 'next, previous block or changed file'],
+    ['Enter', 'expand or fold the selected block'],
     ['d', 'changed files, or the transcript'],
     ['u', 'diff: unified or side by side'],
     ['a', 'apply the changes'],

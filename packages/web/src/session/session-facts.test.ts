@@ -13,7 +13,7 @@ import { toolNames } from './transcript/tool-names.ts';
 import { exitCodeOf } from './transcript/blocks.ts';
 
 it('[Z309] a command shows its exit code: 0 for success, otherwise the code that the shell reports at the end', () => {
-  const result = (text: string, isError: boolean) => ({ text, isError, ms: 1 });
+  const result = (text: string, isError: boolean) => ({ text, isError, ms: 1, images: [] });
   expect(exitCodeOf({ tool: 'bash', result: result('Exit code 9 is what I print', false) })).toBe(0);
   expect(exitCodeOf({ tool: 'bash', result: result('no such file\n\nExit code 127', true) })).toBe(127);
   expect(exitCodeOf({ tool: 'bash', result: result('Exit code 1', true) })).toBe(1);

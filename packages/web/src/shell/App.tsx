@@ -19,6 +19,7 @@ import { BulkDialog } from '../sessions/BulkDialog.tsx';
 import { NewSessionDialog } from '../sessions/NewSessionDialog.tsx';
 import { RenameDialog } from '../sessions/RenameDialog.tsx';
 import { SaveViewDialog } from '../sessions/SaveViewDialog.tsx';
+import { DemoLine } from './DemoLine.tsx';
 import { TopBar } from './TopBar.tsx';
 
 /** The whole window: top bar, the page of the address, and the dialog that is open. */
@@ -36,6 +37,7 @@ export function App() {
       <main id="main" tabIndex={-1}>
         {page.render(route)}
       </main>
+      <DemoLine />
       {notice !== undefined && (
         <div className="notice" role="status" data-problem={notice.isProblem}>
           {notice.text}

@@ -59,6 +59,7 @@ it('[Z243] the palette has at most 100 entries, sessions first, and an entry for
     ({
       ...cells,
       id: `sesn_${number}`,
+      model: 'm',
       name: `Session ${number}`,
       repository: null,
       branch: null,

@@ -17,6 +17,8 @@ export interface RowCells {
   readonly word: string;
   readonly agent: string;
   readonly ordinal: number;
+  /** What the thread was asked last. */
+  readonly task: string;
   readonly model: string;
   readonly doing: string;
   readonly inState: string;
@@ -38,6 +40,7 @@ export function toRowCells(row: ShownRow, now: number, isLive: boolean): RowCell
     word: row.word,
     agent: cleanLine(row.agent),
     ordinal: row.ordinal,
+    task: cleanLine(cutText(slot.task ?? '', GIST_CHARS)),
     model: cleanLine(slot.model ?? '').replace(/^(?:claude-(?!code)|scripted\/)/, ''),
     doing: cleanLine(doingOf(row, now, isLive)),
     inState: slot.since === null ? '' : formatAge(now - slot.since),

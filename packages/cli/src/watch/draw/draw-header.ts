@@ -1,6 +1,6 @@
-import { formatUsageCost } from '@fleetloom/protocol/fleet';
-import { formatCost, plural } from '@fleetloom/protocol/text';
-import { signOf } from '../../fleet/draw-threads.ts';
+import { formatUsageCost, hasExamplePrice } from '@fleetloom/protocol/fleet';
+import { cleanLine, formatCost, plural } from '@fleetloom/protocol/text';
+import { signOf, toColumn } from '../../fleet/draw-threads.ts';
 import type { SlotState } from '../../fleet/slot-state.ts';
 import { type Row, type Span, span } from '../../terminal/row.ts';
 import { textWidth } from '../../terminal/text-width.ts';
@@ -31,12 +31,20 @@ function drawFacts(
   const { glyphs } = drawing;
   const { length } = model.threads();
   const dot = span(brevity >= 2 ? ' ' : ` ${glyphs.dot} `, 'dim');
-  const id = brevity === 0 ? model.sessionId : `${glyphs.ellipsis}${model.sessionId.slice(-6)}`;
+  const name = nameOf(model, glyphs.ellipsis, brevity);
   const need =
-    pendingCalls.length === 0 ? [] : [dot, span(`${glyphs.needsYou} ${pendingCalls.length} need you`, 'attention')];
+    pendingCalls.length === 0
+      ? []
+      : [
+          dot,
+          span(
+            `${glyphs.needsYou} ${pendingCalls.length} ${pendingCalls.length === 1 ? 'needs' : 'need'} you`,
+            'attention',
+          ),
+        ];
   return [
     span(brevity >= 4 ? ' ' : ' fleetloom', 'brand'),
-    ...(brevity >= 3 ? [] : [dot, span(id, 'dim')]),
+    ...(brevity >= 3 ? [] : [dot, span(name, 'dim')]),
     // First, because it is the most important.
     ...(brevity >= 2 ? [] : need),
     dot,
@@ -46,6 +54,16 @@ function drawFacts(
     ...drawMoney(model, drawing, brevity),
   ];
 }
+
+/** The name of the session; until it is known, there is only the id. */
+function nameOf({ facts, sessionId }: WatchModel, ellipsis: string, brevity: number): string {
+  if (facts.name === null) return brevity === 0 ? sessionId : `${ellipsis}${sessionId.slice(-6)}`;
+  const name = cleanLine(facts.name);
+  return toColumn(name, Math.min(textWidth(name), brevity === 0 ? NAME_COLUMNS : NARROW_NAME_COLUMNS), ellipsis);
+}
+
+const NAME_COLUMNS = 48;
+const NARROW_NAME_COLUMNS = 16;
 
 /** One count per state, most urgent state first. */
 function drawCounts(model: WatchModel, pendingCalls: readonly PendingCall[], drawing: WatchDrawing): Span[] {
@@ -80,9 +98,11 @@ function drawMoney({ scene, facts }: WatchModel, { glyphs, nowMs }: WatchDrawing
   const { usage } = scene.slots.totals;
   const rate = scene.burn.lastMinute(nowMs);
   const { budgetUsd } = facts;
+  const models = scene.slots.runs.flatMap(({ slots }) => slots.map(({ model }) => model ?? ''));
+  const example = models.some(hasExamplePrice) ? 'e.g. ' : '';
   const isNear = budgetUsd !== null && usage.costUsd >= 0.8 * budgetUsd;
   return [
-    span(formatUsageCost(usage, `$${glyphs.unknown}`), isNear ? 'attention' : 'plain'),
+    span(`${example}${formatUsageCost(usage, `$${glyphs.unknown}`)}`, isNear ? 'attention' : 'plain'),
     ...(rate > 0 && brevity < 2 ? [span(` (+${formatCost(rate).slice(1)}/min)`, 'dim')] : []),
     ...(budgetUsd === null ? [] : [span(` of $${Number(budgetUsd.toFixed(2))}`, isNear ? 'attention' : 'dim')]),
   ];

@@ -95,7 +95,8 @@ function drawThreadRow(
 function nameOf(model: WatchModel, row: ThreadRow, { glyphs }: WatchDrawing): string {
   const rails = model.order === 'tree' ? toRails(row.branches, glyphs) : '';
   const folded = model.isFolded(row) ? ` ${glyphs.folded}${row.rowsBelow}` : '';
-  return `${rails}${cleanLine(row.agent)}${folded}`;
+  const ordinal = row.ordinal > 0 ? ` ${row.ordinal}` : '';
+  return `${rails}${cleanLine(row.agent)}${ordinal}${folded}`;
 }
 
 /** The state as a word, then its details. */

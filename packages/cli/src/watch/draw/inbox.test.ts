@@ -29,7 +29,7 @@ function fleet(): FleetEvents {
 
 function open(events = fleet()) {
   const model = modelOf(events);
-  model.facts = { budgetUsd: null, customTools: new Map([['C', new Set(['ask_human'])]]) };
+  model.facts = { name: null, budgetUsd: null, customTools: new Map([['C', new Set(['ask_human'])]]) };
   press(model, 'i', events.nowMs);
   return { model, events, screen: () => draw(model, events.nowMs).join('\n') };
 }

@@ -34,7 +34,7 @@ describe('the terminal view', () => {
     model.facts = { ...model.facts, budgetUsd: 20 };
     model.lagMs = 40;
     expect(draw(model, events.nowMs, 120)[0]).toMatch(
-      /^ fleetloom · sesn_0123456789abcdef · ! 1 need you · 3 threads !1 …1 ⧗1 · \$0\.75 \(\+0\.75\/min\) of \$20 +seq 8 ● 40ms$/,
+      /^ fleetloom · sesn_0123456789abcdef · ! 1 needs you · 3 threads !1 …1 ⧗1 · \$0\.75 \(\+0\.75\/min\) of \$20 +seq 8 ● 40ms$/,
     );
     expect(draw(model, events.nowMs, 80)[0]).toMatch(
       /^ fleetloom …abcdef 3 thr !1 …1 ⧗1 \$0\.75 of \$20 +seq 8 ● 40ms$/,
@@ -43,6 +43,27 @@ describe('the terminal view', () => {
     // A minute later it is what the last minute has cost, and what is unknown is not nothing.
     expect(draw(model, events.nowMs + 45_000, 120)[0]).toContain('(+0.50/min)');
     expect(draw(modelOf(fleet().usage(1, 5)), 0)[0]).toContain('$–');
+  });
+
+  it('[Y430] the cost of a demo is shown as an example', () => {
+    const events = fleet().usage(0, 10, 0.25);
+    expect(draw(modelOf(events), events.nowMs, 120)[0]).toContain(' · $0.25');
+    events.on(0, { type: 'agent_start', model: 'scripted/demo-lead-8', iteration: 1 });
+    expect(draw(modelOf(events), events.nowMs, 120)[0]).toContain(' · e.g. $0.25');
+  });
+
+  it('[Y433] the first line names the session once its name is known, and threads of one name have numbers', () => {
+    const events = fleet().usage(0, 10, 0.25);
+    const model = modelOf(events);
+    model.facts = {
+      ...model.facts,
+      name: 'Review the retries\u001b[2J of ferry, all of them, before the release of 0.4.0',
+    };
+    expect(draw(model, events.nowMs, 140)[0]).toMatch(
+      /^ fleetloom · Review the retries.* of ferry, .*… · ! 1 needs you/,
+    );
+    expect(draw(model, events.nowMs, 140)[0]).not.toContain('sesn_');
+    expect(draw(model, events.nowMs, 80)[0]).toMatch(/^ fleetloom Review the r/);
   });
 
   it('[Y32] columns are aligned with their titles, whatever their content', async () => {

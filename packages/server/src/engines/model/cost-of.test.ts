@@ -74,3 +74,9 @@ describe('the others', () => {
     expect(costOf('claude-sonnet-5', { ...noUsage, outputTokens: million }, 'fast')).toBeNull();
   });
 });
+
+it('[Y430] models of the demo have an example price, and other scripted models cost nothing', () => {
+  const usage = { ...noUsage, inputTokens: million, outputTokens: million };
+  expect(costOf('scripted/demo-lead-25', usage)).toBeCloseTo(18, 9);
+  expect([costOf('scripted/echo', usage), costOf('scripted/', usage)]).toEqual([0, 0]);
+});

@@ -1,15 +1,17 @@
+import { hasExamplePrice } from '@fleetloom/protocol/fleet';
 import type { ModelChoice, Usage } from './engine.ts';
 import { toModelName } from './catalog/model-name.ts';
-import { type Price, prices } from './catalog/prices.ts';
+import { examplePrice, type Price, prices } from './catalog/prices.ts';
 
 /**
  * What an answer cost, in US dollars; `null` where the price is not known, which is different from 0. Scripted models are
- * free of charge: 0.
+ * free of charge: 0; those of the demo have an example price.
  *
  * @example
  * costOf('claude-haiku-4-5', { ...noUsage, outputTokens: 1_000_000 }); // 5
  */
 export function costOf(modelId: string, usage: Usage, speed: ModelChoice['speed'] = 'standard'): number | null {
+  if (hasExamplePrice(modelId)) return sumOf(examplePrice, usage) / 1_000_000;
   if (modelId.startsWith('scripted/')) return 0;
   const name = toModelName(modelId);
   const price = Object.hasOwn(prices, name) ? prices[name] : undefined;

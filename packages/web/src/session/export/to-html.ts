@@ -49,7 +49,7 @@ export function toHtml({ title, sessionId, threads, render }: HtmlExport): strin
 function toPart(block: Block, render: (text: string) => string): string {
   switch (block.type) {
     case 'request':
-      return `<hr><p class="q">request ${block.number + 1} · ${formatClock(block.at)}${block.ms === null ? '' : ` · ${formatSpan(block.ms)}`}</p>`;
+      return `<hr><p class="q">request ${block.shownNumber}${block.attempt > 1 ? ` · attempt ${block.attempt}` : ''} · ${formatClock(block.at)}${block.ms === null ? '' : ` · ${formatSpan(block.ms)}`}</p>`;
     case 'said':
       return `<blockquote><b>${escape(block.by)}</b><pre>${escape(block.text)}</pre></blockquote>`;
     case 'text':

@@ -69,7 +69,7 @@ function textOf(block: Block): string {
     case 'call':
       return `${block.tool} ${JSON.stringify(block.input)} ${block.result?.text ?? ''}`;
     case 'request':
-      return block.isError ? `request ${block.number + 1} failed` : '';
+      return block.isError ? `request ${block.shownNumber} failed` : '';
     case 'thinking':
       return '';
   }

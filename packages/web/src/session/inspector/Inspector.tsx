@@ -126,7 +126,7 @@ function Changes({ block }: { block: Block }) {
 /** Tokens per model request and their sum. */
 function Usage({ row, blocks }: { row: ShownRow; blocks: readonly Block[] }) {
   const requests = blocks.flatMap((block) =>
-    block.type === 'request' && block.tokens !== null ? [{ ...block.tokens, number: block.number }] : [],
+    block.type === 'request' && block.tokens !== null ? [{ ...block.tokens, number: block.shownNumber }] : [],
   );
   const sum = (field: 'input' | 'output' | 'cacheRead' | 'cacheCreate') =>
     requests.reduce((total, one) => total + one[field], 0);
@@ -143,9 +143,9 @@ function Usage({ row, blocks }: { row: ShownRow; blocks: readonly Block[] }) {
           </tr>
         </thead>
         <tbody>
-          {requests.map((one) => (
-            <tr key={one.number}>
-              <td>{one.number + 1}</td>
+          {requests.map((one, index) => (
+            <tr key={index}>
+              <td>{one.number}</td>
               <td>{formatNumber(one.input)}</td>
               <td>{formatNumber(one.cacheRead)}</td>
               <td>{formatNumber(one.cacheCreate)}</td>

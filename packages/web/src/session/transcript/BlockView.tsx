@@ -39,7 +39,10 @@ function Body({ block, row }: Pick<BlockProps, 'block' | 'row'>) {
     case 'request':
       return (
         <>
-          <span className="request-number">request {block.number + 1}</span>
+          <span className="request-number">
+            request {block.shownNumber}
+            {block.attempt > 1 && ` · attempt ${block.attempt}`}
+          </span>
           <span>{formatClock(block.at)}</span>
           {block.ms !== null && <span>{formatSpan(block.ms)}</span>}
           {block.tokens !== null && (
@@ -60,6 +63,7 @@ function Body({ block, row }: Pick<BlockProps, 'block' | 'row'>) {
           <div>
             <b className="by">{block.by}</b>
             <LongText text={block.text} className="said" />
+            <Images urls={block.images} />
           </div>
         </>
       );
@@ -145,6 +149,7 @@ function Call({ block }: { block: Extract<Block, CallBlock> }) {
             {result !== null && (
               <LongText text={result.text === '' ? '(empty)' : result.text} className={result.isError ? 'wrong' : ''} />
             )}
+            <Images urls={result?.images ?? []} />
           </>
         )}
         {!isOpen && result?.isError === true && (
@@ -153,4 +158,8 @@ function Call({ block }: { block: Extract<Block, CallBlock> }) {
       </div>
     </>
   );
+}
+
+function Images({ urls }: { urls: readonly string[] }) {
+  return urls.map((url, index) => <img key={index} className="shown-image" src={url} alt={`Image ${index + 1}`} />);
 }

@@ -82,3 +82,44 @@ it('[Z355] an answer that comes after the result of its call changes neither the
   expect(called).toMatchObject({ result: { text: 'interrupted', isError: true } });
   expect([asked!.events.length, called!.events.length]).toEqual([3, 3]);
 });
+
+it('[Z524] images of messages and results are shown if they are base64 of a known format; others are named and not loaded', () => {
+  const base64 = (media_type: string, data = 'iVBORw0KGgo=') => ({
+    type: 'image',
+    source: { type: 'base64', media_type, data },
+  });
+  const [said, call] = toBlocks([
+    event({
+      type: 'user.message',
+      content: [
+        ...text('look'),
+        base64('image/png'),
+        base64('image/svg+xml'),
+        base64('image/png', 'x" onerror="'),
+        { type: 'image', source: { type: 'url', url: 'https://tracker.example/a.png' } },
+        { type: 'image', source: { type: 'file', file_id: 'file_1' } },
+      ],
+    }),
+    event({ id: 'c1', type: 'agent.tool_use', name: 'read', input: {}, evaluated_permission: 'allow' }),
+    event({ type: 'agent.tool_result', tool_use_id: 'c1', content: [base64('image/webp')] }),
+  ]);
+  expect(said).toMatchObject({
+    images: ['data:image/png;base64,iVBORw0KGgo='],
+    text: 'look\n[image]\n[image: image/svg+xml]\n[image: image/png]\n[image: https://tracker.example/a.png]\n[image: file file_1]',
+  });
+  expect(call).toMatchObject({ result: { images: ['data:image/webp;base64,iVBORw0KGgo='] } });
+});
+
+it('[Z525] the attempts of a model request have one number, and what waited for the user is in the past once the thread went on', () => {
+  const request = (id: string) => event({ id, type: 'span.model_request_start' });
+  const end = (id: string, is_error: boolean) =>
+    event({ type: 'span.model_request_end', model_request_start_id: id, is_error, model_usage: usage });
+  const waits = () => event({ type: 'session.status_idle', stop_reason: { type: 'requires_action', event_ids: [] } });
+  const before = [request('r1'), end('r1', true), request('r2'), end('r2', true), request('r3'), end('r3', false)];
+  const blocks = toBlocks([...before, waits(), waits(), request('r4'), waits()]);
+  expect(
+    blocks.map((block) =>
+      block.type === 'request' ? [block.shownNumber, block.attempt, block.number] : block.type === 'note' && block.text,
+    ),
+  ).toEqual([[1, 1, 0], [1, 2, 1], [1, 3, 2], 'waited for you', [2, 1, 3], 'waiting for you']);
+});

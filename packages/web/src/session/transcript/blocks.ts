@@ -1,15 +1,20 @@
 import type { MessageBlock, RedactedBlock, ResultBlock, SessionEvent } from '@fleetloom/protocol/managed-agents';
+import { imagesOf, describeContent } from './images.ts';
 
 /** A unit of a transcript: a request, a text, a call with its result, a message. */
 export type Block = { readonly id: string; readonly at: number; readonly events: readonly SessionEvent[] } & (
   | {
       readonly type: 'request';
+      /** Of all attempts, from 0 on, as in the stream. */
       readonly number: number;
       readonly ms: number | null;
       readonly tokens: RequestTokens | null;
       readonly isError: boolean;
+      /** As people read it, from 1 on: the attempts of a request that failed have one number. */
+      readonly shownNumber: number;
+      readonly attempt: number;
     }
-  | { readonly type: 'said'; readonly by: string; readonly text: string }
+  | { readonly type: 'said'; readonly by: string; readonly text: string; readonly images: readonly string[] }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking'; readonly request: number }
   | CallBlock
@@ -30,7 +35,15 @@ export interface CallBlock {
   readonly input: unknown;
   readonly asked: boolean;
   readonly verdict: { readonly result: 'allow' | 'deny'; readonly message: string } | null;
-  readonly result: { readonly text: string; readonly isError: boolean; readonly ms: number } | null;
+  readonly result: CallResult | null;
+}
+
+/** What a call returned. `images`: as `data:` URLs. */
+export interface CallResult {
+  readonly text: string;
+  readonly isError: boolean;
+  readonly ms: number;
+  readonly images: readonly string[];
 }
 
 /** Token usage of one model request. */
@@ -55,6 +68,9 @@ export function toBlocks(events: readonly SessionEvent[]): readonly Block[] {
   /** Index of the block of a call or request. */
   const indexes = new Map<string, number>();
   let requests = -1;
+  let shown = 0;
+  /** Attempts of the model request that failed last, until one succeeds. */
+  let failed = 0;
   for (const event of events) {
     if ('session_thread_id' in event && event.type !== 'session.thread_created') continue;
     const base = { id: event.id, at: Date.parse(event.processed_at ?? ''), events: [event] };
@@ -71,10 +87,21 @@ export function toBlocks(events: readonly SessionEvent[]): readonly Block[] {
     switch (event.type) {
       case 'span.model_request_start':
         requests += 1;
+        if (failed === 0) shown += 1;
         indexes.set(event.id, blocks.length);
-        blocks.push({ ...base, type: 'request', number: requests, ms: null, tokens: null, isError: false });
+        blocks.push({
+          ...base,
+          type: 'request',
+          number: requests,
+          shownNumber: shown,
+          ms: null,
+          tokens: null,
+          isError: false,
+          attempt: failed + 1,
+        });
         break;
       case 'span.model_request_end':
+        failed = event.is_error ? failed + 1 : 0;
         change(event.model_request_start_id, 'request', (block) => ({
           ...block,
           events: [...block.events, event],
@@ -89,10 +116,10 @@ export function toBlocks(events: readonly SessionEvent[]): readonly Block[] {
         }));
         break;
       case 'user.message':
-        blocks.push({ ...base, type: 'said', by: 'you', text: textOf(event.content) });
+        blocks.push({ ...base, type: 'said', by: 'you', ...contentOf(event.content) });
         break;
       case 'system.message':
-        blocks.push({ ...base, type: 'said', by: 'system', text: textOf(event.content) });
+        blocks.push({ ...base, type: 'said', by: 'system', ...contentOf(event.content) });
         break;
       case 'agent.message':
         blocks.push({ ...base, type: 'text', text: textOf(event.content) });
@@ -125,7 +152,7 @@ export function toBlocks(events: readonly SessionEvent[]): readonly Block[] {
         change(callOf(event), 'call', (block) => ({
           ...block,
           events: [...block.events, event],
-          result: block.result ?? { text: textOf(event.content ?? []), isError, ms: base.at - block.at },
+          result: block.result ?? { ...contentOf(event.content ?? []), isError, ms: base.at - block.at },
         }));
         break;
       }
@@ -155,7 +182,13 @@ export function toBlocks(events: readonly SessionEvent[]): readonly Block[] {
       }
     }
   }
-  return blocks;
+  // A thread that did anything afterwards no longer waits for the user.
+  return blocks.flatMap((block, index) => {
+    const next = blocks[index + 1];
+    if (block.type !== 'note' || block.tone !== 'needs' || next === undefined) return [block];
+    if (next.type === 'note' && next.tone === 'needs') return [];
+    return [{ ...block, tone: 'quiet', text: 'waited for you' }];
+  });
 }
 
 function callOf(
@@ -194,12 +227,12 @@ function toNote(
   }
 }
 
-function textOf(content: readonly (MessageBlock | ResultBlock | RedactedBlock)[]): string {
-  return content
-    .map((block) => {
-      if (block.type === 'text') return block.text;
-      if (block.type === 'search_result') return block.content.map(({ text }) => text).join('\n');
-      return `[${block.type}]`;
-    })
-    .join('\n');
+function contentOf(content: Content): { readonly text: string; readonly images: readonly string[] } {
+  return { text: textOf(content), images: imagesOf(content) };
 }
+
+function textOf(content: Content): string {
+  return content.map(describeContent).join('\n');
+}
+
+type Content = readonly (MessageBlock | ResultBlock | RedactedBlock)[];

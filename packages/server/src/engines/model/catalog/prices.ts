@@ -40,6 +40,9 @@ export const prices: Readonly<Record<string, Price>> = {
   'claude-haiku-4-5': price(1, 5),
 };
 
+/** What the scripted models of the demo would cost as a model of the middle class. */
+export const examplePrice: Price = price(3, 15);
+
 /** Writing to the cache costs 1.25 and 2 times the input for all of them, reading from it a tenth for most. */
 function price(input: number, output: number, cacheRead = input / 10): Price {
   return { input, output, cacheRead, cacheWrite5m: input * 1.25, cacheWrite1h: input * 2 };
