@@ -48,7 +48,7 @@ export class KnownKeys {
   /** How many keys count against each limit. */
   countByScope(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
-    for (const key of this.all) {
+    for (const key of this.byName.values()) {
       const scope = limitScopeOf(key);
       counts.set(scope, (counts.get(scope) ?? 0) + 1);
     }

@@ -21,6 +21,6 @@ it('[ID9] controls are marked with the scope that they need, and hidden for a lo
   }
   expect([...marked.keys()].sort()).toEqual(['admin', 'approve', 'manage', 'run']);
   for (const scope of marked.keys()) {
-    expect(styles).toContain(`[data-missing~='${scope}'] [data-needs='${scope}']`);
+    expect(styles).toContain(`[data-missing~="${scope}"] [data-needs="${scope}"]`);
   }
 });

@@ -314,6 +314,7 @@ describe('the cookie', () => {
       id: key.id,
       workspaceId: 'wrkspc_mine',
       name: 'mine',
+      login: { id: expect.any(String) },
     });
     clock.advance(httpLimits.webSessionMs - 1);
     expect(await sessions.find(token)).toBeDefined();

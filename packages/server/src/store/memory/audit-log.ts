@@ -1,14 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { JsonObject } from '../../base/json/json.ts';
-import {
-  type AuditEntry,
-  type AuditLog,
-  CHAIN_START,
-  type ChainEnd,
-  type NewAuditEntry,
-  toEntryHash,
-  toEntryText,
-} from '../audit.ts';
+import { type AuditLog, CHAIN_START, type NewAuditEntry, toEntryHash, toEntryText } from '../audit.ts';
 import type { Undo } from '../table.ts';
 import type { MemoryChain, State } from './state.ts';
 
