@@ -94,7 +94,9 @@ it('[P121] a quiet run raises no alert, and each fault raises its alerts', { tim
   const model = await agentOf('claude-a', []);
   await start(model, here);
   await Promise.all(Array.from({ length: 8 }, () => begin([failing])));
-  // The endpoint has asked for a pause by then.
+  // The endpoint has asked for a pause by then, and the next request waits.
+  const limited = /fleetloom_model_requests_total\{outcome="rate_limited"\} [1-9]/;
+  await expect.poll(() => prometheus.read(first.url), { timeout: 30_000 }).toMatch(limited);
   await start(model, here);
   await Promise.all([
     raised('FleetloomModelRetries', 'FleetloomModelRequestsWait', 'FleetloomWebhookBehind'),
