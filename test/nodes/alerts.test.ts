@@ -24,8 +24,15 @@ const SCALE = 60;
 const SCRAPE_MS = 250;
 const SCRAPE_TIMEOUT_MS = 1_000;
 const QUIET_MS = 6_000;
-/** The only threshold that is a time of minutes. */
-const rules = readAlertRules((name, expr) => (name === 'FleetloomWebhookBehind' ? expr.replace('> 300', '> 4') : expr));
+const QUIET_ATTEMPTS_MAX = 5;
+/** So late is a timer only on a machine that is much too busy. */
+const STILL_MS = 150;
+/** A threshold that is a time of minutes, and a range that has to be longer than a node is down on a busy machine. */
+const changes: Readonly<Record<string, readonly [string, string]>> = {
+  FleetloomWebhookBehind: ['> 300', '> 4'],
+  FleetloomNodeRestarted: ['[15m]', '[120m]'],
+};
+const rules = readAlertRules((name, expr) => expr.replace(...(changes[name] ?? ['', ''])));
 
 const catalog: Readonly<Record<string, MetricDescription | undefined>> = metricCatalog;
 
@@ -74,9 +81,10 @@ it('[P120] the metrics of a node are those of the catalog, with its types and la
 it('[P121] a quiet run raises no alert, and each fault raises its alerts', { timeout: 300_000 }, async () => {
   const [first, second] = cluster.nodes as [Node, Node];
   const [here, there] = [first, second].map(({ url }) => new Caller(url, cluster.key)) as [Caller, Caller];
-  // As long as the longest range of a rule but that of restarts, with ordinary work.
-  for (const until = performance.now() + QUIET_MS; performance.now() < until; await pause(200)) {
-    await begin([[{ say: 'Hello there', chunks: 5, every_ms: 20 }]]);
+  for (let attempt = 1; !(await isQuiet()) && attempt < QUIET_ATTEMPTS_MAX; attempt++) {
+    // The ranges of the rules reach back into this attempt.
+    await pause(QUIET_MS);
+    prometheus.alerts.fired.clear();
   }
   expect([...prometheus.alerts.fired]).toEqual([]);
 
@@ -86,7 +94,9 @@ it('[P121] a quiet run raises no alert, and each fault raises its alerts', { tim
   const model = await agentOf('claude-a', []);
   await start(model, here);
   await Promise.all(Array.from({ length: 8 }, () => begin([failing])));
-  // The endpoint has asked for a pause by then.
+  // The endpoint has asked for a pause by then, and the next request waits.
+  const limited = /fleetloom_model_requests_total\{outcome="rate_limited"\} [1-9]/;
+  await expect.poll(() => prometheus.read(first.url), { timeout: 30_000 }).toMatch(limited);
   await start(model, here);
   await Promise.all([
     raised('FleetloomModelRetries', 'FleetloomModelRequestsWait', 'FleetloomWebhookBehind'),
@@ -143,6 +153,21 @@ it('[P121] a quiet run raises no alert, and each fault raises its alerts', { tim
   expect([...prometheus.alerts.fired].toSorted()).toEqual(rules.map(({ name }) => name).toSorted());
 });
 
+/**
+ * Ordinary work, as long as the longest range of a rule but that of restarts. False if the machine itself stood still, as this
+ * process did, too: then alerts say nothing about the nodes.
+ */
+async function isQuiet(): Promise<boolean> {
+  let latest = 0;
+  for (const until = performance.now() + QUIET_MS; performance.now() < until; ) {
+    await begin([[{ say: 'Hello there', chunks: 5, every_ms: 20 }]]);
+    const since = performance.now();
+    await pause(200);
+    latest = Math.max(latest, performance.now() - since - 200);
+  }
+  return latest < STILL_MS || prometheus.alerts.fired.size === 0;
+}
+
 /** A server whose disk takes no more, and clients that write to it. */
 async function fillDisk(): Promise<void> {
   const { url, key } = await startWithFileLimit(8_000);
@@ -157,7 +182,7 @@ async function fillDisk(): Promise<void> {
 /** Waits until these alerts have been raised by what happened since the quiet run. */
 async function raised(...names: readonly string[]): Promise<void> {
   const missing = () => names.filter((name) => !prometheus.alerts.fired.has(name));
-  await expect.poll(missing, { timeout: 40_000, interval: 100 }).toEqual([]);
+  await expect.poll(missing, { timeout: 60_000, interval: 100 }).toEqual([]);
 }
 
 async function agentOf(model: string, turns: readonly (readonly Step[])[], tools: readonly object[] = []) {
