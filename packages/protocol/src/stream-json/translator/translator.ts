@@ -200,7 +200,12 @@ export class Translator implements LineSink {
     const kind = kindOf(message);
     if (!KNOWN_KINDS.test(kind)) sink.count(kind);
     const caller = threads.registry.ownerOf(callOf(message));
-    const thread = identifier(message.parent_tool_use_id) ? threads.route(message) : (caller ?? threads.main);
+    const parentCall = identifier(message.parent_tool_use_id);
+    // The progress of a long call names the call itself as its parent, which is not an agent.
+    const isOwn =
+      kind === 'tool_progress' && !threads.registry.byCall.has(parentCall) && !record(message.subagent_retry);
+    const owner = isOwn ? threads.registry.ownerOf(parentCall) : caller;
+    const thread = parentCall && !isOwn ? threads.route(message) : (owner ?? threads.main);
     sink.raw(thread, kind, message);
   }
 }
