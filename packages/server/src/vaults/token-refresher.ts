@@ -69,6 +69,8 @@ export function createTokenRefresher(options: TokenRefresherOptions): TokenRefre
       if (auth.type !== 'mcp_oauth' || auth.refresh === null) return { type: 'no_refresh_token' };
       if (refresh.isRefused) return { type: 'refused', response: null };
       const now = await store.now();
+      // The caller has read the expiry before another node renewed the token, and the token after it.
+      if (why === 'expiring' && !isExpiring(auth, now)) return { type: 'succeeded', accessToken: stale };
       if (why !== 'asked' && isTooEarly(refresh, why, now)) return { type: 'waiting' };
       if (now < refresh.claimedUntil) {
         await pause(vaultLimits.refreshPollMs);
@@ -140,6 +142,10 @@ export function createTokenRefresher(options: TokenRefresherOptions): TokenRefre
     };
     return await box.toPut(path, renewed, known?.revision ?? 0);
   }
+}
+
+function isExpiring({ expires_at: expires }: McpOAuthAuth, now: number): boolean {
+  return expires !== undefined && Date.parse(expires) - now <= vaultLimits.refreshEarlyMs;
 }
 
 function isTooEarly({ notBefore, lastAt }: RefreshState, why: RefreshReason, now: number): boolean {
