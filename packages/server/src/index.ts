@@ -98,6 +98,6 @@ export { toFleetKey } from './keys/to-fleet-key.ts';
 export type { DatabaseTls } from './store/postgres/database-tls.ts';
 export type { TlsFiles } from './http/server/tls.ts';
 export type { KeepAudit } from './composition/audit/open-audit.ts';
-export { openKeys, type OpenKeysOptions } from './composition/open-keys.ts';
+export { openKeys, type OpenKeysOptions } from './composition/credentials/open-keys.ts';
 export { type FleetloomServer, type ServerOptions, startServer } from './server.ts';
 export { checkToolPrograms, type ToolPrograms } from './tools/registry/tool-programs.ts';

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import type { FleetAuditEntry } from '@fleetloom/protocol/fleet';
-import { openKeys } from './composition/open-keys.ts';
+import { openKeys } from './composition/credentials/open-keys.ts';
 import { pruneAudit } from './composition/audit/open-audit.ts';
 import { systemClock } from './base/clock.ts';
 import { createTestKey, send, signInAs } from './server.scopes.suite.ts';

@@ -14,7 +14,7 @@ import { sendTo, withHttpServer } from './http/server/http-server.suite.ts';
 import type { RequestLogEntry } from './base/request-log.ts';
 import { defineRoute } from './http/routing/route.ts';
 import { outcomeOf } from './http/routes/records.suite.ts';
-import { openKeys } from './composition/open-keys.ts';
+import { openKeys } from './composition/credentials/open-keys.ts';
 import { type FleetloomServer, startOn, startServer } from './server.ts';
 import { connect, type TestServer, toScript, withServer } from './server.suite.ts';
 import { createMemoryStore } from './store/memory/memory-store.ts';

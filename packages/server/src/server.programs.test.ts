@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { writeShellProgram } from './engines/program/claude-code/process/shell-program.suite.ts';
 import { createScriptedModel } from './engines/model/scripted/index.ts';
-import { openKeys } from './composition/open-keys.ts';
+import { openKeys } from './composition/credentials/open-keys.ts';
 import { type ClaudeCodeChoice, openPrograms } from './composition/open-programs.ts';
 import { startServer } from './server.ts';
 import { begin, choose, exported, MODEL, run, WORKSPACE } from './server.programs.suite.ts';

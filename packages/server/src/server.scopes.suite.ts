@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { openKeys } from './composition/open-keys.ts';
+import { openKeys } from './composition/credentials/open-keys.ts';
 import type { NewApiKey } from './keys/key-store.ts';
 import type { FleetloomServer } from './server.ts';
 import type { TestServer } from './server.suite.ts';

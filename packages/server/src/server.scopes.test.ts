@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { openKeys } from './composition/open-keys.ts';
+import { openKeys } from './composition/credentials/open-keys.ts';
 import { ROUTE_SCOPES } from './http/routing/route-scopes.ts';
 import { ROLES, SCOPES, type Scope } from './keys/scopes.ts';
 import { createTestKey, send, signInAs } from './server.scopes.suite.ts';

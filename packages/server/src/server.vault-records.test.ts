@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import { expect, it, vi } from 'vitest';
 import { testDatabase } from '../../../test/support/postgres.ts';
-import { openKeys } from './composition/open-keys.ts';
+import { openKeys } from './composition/credentials/open-keys.ts';
 import { startOn } from './server.ts';
 import { connect, withServer } from './server.suite.ts';
 import { openPostgresStore } from './store/postgres/postgres-store.ts';

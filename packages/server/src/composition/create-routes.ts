@@ -58,7 +58,7 @@ import type { Webhooks } from '../webhooks/webhooks.ts';
 import { createMachineFinder } from './find-machine.ts';
 import { modelFacts, type OpenedModels } from './open-models.ts';
 import type { OpenedPrograms } from './open-programs.ts';
-import { createVaultCheck, type OpenedVaults } from './open-vaults.ts';
+import { createVaultCheck, type OpenedVaults } from './credentials/open-vaults.ts';
 import type { ServerStorage } from './server-storage.ts';
 
 /** The parts of a server that its routes call. */

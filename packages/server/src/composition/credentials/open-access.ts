@@ -1,16 +1,16 @@
-import type { Clock } from '../base/clock.ts';
-import { systemSchedule } from '../base/schedule.ts';
-import type { Access } from '../http/auth/authenticate.ts';
-import { createDashboard, type Dashboard } from '../http/dashboard/dashboard.ts';
-import { anyOf, DEFAULT_WORKSPACE } from '../keys/credential.ts';
-import { type KeyStore, openKeyStore } from '../keys/key-store.ts';
-import { keyLimits } from '../keys/limits.ts';
-import { createSessionTokens, type SessionTokens } from '../keys/session-tokens.ts';
-import { createTokenIssuers } from '../keys/token-issuers.ts';
-import type { Store } from '../store/store.ts';
-import { repeat } from './repeat.ts';
-import type { ServerOptions } from './server-options.ts';
-import type { ServerStorage } from './server-storage.ts';
+import type { Clock } from '../../base/clock.ts';
+import { systemSchedule } from '../../base/schedule.ts';
+import type { Access } from '../../http/auth/authenticate.ts';
+import { createDashboard, type Dashboard } from '../../http/dashboard/dashboard.ts';
+import { anyOf, DEFAULT_WORKSPACE } from '../../keys/credential.ts';
+import { type KeyStore, openKeyStore } from '../../keys/key-store.ts';
+import { keyLimits } from '../../keys/limits.ts';
+import { createSessionTokens, type SessionTokens } from '../../keys/session-tokens.ts';
+import { createTokenIssuers } from '../../keys/token-issuers.ts';
+import type { Store } from '../../store/store.ts';
+import { repeat } from '../repeat.ts';
+import type { ServerOptions } from '../server-options.ts';
+import type { ServerStorage } from '../server-storage.ts';
 
 /** The keys and tokens of a server, and the dashboard with its logins. */
 export interface OpenedAccess {

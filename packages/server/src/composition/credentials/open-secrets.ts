@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { checkKeyUse, countKeyUse, type SealedKind } from '../keys/sealed-rows.ts';
-import { checkSecret } from '../keys/sealed-secret.ts';
-import { type MasterKeys, openMasterKeys } from '../keys/master-key.ts';
-import type { Store } from '../store/store.ts';
-import { vaultSecrets } from '../vaults/sealed-kinds.ts';
-import { listSealedTokens, REPOSITORY_TOKENS } from '../workspaces/clone/repository-tokens.ts';
-import type { ServerOptions } from './server-options.ts';
+import { checkKeyUse, countKeyUse, type SealedKind } from '../../keys/sealed-rows.ts';
+import { checkSecret } from '../../keys/sealed-secret.ts';
+import { type MasterKeys, openMasterKeys } from '../../keys/master-key.ts';
+import type { Store } from '../../store/store.ts';
+import { vaultSecrets } from '../../vaults/sealed-kinds.ts';
+import { listSealedTokens, REPOSITORY_TOKENS } from '../../workspaces/clone/repository-tokens.ts';
+import type { ServerOptions } from '../server-options.ts';
 
 /** Every kind of document that has secrets of users. */
 export const sealedKinds: readonly SealedKind[] = [

@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { createKeyDocuments } from '../keys/key-storage.ts';
-import { type KeyStore, openKeyStore } from '../keys/key-store.ts';
-import type { DatabaseTls } from '../store/postgres/database-tls.ts';
-import type { Auditor, NewAuditEntry } from '../store/audit.ts';
-import { writeToOutbox } from './audit/audit-outbox.ts';
-import { openDatabase } from './open-database.ts';
+import { createKeyDocuments } from '../../keys/key-storage.ts';
+import { type KeyStore, openKeyStore } from '../../keys/key-store.ts';
+import type { DatabaseTls } from '../../store/postgres/database-tls.ts';
+import type { Auditor, NewAuditEntry } from '../../store/audit.ts';
+import { writeToOutbox } from '../audit/audit-outbox.ts';
+import { openDatabase } from '../open-database.ts';
 
 /** Where the keys are stored. */
 export interface OpenKeysOptions {
