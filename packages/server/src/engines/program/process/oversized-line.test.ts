@@ -14,8 +14,9 @@ it('[U402] a line with more values or levels than the limit is passed over', () 
     true,
   ]);
   const list = (values: number) => `[${'0,'.repeat(values - 2)}0]`;
-  expect([isOver(list(programLimits.programLineValuesMax)), isOver(list(programLimits.programLineValuesMax + 2))]).toEqual(
-    [false, true],
-  );
+  expect([
+    isOver(list(programLimits.programLineValuesMax)),
+    isOver(list(programLimits.programLineValuesMax + 2)),
+  ]).toEqual([false, true]);
   expect(isOver(JSON.stringify({ text: nested(baseLimits.contentDepthMax + 1) }))).toBe(false);
 });

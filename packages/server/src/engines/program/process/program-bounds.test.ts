@@ -31,7 +31,8 @@ const works = (workId: string): ProgramEvent => ({
   description: 'x',
   until: null,
 });
-const times = <Value>(count: number, make: (index: number) => Value) => Array.from({ length: count }, (_, n) => make(n));
+const times = <Value>(count: number, make: (index: number) => Value) =>
+  Array.from({ length: count }, (_, n) => make(n));
 
 it('[U400] a program has a limit of calls, open calls, sub-agents and background work; one more is a reason to end it', () => {
   const {

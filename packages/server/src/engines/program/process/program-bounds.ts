@@ -94,18 +94,19 @@ export class ProgramBounds {
 }
 
 /** Limits that tests lower. */
-export type ProgramBoundsLimits = Pick<
-  typeof programLimits,
-  | 'programNameCharsMax'
-  | 'programAgentCallsMax'
-  | 'programOpenCallsMax'
-  | 'programOpenCallBytesMax'
-  | 'programCallsMax'
-  | 'programThreadsMax'
-  | 'programWorksMax'
-> extends infer Limits
-  ? { readonly [name in keyof Limits]: number }
-  : never;
+export type ProgramBoundsLimits =
+  Pick<
+    typeof programLimits,
+    | 'programNameCharsMax'
+    | 'programAgentCallsMax'
+    | 'programOpenCallsMax'
+    | 'programOpenCallBytesMax'
+    | 'programCallsMax'
+    | 'programThreadsMax'
+    | 'programWorksMax'
+  > extends infer Limits
+    ? { readonly [name in keyof Limits]: number }
+    : never;
 
 /** Fields by which agents, calls, blocks and work are found. */
 const NAMES = ['key', 'parentKey', 'callId', 'block', 'workId', 'agentName', 'conversation'] as const;

@@ -90,7 +90,12 @@ export class ProgramDeltas {
     if (startId === undefined || thread === undefined) return undefined;
     const stop = new AbortController();
     const writer = new DeltaWriter({ ...options, threadId: thread.id, turn: thread.turn, signal: stop.signal });
-    const request: OpenRequest = { startId, writer, stop, blocks: new RecentMap({ entriesMax: programLimits.programBlocksMax }) };
+    const request: OpenRequest = {
+      startId,
+      writer,
+      stop,
+      blocks: new RecentMap({ entriesMax: programLimits.programBlocksMax }),
+    };
     this.#requests.set(key, request);
     return request;
   }

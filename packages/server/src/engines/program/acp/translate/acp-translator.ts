@@ -156,9 +156,7 @@ export class AcpTranslator {
     const isOver = status === 'completed' || status === 'failed';
     if (!isOver && status !== 'in_progress') return [];
     const events = this.#announce(call);
-    return isOver
-      ? [...events, ...this.#result(call, status === 'failed', toResult(call.fields))]
-      : events;
+    return isOver ? [...events, ...this.#result(call, status === 'failed', toResult(call.fields))] : events;
   }
 
   /** Only a `tool_call`, or a permission request, begins a call: an update of one that has ended is late. */

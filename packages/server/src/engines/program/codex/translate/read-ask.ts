@@ -115,7 +115,13 @@ function toFound(
   input: ProgramAsk['input'],
 ): FoundAsk {
   const { permissions, questions } = params;
-  const ask: Ask = { id, params: { permissions, questions }, threadId: fold.threadId, turnId: fold.turnId ?? '', ...about };
+  const ask: Ask = {
+    id,
+    params: { permissions, questions },
+    threadId: fold.threadId,
+    turnId: fold.turnId ?? '',
+    ...about,
+  };
   const reason = text(params['reason']) ?? text(params['message']) ?? null;
   const shown = input ?? fold.inputOf(about.callId);
   return { ask, choice, event: { type: 'ask', callId: about.callId, kind: 'tool', reason, input: shown } };

@@ -35,7 +35,13 @@ function* parseItems(bytes: Buffer): Generator<void, unknown> {
   const items: unknown[] = [];
   const ends = itemEnds(bytes);
   let start = bytes.indexOf(OPEN_ARRAY) + 1;
-  if (bytes.subarray(0, Math.max(0, start - 1)).toString('utf8').trim() !== '') start = 0;
+  if (
+    bytes
+      .subarray(0, Math.max(0, start - 1))
+      .toString('utf8')
+      .trim() !== ''
+  )
+    start = 0;
   const { programLineBytesMax } = programLimits;
   if (start === 0) {
     if (bytes.length <= programLineBytesMax) return parse(bytes.toString('utf8'));

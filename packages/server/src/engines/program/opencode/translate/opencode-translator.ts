@@ -318,7 +318,20 @@ export class OpencodeTranslator {
     const callIdOf = (partId: string, callId: string) => this.#callIds.of(partId, callId);
     const toolOf = (name: string) => this.#policyOf(id).toolOf(name);
     return new Thread(
-      { key, messages: this.#messages, now, retriesMax, statusOf, onGiveUp, toolOf, callIdOf, onCall, onAsk, denialOf, onCallEnd },
+      {
+        key,
+        messages: this.#messages,
+        now,
+        retriesMax,
+        statusOf,
+        onGiveUp,
+        toolOf,
+        callIdOf,
+        onCall,
+        onAsk,
+        denialOf,
+        onCallEnd,
+      },
       announced,
     );
   }
