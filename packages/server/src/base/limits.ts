@@ -62,6 +62,8 @@ export const baseLimits = {
   webFetchUrlCharsMax: 2_000,
   /** How deep it is nested. Node reads JSON of any depth, and cannot write what it has read from a few thousand levels on. */
   contentDepthMax: 500,
+  /** The names that a program gives to agents, calls, blocks and requests. */
+  foreignNameCharsMax: 512,
   /** The beginning of a text where only a hint of it is wanted. */
   excerptCharsMax: 200,
   /** Attempts after the first one that failed, before the turn is given up. */

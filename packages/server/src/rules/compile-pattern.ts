@@ -1,4 +1,4 @@
-import { RecentMap } from '../base/recent-map.ts';
+import { RecentMap } from '../base/collections/recent-map.ts';
 import { type BoundedPattern, compileBounded } from '../base/bounded-pattern.ts';
 import { ruleLimits } from './limits.ts';
 

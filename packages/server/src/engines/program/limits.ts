@@ -1,3 +1,5 @@
+import { baseLimits } from '../../base/limits.ts';
+
 /** Numbers that bound program engines and their gateway. Each has a test at its edge. */
 export const programLimits = {
   /** Requests of one session under way at a time: more than agents that work at once, and each has one. */
@@ -24,7 +26,7 @@ export const programLimits = {
   programLineBytesMax: 8 * 1024 * 1024,
   programLineValuesMax: 100_000,
   /** Characters of the names that a program gives to agents, calls, blocks and requests. With a longer one it is ended. */
-  programNameCharsMax: 512,
+  programNameCharsMax: baseLimits.foreignNameCharsMax,
   /** Tool calls without a result: of one agent, and of all agents of a process, and the JSON bytes of their input. */
   programAgentCallsMax: 1_000,
   programOpenCallsMax: 5_000,
@@ -79,9 +81,6 @@ export const programLimits = {
   opencodeAnswerBytesMax: 64 * 1024 * 1024,
   /** JSON values of such an answer: those of a conversation of tens of thousands of messages. */
   opencodeAnswerValuesMax: 1_000_000,
-  /** Questions of one request for answers, and characters of each. */
-  opencodeQuestionsMax: 50,
-  opencodeQuestionCharsMax: 4_000,
   /** Messages whose state is kept, of all conversations, and permission requests of one. Of more, the newest. */
   opencodeMessagesMax: 50_000,
   opencodeRequestsMax: 1_000,
@@ -109,7 +108,7 @@ export const programLimits = {
   acpOutputCharsMax: 1024 * 1024,
   /** What all open calls of an ACP agent keep of their input and output together. What does not fit is left out. */
   acpKeptCharsMax: 16 * 1024 * 1024,
-  /** Permission requests of one call that wait, and reasons of denials that the model was not told. Further requests are denied. */
+  /** Permission requests of one call that wait, and reasons of denials that the model has not read. Further requests are denied. */
   acpWaitingMax: 100,
   /** Levels of nesting in the input and output of a call of an ACP agent. A deeper value is left out. */
   acpNestingMax: 64,

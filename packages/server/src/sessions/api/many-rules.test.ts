@@ -23,7 +23,12 @@ it('[R503] a hundred rules are compared with many calls while other work continu
   ]);
   expect(compilePath(toPattern(1))).toBe(compilePath(toPattern(1)));
   const call = {
-    ...{ sessionId: 'sesn_1', threadId: 'sthr_1', agentId: 'agent_1', agentName: 'a', tool: 'write', isForeign: false },
+    sessionId: 'sesn_1',
+    threadId: 'sthr_1',
+    agentId: 'agent_1',
+    agentName: 'a',
+    tool: 'write',
+    isForeign: false,
     input: { file_path: `z/${'aaaa/'.repeat(20)}x`, content: 'x' },
     toInside: async (path: string) => [path],
   };

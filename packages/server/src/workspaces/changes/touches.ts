@@ -1,4 +1,5 @@
 import type { FileTouch } from '@fleetloom/protocol/fleet';
+import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import type { Snapshots } from '../snapshots/snapshots.ts';
 import type { TreeFrame, WorkspaceFrame } from './history.ts';
 
@@ -19,6 +20,7 @@ export async function findTouches(
     const all = files.length === count ? files : await diffTrees(frame.sessionId, parent, tree);
     const touch = toTouch(frame);
     for (const { path } of all) {
+      await yieldToEventLoop();
       const known = touches.get(path);
       if (known === undefined) touches.set(path, [touch]);
       else known.push(touch);

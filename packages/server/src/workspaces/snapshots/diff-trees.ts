@@ -1,3 +1,4 @@
+import { inSlices, Stride } from '../../base/in-slices.ts';
 import { GitFailure } from '../git/git-failure.ts';
 import { snapshotLimits } from './objects/limits.ts';
 import { type BytePath, toBytePath, toPathText } from './objects/path-text.ts';
@@ -30,10 +31,9 @@ export async function diffTrees(
   { paths }: DiffOptions = {},
 ): Promise<FileChange[]> {
   if (from === to) return [];
-  const changes = parse(await printChanges(repository, [from, to]));
-  const wanted = paths?.map(toBytePath);
-  const isWanted = (path: BytePath) => wanted?.some((one) => path === one || path.startsWith(`${one}/`)) ?? true;
-  return changes.flatMap(({ path, ...change }) => (isWanted(path) ? [{ ...change, path: toPathText(path) }] : []));
+  const stdout = await printChanges(repository, [from, to]);
+  // An agent may have changed hundreds of thousands of files.
+  return await inSlices(parse(stdout, paths?.map(toBytePath)));
 }
 
 /** With the number of changed lines, as far as that costs no more than the limits: agents choose the texts that are compared. */
@@ -149,24 +149,49 @@ const COUNT_COSTS = [
 
 const DIFF = ['diff-tree', '-r', '--no-abbrev', '--no-renames', '--no-ext-diff', '--no-textconv'];
 
-function parse(stdout: Buffer): (Omit<FileChange, 'path'> & { path: BytePath })[] {
-  const parts = stdout.toString('latin1').split('\0');
-  const changes = new Map<BytePath, Omit<FileChange, 'path'>>();
-  let at = 0;
+type ParsedChange = { -readonly [name in keyof FileChange]: FileChange[name] };
+
+function* parse(stdout: Buffer, wanted: readonly BytePath[] | undefined): Generator<void, FileChange[]> {
+  const isWanted = (path: BytePath) => wanted?.some((one) => path === one || path.startsWith(`${one}/`)) ?? true;
+  const changes = new Map<BytePath, ParsedChange>();
+  const stride = new Stride();
+  const parts = new Parts(stdout);
+  let part = parts.next();
   // `:100644 100644 <before> <after> M\0path\0`, then `3\t1\tpath\0`.
-  for (; parts[at]?.startsWith(':'); at += 2) {
-    const [beforeMode, afterMode, before, after] = parts[at]!.slice(1).split(' ') as [string, string, string, string];
-    const change = { before: toItem(beforeMode, before), after: toItem(afterMode, after), added: null, removed: null };
-    const status = change.before === null ? 'added' : change.after === null ? 'deleted' : 'modified';
-    changes.set(parts[at + 1]!, { ...change, status });
+  for (; part?.startsWith(':'); part = parts.next()) {
+    const [beforeMode, afterMode, beforeId, afterId] = part.slice(1).split(' ') as [string, string, string, string];
+    const path = parts.next() ?? '';
+    const [before, after] = [toItem(beforeMode, beforeId), toItem(afterMode, afterId)];
+    const status = before === null ? 'added' : after === null ? 'deleted' : 'modified';
+    if (isWanted(path))
+      changes.set(path, { path: toPathText(path), status, added: null, removed: null, before, after });
+    if (stride.isOver(part.length + path.length)) yield;
   }
-  for (; at < parts.length; at++) {
-    const [, added, removed, path] = /^(\d+|-)\t(\d+|-)\t([^]*)$/.exec(parts[at]!) ?? [];
+  for (; part !== undefined; part = parts.next()) {
+    const [, added, removed, path] = /^(\d+|-)\t(\d+|-)\t([^]*)$/.exec(part) ?? [];
     const change = path === undefined ? undefined : changes.get(path);
-    if (change === undefined || added === '-') continue;
-    changes.set(path!, { ...change, added: Number(added), removed: Number(removed) });
+    if (change !== undefined && added !== '-') [change.added, change.removed] = [Number(added), Number(removed)];
+    if (stride.isOver(part.length)) yield;
   }
-  return [...changes].map(([path, change]) => ({ path, ...change }));
+  return [...changes.values()];
+}
+
+/** Output of git that is separated by zeros, part by part. */
+class Parts {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  next(): string | undefined {
+    const end = this.#bytes.indexOf(0, this.#at);
+    if (end === -1) return undefined;
+    const part = this.#bytes.toString('latin1', this.#at, end);
+    this.#at = end + 1;
+    return part;
+  }
 }
 
 function toItem(mode: string, object: string): TreeItem | null {

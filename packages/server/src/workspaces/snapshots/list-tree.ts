@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import type { SnapshotRepository } from './objects/snapshot-repository.ts';
 import { toPathText } from './objects/path-text.ts';
 import type { TreeItem } from './objects/tree-objects.ts';
@@ -21,5 +22,6 @@ export async function* listTree(repository: SnapshotRepository, tree: string): A
     const [mode, , object, bytes] = entry.slice(0, tab).split(/ +/) as [TreeItem['mode'], string, string, string];
     yield { path: toPathText(entry.slice(tab + 1)), mode, object, bytes: bytes === '-' ? null : Number(bytes) };
     at = end + 1;
+    await yieldToEventLoop();
   }
 }

@@ -275,7 +275,7 @@ it('[AC19] MCP servers are given to an agent that supports HTTP; to another one 
   expect(without.events.at(-1)).toMatchObject({ type: 'server_failed', serverName: 'desk' });
 });
 
-it('[U405] what open calls keep together is limited, an agent that sends any field again and again adds nothing, and requests that wait are counted', () => {
+it('[U405] open calls keep a limited number of characters together, an agent that sends any field again and again adds nothing, and requests that wait are counted', () => {
   const { acpKeptCharsMax, acpWaitingMax, programNameCharsMax } = programLimits;
   const talk = converseInTest(asking);
   talk.open();

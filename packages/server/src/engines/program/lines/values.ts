@@ -1,5 +1,5 @@
 import type { Json } from '../../../base/json/json.ts';
-import { programLimits } from '../limits.ts';
+import { baseLimits } from '../../../base/limits.ts';
 
 // Lines are from outside, and a field may hold anything.
 
@@ -18,7 +18,7 @@ export function text(value: unknown): string | undefined {
 
 /** The value if it can be a name: of an agent, a call, a request. A longer text is not kept. */
 export function nameIn(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' && value.length <= programLimits.programNameCharsMax
+  return typeof value === 'string' && value !== '' && value.length <= baseLimits.foreignNameCharsMax
     ? value
     : undefined;
 }

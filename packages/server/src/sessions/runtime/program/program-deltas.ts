@@ -1,6 +1,6 @@
 import { inBackground, reportAsWarning } from '../../../base/in-background.ts';
 import type { Clock } from '../../../base/clock.ts';
-import { RecentMap } from '../../../base/recent-map.ts';
+import { RecentMap } from '../../../base/collections/recent-map.ts';
 import type { Schedule } from '../../../base/schedule.ts';
 import { programLimits } from '../../../engines/program/limits.ts';
 import { sessionLimits } from '../../core/limits.ts';

@@ -1,3 +1,4 @@
+import { inSlices, Stride } from '../../../base/in-slices.ts';
 import type { NewObject, ObjectRepository } from './object-repository.ts';
 import { toObjectId } from './object-format.ts';
 import type { BytePath } from './path-text.ts';
@@ -17,12 +18,14 @@ export async function applyToTree(repository: ObjectRepository, tree: string, ch
   const written = new Map<string, NewObject>();
   const { format } = repository;
 
-  const build = (path: BytePath, node: Node): string | undefined => {
+  const stride = new Stride();
+  function* build(path: BytePath, node: Node): Generator<void, string | undefined> {
     const items = new Map(known.get(path));
     for (const [name, child] of node.children) {
+      if (stride.isOver()) yield;
       // The files of a submodule are not those of its repository.
       if (items.get(name)?.mode === SUBMODULE_MODE && child.children.size > 0) continue;
-      const inside = child.children.size === 0 ? undefined : build(join(path, name), child);
+      const inside = child.children.size === 0 ? undefined : yield* build(join(path, name), child);
       const item: TreeItem | undefined =
         inside === undefined ? (child.item ?? undefined) : { mode: TREE_MODE, object: inside };
       if (item !== undefined) items.set(name, item);
@@ -34,9 +37,9 @@ export async function applyToTree(repository: ObjectRepository, tree: string, ch
     const id = toObjectId(format, 'tree', content);
     written.set(id, { type: 'tree', content });
     return id;
-  };
+  }
 
-  const id = build('', root)!;
+  const id = (await inSlices(build('', root)))!;
   await repository.write([...written.values()]);
   return id;
 }

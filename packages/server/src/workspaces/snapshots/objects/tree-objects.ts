@@ -31,16 +31,22 @@ export function parseTree(content: Buffer, format: ObjectFormat): Map<BytePath, 
 
 /** A tree object with these entries. */
 export function formatTree(items: ReadonlyMap<BytePath, TreeItem>): Buffer {
-  const sorted = [...items].sort(([one, { mode }], [other, { mode: otherMode }]) => {
-    const [first, second] = [toSortKey(one, mode), toSortKey(other, otherMode)];
-    return first < second ? -1 : first > second ? 1 : 0;
-  });
-  return Buffer.concat(
-    sorted.flatMap(([name, { mode, object }]) => [
-      Buffer.from(`${mode} ${name}\0`, 'latin1'),
-      Buffer.from(object, 'hex'),
-    ]),
-  );
+  const keys = new Map<string, BytePath>();
+  let bytes = 0;
+  for (const [name, { mode, object }] of items) {
+    keys.set(toSortKey(name, mode), name);
+    bytes += mode.length + name.length + 2 + object.length / 2;
+  }
+  // One buffer, and keys that are made once: a directory may have tens of thousands of files.
+  const content = Buffer.alloc(bytes);
+  let at = 0;
+  for (const key of [...keys.keys()].sort()) {
+    const name = keys.get(key)!;
+    const { mode, object } = items.get(name)!;
+    at += content.write(`${mode} ${name}\0`, at, 'latin1');
+    at += content.write(object, at, 'hex');
+  }
+  return content;
 }
 
 /** Git sorts a directory as if its name ended with a slash. */

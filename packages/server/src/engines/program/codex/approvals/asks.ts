@@ -1,7 +1,7 @@
 import type { ResultBlock } from '../../../../base/content.ts';
 import type { ClientResult } from '../../mcp/mcp-tools.ts';
 import { records, text } from '../../lines/values.ts';
-import { RecentMap } from '../../../../base/recent-map.ts';
+import { RecentMap } from '../../../../base/collections/recent-map.ts';
 import { programLimits } from '../../limits.ts';
 import type { Decision } from '../../program.ts';
 import type { Fields, RequestId } from '../../lines/json-rpc-line.ts';

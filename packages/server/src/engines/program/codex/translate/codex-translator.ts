@@ -1,6 +1,6 @@
 import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
 import { programLimits } from '../../limits.ts';
-import { RecentMap } from '../../../../base/recent-map.ts';
+import { RecentMap } from '../../../../base/collections/recent-map.ts';
 import { nameIn, number, record, text } from '../../lines/values.ts';
 import { type Decision, MAIN, type ProgramEvent } from '../../program.ts';
 import { type Ask, Asks } from '../approvals/asks.ts';

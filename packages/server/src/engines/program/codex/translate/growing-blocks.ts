@@ -1,4 +1,4 @@
-import { RecentMap } from '../../../../base/recent-map.ts';
+import { RecentMap } from '../../../../base/collections/recent-map.ts';
 import { programLimits } from '../../limits.ts';
 import { text } from '../../lines/values.ts';
 import type { ProgramEvent } from '../../program.ts';

@@ -1,5 +1,5 @@
 import { jsonBytesAtLeast } from '../../../../base/json/json-bytes.ts';
-import { RecentMap } from '../../../../base/recent-map.ts';
+import { RecentMap } from '../../../../base/collections/recent-map.ts';
 import type { RpcLine } from '../../lines/json-rpc-line.ts';
 import { programLimits } from '../../limits.ts';
 

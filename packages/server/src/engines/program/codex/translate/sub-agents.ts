@@ -1,5 +1,5 @@
 import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
-import { RecentMap } from '../../../../base/recent-map.ts';
+import { RecentMap } from '../../../../base/collections/recent-map.ts';
 import { programLimits } from '../../limits.ts';
 import { nameIn, text, toJson } from '../../lines/values.ts';
 import { MAIN, type ProgramEvent } from '../../program.ts';

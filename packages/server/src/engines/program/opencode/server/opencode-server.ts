@@ -1,5 +1,4 @@
 import { SseDecoder } from '@fleetloom/protocol/sse';
-import type { IncomingMessage } from 'node:http';
 import type { Cancel, Schedule } from '../../../../base/schedule.ts';
 import { programLimits } from '../../limits.ts';
 import { contain } from '../../process/contain.ts';
@@ -111,7 +110,7 @@ export class OpencodeServer {
     const decoder = new SseDecoder({ eventBytesMax: programLimits.programLineBytesMax });
     const isAgain = this.#attempts > 0;
     this.#attempts++;
-    let response: IncomingMessage | undefined;
+    let response: { pause(): unknown; resume(): unknown } | undefined;
     let values: unknown[] = [];
     // As the output of a process: endless small events must not hold up other sessions.
     const paced = new PacedOutput({

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { inSlices } from '../../../../base/in-slices.ts';
 import { JsonGauge } from '../../../../base/json/json-gauge.ts';
 import { baseLimits } from '../../../../base/limits.ts';
@@ -11,7 +10,10 @@ export interface AnswerLimits {
 }
 
 /** Reads a whole answer as JSON, which is measured while it arrives; null if there is none, and its text if it is not JSON. */
-export async function readAnswer(response: IncomingMessage, { bytesMax, valuesMax }: AnswerLimits): Promise<unknown> {
+export async function readAnswer(
+  response: AsyncIterable<unknown>,
+  { bytesMax, valuesMax }: AnswerLimits,
+): Promise<unknown> {
   const chunks: Buffer[] = [];
   const gauge = new JsonGauge();
   let bytes = 0;

@@ -1,4 +1,4 @@
-import { RecentMap } from '../../../../base/recent-map.ts';
+import { RecentMap } from '../../../../base/collections/recent-map.ts';
 import { programLimits } from '../../limits.ts';
 import { noUsage } from '../../../model/usage.ts';
 import type { Usage } from '../../../model/engine.ts';

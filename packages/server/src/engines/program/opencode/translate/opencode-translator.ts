@@ -11,7 +11,7 @@ import type {
   Snapshot,
 } from '../wire/events.ts';
 import { record, text } from '../../lines/values.ts';
-import { RecentMap } from '../../../../base/recent-map.ts';
+import { RecentMap } from '../../../../base/collections/recent-map.ts';
 import { programLimits } from '../../limits.ts';
 import { CallIds } from './call-ids.ts';
 import { isServed, type MessageState, Thread } from './thread.ts';

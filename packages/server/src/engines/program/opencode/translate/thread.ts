@@ -2,7 +2,7 @@ import type { Usage } from '../../../model/engine.ts';
 import { noUsage } from '../../../model/usage.ts';
 import { programLimits } from '../../limits.ts';
 import { MAIN, type ProgramCall, type ProgramEvent } from '../../program.ts';
-import { RecentMap } from '../../../../base/recent-map.ts';
+import { RecentMap } from '../../../../base/collections/recent-map.ts';
 import type { AskRequest, MessageInfo, OpencodeError, Part, SessionStatus } from '../wire/events.ts';
 import { addUsage, OpenRequest } from './open-request.ts';
 import { type LastMessage, toOutcome } from './to-outcome.ts';

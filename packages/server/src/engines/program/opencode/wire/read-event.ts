@@ -1,6 +1,6 @@
 import { cutText } from '@fleetloom/protocol/fleet';
 import { nameIn, number, record, records, text, toJson } from '../../lines/values.ts';
-import { programLimits } from '../../limits.ts';
+import { baseLimits } from '../../../../base/limits.ts';
 import type {
   AskRequest,
   MessageInfo,
@@ -81,7 +81,7 @@ export function readSession(value: unknown): SessionInfo | null {
   return {
     id,
     parentId: nameIn(info['parentID']) ?? null,
-    title: cutText(text(info['title']) ?? '', programLimits.programNameCharsMax),
+    title: cutText(text(info['title']) ?? '', baseLimits.foreignNameCharsMax),
     agent: nameIn(info['agent']) ?? null,
   };
 }
@@ -169,8 +169,8 @@ export function readAsk(kind: AskRequest['kind'], value: unknown): AskRequest | 
     callId: nameIn(record(request['tool'])?.['callID']) ?? null,
     permission: nameIn(request['permission']) ?? '',
     questions: records(request['questions'])
-      .slice(0, programLimits.opencodeQuestionsMax)
-      .map((question) => cutText(text(question['question']) ?? '', programLimits.opencodeQuestionCharsMax)),
+      .slice(0, QUESTIONS_MAX)
+      .map((question) => cutText(text(question['question']) ?? '', QUESTION_CHARS_MAX)),
   };
 }
 
@@ -206,3 +206,7 @@ function readError(value: unknown): OpencodeError {
 function count(value: unknown): number {
   return Math.max(0, number(value) ?? 0);
 }
+
+/** What is kept of the questions of one request, which are compared with the answers. */
+const QUESTIONS_MAX = 50;
+const QUESTION_CHARS_MAX = 4_000;
