@@ -5,9 +5,9 @@ import { prepareDataDirectory } from './base/files/private-files.ts';
 import { createTreeRemover } from './base/files/remove-tree.ts';
 import { createIds } from './base/ids.ts';
 import { inBackground } from './base/in-background.ts';
-import { watchLoopLag } from './base/loop-lag.ts';
 import { type Lifetime, withLifetime } from './base/lifetime.ts';
 import { systemSchedule } from './base/schedule.ts';
+import { openAdmission } from './composition/open-admission.ts';
 import { createRoutes } from './composition/create-routes.ts';
 import { lockDataDirectory } from './composition/lock-data-directory.ts';
 import { openAccess } from './composition/credentials/open-access.ts';
@@ -20,8 +20,8 @@ import { openPush } from './composition/open-push.ts';
 import { openSecrets } from './composition/credentials/open-secrets.ts';
 import { openVaults } from './composition/credentials/open-vaults.ts';
 import { checkWebhooks, openWebhooks } from './composition/open-webhooks.ts';
-import { summariseSessions } from './composition/summarise-sessions.ts';
-import { watchTls } from './composition/watch-tls.ts';
+import { startSummaries } from './composition/summarise-sessions.ts';
+import { openTls, watchTls } from './composition/watch-tls.ts';
 import { watchDatabase } from './composition/watch-database.ts';
 import { removeDeletedSessions } from './composition/remove-deleted-sessions.ts';
 import type { ServerOptions } from './composition/server-options.ts';
@@ -31,10 +31,7 @@ import { PROGRAM_HOMES } from './engines/program/launch/program-homes.ts';
 import { createEnvironments } from './environments/environments.ts';
 import { createWorkQueue } from './environments/work-queue.ts';
 import { showFiles, showFilesToPrograms } from './files/show-files.ts';
-import { Admission } from './http/connections/admission.ts';
-import { httpLimits } from './http/limits.ts';
 import { createSessionLimits } from './http/routes/access/key-limits.ts';
-import { loadTls } from './http/server/tls.ts';
 import { createHttpServer } from './http/server/http-server.ts';
 import { checkSecret } from './keys/sealed-secret.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -260,7 +257,6 @@ async function start(
   const removeFiles = async (sessionId: string) => {
     await Promise.all([storage.forget(sessionId), programs.forget(sessionId)]);
   };
-  const { defaultAgent } = options;
   const parts = {
     store,
     log,
@@ -277,29 +273,18 @@ async function start(
     dashboard,
     webhooks,
     keepDeltas: options.keepDeltas ?? 'all',
+    defaultAgent: options.defaultAgent,
     push,
   };
   const database = isShared
     ? lifetime.add(watchDatabase({ store, schedule: systemSchedule, onProblem }), (watch) => watch.close())
     : undefined;
-  const lag = lifetime.add(
-    watchLoopLag(clock, systemSchedule, () => admission.tick()),
-    (watch) => watch.close(),
-  );
-  const admission = new Admission({
-    clock,
-    // Writes to a healthy disk take a while, too.
-    delayMs: () =>
-      Math.max(lag.lagMs, store.connections?.oldestWaitMs ?? 0, log.oldestWriteMs() - httpLimits.admissionWriteMs),
-    random: Math.random,
-    onProblem,
-  });
-  const tls = options.tls === undefined ? undefined : await loadTls(options.tls);
-  if (tls !== undefined && tls.endsAt <= clock.now())
-    onProblem(new Error(`the certificate ${options.tls!.cert} has expired`));
+  const { admission, lag } = openAdmission({ store, log, clock, schedule: systemSchedule, onProblem });
+  lifetime.onClose(() => lag.close());
+  const tls = await openTls(options.tls, clock, onProblem);
   const httpServer = await createHttpServer({
     tls,
-    routes: createRoutes({ ...parts, tokens, metrics, defaultAgent, removeFiles, onLong, clock, ids, onProblem }),
+    routes: createRoutes({ ...parts, tokens, metrics, removeFiles, onLong, clock, ids, onProblem }),
     dashboard,
     access,
     keys: store.keys,
@@ -379,12 +364,7 @@ async function start(
   webhooks.start();
   push.start();
   inBackground(workspaces().then(catchUpLog), onProblem);
-  const summarising = new AbortController();
-  const summarised = summariseSessions({ store, signal: summarising.signal, onProblem }).catch(onProblem);
-  lifetime.onClose(async () => {
-    summarising.abort();
-    await summarised;
-  });
+  lifetime.add(startSummaries(store, onProblem), (summaries) => summaries.close());
 
   return {
     url: httpServer.url,

@@ -7,15 +7,18 @@ import type { Store } from '../store/store.ts';
  * Adds the summaries of sessions that an older version wrote, from their logs. It runs in the background, a few at a time, and does
  * nothing once all sessions have one. A session that its owner changes in the meantime gets its summary from that change.
  */
-export async function summariseSessions({
-  store,
-  signal,
-  onProblem,
-}: {
-  readonly store: Store;
-  readonly signal: AbortSignal;
-  readonly onProblem: (problem: unknown) => void;
-}): Promise<void> {
+export function startSummaries(store: Store, onProblem: (problem: unknown) => void): { close(): Promise<void> } {
+  const ending = new AbortController();
+  const ended = addSummaries(store, ending.signal, onProblem).catch(onProblem);
+  return {
+    close: async () => {
+      ending.abort();
+      await ended;
+    },
+  };
+}
+
+async function addSummaries(store: Store, signal: AbortSignal, onProblem: (problem: unknown) => void): Promise<void> {
   const pace = createPace();
   const failed = new Set<string>();
   while (!signal.aborted) {

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import type { Clock } from '../base/clock.ts';
 import type { Schedule } from '../base/schedule.ts';
 import { type LoadedTls, loadTls, type TlsFiles } from '../http/server/tls.ts';
 import { compositionLimits } from './limits.ts';
@@ -17,6 +18,18 @@ export interface TlsWatch {
   /** Reads the files now. Throws, and leaves the certificates as they are, if they cannot be used. */
   reload(): Promise<void>;
   close(): Promise<void>;
+}
+
+/** The certificates that a server starts with. One that has expired is reported: clients refuse it. */
+export async function openTls(
+  files: TlsFiles | undefined,
+  clock: Pick<Clock, 'now'>,
+  onProblem: (problem: unknown) => void,
+): Promise<LoadedTls | undefined> {
+  if (files === undefined) return undefined;
+  const tls = await loadTls(files);
+  if (tls.endsAt <= clock.now()) onProblem(new Error(`the certificate ${files.cert} has expired`));
+  return tls;
 }
 
 /** Reads the files again when one of them has changed. Files that cannot be used are reported once, and the old ones stay in use. */

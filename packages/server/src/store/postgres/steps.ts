@@ -1,3 +1,4 @@
+import { DOCUMENT_OWNER_STEP } from './records/document-owner-step.ts';
 import { AUDIT_STEP } from './audit/audit-step.ts';
 
 /**
@@ -11,7 +12,6 @@ export const STEPS: readonly string[] = [
     created_at int8 NOT NULL, archived_at int8
   );
   CREATE INDEX agents_by_creation ON ~agents (workspace_id, created_at, id);
-
   CREATE TABLE ~agent_versions (
     agent_id text COLLATE "C" NOT NULL REFERENCES ~agents ON DELETE CASCADE, version int8 NOT NULL,
     updated_at int8 NOT NULL, data json NOT NULL,
@@ -395,8 +395,6 @@ export const STEPS: readonly string[] = [
   CREATE TRIGGER busy_when_deleted AFTER DELETE ON ~sessions FOR EACH ROW EXECUTE FUNCTION ~note_busy();
   DROP INDEX ~sessions_busy;
   `,
-  `ALTER TABLE ~documents DROP COLUMN workspace_id, ADD COLUMN workspace_id text COLLATE "C" GENERATED ALWAYS AS (CASE WHEN
-    kind = 'vault_credential' THEN data ->> 'vaultId' WHEN kind IN ('file', 'login', 'vault') THEN data ->> 'workspaceId' END) STORED;
-  CREATE INDEX documents_by_workspace ON ~documents (kind, workspace_id, id) WHERE workspace_id IS NOT NULL`,
+  DOCUMENT_OWNER_STEP,
   AUDIT_STEP,
 ];

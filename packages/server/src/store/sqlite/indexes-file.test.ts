@@ -18,7 +18,16 @@ const frame = (type: string, text = '') => encodeFrame(sampleFrame(text, { type,
 /** Makes the file what it was before there were indexes. */
 async function makeOld(path: string): Promise<void> {
   const database = await Database.open(path);
-  const indexes = ['summaries', 'runs', 'event_segments', 'unindexed', 'checkpoints', 'prunes', 'audit_entries', 'audit_chains'];
+  const indexes = [
+    'summaries',
+    'runs',
+    'event_segments',
+    'unindexed',
+    'checkpoints',
+    'prunes',
+    'audit_entries',
+    'audit_chains',
+  ];
   for (const table of indexes) database.exec(`DROP TABLE ${table}`);
   database.exec('DROP INDEX documents_by_workspace; ALTER TABLE documents DROP COLUMN workspace_id');
   database.exec('DROP INDEX approvals_pending; DELETE FROM migrations WHERE version >= 5');
