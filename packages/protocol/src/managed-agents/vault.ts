@@ -184,23 +184,3 @@ export interface CapturedResponse {
   readonly body: string;
   readonly body_truncated: boolean;
 }
-
-/** The body of a request that connects an MCP server by OAuth. An extension of Fleetloom. */
-export interface OAuthFlowParams {
-  readonly mcp_server_url: string;
-  readonly display_name?: string;
-  readonly client_id?: string;
-  readonly client_secret?: string;
-  readonly scope?: string;
-}
-
-/** A connection to an MCP server that a person completes in a browser. */
-export interface OAuthFlow {
-  readonly type: 'oauth_flow';
-  readonly id: string;
-  readonly status: 'pending' | 'completed' | 'failed';
-  readonly authorization_url: string | null;
-  readonly credential_id: string | null;
-  readonly error: string | null;
-  readonly expires_at: string;
-}

@@ -36,8 +36,4 @@ export const vaultLimits = {
   capturedBytesMax: 4_096,
   /** How many secrets are encrypted again by one request. */
   rewrapBatchMax: 200,
-  /** How long a person may take to connect an MCP server. */
-  oauthFlowMs: 15 * 60_000,
-  /** A metadata document of an authorization server. */
-  oauthDocumentBytesMax: 256 * 1024,
 } as const;
