@@ -49,4 +49,4 @@ export function LaneAxis() {
 }
 
 const LABEL_WIDTH = 58;
-const LABEL_SPACE = 76;
+const LABEL_SPACE = 64;
