@@ -198,7 +198,7 @@ describe.concurrent('fleetloom start', { timeout: 120_000 }, () => {
     ] as const) {
       const refused = startProgram(['start', '--demo', count, '--data', join(root, 'never')]);
       expect(await refused.ended).toBe(code);
-      expect(refused.out.stderr).toContain('Pass a number from 3 to 25.');
+      expect(refused.out.stderr).toContain('Pass a number from 3 to 25, or mixed.');
     }
   });
 
