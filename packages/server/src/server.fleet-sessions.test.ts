@@ -167,7 +167,8 @@ it('[V189] sessions of an older version are added in the background, and counted
     const before = await settled(test);
     await test.server.close();
     const database = await Database.open(join(test.directory, 'fleetloom.db'));
-    database.exec('DROP TABLE summaries; DELETE FROM migrations WHERE version >= 7');
+    database.exec('DROP TABLE summaries; DROP TABLE audit_entries; DROP TABLE audit_chains');
+    database.exec('DELETE FROM migrations WHERE version >= 7');
     database.close();
     const again = await test.restart();
     const early = await list(again);

@@ -154,7 +154,9 @@ it('[W25] with a rate limit a key that sends too many requests gets the time to 
 function parseMetrics(text: string): ReadonlyMap<string, number> {
   const lines = text.trim().split('\n');
   for (const line of lines)
-    expect(line).toMatch(/^(# (HELP|TYPE) fleetloom_\w+ .+|fleetloom_\w+(\{[^}]*\})? [\d.e+-]+)$/);
+    expect(line).toMatch(
+      /^(# (HELP|TYPE) (fleetloom|process|nodejs)_\w+ .+|(fleetloom|process|nodejs)_\w+(\{[^}]*\})? [\d.e+-]+)$/,
+    );
   const values = lines.filter((line) => !line.startsWith('#')).map((line) => line.split(/ (?=[^ ]+$)/));
   return new Map(values.map(([name, value]) => [name!, Number(value)]));
 }

@@ -13,6 +13,8 @@ const RUNS = { memory: isLong ? 20_000 : 40, sqlite: isLong ? 1_000 : 4, mixed: 
 /** On a busy machine the short test has to do with fewer. */
 const RUNS_MS = isLong ? Infinity : 4_000;
 
+/** Files that were opened: an attempt that is repeated begins with a new one. */
+let opened = 0;
 const folder = mkdtempSync(join(tmpdir(), 'fleetloom-random-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -31,7 +33,7 @@ it(
   async () => {
     await runMany(RUNS.sqlite, async ({ clock }, run) => {
       // Time that passes only when a test lets it would not wait for a disk.
-      const database = await Database.open(join(folder, `${run}.db`), async () => {});
+      const database = await Database.open(join(folder, `${run}-${opened++}.db`), async () => {});
       return createSqliteStore(database, clock);
     });
   },

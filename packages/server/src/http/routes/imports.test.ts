@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { httpLimits } from '../limits.ts';
 import { sessionLimits } from '../../sessions/core/limits.ts';
+import { Database } from '../../store/sqlite/database.ts';
 import { type TestServer, withServer } from '../../server.suite.ts';
 
 interface Answer {
@@ -84,7 +86,11 @@ it('[J163] an imported session becomes idle when its importer stops, and continu
   await withServer(async (test) => {
     const conversation = randomUUID();
     const { body } = await post(test, { conversation, steps: [said(1, 'Hi')], is_end: false });
-    // The lease of the importer ended with the server.
+    // The lease of the importer, which outlives the server, is over.
+    await test.server.close();
+    const database = await Database.open(join(test.directory, 'fleetloom.db'));
+    database.exec('UPDATE owners SET expires_at = 0');
+    database.close();
     const again = await test.restart();
     const status = async () => (await again.client.beta.sessions.retrieve(body.session_id)).status;
     await expect.poll(status, { timeout: 30_000 }).toBe('idle');

@@ -17,8 +17,17 @@ export interface CheckedSession {
   readonly sessionId: string;
 }
 
-/** The problems of a session as the store has it. Nothing may be written during the check. */
+/** The problems of a session as the store has it. If something is written between two reads, the check begins again. */
 export async function findSessionProblems(store: Store, checked: CheckedSession): Promise<string[]> {
+  const readHead = async () => (await store.heads([checked.sessionId])).get(checked.sessionId);
+  for (;;) {
+    const head = await readHead();
+    const problems = await checkOnce(store, checked);
+    if (problems.length === 0 || (await readHead()) === head) return problems;
+  }
+}
+
+async function checkOnce(store: Store, checked: CheckedSession): Promise<string[]> {
   const frames = await readFrames(store, checked.sessionId);
   const state = fold(checked.sessionId, frames);
   return [
