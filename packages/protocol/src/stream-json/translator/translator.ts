@@ -188,9 +188,8 @@ export class Translator implements LineSink {
   #controlCancel(message: StreamJsonMessage): void {
     const { sink, threads, requests } = this.#state;
     const requestId = text(message.request_id) ?? '';
-    const short = shortName(requestId);
-    const thread = requests.get(short) ?? threads.main;
-    requests.delete(short);
+    const thread = requests.get(shortName(requestId)) ?? threads.main;
+    requests.delete(shortName(requestId));
     sink.emit(thread, { type: 'permission_withdrawn', requestId });
   }
 
@@ -199,14 +198,10 @@ export class Translator implements LineSink {
     const { sink, threads } = this.#state;
     const kind = kindOf(message);
     if (!KNOWN_KINDS.test(kind)) sink.count(kind);
-    const caller = threads.registry.ownerOf(callOf(message));
-    const parentCall = identifier(message.parent_tool_use_id);
+    const caller = threads.registry.ownerOf(callOf(message)) ?? threads.main;
     // The progress of a long call names the call itself as its parent, which is not an agent.
-    const isOwn =
-      kind === 'tool_progress' && !threads.registry.byCall.has(parentCall) && !record(message.subagent_retry);
-    const owner = isOwn ? threads.registry.ownerOf(parentCall) : caller;
-    const thread = parentCall && !isOwn ? threads.route(message) : (owner ?? threads.main);
-    sink.raw(thread, kind, message);
+    const isCall = kind === 'tool_progress' && !message.subagent_retry;
+    sink.raw(isCall || !identifier(message.parent_tool_use_id) ? caller : threads.route(message), kind, message);
   }
 }
 
@@ -231,4 +226,4 @@ function callOf(message: StreamJsonMessage): string | undefined {
 
 /** Kinds that were seen on the wire and are passed on as they are. Everything else is drift. */
 const KNOWN_KINDS =
-  /^(command_lifecycle|control_(response|request\/(hook_callback|mcp_message))|conversation_reset|tool_progress|system\/(api_retry|background_tasks_changed|compact_boundary|hook_(response|started)|informational|model_(fallback|refusal_no_fallback)|permission_denied|session_state_changed|status|task_(notification|progress|started|updated)|thinking_tokens))$/;
+  /^(command_lifecycle|control_(response|request\/(hook_callback|mcp_message))|conversation_reset|tool_progress|system\/(api_retry|background_tasks_changed|compact_boundary|hook_(response|started)|informational|model_(refusal_no_)?fallback|permission_denied|session_state_changed|status|task_(notification|progress|started|updated)|thinking_tokens))$/;
