@@ -131,6 +131,22 @@ it('[ID2] of the events of one request each needs its own scope: decisions `appr
     expect((await send(test.server, 'POST', events, approve, { events: [decision] })).status).toBe(200);
   }));
 
+it('[ID50] a decision that changes the input of a call needs `run` and `approve`, since its sender chooses what is run', () =>
+  withServer(async (test) => {
+    const { session, call } = await waiting(test);
+    const decision = { type: 'user.tool_confirmation', tool_use_id: call, result: 'allow' };
+    const decide = async (scopes: readonly Scope[], updated_input: object | null) => {
+      const headers = { 'x-api-key': (await createTestKey(test, { scopes })).secret };
+      const body = { events: [{ ...decision, updated_input }] };
+      const { status, error } = await send(test.server, 'POST', `/v1/sessions/${session}/events`, headers, body);
+      return [status, error.details?.['scopes']];
+    };
+    expect(await decide(['approve'], { command: 'touch chosen' })).toEqual([403, ['run']]);
+    expect(await decide(['run'], { command: 'touch chosen' })).toEqual([403, ['approve']]);
+    expect(await decide(['run', 'approve'], { command: 'true' })).toEqual([200, undefined]);
+    expect(await decide(['approve'], null)).toEqual([400, undefined]);
+  }));
+
 /** A session whose agent waits for an approval. */
 async function waiting({ client }: TestServer) {
   const agent = await client.beta.agents.create({
