@@ -56,10 +56,10 @@ describe.each(storages)('limits of keys in %s', (_, open) => {
     const storage = await open();
     const { keys: other } = await openKeyStore({ storage });
     /** What another process does before the next change is stored. */
-    let meanwhile: (() => Promise<unknown>) | undefined;
+    let interruption: (() => Promise<unknown>) | undefined;
     const interrupt = async () => {
-      const run = meanwhile;
-      meanwhile = undefined;
+      const run = interruption;
+      interruption = undefined;
       await run?.();
     };
     const racing: KeyStorage = {
@@ -75,10 +75,10 @@ describe.each(storages)('limits of keys in %s', (_, open) => {
     };
     const { keys } = await openKeyStore({ storage: racing });
     const { key: first } = await other.create({ kind: 'api', name: 'first' });
-    meanwhile = () => other.revoke(first.id);
+    interruption = () => other.revoke(first.id);
     expect(await codeOf(keys.rotate(first.id))).toBe('key_rotated');
     const { key: second } = await other.create({ kind: 'api', name: 'second' });
-    meanwhile = () => other.rotate(second.id);
+    interruption = () => other.rotate(second.id);
     expect(await keys.revoke(second.id)).toBe(true);
     for (const { keys: each } of [await openKeyStore({ storage }), { keys }]) {
       expect((await each.list()).map(({ name }) => name)).toEqual(['first key']);
