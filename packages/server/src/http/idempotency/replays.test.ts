@@ -228,7 +228,7 @@ describe('repeated requests', () => {
       await send({ path: '/healthz' });
       open();
       const counts = (await Promise.all(first)).map(({ json }) => json.count as number);
-      expect(counts.toSorted()).toEqual([1, 2]);
+      expect(new Set(counts)).toEqual(new Set([1, 2]));
       expect((await guessed).json.count).toBe(3);
       const refused = await named;
       expect([refused.status, refused.json.error.details.error_code]).toEqual([409, 'answer_sealed']);

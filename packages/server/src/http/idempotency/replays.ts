@@ -70,7 +70,7 @@ export function createReplays({ keys, clock = systemClock, onError, claims }: Re
       const answer = await first?.work.catch(() => undefined);
       // Logins of one key have different rights: the answer for one of them may be a login link of its own.
       const isOwn = first?.secret === request.secret;
-      if (answer !== undefined && isOwn) return toReplay(entry, first!.fingerprint, answer);
+      if (answer !== undefined && isOwn) return toReplay(entry, first.fingerprint, answer);
       const carryOut = () => lookThenRun(request, entry, execute);
       // Without an Idempotency-Key two equal requests may both be intended, so there is nothing to claim.
       const isClaimed = claims !== undefined && !entry.isGuess;
