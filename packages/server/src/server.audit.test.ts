@@ -110,6 +110,24 @@ it('[ID23, ID24] administration, logins, approvals and exports are in the log wi
     }
   }));
 
+it('[ID46] environments that a first run or import creates on its own are in the log with its caller', () =>
+  withServer(async (test) => {
+    const { server, key } = test;
+    const admin = { 'x-api-key': key };
+    const run = { message: 'Go.', agent_def: { name: 'a', model: 'scripted/echo' } };
+    for (let count = 0; count < 2; count++)
+      expect((await send(server, 'POST', '/v1/orchestrate', admin, run)).status).toBe(200);
+    const imported = { program: 'codex', conversation: 'c', title: null, directory: null, version: null };
+    expect((await send(server, 'POST', '/v1/imports', admin, { ...imported, ...NO_STEPS })).status).toBe(200);
+    const entries = (await readLog(test)).map(({ entry }) => entry);
+    expect(entries.filter(({ action }) => action === 'environment.created')).toMatchObject([
+      { by: { type: 'key', key_name: 'first key' }, details: { name: 'orchestrate' } },
+      { by: { type: 'key', key_name: 'first key' }, details: { name: 'imports' } },
+    ]);
+  }));
+
+const NO_STEPS = { steps: [], is_end: false };
+
 it('[ID25] a change, a removal and a reordering of entries are found, and the removal of the end with an anchor', () =>
   withServer(async (test) => {
     for (let index = 0; index < 6; index++)

@@ -8,6 +8,7 @@ import { ROUTE_SCOPES } from './http/routing/route-scopes.ts';
 import { ROLES, SCOPES, type Scope } from './keys/scopes.ts';
 import { createTestKey, send, signInAs } from './server.scopes.suite.ts';
 import { connect, type TestServer, toScript, withServer } from './server.suite.ts';
+import { withRepository } from './workspaces/repository.suite.ts';
 
 interface Operation {
   readonly name: string;
@@ -130,6 +131,22 @@ it('[ID2] of the events of one request each needs its own scope: decisions `appr
     expect((await send(test.server, 'POST', events, approve, { events: [decision] })).status).toBe(200);
   }));
 
+it('[ID50] a decision that changes the input of a call needs `run` and `approve`, since its sender chooses what is run', () =>
+  withServer(async (test) => {
+    const { session, call } = await waiting(test);
+    const decision = { type: 'user.tool_confirmation', tool_use_id: call, result: 'allow' };
+    const decide = async (scopes: readonly Scope[], updated_input: object | null) => {
+      const headers = { 'x-api-key': (await createTestKey(test, { scopes })).secret };
+      const body = { events: [{ ...decision, updated_input }] };
+      const { status, error } = await send(test.server, 'POST', `/v1/sessions/${session}/events`, headers, body);
+      return [status, error.details?.['scopes']];
+    };
+    expect(await decide(['approve'], { command: 'touch chosen' })).toEqual([403, ['run']]);
+    expect(await decide(['run'], { command: 'touch chosen' })).toEqual([403, ['approve']]);
+    expect(await decide(['run', 'approve'], { command: 'true' })).toEqual([200, undefined]);
+    expect(await decide(['approve'], null)).toEqual([400, undefined]);
+  }));
+
 /** A session whose agent waits for an approval. */
 async function waiting({ client }: TestServer) {
   const agent = await client.beta.agents.create({
@@ -211,6 +228,75 @@ it('[ID4] a key with engines starts and continues only sessions whose agents and
     await expect(limited.beta.sessions.events.send(session.id, { events })).rejects.toMatchObject({ status: 403 });
     expect((await scripted.beta.sessions.events.send(session.id, { events })).data).toHaveLength(1);
   }));
+
+it('[ID41] a key with a part of a repository gets no worktree, which would have all of it, and may use a copy of its part', () =>
+  withRepository(async ({ root, path, write, git }) => {
+    await write('part/a.txt', 'a');
+    git('add', '--all');
+    git('commit', '--quiet', '--message=part');
+    // A worktree of the user, whose branches are in a repository elsewhere.
+    const linked = join(root, 'linked');
+    git('worktree', 'add', '--quiet', linked);
+    await withServer(
+      async (test) => {
+        const part = join(path, 'part');
+        const agent = await test.client.beta.agents.create({ name: 'a', model: 'scripted/echo' });
+        const environment = await test.client.beta.environments.create({ name: 'here' });
+        const create = (key: string, directory: string, more: object = {}) => {
+          const resources = [{ type: 'directory', path: directory, ...more }];
+          const body = { agent: agent.id, environment_id: environment.id, resources };
+          return send(test.server, 'POST', '/v1/sessions', { 'x-api-key': key }, body);
+        };
+        const { secret } = await createTestKey(test, { directories: [part, linked] });
+        for (const [directory, mode] of [
+          [part, {}],
+          [part, { mode: 'worktree' }],
+          [linked, {}],
+        ] as const) {
+          const refused = await create(secret, directory, mode);
+          expect([refused.status, refused.error.details?.['error_code']]).toEqual([403, 'key_limited']);
+        }
+        expect((await create(secret, part, { mode: 'copy' })).status).toBe(200);
+        const resources = [{ type: 'git_repository', url: 'file:///srv/a%2Fb' }];
+        const odd = { agent: agent.id, environment_id: environment.id, resources };
+        expect((await send(test.server, 'POST', '/v1/sessions', { 'x-api-key': secret }, odd)).status).toBe(403);
+        // A session that another key has created with a worktree is not continued either.
+        const made = JSON.parse((await create(test.key, part)).text) as { id: string; resources: { mode: string }[] };
+        expect(made.resources[0]?.mode).toBe('worktree');
+        const events = [{ type: 'user.message', content: [{ type: 'text', text: 'Go.' }] }];
+        const at = `/v1/sessions/${made.id}/events`;
+        expect((await send(test.server, 'POST', at, { 'x-api-key': secret }, { events })).status).toBe(403);
+        const { secret: whole } = await createTestKey(test, { directories: [path] });
+        expect((await create(whole, part)).status).toBe(200);
+      },
+      { allowedDirectories: [root] },
+    );
+  }));
+
+it('[ID42] a key with limits creates approval rules only of sessions that it may use', () =>
+  withServer(async (test) => {
+    const agent = await test.client.beta.agents.create({ name: 'a', model: 'scripted/echo' });
+    const environment = await test.client.beta.environments.create({ name: 'here' });
+    const session = await test.client.beta.sessions.create({ agent: agent.id, environment_id: environment.id });
+    const { secret: limited } = await createTestKey(test, { engines: ['model'] });
+    const { secret: scripted } = await createTestKey(test, { engines: ['scripted'] });
+    const create = async (key: string, scope: object) => {
+      const rule = { scope, tool: 'bash', match: { type: 'command', pattern: 'echo *' } };
+      const { status, error } = await send(test.server, 'POST', RULES, { 'x-api-key': key }, rule);
+      return [status, error.details?.['error_code']];
+    };
+    const [ofSession, ofAgent] = [
+      { type: 'session', session_id: session.id },
+      { type: 'agent', agent_id: agent.id },
+    ];
+    expect(await create(limited, ofSession)).toEqual([403, 'key_limited']);
+    expect(await create(limited, ofAgent)).toEqual([403, 'key_limited']);
+    expect(await create(scripted, ofAgent)).toEqual([403, 'key_limited']);
+    expect(await create(scripted, ofSession)).toEqual([200, undefined]);
+    expect(await create(test.key, ofAgent)).toEqual([200, undefined]);
+  }));
+
+const RULES = '/v1/fleet/approval_rules';
 
 it('[ID5] a key that expires and one whose old secret runs out are refused, and their streams end within a second', () =>
   withServer(async (test) => {

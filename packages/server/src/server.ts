@@ -333,7 +333,7 @@ async function start(
     options.tls === undefined
       ? undefined
       : lifetime.add(
-          await watchTls({
+          watchTls({
             files: options.tls,
             onChange: (changed) => httpServer.setTls(changed),
             schedule: systemSchedule,

@@ -5,6 +5,7 @@ import type { Environments } from '../environments/environments.ts';
 import type { WorkQueue } from '../environments/work-queue.ts';
 import { createAgentRoutes } from '../http/routes/agents.ts';
 import { createAuditRoute } from '../http/routes/access/audit.ts';
+import { createSessionLimits } from '../http/routes/access/key-limits.ts';
 import { createApprovalRuleRoutes } from '../http/routes/rules/approval-rules.ts';
 import type { Dashboard } from '../http/dashboard/dashboard.ts';
 import { createLoginRoutes } from '../http/dashboard/login-routes.ts';
@@ -162,7 +163,13 @@ export function createRoutes(parts: RouteParts): readonly AnyRoute[] {
       ids,
     }),
     ...createFleetRoutes({ store, feeds: fleetFeeds, clock }),
-    ...createApprovalRuleRoutes({ store, agents, sessions, rules: createRules({ store, clock, ids }) }),
+    ...createApprovalRuleRoutes({
+      store,
+      agents,
+      sessions,
+      rules: createRules({ store, clock, ids }),
+      checkSessionLimits: createSessionLimits(store, resources),
+    }),
     ...createHealthRoutes({
       store,
       findHealth: createHealthFinder({

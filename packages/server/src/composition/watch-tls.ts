@@ -33,12 +33,16 @@ export async function openTls(
 }
 
 /** Reads the files again when one of them has changed. Files that cannot be used are reported once, and the old ones stay in use. */
-export async function watchTls({ files, onChange, schedule, onProblem }: WatchTlsOptions): Promise<TlsWatch> {
-  let seen = await toMark(files);
-  const reload = async () => {
+export function watchTls({ files, onChange, schedule, onProblem }: WatchTlsOptions): TlsWatch {
+  // Read once more at first: they may have been replaced between the start of the server and now.
+  let seen: string | undefined;
+  let loading: Promise<void> = Promise.resolve();
+  const load = async () => {
     seen = await toMark(files);
     onChange(await loadTls(files));
   };
+  // One after the other: a slow one must not put what it has read in the place of newer certificates.
+  const reload = () => (loading = loading.catch(() => {}).then(load));
   const look = async () => {
     const mark = await toMark(files);
     // A file that is being replaced is missing for a moment.

@@ -6,7 +6,7 @@ import { createManualClock } from '../base/clock.ts';
 import { createMemoryStore } from '../store/memory/memory-store.ts';
 import { codeOf } from '../store/suite/samples.suite.ts';
 import { parseKeyFile, toKeyFile } from './key-file.ts';
-import { createKeyDocuments, openKeyDirectory } from './key-storage.ts';
+import { createKeyDocuments, type KeyStorage, openKeyDirectory } from './key-storage.ts';
 import { openKeyStore } from './key-store.ts';
 import { keyLimits } from './limits.ts';
 
@@ -50,6 +50,40 @@ describe.each(storages)('limits of keys in %s', (_, open) => {
     clock.advance(10_000_000);
     expect(await keys.find(secret)).toBeUndefined();
     expect(await keys.findById(made.key.id)).toBeUndefined();
+  });
+
+  it('[ID49] a key that is revoked while another process rotates it stays revoked', async () => {
+    const storage = await open();
+    const { keys: other } = await openKeyStore({ storage });
+    /** What another process does before the next change is stored. */
+    let interruption: (() => Promise<unknown>) | undefined;
+    const interrupt = async () => {
+      const run = interruption;
+      interruption = undefined;
+      await run?.();
+    };
+    const racing: KeyStorage = {
+      ...storage,
+      add: async (...key) => {
+        await interrupt();
+        return await storage.add(...key);
+      },
+      remove: async (...name) => {
+        await interrupt();
+        await storage.remove(...name);
+      },
+    };
+    const { keys } = await openKeyStore({ storage: racing });
+    const { key: first } = await other.create({ kind: 'api', name: 'first' });
+    interruption = () => other.revoke(first.id);
+    expect(await codeOf(keys.rotate(first.id))).toBe('key_rotated');
+    const { key: second } = await other.create({ kind: 'api', name: 'second' });
+    interruption = () => other.rotate(second.id);
+    expect(await keys.revoke(second.id)).toBe(true);
+    for (const { keys: each } of [await openKeyStore({ storage }), { keys }]) {
+      expect((await each.list()).map(({ name }) => name)).toEqual(['first key']);
+    }
+    expect(await keys.revoke(second.id)).toBe(false);
   });
 
   it('[ID6] of two processes that rotate a key at the same moment one is rejected, and the secret of the other works', async () => {

@@ -179,15 +179,19 @@ export async function openKeyStore(
   }
 
   async function revoke(id: string, audit?: Auditor): Promise<boolean> {
-    await load();
-    const [first] = [...known.byName.values()].filter((key) => key.id === id);
-    const names = [...known.byName].filter(([, key]) => key.id === id).map(([name]) => name);
-    for (const [index, name] of names.entries()) {
-      const entry = (audit ?? auditorOf(first!.workspaceId))('key.revoked', id, toDetails(first!));
-      await storage.remove(name, index === 0 ? entry : undefined);
-      change((keys) => keys.delete(name));
+    let isFound = false;
+    for (;;) {
+      await load();
+      const found = [...known.byName].filter(([, key]) => key.id === id);
+      // Another process may have rotated it, which adds it under another name.
+      if (found.length === 0) return isFound;
+      for (const [name, key] of found) {
+        const entry = (audit ?? auditorOf(key.workspaceId))('key.revoked', id, toDetails(key));
+        await storage.remove(name, isFound ? undefined : entry);
+        change((keys) => keys.delete(name));
+        isFound = true;
+      }
     }
-    return names.length > 0;
   }
 
   async function rotate(
@@ -209,9 +213,16 @@ export async function openKeyStore(
     const key: StoredApiKey = { ...before, sha256, rotations, rotatedAt: now, previous };
     const name = `${id}-${rotations}`;
     const details = { ...toDetails(key), overlap_ms: overlapMs };
-    const entry = (audit ?? auditorOf(key.workspaceId))('key.rotated', id, details);
-    if (!(await storage.add(name, toKeyFile(key), entry))) throw rotatedElsewhere(id);
+    const record = audit ?? auditorOf(key.workspaceId);
+    if (!(await storage.add(name, toKeyFile(key), record('key.rotated', id, details)))) throw rotatedElsewhere(id);
     change((keys) => keys.set(name, key));
+    const stored = await storage.names();
+    if (!names.some((old) => stored.includes(old))) {
+      // Another process has revoked it, or rotated it several times: this form must not bring it back.
+      await storage.remove(name, record('key.revoked', id, toDetails(key)));
+      change((keys) => keys.delete(name));
+      throw rotatedElsewhere(id);
+    }
     for (const old of names) {
       await storage.remove(old);
       change((keys) => keys.delete(old));
@@ -345,8 +356,8 @@ function rotatedElsewhere(id: string): FleetloomError {
   return new FleetloomError({
     code: 'key_rotated',
     kind: 'caller',
-    problem: `${id} was rotated by another process at the same moment`,
-    advice: 'use the secret that the other rotation has printed, or rotate the key again',
+    problem: `${id} was rotated or revoked by another process at the same moment`,
+    advice: 'use the secret that the other rotation has printed, or list the keys and rotate it again',
   });
 }
 

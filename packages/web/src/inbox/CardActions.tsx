@@ -49,7 +49,7 @@ export function CardActions({ item }: { item: InboxItem }) {
           <button data-needs="approve" type="button" className="primary" onClick={() => approve(item)}>
             Approve once <kbd>a</kbd>
           </button>
-          <button data-needs="approve" type="button" onClick={() => inbox.setMode('edit')}>
+          <button data-needs="run" type="button" onClick={() => inbox.setMode('edit')}>
             Edit and allow … <kbd>e</kbd>
           </button>
           <button data-needs="approve" type="button" onClick={() => inbox.setMode('deny')}>

@@ -21,21 +21,42 @@ export async function writeToOutbox(dataDirectory: string, entry: NewAuditEntry)
   await rename(draft, join(directory, `${name}.json`));
 }
 
-/** Moves what commands have left into the audit log, each entry once, also when the process is killed in between. */
-export async function takeFromOutbox(
+/**
+ * Creates what moves the entries that commands have left into the audit log, each once, also when the process is killed in
+ * between. A file that cannot be read is reported once and stays: commands may run as another user than the server.
+ */
+export function createOutboxReader(
   dataDirectory: string,
   { documents }: Pick<Store, 'documents'>,
   onProblem: (problem: unknown) => void,
-): Promise<void> {
+): () => Promise<void> {
   const directory = join(dataDirectory, AUDIT_OUTBOX);
-  const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith('.json'));
-  for (const name of names.toSorted()) {
-    const file = join(directory, name);
-    const entry = await readEntry(file);
+  const reported = new Set<string>();
+  return async () => {
+    const names = (await listNames()).filter((name) => name.endsWith('.json'));
+    for (const name of names.toSorted()) await take(name, join(directory, name));
+  };
+
+  async function listNames(): Promise<readonly string[]> {
+    try {
+      return await readdir(directory);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') reportOnce(directory, error);
+      return [];
+    }
+  }
+
+  async function take(name: string, file: string): Promise<void> {
+    let entry: NewAuditEntry | undefined;
+    try {
+      entry = await readEntry(file);
+    } catch (error) {
+      return reportOnce(file, error);
+    }
     if (entry === undefined) {
       await rename(file, `${file}.broken`);
       onProblem(new Error(`${file} is not an entry of the audit log: it was renamed to ${name}.broken`));
-      continue;
+      return;
     }
     await documents.put({ kind: TAKEN, id: name, data: {}, ifRevision: 0 }, entry).catch((error: unknown) => {
       // It was taken before the process was killed.
@@ -43,6 +64,14 @@ export async function takeFromOutbox(
     });
     await rm(file, { force: true });
     await documents.delete(TAKEN, name);
+  }
+
+  function reportOnce(path: string, cause: unknown): void {
+    if (reported.has(path)) return;
+    reported.add(path);
+    const { code = 'unknown' } = cause as NodeJS.ErrnoException;
+    const advice = 'change its owner to the user that the server runs as, and run "fleetloom keys" as that user';
+    onProblem(new Error(`${path} is not in the audit log yet: it cannot be read (${code}); ${advice}`, { cause }));
   }
 }
 

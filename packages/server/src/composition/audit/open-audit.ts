@@ -5,7 +5,7 @@ import { toFleetAuditEntry } from '../../http/routes/access/audit.ts';
 import { CHAIN_START } from '../../store/audit.ts';
 import { storeLimits } from '../../store/limits.ts';
 import type { Store } from '../../store/store.ts';
-import { takeFromOutbox } from './audit-outbox.ts';
+import { createOutboxReader } from './audit-outbox.ts';
 import { compositionLimits } from '../limits.ts';
 import { repeat } from '../repeat.ts';
 
@@ -31,7 +31,7 @@ export interface AuditOptions {
 /** Takes entries of commands into the log, writes entries out, and removes old ones. */
 export async function openAudit(options: AuditOptions): Promise<{ close(): Promise<void> }> {
   const { store, dataDirectory, onProblem, schedule } = options;
-  const take = () => takeFromOutbox(dataDirectory, store, onProblem);
+  const take = createOutboxReader(dataDirectory, store, onProblem);
   await take();
   const { auditEveryMs, auditPruneMs } = compositionLimits;
   const output = options.onEntry === undefined ? undefined : await openOutput(options, options.onEntry);

@@ -31,7 +31,9 @@ export async function openKeys({
       : { storage: createKeyDocuments(store) };
   const { keys, firstSecret } = await openKeyStore({ ...location, auditorOf: toLocalAuditor });
   // The first key is shown by the start of a server. One that was created here would never be shown, so it is revoked.
-  if (firstSecret !== undefined) for (const { id } of await keys.list()) await keys.revoke(id);
+  // Only that one: a server or another command may have created keys since.
+  const first = firstSecret === undefined ? undefined : await keys.find(firstSecret);
+  if (first !== undefined) await keys.revoke(first.id);
   return { keys, close: async () => await store?.close() };
 }
 

@@ -213,6 +213,28 @@ describe('repeated requests', () => {
     );
   });
 
+  it('[ID40] a request under way gives its answer to no repetition with another secret of the same key', async () => {
+    let open!: () => void;
+    const gate = new Promise<void>((resolve) => (open = resolve));
+    const { route, count } = counting({ gate });
+    const sameKey = { kind: 'api', id: 'key_a', workspaceId: 'wrkspc_1' } as const;
+    const access = knownSecrets({ admin: sameKey, viewer: { ...sameKey, scopes: ['read'] } });
+    await withHttpServer({ routes: [{ ...route, name: 'login_links.create' }], access }, async ({ send }) => {
+      const by = (key: string, more: Record<string, string>) => send(post({ 'x-api-key': key, ...more }));
+      const first = [by('admin', {}), by('admin', { 'idempotency-key': 'k' })];
+      while (count() < 2) await new Promise((resolve) => setImmediate(resolve));
+      const guessed = by('viewer', { 'x-stainless-retry-count': '1' });
+      const named = by('viewer', { 'idempotency-key': 'k' });
+      await send({ path: '/healthz' });
+      open();
+      const counts = (await Promise.all(first)).map(({ json }) => json.count as number);
+      expect(new Set(counts)).toEqual(new Set([1, 2]));
+      expect((await guessed).json.count).toBe(3);
+      const refused = await named;
+      expect([refused.status, refused.json.error.details.error_code]).toEqual([409, 'answer_sealed']);
+    });
+  });
+
   it('[H119] a request over 1 MiB is applied once, and its repetition gets an error that names the reason', async () => {
     const { route, count } = counting();
     expect(httpLimits.replayBytesMax).toBe(1_048_576);

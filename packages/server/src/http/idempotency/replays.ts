@@ -57,7 +57,7 @@ export interface ReplaysOptions {
  */
 export function createReplays({ keys, clock = systemClock, onError, claims }: ReplaysOptions): Replays {
   /** Requests under way. An impatient client repeats a request before the first response is there. */
-  const underWay = new Map<string, { fingerprint: string; work: Promise<Answer> }>();
+  const underWay = new Map<string, { fingerprint: string; secret: string; work: Promise<Answer> }>();
 
   return {
     run: async (request, execute) => {
@@ -68,12 +68,14 @@ export function createReplays({ keys, clock = systemClock, onError, claims }: Re
       const first = entry.mayBeRepeated ? underWay.get(entry.key) : undefined;
       // If the first request fails, this one is applied.
       const answer = await first?.work.catch(() => undefined);
-      if (answer !== undefined) return toReplay(entry, first!.fingerprint, answer);
+      // Logins of one key have different rights: the answer for one of them may be a login link of its own.
+      const isOwn = first?.secret === request.secret;
+      if (answer !== undefined && isOwn) return toReplay(entry, first.fingerprint, answer);
       const carryOut = () => lookThenRun(request, entry, execute);
       // Without an Idempotency-Key two equal requests may both be intended, so there is nothing to claim.
       const isClaimed = claims !== undefined && !entry.isGuess;
       const work = isClaimed ? claims.run(entry.key, () => replay(request, entry), carryOut) : carryOut();
-      underWay.set(entry.key, { fingerprint: entry.fingerprint, work });
+      underWay.set(entry.key, { fingerprint: entry.fingerprint, secret: request.secret, work });
       try {
         return await work;
       } finally {

@@ -12,6 +12,7 @@ import { resolveSessionAgent } from '../../agents/session-agent.ts';
 import type { Ids } from '../../base/ids.ts';
 import { httpLimits } from '../limits.ts';
 import type { Environments } from '../../environments/environments.ts';
+import type { Auditor } from '../../store/audit.ts';
 import type { Store } from '../../store/store.ts';
 import type { OrchestrateBody } from '../schemas/orchestrate.ts';
 
@@ -37,6 +38,8 @@ export function isUnknownAgent(roster: FoundRoster): roster is UnknownAgent {
 export type RosterFinder = (
   workspaceId: string,
   request: Pick<OrchestrateBody, 'agent' | 'agent_def'>,
+  /** Records the environment, where this request is the first of its workspace. */
+  audit: Auditor,
 ) => Promise<FoundRoster>;
 
 /** Where agents and environments are found. */
@@ -54,8 +57,8 @@ export function createRosterFinder(options: RosterFinderOptions): RosterFinder {
   const { store, agents, environments, ids, defaultAgent } = options;
   const environmentIds = new Map<string, Promise<string>>();
 
-  return async (workspaceId, { agent: named = defaultAgent, agent_def: inline }) => {
-    const environment = await findEnvironment(workspaceId);
+  return async (workspaceId, { agent: named = defaultAgent, agent_def: inline }, audit) => {
+    const environment = await findEnvironment(workspaceId, audit);
     const all = await listAgents(workspaceId);
     if (inline !== undefined) {
       const agent = { ...(await toInlineAgent(ids.next('agent'), inline)), multiagent: null };
@@ -88,29 +91,29 @@ export function createRosterFinder(options: RosterFinderOptions): RosterFinder {
   }
 
   /** The environment that all orchestrated requests of a workspace share; created again if it was deleted. */
-  async function findEnvironment(workspaceId: string): Promise<EnvironmentWithResources> {
+  async function findEnvironment(workspaceId: string, audit: Auditor): Promise<EnvironmentWithResources> {
     try {
-      return await environments.get(workspaceId, await findEnvironmentId(workspaceId));
+      return await environments.get(workspaceId, await findEnvironmentId(workspaceId, audit));
     } catch {
       environmentIds.delete(workspaceId);
-      return await environments.get(workspaceId, await findEnvironmentId(workspaceId));
+      return await environments.get(workspaceId, await findEnvironmentId(workspaceId, audit));
     }
   }
 
   /** Finds the shared environment by its name. */
-  function findEnvironmentId(workspaceId: string): Promise<string> {
+  function findEnvironmentId(workspaceId: string, audit: Auditor): Promise<string> {
     const known = environmentIds.get(workspaceId);
     if (known !== undefined) return known;
-    const finding = findOrMake(workspaceId);
+    const finding = findOrMake(workspaceId, audit);
     environmentIds.set(workspaceId, finding);
     finding.catch(() => environmentIds.delete(workspaceId));
     return finding;
   }
 
-  async function findOrMake(workspaceId: string): Promise<string> {
+  async function findOrMake(workspaceId: string, audit: Auditor): Promise<string> {
     const { items } = await environments.list({ workspaceId, limit: httpLimits.rosterMax, order: 'asc' });
     const known = items.find(({ name, config }) => name === ENVIRONMENT && config.type === 'cloud');
-    return (known ?? (await environments.create(workspaceId, { name: ENVIRONMENT }))).id;
+    return (known ?? (await environments.create(workspaceId, { name: ENVIRONMENT }, audit))).id;
   }
 }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { Environments } from '../../environments/environments.ts';
 import type { Imports } from '../../sessions/index.ts';
+import type { Auditor } from '../../store/audit.ts';
 import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { imported, importBody } from '../schemas/import.ts';
 import { toControl, toImportedStep, toWireAnswer } from '../convert/to-imported-step.ts';
@@ -29,13 +30,13 @@ export function createImportRoutes(options: ImportRoutesOptions): readonly AnyRo
       accepts: ['api'],
       body: importBody,
       gives: imported,
-      handle: async ({ credential: { workspaceId }, body }) => {
+      handle: async ({ credential: { workspaceId }, body, audit }) => {
         const { conversation, title, directory, version } = body;
         const { sessionId, lines, taken, answers } = await imports.append({
           workspaceId,
           conversation,
           agent: { ...(await toInlineAgent(ids.next('agent'), agents[body.program])), multiagent: null },
-          environment: toSessionEnvironment(await findEnvironment(workspaceId)),
+          environment: toSessionEnvironment(await findEnvironment(workspaceId, audit)),
           title,
           metadata: {
             imported_from: body.program,
@@ -54,10 +55,10 @@ export function createImportRoutes(options: ImportRoutesOptions): readonly AnyRo
   ];
 
   /** The environment that all imports of a workspace share, found by its name. */
-  async function findEnvironment(workspaceId: string) {
+  async function findEnvironment(workspaceId: string, audit: Auditor) {
     const { items } = await environments.list({ workspaceId, limit: 100, order: 'asc' });
     const known = items.find(({ name, config }) => name === ENVIRONMENT && config.type === 'cloud');
-    return known ?? (await environments.create(workspaceId, { name: ENVIRONMENT }));
+    return known ?? (await environments.create(workspaceId, { name: ENVIRONMENT }, audit));
   }
 }
 

@@ -8,6 +8,7 @@ import { httpLimits } from '../limits.ts';
 import type { Budget } from '../../frames/payload-parts.ts';
 import type { Sessions } from '../../sessions/index.ts';
 import type { SessionRecord } from '../../store/records.ts';
+import type { Auditor } from '../../store/audit.ts';
 import type { Store } from '../../store/store.ts';
 import { isStoreError } from '../../store/store-errors.ts';
 import { requestError } from '../../base/request-error.ts';
@@ -63,11 +64,11 @@ export function createOrchestrateRoutes(options: OrchestrateRoutesOptions): read
       body: orchestrateBody,
       startsWork: true,
       gives: 'stream',
-      handle: async ({ credential, query, body, headers, openStream }) => {
+      handle: async ({ credential, query, body, headers, openStream, audit }) => {
         const { workspaceId, id: keyId } = credential;
         const key = toKey(keyId, headers['idempotency-key']);
         const known = key === undefined ? undefined : await findFirst(workspaceId, key, body);
-        const sessionId = known ?? (await begin(credential, body, key));
+        const sessionId = known ?? (await begin(credential, body, key, audit));
         const run = { id: null, before: 0, last: null };
         const all = { ...query, follow: true, from: 'start' as const };
         // A client that repeats the request may have received some events.
@@ -77,11 +78,16 @@ export function createOrchestrateRoutes(options: OrchestrateRoutesOptions): read
   ];
 
   /** Starts a run, or finds the run that an earlier request with the same key has started. */
-  async function begin(credential: Credential, body: OrchestrateBody, key: string | undefined): Promise<string> {
+  async function begin(
+    credential: Credential,
+    body: OrchestrateBody,
+    key: string | undefined,
+    audit: Auditor,
+  ): Promise<string> {
     const { workspaceId } = credential;
     const content = typeof body.message === 'string' ? [] : body.message;
     await checkShownFiles(files, workspaceId, [{ content }], 'message');
-    const roster = limitRoster(credential, await findRoster(workspaceId, body));
+    const roster = limitRoster(credential, await findRoster(workspaceId, body, audit));
     await options.checkModel?.(workspaceId, roster.agent.model.id);
     const sessionId = ids.next('sesn');
     const make = async () => {

@@ -138,12 +138,22 @@ export function checkScopes(route: string, credential: Credential): void {
   requireScopes(route, credential, needed);
 }
 
-/** Throws if an API key may not send one of these events: decisions need `approve`, everything else needs `run`. */
-export function checkEventScopes(credential: Credential, events: readonly { readonly type: string }[]): void {
+/** An event as far as the scopes that it needs depend on it. */
+interface SentEvent {
+  readonly type: string;
+  readonly updated_input?: object | null;
+}
+
+/**
+ * Throws if an API key may not send one of these events: decisions need `approve`, everything else needs `run`. A decision that
+ * changes the input needs both: the call is then one that its sender has chosen.
+ */
+export function checkEventScopes(credential: Credential, events: readonly SentEvent[]): void {
   if (credential.kind !== 'api') return;
-  for (const [index, { type }] of events.entries()) {
-    const scope = type === 'user.tool_confirmation' ? 'approve' : 'run';
-    requireScopes(`sessions.events.send: events.${index}: ${type}`, credential, [scope]);
+  for (const [index, { type, updated_input: input }] of events.entries()) {
+    const isDecision = type === 'user.tool_confirmation';
+    const needed: readonly Scope[] = isDecision ? (input == null ? ['approve'] : ['run', 'approve']) : ['run'];
+    requireScopes(`sessions.events.send: events.${index}: ${type}`, credential, needed);
   }
 }
 

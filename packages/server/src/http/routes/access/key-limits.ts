@@ -9,6 +9,7 @@ import type { Credential } from '../../../keys/credential.ts';
 import { type KeyLimits, MODEL_ENGINE } from '../../../keys/scopes.ts';
 import type { Store } from '../../../store/store.ts';
 import { isBelow } from '../../../workspaces/sources/allowed-directories.ts';
+import { findRepository } from '../../../workspaces/sources/find-repository.ts';
 import { dataOf } from '../read-session.ts';
 
 /** Checks what a session is, or will be, made of against the limits of the caller's key. Throws a 403 that names the limit. */
@@ -38,9 +39,13 @@ interface Resource {
   readonly type: string;
   readonly path?: string | undefined;
   readonly url?: string | undefined;
+  readonly mode?: string | null | undefined;
 }
 
-/** As {@link checkEngines}, for directories and repositories on this machine. Links are followed as they lead now. */
+/**
+ * As {@link checkEngines}, for directories and repositories on this machine. Links are followed as they lead now. A worktree has all
+ * files of its repository, and is applied to all of them, so the whole repository counts.
+ */
 export async function checkDirectories(credential: Credential, resources: readonly Resource[]): Promise<void> {
   const { directories } = limitsOf(credential);
   if (directories === undefined) return;
@@ -48,10 +53,19 @@ export async function checkDirectories(credential: Credential, resources: readon
     const path = toPath(resource);
     if (path === undefined) continue;
     const [real, ...roots] = await Promise.all([path, ...directories].map(toReal));
-    if (roots.some((root) => isBelow(real!, root))) continue;
-    throw limited(`the directory ${path}`, `it may use ${listOr(directories)}`, { directories });
+    const isAllowed = (used: string) => roots.some((root) => isBelow(used, root));
+    const refuse = (what: string) => limited(what, `it may use ${listOr(directories)}`, { directories });
+    if (!isAllowed(real!)) throw refuse(`the directory ${path}`);
+    if (resource.mode !== 'worktree') continue;
+    const repository = await findRepository(real!, EVERYWHERE);
+    const used = repository === undefined ? [] : [repository.top, repository.commonDirectory];
+    const outside = used.find((each) => !isAllowed(each));
+    if (outside !== undefined) throw refuse(`a worktree of ${path}, whose repository is ${outside}`);
   }
 }
+
+/** Whether the server may read a repository was checked before. */
+const EVERYWHERE = { has: async () => true };
 
 /** Checks a session that a request is about to change or to continue. */
 export type CheckSessionLimits = (credential: Credential, sessionId: string) => Promise<void>;
@@ -72,6 +86,12 @@ export function createSessionLimits(
   };
 }
 
+/** Throws for a key with limits: what it asks for would also hold for sessions that it may not use. */
+export function checkUnlimited(credential: Credential, what: string, instead: string): void {
+  const { directories, engines } = limitsOf(credential);
+  if (directories !== undefined || engines !== undefined) throw limited(what, instead, { directories, engines });
+}
+
 function limitsOf(credential: Credential): KeyLimits {
   return credential.kind === 'api' ? (credential.limits ?? {}) : {};
 }
@@ -79,7 +99,12 @@ function limitsOf(credential: Credential): KeyLimits {
 function toPath({ type, path, url }: Resource): string | undefined {
   if (type === 'directory') return path ?? '';
   if (url?.startsWith('file:') !== true) return undefined;
-  return URL.canParse(url) ? fileURLToPath(url) : url;
+  try {
+    return fileURLToPath(url);
+  } catch {
+    // Not the URL of a directory: no key has it, and the server refuses it as well.
+    return url;
+  }
 }
 
 /** What does not exist counts as the path that was sent: the server refuses it later. */

@@ -11,15 +11,13 @@ export async function recorded<Result>(
   run: () => Promise<Result>,
 ): Promise<Result> {
   await log.append([audit(`${action}_started`, target, details)]);
-  try {
-    const result = await run();
-    await log.append([audit(`${action}_done`, target, details)]);
-    return result;
-  } catch (error) {
+  const result = await run().catch(async (error: unknown) => {
     // The failure is what the caller has to know, also where the entry cannot be stored.
     await log.append([audit(`${action}_failed`, target, details)]).catch(() => {});
     throw error;
-  }
+  });
+  await log.append([audit(`${action}_done`, target, details)]);
+  return result;
 }
 
 /** What is done: `changes.apply`, to a session, with what the request asks for. */

@@ -14,6 +14,7 @@ import {
   approvalRulePreview,
   createdApprovalRule,
 } from '../../schemas/approval-rule.ts';
+import { type CheckSessionLimits, checkUnlimited } from '../access/key-limits.ts';
 import { readSession } from '../read-session.ts';
 
 /** What the routes of approval rules call. */
@@ -22,11 +23,12 @@ export interface ApprovalRuleRoutesOptions {
   readonly agents: Pick<Agents, 'get'>;
   readonly sessions: Pick<Sessions, 'applyRule' | 'countMatches'>;
   readonly rules: Rules;
+  readonly checkSessionLimits: CheckSessionLimits;
 }
 
 /** `/v1/fleet/approval_rules`: tool calls that the server allows without a person. */
 export function createApprovalRuleRoutes(options: ApprovalRuleRoutesOptions): readonly AnyRoute[] {
-  const { store, agents, sessions, rules } = options;
+  const { store, agents, sessions, rules, checkSessionLimits } = options;
   const path = '/v1/fleet/approval_rules' as const;
   return [
     defineRoute({
@@ -39,6 +41,7 @@ export function createApprovalRuleRoutes(options: ApprovalRuleRoutesOptions): re
       gives: createdApprovalRule,
       handle: async ({ credential, body, audit }): Promise<CreatedRule> => {
         await checkScope(credential, body);
+        await checkLimits(credential, body);
         const { workspaceId } = credential;
         const rule = await rules.create(workspaceId, body, nameOf(credential), audit);
         return { ...toWireRule(rule), answered: await sessions.applyRule(workspaceId, rule) };
@@ -88,5 +91,11 @@ export function createApprovalRuleRoutes(options: ApprovalRuleRoutesOptions): re
   async function checkScope(credential: Credential, { scope }: StandingRuleParams): Promise<void> {
     if (scope.type === 'session') await readSession(store, credential, scope.session_id);
     else await agents.get(credential.workspaceId, scope.agent_id);
+  }
+
+  /** A rule decides approvals, so a limited key creates it only where it may decide each of them. */
+  async function checkLimits(credential: Credential, { scope }: StandingRuleParams): Promise<void> {
+    if (scope.type === 'session') await checkSessionLimits(credential, scope.session_id);
+    else checkUnlimited(credential, 'approval rules of an agent', 'it may create rules of sessions that it may use');
   }
 }
