@@ -110,8 +110,10 @@ export function createCredentials({ store, secrets: box, events, clock, ids }: C
           ...after,
           updatedAt: now,
           secretsVersion: before.secretsVersion + (hasSecrets ? 1 : 0),
-          // What was refused before may be accepted now.
-          refresh: isNew ? { ...noRefresh, lastAt: before.refresh.lastAt } : before.refresh,
+          // What was refused before may be accepted now. A request that is under way still has the refresh token.
+          refresh: isNew
+            ? { ...noRefresh, lastAt: before.refresh.lastAt, claimedUntil: before.refresh.claimedUntil }
+            : before.refresh,
         };
         const put: DocumentChange = { type: 'put', kind: CREDENTIAL, id, data, ifRevision: revision };
         const secretChanges = hasSecrets ? [await withSecrets(path, secrets)] : [];

@@ -80,7 +80,7 @@ async function probeServer(
     };
     const request = { url, method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', method, ...message }) };
     const { probeMs: withinMs, probeResponseBytesMax: bytesMax } = vaultLimits;
-    return await sendRequest(connections, request, rules, { withinMs, bytesMax, isEnough: hasMessage });
+    return await sendRequest(connections, request, rules, { withinMs, bytesMax, isLast: isResponse });
   };
   const fail = (method: string, answer: ReceivedResponse | undefined): FailedProbe => ({
     method,
@@ -113,8 +113,8 @@ function isSuccess(answer: ReceivedResponse | undefined): answer is ReceivedResp
   return messageOf(answer.body)?.['result'] !== undefined;
 }
 
-function hasMessage(body: string): boolean {
-  return messageOf(body) !== undefined;
+function isResponse(line: string): boolean {
+  return toEventMessage(line) !== undefined;
 }
 
 /** The response of JSON-RPC in a body, which is JSON or an event stream. */
@@ -122,10 +122,15 @@ function messageOf(body: string): JsonObject | undefined {
   const whole = parseJson(body);
   if (isObject(whole)) return whole;
   for (const line of body.split('\n')) {
-    const event = line.startsWith('data:') ? parseJson(line.slice('data:'.length)) : undefined;
-    if (isObject(event) && event['id'] !== undefined && event['method'] === undefined) return event;
+    const message = toEventMessage(line);
+    if (message !== undefined) return message;
   }
   return undefined;
+}
+
+function toEventMessage(line: string): JsonObject | undefined {
+  const event = line.startsWith('data:') ? parseJson(line.slice('data:'.length)) : undefined;
+  return isObject(event) && event['id'] !== undefined && event['method'] === undefined ? event : undefined;
 }
 
 function toValidation(
