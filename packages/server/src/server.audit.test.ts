@@ -1,8 +1,13 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import type { FleetAuditEntry } from '@fleetloom/protocol/fleet';
 import { openKeys } from './composition/credentials/open-keys.ts';
 import { pruneAudit } from './composition/audit/open-audit.ts';
 import { systemClock } from './base/clock.ts';
+import { toKeyId } from './keys/sealer.ts';
+import { startServer } from './server.ts';
 import { createTestKey, send, signInAs } from './server.scopes.suite.ts';
 import { connect, type TestServer, toScript, withServer } from './server.suite.ts';
 import { CHAIN_START, type ChainEnd } from './store/audit.ts';
@@ -219,3 +224,60 @@ it('[ID22] entries older than the days that are kept are removed in slices, and 
   await pruneAudit({ store, clock }, 2);
   expect((await store.audit.list({ workspaceId: 'w', after: 0, limit: 1_000 })).map(({ seq }) => seq)).toEqual([451]);
 });
+
+it('[VT60] changes of vaults and credentials, validations and rotations are in the log, each with its change, and no secret', () =>
+  withServer(
+    async (test) => {
+      const { client, server, key } = test;
+      const { vaults } = client.beta;
+      const before = (await readLog(test)).length;
+      const vault = await vaults.create({ display_name: 'Team' });
+      await vaults.update(vault.id, { display_name: 'Other' });
+      await vaults.update(vault.id, { display_name: 'Other' });
+      const mcp_server_url = 'http://127.0.0.1:1/mcp?key=canary-in-url';
+      const auth = { type: 'mcp_oauth', mcp_server_url, access_token: 'canary-1' } as const;
+      const { id } = await vaults.credentials.create(vault.id, { auth });
+      await expect(vaults.credentials.create(vault.id, { auth })).rejects.toMatchObject({ status: 409 });
+      await vaults.credentials.update(id, {
+        vault_id: vault.id,
+        auth: { type: 'mcp_oauth', access_token: 'canary-2' },
+      });
+      await vaults.credentials.mcpOAuthValidate(id, { vault_id: vault.id });
+      await server.close();
+      const older = readFileSync(join(test.directory, 'master-key'), 'utf8').trim();
+      const masterKey = randomBytes(32);
+      const options = { masterKey: masterKey.toString('base64'), olderMasterKeys: older };
+      const next = await startServer({ dataDirectory: test.directory, ...options, allowedPrivateHosts: ['127.0.0.1'] });
+      const again = { ...test, server: next };
+      try {
+        const admin = { 'x-api-key': key };
+        const send2 = (method: string, path: string) => send(next, method, path, admin);
+        // The second one has nothing to do.
+        for (let step = 0; step < 2; step++) await send2('POST', '/v1/fleet/secrets/rotate');
+        const path = `/v1/vaults/${vault.id}`;
+        for (let step = 0; step < 2; step++) await send2('POST', `${path}/credentials/${id}/archive`);
+        await send2('DELETE', `${path}/credentials/${id}`);
+        await send2('POST', `${path}/archive`);
+        await send2('DELETE', path);
+        const log = (await readLog(again)).slice(before);
+        const of = { vault_id: vault.id, type: 'mcp_oauth' };
+        expect(log.map(({ entry: { action, target, details } }) => [action, target, details])).toEqual([
+          ['vault.created', vault.id, { name: 'Team' }],
+          ['vault.updated', vault.id, { name: 'Other' }],
+          ['vault_credential.created', id, of],
+          ['vault_credential.updated', id, { ...of, secrets: ['access_token'] }],
+          ['vault_credential.validated', id, of],
+          ['secrets.rotated', null, { key_id: toKeyId(masterKey) }],
+          ['vault_credential.archived', id, of],
+          ['vault_credential.deleted', id, of],
+          ['vault.archived', vault.id, { credentials: [] }],
+          ['vault.deleted', vault.id, { credentials: [] }],
+        ]);
+        expect(log[3]!.entry).toMatchObject({ by: { type: 'key', key_name: 'first key' }, address: '127.0.0.1' });
+        expect(JSON.stringify(log)).not.toContain('canary');
+      } finally {
+        await next.close();
+      }
+    },
+    { allowedPrivateHosts: ['127.0.0.1'] },
+  ));

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type Anthropic from '@anthropic-ai/sdk';
 import { expect, it, vi } from 'vitest';
@@ -64,6 +64,22 @@ it('[VT8] a secret that was moved to another credential does not open: the reque
     expect(mcp.seen).toEqual([]);
     const ok = await again.client.beta.vaults.credentials.mcpOAuthValidate(one.credentials[0]!, { vault_id: one.id });
     expect(ok.status).toBe('valid');
+  }, options));
+
+it('[VT68] after a master key is lost, deleted secrets can be stored again in their credentials', () =>
+  withServer(async (test) => {
+    const mcp = await serveProtectedMcp('two');
+    const vault = await createVault(test.client, { type: 'mcp_oauth', mcp_server_url: mcp.url, access_token: 'one' });
+    await test.server.close();
+    rmSync(join(test.directory, 'master-key'));
+    await expect(test.restart()).rejects.toThrow('which this server does not have');
+    const store = await openSqliteStore({ path: join(test.directory, 'fleetloom.db') });
+    await store.documents.delete('vault_secret', vault.credentials[0]!);
+    await store.close();
+    const { credentials } = (await test.restart()).client.beta.vaults;
+    const of = { vault_id: vault.id };
+    await credentials.update(vault.credentials[0]!, { ...of, auth: { type: 'mcp_oauth', access_token: 'two' } });
+    expect((await credentials.mcpOAuthValidate(vault.credentials[0]!, of)).status).toBe('valid');
   }, options));
 
 it('[VT6] while secrets are rotated no request fails, and afterwards the key before opens nothing and is not needed', () =>

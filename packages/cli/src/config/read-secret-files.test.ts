@@ -14,6 +14,7 @@ it('[P133] each variable with a secret may be in a file that its name with _FILE
     expect(readSecretFiles({ PATH: '/bin', ...file })).toEqual({ PATH: '/bin', ...file, [name]: 'from a file' });
     expect(() => readSecretFiles({ ...file, [name]: 'x' })).toThrow(`${name} and ${name}_FILE are both set.`);
   }
+  expect(SECRET_VARIABLES).toEqual(expect.arrayContaining(['FLEETLOOM_MASTER_KEY', 'FLEETLOOM_MASTER_KEY_OLD']));
   const env = { FLEETLOOM_SECRET: 'x', ANTHROPIC_API_KEY_FILE: '' };
   expect(readSecretFiles(env)).toBe(env);
   expect(() => readSecretFiles({ FLEETLOOM_SECRET_FILE: join(directory, 'none') })).toThrow('cannot be read: ENOENT');

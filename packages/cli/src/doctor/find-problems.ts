@@ -26,6 +26,7 @@ import { recallServer } from '../connection/local-server.ts';
 import { createServerApi } from '../connection/server-api.ts';
 import { CommandError } from '../base/command-error.ts';
 import type { Io } from '../base/io.ts';
+import { checkMasterKeys } from './check-master-keys.ts';
 import { describeClaudeCode } from './claude-code.ts';
 import { describeProgram } from './describe-program.ts';
 import { describeSandbox } from './describe-sandbox.ts';
@@ -42,6 +43,7 @@ export async function findProblems(
     checkNode(),
     checkData(io, options.data),
     checkServer(io, options),
+    checkMasterKeys(createServerApi(toConnection(io.env, options), ANSWER_MS)),
     checkModels(io),
     checkTools(tools),
     checkGit(),

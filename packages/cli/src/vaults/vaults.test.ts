@@ -124,7 +124,7 @@ it('[VT38] wrong options and secrets that are empty or too long are usage errors
   expect(await add(url, 'x'.repeat(limits.secretBytesMax))).toBe(0);
 });
 
-it('[VT39] secrets rotate ends with no secret under the older key, and a server without the right key exits with 1', async () => {
+it('[VT39, VT66] secrets rotate ends with no secret under the older key, and a server without the right key exits with 1', async () => {
   const vault = (await fleet(['vaults', 'create', 'v'])).stdout.trim();
   await fleet(['credentials', 'add', vault, '--mcp-url', 'https://b.example'], 'canary');
   const before = JSON.parse((await fleet(['secrets', 'status', '--json'])).stdout) as {
@@ -141,10 +141,23 @@ it('[VT39] secrets rotate ends with no secret under the older key, and a server 
   expect(other.stderr).not.toContain(keys[1]!);
   await start(keys[1]!, keys[0]);
   expect((await fleet(['secrets'])).stdout).toMatch(new RegExp(`${before.key_id} +${before.keys[0]!.secrets} +opens`));
+  const diagnose = async () => {
+    const lines = (await fleet(['doctor', '--json'])).stdout.trim().split('\n');
+    const findings = lines.map((line) => JSON.parse(line) as { name: string; state: string; text: string });
+    return findings.flatMap(({ name, state, text }) => (name === 'Master key' ? [[state, text.split(' (')[0]]] : []));
+  };
+  const current = (JSON.parse((await fleet(['secrets', 'status', '--json'])).stdout) as { key_id: string }).key_id;
+  expect(new Set(await diagnose())).toEqual(
+    new Set([
+      ['ok', `${current} encrypts`],
+      ['note', `${before.key_id} only opens`],
+    ]),
+  );
   const rotated = await fleet(['secrets', 'rotate']);
   expect([rotated.code, rotated.stdout]).toEqual([0, `0 secrets under ${before.key_id}\n`]);
   expect((await fleet(['secrets', 'rotate'])).stderr).toContain('0 secrets encrypted with');
   await server.close();
   await start(keys[1]!);
   expect((await fleet(['secrets'])).stdout).not.toContain(before.key_id);
+  expect(await diagnose()).toEqual([['ok', `${current} encrypts`]]);
 });

@@ -1,3 +1,4 @@
+import type { NewAuditEntry } from '../store/audit.ts';
 import type { DocumentRecord } from '../store/records.ts';
 import { readPages } from '../store/read-pages.ts';
 import { storeLimits } from '../store/limits.ts';
@@ -53,12 +54,15 @@ export function checkKeyUse(use: KeyUse, sealer: Sealer): void {
   });
 }
 
-/** Wraps secrets of older master keys with the current one, up to `max`. May be repeated at any time, on any node. */
+/**
+ * Wraps secrets of older master keys with the current one, up to `max`. May be repeated at any time, on any node. `audit` is stored
+ * in the commit of the first of them.
+ */
 export async function rewrapSome(
   { documents }: Pick<Store, 'documents'>,
   kinds: readonly SealedKind[],
   sealer: Sealer,
-  max: number,
+  { max, audit }: { readonly max: number; readonly audit?: NewAuditEntry | undefined },
 ): Promise<Rewrapped> {
   const use = new Map<string, number>();
   let [rewrapped, unopened] = [0, 0];
@@ -80,7 +84,7 @@ export async function rewrapSome(
         unopened++;
       }
     }
-    const isDone = changed > 0 && (await put(documents, document, data));
+    const isDone = changed > 0 && (await put(documents, document, data, rewrapped === 0 ? audit : undefined));
     if (isDone) rewrapped += changed;
     count(use, isDone ? { ...document, data: data as DocumentRecord['data'] } : document, fields);
   }
@@ -92,9 +96,10 @@ async function put(
   documents: Store['documents'],
   { kind, id, revision }: DocumentRecord,
   data: object,
+  audit: NewAuditEntry | undefined,
 ): Promise<boolean> {
   try {
-    await documents.change([{ type: 'put', kind, id, data, ifRevision: revision }]);
+    await documents.change([{ type: 'put', kind, id, data, ifRevision: revision }], audit);
     return true;
   } catch (error) {
     if (!isStoreError(error, 'version_conflict')) throw error;

@@ -8,6 +8,7 @@ import type {
 } from '@fleetloom/protocol/managed-agents';
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
+import type { Auditor, NewAuditEntry } from '../store/audit.ts';
 import type { DocumentChange, Store } from '../store/store.ts';
 import { createAuth } from './create-auth.ts';
 import { vaultLimits } from './limits.ts';
@@ -32,13 +33,17 @@ import { invalidField, vaultError } from './vault-errors.ts';
 
 /** The credentials of all vaults. No answer contains a secret. */
 export interface Credentials {
-  create(path: Omit<CredentialPath, 'id'>, params: VaultCredentialCreateParams): Promise<VaultCredential>;
+  create(
+    path: Omit<CredentialPath, 'id'>,
+    params: VaultCredentialCreateParams,
+    audit?: Auditor,
+  ): Promise<VaultCredential>;
   get(path: CredentialPath): Promise<VaultCredential>;
   list(path: Omit<CredentialPath, 'id'>, page: VaultPage): Promise<WirePage<VaultCredential>>;
-  update(path: CredentialPath, params: VaultCredentialUpdateParams): Promise<VaultCredential>;
+  update(path: CredentialPath, params: VaultCredentialUpdateParams, audit?: Auditor): Promise<VaultCredential>;
   /** Erases its secrets in the same commit. A second time changes nothing. */
-  archive(path: CredentialPath): Promise<VaultCredential>;
-  delete(path: CredentialPath): Promise<DeletedVaultCredential>;
+  archive(path: CredentialPath, audit?: Auditor): Promise<VaultCredential>;
+  delete(path: CredentialPath, audit?: Auditor): Promise<DeletedVaultCredential>;
 }
 
 export interface CredentialsOptions {
@@ -53,7 +58,7 @@ export interface CredentialsOptions {
 export function createCredentials({ store, secrets: box, events, clock, ids }: CredentialsOptions): Credentials {
   const { documents } = store;
   return {
-    create: async ({ workspaceId, vaultId }, params) => {
+    create: async ({ workspaceId, vaultId }, params, audit) => {
       const { display_name: displayName = null, metadata = {} } = params;
       checkMetadata(metadata);
       const id = ids.next('vcrd');
@@ -71,7 +76,8 @@ export function createCredentials({ store, secrets: box, events, clock, ids }: C
           { type: 'put', kind: CREDENTIAL, id, data, ifRevision: 0 },
           await box.toPut({ workspaceId, vaultId, id }, secrets),
         ];
-        await commit(changes, [toCredentialEvent('created', vault, id)], now);
+        const entry = audit?.('vault_credential.created', id, toDetails(data));
+        await commit(changes, [toCredentialEvent('created', vault, id)], now, entry);
         return toCredential(id, data);
       });
     },
@@ -88,7 +94,7 @@ export function createCredentials({ store, secrets: box, events, clock, ids }: C
       return { ...found, data: found.data.map(({ id, data }) => toCredential(id, data)) };
     },
 
-    update: (path, params) =>
+    update: (path, params, audit) =>
       retryConflicts(async () => {
         const { credential } = await read(path);
         const { id, revision, data: before } = credential;
@@ -110,31 +116,36 @@ export function createCredentials({ store, secrets: box, events, clock, ids }: C
           ...after,
           updatedAt: now,
           secretsVersion: before.secretsVersion + (hasSecrets ? 1 : 0),
-          // What was refused before may be accepted now.
-          refresh: isNew ? { ...noRefresh, lastAt: before.refresh.lastAt } : before.refresh,
+          // What was refused before may be accepted now. A request that is under way still has the refresh token.
+          refresh: isNew
+            ? { ...noRefresh, lastAt: before.refresh.lastAt, claimedUntil: before.refresh.claimedUntil }
+            : before.refresh,
         };
         const put: DocumentChange = { type: 'put', kind: CREDENTIAL, id, data, ifRevision: revision };
         const secretChanges = hasSecrets ? [await withSecrets(path, secrets)] : [];
-        await documents.change([put, ...secretChanges]);
+        const details = { ...toDetails(data), secrets: Object.keys(secrets) };
+        await documents.change([put, ...secretChanges], audit?.('vault_credential.updated', id, details));
         return toCredential(id, data);
       }),
 
-    archive: (path) =>
+    archive: (path, audit) =>
       retryConflicts(async () => {
         const { vault, credential } = await read(path);
         const { id, data } = credential;
         if (data.archivedAt !== null) return toCredential(id, data);
         const now = clock.now();
         const changes = [withoutKey(vault, id), ...toArchived(credential, now)];
-        await commit(changes, [toCredentialEvent('archived', vault, id)], now);
+        const entry = audit?.('vault_credential.archived', id, toDetails(data));
+        await commit(changes, [toCredentialEvent('archived', vault, id)], now, entry);
         return toCredential(id, { ...data, archivedAt: now, updatedAt: now });
       }),
 
-    delete: (path) =>
+    delete: (path, audit) =>
       retryConflicts(async () => {
         const { vault, credential } = await read(path);
         const changes = [withoutKey(vault, credential.id), ...toDeleted(credential.id)];
-        await commit(changes, [toCredentialEvent('deleted', vault, credential.id)], clock.now());
+        const entry = audit?.('vault_credential.deleted', credential.id, toDetails(credential.data));
+        await commit(changes, [toCredentialEvent('deleted', vault, credential.id)], clock.now(), entry);
         return { type: 'vault_credential_deleted', id: credential.id } as const;
       }),
   };
@@ -154,8 +165,9 @@ export function createCredentials({ store, secrets: box, events, clock, ids }: C
     changes: readonly DocumentChange[],
     emitted: Parameters<EventWriter['toChanges']>[0],
     now: number,
+    audit: NewAuditEntry | undefined,
   ): Promise<void> {
-    await documents.change([...changes, ...events.toChanges(emitted, now)]);
+    await documents.change([...changes, ...events.toChanges(emitted, now)], audit);
     events.wake();
   }
 }
@@ -189,6 +201,11 @@ function checkName(name: string | null | undefined): void {
 
 function withoutKey(vault: Stored<StoredVault>, credentialId: string): DocumentChange {
   return putVault(vault, { ...vault.data, active: vault.data.active.filter(({ id }) => id !== credentialId) });
+}
+
+/** What entries of the audit log say of a credential. Its URL may hold a key. */
+export function toDetails({ vaultId, auth }: StoredCredential): object {
+  return { vault_id: vaultId, type: auth.type };
 }
 
 function toCredential(id: string, data: StoredCredential): VaultCredential {

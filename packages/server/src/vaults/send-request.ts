@@ -20,8 +20,8 @@ interface OutgoingText {
 interface ReceiveLimits {
   readonly withinMs: number;
   readonly bytesMax: number;
-  /** Whether enough of the body is there. An event stream need not end. */
-  readonly isEnough?: (body: string) => boolean;
+  /** Whether nothing behind this line is wanted. An event stream need not end. */
+  readonly isLast?: (line: string) => boolean;
 }
 
 /**
@@ -32,7 +32,7 @@ export async function sendRequest(
   connections: Connections,
   { url, method, headers, body }: OutgoingText,
   rules: AddressRules,
-  { withinMs, bytesMax, isEnough = () => false }: ReceiveLimits,
+  { withinMs, bytesMax, isLast = () => false }: ReceiveLimits,
 ): Promise<ReceivedResponse | undefined> {
   const stop = new AbortController();
   const patience = setTimeout(() => stop.abort(), withinMs);
@@ -42,11 +42,13 @@ export async function sendRequest(
     const parts: Buffer[] = [];
     let bytes = 0;
     let isTruncated = false;
+    const findEnd = createEndFinder(isLast);
     for await (const part of answer as AsyncIterable<Buffer>) {
-      parts.push(part.subarray(0, bytesMax - bytes));
+      const end = findEnd(part);
+      parts.push(part.subarray(0, Math.min(bytesMax - bytes, end ?? part.length)));
       bytes += part.length;
-      isTruncated = bytes > bytesMax;
-      if (isTruncated || isEnough(Buffer.concat(parts).toString())) break;
+      isTruncated = end === undefined && bytes > bytesMax;
+      if (isTruncated || end !== undefined) break;
     }
     // Leaving the loop early has closed the connection.
     const { statusCode: status = 0, headers: received } = answer;
@@ -58,3 +60,20 @@ export async function sendRequest(
     clearTimeout(patience);
   }
 }
+
+/** Finds where the last line that is wanted ends. Looks at each byte once, in however many parts they come. */
+function createEndFinder(isLast: (line: string) => boolean): (part: Buffer) => number | undefined {
+  const line: Buffer[] = [];
+  return (part) => {
+    let from = 0;
+    for (let at = part.indexOf(LINE_FEED); at !== -1; at = part.indexOf(LINE_FEED, from)) {
+      line.push(part.subarray(from, at));
+      from = at + 1;
+      if (isLast(Buffer.concat(line.splice(0)).toString())) return from;
+    }
+    line.push(part.subarray(from));
+    return undefined;
+  };
+}
+
+const LINE_FEED = 0x0a;

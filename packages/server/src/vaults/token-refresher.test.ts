@@ -173,13 +173,54 @@ it('[VT27] an update of the caller while a token is being renewed counts more th
   expect((await node.secrets.read(path))!.secrets.refresh_token).toBe('r0');
 });
 
+it('[VT64] an update while a token is being renewed starts no second request, and keeps a refresh token that was replaced', async () => {
+  const clock = createManualClock(start);
+  const node = openNode(createMemoryStore({ clock }), clock);
+  let finish = () => {};
+  const after = new Promise<void>((resolve) => (finish = resolve));
+  const endpoint = await serveTokenEndpoint(() => ({ body: { access_token: 'renewed', refresh_token: 'r1' }, after }));
+  const path = await addCredential(node, endpoint);
+  const finding = node.authorize(path.vaultId).find(url);
+  await vi.waitFor(() => expect(endpoint.calls).toHaveLength(1));
+  const expires_at = new Date(start + 40_000).toISOString();
+  await node.credentials.update(path, { auth: { type: 'mcp_oauth', access_token: 'given', expires_at } });
+  const other = node.authorize(path.vaultId).find(url);
+  // The refresh token can be used once, and is under way.
+  await new Promise((resolve) => setTimeout(resolve, 4 * vaultLimits.refreshPollMs));
+  expect(endpoint.calls).toHaveLength(1);
+  endpoint.reply = () => ({ body: { access_token: 'again', expires_in: 3600 } });
+  finish();
+  await finding;
+  expect(await other).toBe('Bearer again');
+  expect(endpoint.calls.map(({ form }) => form['refresh_token'])).toEqual(['r0', 'r1']);
+});
+
+it('[VT64] a token that is renewed while its credential is archived or deleted is not stored', async () => {
+  for (const what of ['archive', 'delete'] as const) {
+    const clock = createManualClock(start);
+    const store = createMemoryStore({ clock });
+    const node = openNode(store, clock);
+    let finish = () => {};
+    const after = new Promise<void>((resolve) => (finish = resolve));
+    const endpoint = await serveTokenEndpoint(() => ({ body: { access_token: 'renewed' }, after }));
+    const path = await addCredential(node, endpoint);
+    const finding = node.authorize(path.vaultId).find(url);
+    await vi.waitFor(() => expect(endpoint.calls).toHaveLength(1));
+    await node.credentials[what](path);
+    finish();
+    await finding.catch(() => {});
+    expect((await store.documents.list({ kind: SECRET, limit: 9 })).items).toEqual([]);
+    expect(await node.authorize(path.vaultId).find(url)).toBeUndefined();
+  }
+});
+
 it('[VT20] archiving and deleting erase the secret in the commit that archives or deletes', async () => {
   const clock = createManualClock(start);
   const inner = createMemoryStore({ clock });
   const changes: string[][] = [];
-  const change: Store['documents']['change'] = async (asked) => {
+  const change: Store['documents']['change'] = async (asked, audit) => {
     changes.push(asked.map(({ type, kind, id }) => `${type} ${kind} ${id}`));
-    await inner.documents.change(asked);
+    await inner.documents.change(asked, audit);
   };
   const store = { ...inner, documents: { ...inner.documents, change } };
   const node = openNode(store, clock);

@@ -110,20 +110,35 @@ export function createTokenRefresher(options: TokenRefresherOptions): TokenRefre
     try {
       answer = await requestTokens(connections, { endpoint, clientId, authentication, fields }, rules);
     } finally {
-      await settle(path, claimed.secretsVersion, answer);
+      await settle(path, { secretsVersion: claimed.secretsVersion, refreshToken: token }, answer);
     }
     if (answer.type === 'tokens') return { type: 'succeeded', accessToken: answer.tokens.accessToken };
     return answer;
   }
 
   /** Stores what came of it, in one commit and before it is used. What was updated in the meantime counts more. */
-  async function settle(path: CredentialPath, secretsVersion: number, answer: TokenAnswer): Promise<void> {
+  async function settle(
+    path: CredentialPath,
+    sent: { readonly secretsVersion: number; readonly refreshToken: string },
+    answer: TokenAnswer,
+  ): Promise<void> {
     const isStored = await retryConflicts(async () => {
       const { id, revision, data } = await readCredential(documents, path);
-      if (data.secretsVersion !== secretsVersion || data.archivedAt !== null) return false;
+      if (data.archivedAt !== null) return false;
+      const put = (changed: StoredCredential): DocumentChange => {
+        return { type: 'put', kind: CREDENTIAL, id, data: changed, ifRevision: revision };
+      };
+      if (data.secretsVersion !== sent.secretsVersion) {
+        const kept = await withRefreshToken(path, sent.refreshToken, answer);
+        const secretsVersion = data.secretsVersion + kept.length;
+        await documents.change([
+          put({ ...data, secretsVersion, refresh: { ...data.refresh, claimedUntil: 0 } }),
+          ...kept,
+        ]);
+        return false;
+      }
       const now = await store.now();
-      const changed = toChanged(data, answer, now);
-      const changes: DocumentChange[] = [{ type: 'put', kind: CREDENTIAL, id, data: changed, ifRevision: revision }];
+      const changes = [put(toChanged(data, answer, now))];
       if (answer.type === 'tokens') changes.push(await withTokens(path, answer.tokens));
       const { workspaceId, vaultId } = path;
       const failed = toCredentialEvent('refresh_failed', { id: vaultId, data: { workspaceId } }, id);
@@ -131,6 +146,14 @@ export function createTokenRefresher(options: TokenRefresherOptions): TokenRefre
       return true;
     });
     if (isStored && answer.type === 'refused') events.wake();
+  }
+
+  /** The caller has given another access token. A refresh token that the endpoint has replaced is of no use any more. */
+  async function withRefreshToken(path: CredentialPath, sent: string, answer: TokenAnswer): Promise<DocumentChange[]> {
+    const refreshToken = answer.type === 'tokens' ? answer.tokens.refreshToken : undefined;
+    const known = await box.read(path);
+    if (refreshToken === undefined || known?.secrets.refresh_token !== sent) return [];
+    return [await box.toPut(path, { ...known.secrets, refresh_token: refreshToken }, known.revision)];
   }
 
   async function withTokens(path: CredentialPath, tokens: Tokens): Promise<DocumentChange> {

@@ -58,7 +58,7 @@ export async function requestTokens(
   if (tokens !== undefined) return { type: 'tokens', tokens };
   const sent = SECRET_FIELDS.map((name) => form.get(name) ?? undefined);
   const secrets = [...sent, ...secretsOf(authentication), headers.authorization, ...tokensIn(answer.body)];
-  const response = captureResponse(answer, secrets);
+  const response = captureResponse({ ...answer, body: withoutTokens(answer.body) }, secrets);
   const isRefused = answer.status >= 400 && answer.status < 500 && answer.status !== 429;
   return { type: isRefused ? 'refused' : 'failed', response };
 }
@@ -82,6 +82,14 @@ function tokensIn(body: string): readonly string[] {
     return typeof value === 'string' ? [value] : [];
   });
 }
+
+/** Also where they are nested, form-encoded or cut. */
+function withoutTokens(body: string): string {
+  return body.replace(JSON_TOKEN, '$1[redacted]').replace(FORM_TOKEN, '$1[redacted]');
+}
+
+const JSON_TOKEN = /((?:access|refresh|id)_?token"\s*:\s*")[^"]+/gi;
+const FORM_TOKEN = /((?:access|refresh|id)_?token=)[^&\s"]+/gi;
 
 function toTokens(body: string): Tokens | undefined {
   const parsed = parseJson(body);

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type TestServer, withServer } from '../server.suite.ts';
 import { createVault } from '../server.vaults.suite.ts';
+import { captureResponse } from './capture-response.ts';
 import { vaultLimits } from './limits.ts';
 import { listen, serveProtectedMcp, serveTokenEndpoint, type TokenReply } from './oauth-mcp.suite.ts';
 
@@ -187,4 +188,61 @@ it('[VT33] only credentials of the type mcp_oauth that are not archived can be v
   await expect(ask(bearer)).rejects.toThrow(/^400 .*static_bearer/);
   await credentials.archive(oauth, { vault_id: vault.id });
   await expect(ask(oauth)).rejects.toThrow(/^400 .*is archived/);
+});
+
+it('[VT61] a captured body has no part of a token where it was cut, and none in the escapes of JSON, URLs and HTML', async () => {
+  const capture = (body: string, secret: string, isTruncated = false) =>
+    captureResponse({ status: 403, headers: {}, body, isTruncated }, [secret]).body;
+  const secret = 'ab/cd+ef=ü&"';
+  for (const form of [
+    // As PHP, .NET and Python write it.
+    JSON.stringify(secret).replaceAll('/', '\\/'),
+    JSON.stringify(secret).replaceAll('+', '\\u002B').replaceAll('&', '\\u0026').replaceAll('ü', '\\u00fc'),
+    encodeURIComponent(secret),
+    encodeURIComponent(secret).toLowerCase(),
+    secret.replaceAll('&', '&amp;').replaceAll('"', '&#34;').replaceAll('+', '&#x2B;'),
+    Buffer.from(secret).toString('base64url'),
+  ]) {
+    expect(capture(`{"sent":[${form}], "x": "\\u0041"}`, secret)).toMatch(
+      /^\{"sent":\["?\[redacted\]"?\], "x": "\\u0041"\}$/,
+    );
+  }
+  expect(capture('%41%42%43', '%41%42')).toBe('[redacted]%43');
+  // A token that UTF-8 does not have.
+  expect(capture('text', 'abcd\ud800')).toBe('text');
+  const long = `canary-${'x'.repeat(1_000)}`;
+  expect(capture(`${long.repeat(200)}${long.slice(0, -1)}`, long, true)).not.toContain('canary');
+});
+
+it('[VT61] a server that echoes a long token in a body that is not read to its end does not show the token', async () => {
+  const token = `canary-${'x'.repeat(1_000)}`;
+  const url = await serveAnswer(403, (authorization) => authorization.slice('Bearer '.length).repeat(300));
+  const { mcp_probe: probe } = await validate(url, token);
+  expect(probe!.http_response).toMatchObject({ body_truncated: true });
+});
+
+it('[VT62] tokens in a response of the token endpoint are redacted where they are nested, form-encoded or cut', async () => {
+  const mcp = await serveProtectedMcp('canary-right');
+  const nested = JSON.stringify({ ok: true, user: { access_token: 'canary-1', refresh_token: 'canary-2' } });
+  for (const body of [nested, 'access_token=canary-3&token_type=bearer', '{"id_token": "canary-4']) {
+    // None of them may be in the validation.
+    expect(await validate(mcp.url, 'canary-old', { body })).toMatchObject({
+      status: 'unknown',
+      refresh: { status: 'failed', http_response: { body: expect.stringContaining('[redacted]') } },
+    });
+  }
+});
+
+it('[VT63] an event stream is read up to the response, however small its parts are, and nothing behind it is captured', async () => {
+  const http = createServer((request, response) => {
+    request.resume();
+    response.writeHead(403, { 'content-type': 'text/event-stream' });
+    response.write(': hello\n\n');
+    const event = 'data: {"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no"}}';
+    for (const part of event.slice(0, -1)) response.write(part);
+    // It does not end.
+    response.write('}\n\ndata: canar');
+  });
+  const { mcp_probe: probe } = await validate(`http://${await listen(http)}/mcp`, 'canary');
+  expect(probe!.http_response!.body).toMatch(/"no"\}\}\n$/);
 });

@@ -2,10 +2,11 @@ import type { CapturedResponse, VaultCredentialValidation } from '@fleetloom/pro
 import type { Clock } from '../base/clock.ts';
 import type { Connections } from '../base/outgoing-http.ts';
 import { isObject, type JsonObject } from '../base/json/json.ts';
+import type { Auditor } from '../store/audit.ts';
 import type { Store } from '../store/store.ts';
 import type { AddressRules } from '../tools/network/find-addresses.ts';
 import { captureResponse } from './capture-response.ts';
-import { readCredential } from './credentials.ts';
+import { readCredential, toDetails } from './credentials.ts';
 import { vaultLimits } from './limits.ts';
 import { parseJson } from './parse-json.ts';
 import type { SecretBox } from './secret-box.ts';
@@ -15,7 +16,7 @@ import type { Refreshed, TokenRefresher } from './token-refresher.ts';
 import { invalidField, vaultError } from './vault-errors.ts';
 
 export interface ValidateOptions {
-  readonly store: Pick<Store, 'documents'>;
+  readonly store: Pick<Store, 'documents' | 'audit'>;
   readonly secrets: SecretBox;
   readonly refresher: TokenRefresher;
   readonly connections: Connections;
@@ -27,6 +28,7 @@ export interface ValidateOptions {
 export async function validateCredential(
   options: ValidateOptions,
   path: CredentialPath,
+  audit?: Auditor,
 ): Promise<VaultCredentialValidation> {
   const { store, secrets: box, refresher, clock } = options;
   const { id, data } = await readCredential(store.documents, path);
@@ -40,6 +42,8 @@ export async function validateCredential(
   }
   if (data.archivedAt !== null) throw vaultError('credential_archived', `${id} is archived`);
   const { access_token: token = '', refresh_token: refreshToken } = (await box.read(path))?.secrets ?? {};
+  // Before the token is sent, so that a crash leaves none sent without an entry.
+  if (audit !== undefined) await store.audit.append([audit('vault_credential.validated', id, toDetails(data))]);
   const probe = async (accessToken: string) =>
     await probeServer(options, auth.mcp_server_url, accessToken, [token, refreshToken]);
   const first = await probe(token);
@@ -80,7 +84,7 @@ async function probeServer(
     };
     const request = { url, method: 'POST', headers, body: JSON.stringify({ jsonrpc: '2.0', method, ...message }) };
     const { probeMs: withinMs, probeResponseBytesMax: bytesMax } = vaultLimits;
-    return await sendRequest(connections, request, rules, { withinMs, bytesMax, isEnough: hasMessage });
+    return await sendRequest(connections, request, rules, { withinMs, bytesMax, isLast: isResponse });
   };
   const fail = (method: string, answer: ReceivedResponse | undefined): FailedProbe => ({
     method,
@@ -113,8 +117,8 @@ function isSuccess(answer: ReceivedResponse | undefined): answer is ReceivedResp
   return messageOf(answer.body)?.['result'] !== undefined;
 }
 
-function hasMessage(body: string): boolean {
-  return messageOf(body) !== undefined;
+function isResponse(line: string): boolean {
+  return toEventMessage(line) !== undefined;
 }
 
 /** The response of JSON-RPC in a body, which is JSON or an event stream. */
@@ -122,10 +126,15 @@ function messageOf(body: string): JsonObject | undefined {
   const whole = parseJson(body);
   if (isObject(whole)) return whole;
   for (const line of body.split('\n')) {
-    const event = line.startsWith('data:') ? parseJson(line.slice('data:'.length)) : undefined;
-    if (isObject(event) && event['id'] !== undefined && event['method'] === undefined) return event;
+    const message = toEventMessage(line);
+    if (message !== undefined) return message;
   }
   return undefined;
+}
+
+function toEventMessage(line: string): JsonObject | undefined {
+  const event = line.startsWith('data:') ? parseJson(line.slice('data:'.length)) : undefined;
+  return isObject(event) && event['id'] !== undefined && event['method'] === undefined ? event : undefined;
 }
 
 function toValidation(

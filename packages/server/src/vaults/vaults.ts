@@ -8,6 +8,7 @@ import type {
 } from '@fleetloom/protocol/managed-agents';
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
+import type { Auditor, NewAuditEntry } from '../store/audit.ts';
 import type { DocumentChange, Store } from '../store/store.ts';
 import { checkMetadata, mergeMetadata } from './metadata.ts';
 import { listDocuments, toDates, type VaultPage } from './list-documents.ts';
@@ -28,13 +29,13 @@ import { invalidField } from './vault-errors.ts';
 
 /** The vaults of all workspaces. */
 export interface Vaults {
-  create(workspaceId: string, params: VaultCreateParams): Promise<Vault>;
+  create(workspaceId: string, params: VaultCreateParams, audit?: Auditor): Promise<Vault>;
   get(workspaceId: string, id: string): Promise<Vault>;
   list(workspaceId: string, page: VaultPage): Promise<WirePage<Vault>>;
-  update(workspaceId: string, id: string, params: VaultUpdateParams): Promise<Vault>;
+  update(workspaceId: string, id: string, params: VaultUpdateParams, audit?: Auditor): Promise<Vault>;
   /** Archives its credentials too and erases their secrets, in one commit. A second time changes nothing. */
-  archive(workspaceId: string, id: string): Promise<Vault>;
-  delete(workspaceId: string, id: string): Promise<DeletedVault>;
+  archive(workspaceId: string, id: string, audit?: Auditor): Promise<Vault>;
+  delete(workspaceId: string, id: string, audit?: Auditor): Promise<DeletedVault>;
   /** Throws if a new session cannot have these vaults. */
   checkForSession(workspaceId: string, ids: readonly string[]): Promise<void>;
 }
@@ -50,7 +51,7 @@ export interface VaultsOptions {
 export function createVaults({ store, events, clock, ids }: VaultsOptions): Vaults {
   const { documents } = store;
   return {
-    create: async (workspaceId, { display_name: displayName, metadata = {} }) => {
+    create: async (workspaceId, { display_name: displayName, metadata = {} }, audit) => {
       checkMetadata(metadata);
       const id = ids.next('vlt');
       const now = clock.now();
@@ -64,7 +65,8 @@ export function createVaults({ store, events, clock, ids }: VaultsOptions): Vaul
         active: [],
       };
       const emitted = [toVaultEvent('created', workspaceId, id)];
-      await commit([{ type: 'put', kind: VAULT, id, data, ifRevision: 0 }], emitted, now);
+      const entry = audit?.('vault.created', id, { name: displayName });
+      await commit([{ type: 'put', kind: VAULT, id, data, ifRevision: 0 }], emitted, now, entry);
       return toVault(id, data);
     },
 
@@ -75,7 +77,7 @@ export function createVaults({ store, events, clock, ids }: VaultsOptions): Vaul
       return { ...found, data: found.data.map(({ id, data }) => toVault(id, data)) };
     },
 
-    update: (workspaceId, id, { display_name: displayName, metadata }) =>
+    update: (workspaceId, id, { display_name: displayName, metadata }, audit) =>
       retryConflicts(async () => {
         const vault = await readVault(documents, workspaceId, id);
         checkVaultOpen(vault);
@@ -87,11 +89,11 @@ export function createVaults({ store, events, clock, ids }: VaultsOptions): Vaul
         };
         if (isDeepStrictEqual(changed, before)) return toVault(id, before);
         const data = { ...changed, updatedAt: clock.now() };
-        await documents.change([putVault(vault, data)]);
+        await documents.change([putVault(vault, data)], audit?.('vault.updated', id, { name: data.displayName }));
         return toVault(id, data);
       }),
 
-    archive: (workspaceId, id) =>
+    archive: (workspaceId, id, audit) =>
       retryConflicts(async () => {
         const vault = await readVault(documents, workspaceId, id);
         if (vault.data.archivedAt !== null) return toVault(id, vault.data);
@@ -104,11 +106,12 @@ export function createVaults({ store, events, clock, ids }: VaultsOptions): Vaul
           toVaultEvent('archived', workspaceId, id),
         ];
         const changes = credentials.flatMap((each) => toArchived(each, now));
-        await commit([putVault(vault, data), ...changes], emitted, now);
+        const entry = audit?.('vault.archived', id, { credentials: ids });
+        await commit([putVault(vault, data), ...changes], emitted, now, entry);
         return toVault(id, data);
       }),
 
-    delete: (workspaceId, id) =>
+    delete: (workspaceId, id, audit) =>
       retryConflicts(async () => {
         const vault = await readVault(documents, workspaceId, id);
         const now = clock.now();
@@ -119,7 +122,9 @@ export function createVaults({ store, events, clock, ids }: VaultsOptions): Vaul
         ];
         const changes = all.flatMap(toDeleted);
         // On this revision: a credential that is added at the same moment is either in the list or refused.
-        await commit([...changes, { type: 'delete', kind: VAULT, id, ifRevision: vault.revision }], emitted, now);
+        const removed = { type: 'delete', kind: VAULT, id, ifRevision: vault.revision } as const;
+        const entry = audit?.('vault.deleted', id, { credentials: vault.data.active.map((each) => each.id) });
+        await commit([...changes, removed], emitted, now, entry);
         return { type: 'vault_deleted', id } as const;
       }),
 
@@ -143,8 +148,9 @@ export function createVaults({ store, events, clock, ids }: VaultsOptions): Vaul
     changes: readonly DocumentChange[],
     emitted: Parameters<EventWriter['toChanges']>[0],
     now: number,
+    audit: NewAuditEntry | undefined,
   ): Promise<void> {
-    await documents.change([...changes, ...events.toChanges(emitted, now)]);
+    await documents.change([...changes, ...events.toChanges(emitted, now)], audit);
     events.wake();
   }
 

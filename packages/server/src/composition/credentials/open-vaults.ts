@@ -56,11 +56,15 @@ export function openVaults(options: OpenVaultsOptions): OpenedVaults {
   return {
     vaults: createVaults({ store, events, clock, ids }),
     credentials: createCredentials({ store, secrets, events, clock, ids }),
-    validate: (path) => validateCredential({ ...parts, connections, rules }, path),
+    validate: (path, audit) => validateCredential({ ...parts, connections, rules }, path, audit),
     secretKeys: {
       current: () => masterKeys.peek(),
       count: () => countKeyUse(store, sealedKinds),
-      rewrap: async () => rewrapSome(store, sealedKinds, await masterKeys.openSealer(), vaultLimits.rewrapBatchMax),
+      rewrap: async (audit) => {
+        const sealer = await masterKeys.openSealer();
+        const entry = audit?.('secrets.rotated', null, { key_id: sealer.keyId ?? null });
+        return await rewrapSome(store, sealedKinds, sealer, { max: vaultLimits.rewrapBatchMax, audit: entry });
+      },
     },
     authorizationOf: (sessionId) =>
       createMcpAuthorization(parts, async () => {

@@ -8,6 +8,8 @@ export const programLimits = {
   gatewayRequestBytesMax: 32 * 1024 * 1024,
   /** Requests of one session to its MCP servers under way at a time; each server has one that stays open. */
   gatewayMcpRequestsMax: 128,
+  /** Bodies of one session that are kept to be sent again with a renewed credential. Beyond that they are passed on as they come, once. */
+  gatewayMcpHeldBytesMax: 32 * 1024 * 1024,
   /** Connections of one session to hosts that its environment allows. */
   gatewayTunnelsMax: 64,
   /** How long a host may take to accept such a connection. */

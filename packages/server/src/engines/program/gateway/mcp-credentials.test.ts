@@ -3,9 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { McpAuthorization } from '../../../base/outgoing-http.ts';
 import { listen, serveProtectedMcp } from '../../../vaults/oauth-mcp.suite.ts';
+import { programLimits } from '../limits.ts';
 import { whyUnenforceable } from '../launch/program-place.ts';
 import type { ProgramOptions } from '../program.ts';
 import { ask, nowhere, readAll, serveEndpoint } from './gateway.suite.ts';
@@ -14,7 +15,11 @@ import { openGateway } from './gateway.ts';
 /** A session whose program is in a sandbox, with an MCP server and credentials for it. */
 async function openSession(url: string, authorization?: McpAuthorization) {
   const directory = await mkdtemp(join(tmpdir(), 'fleetloom-sockets-'));
-  const gateway = await openGateway({ sockets: { directory, port: 4285 } });
+  const problems: unknown[] = [];
+  const gateway = await openGateway({
+    sockets: { directory, port: 4285 },
+    onProblem: (problem) => problems.push(problem),
+  });
   onTestFinished(async () => {
     await gateway.close();
     await rm(directory, { recursive: true, force: true });
@@ -27,7 +32,7 @@ async function openSession(url: string, authorization?: McpAuthorization) {
     authorization,
     onEvent: () => {},
   });
-  return { session, path: session.mcpUrlOf('desk').slice(session.baseURL.length) };
+  return { session, problems, path: session.mcpUrlOf('desk').slice(session.baseURL.length) };
 }
 
 const initialize = JSON.stringify({
@@ -83,11 +88,51 @@ it('[VT36] after a 401 the request of a program is sent once more with a renewed
   expect(bodies).toHaveLength(3);
 });
 
-it('[VT36] a credential that cannot be read fails the request, and nothing is sent', async () => {
+it('[VT67] bodies of a session that are kept to be sent again have up to 32 MiB; others are sent once', async () => {
+  const seen: string[] = [];
+  let finish = () => {};
+  const gate = new Promise<void>((resolve) => (finish = resolve));
+  const { gatewayMcpHeldBytesMax: max } = programLimits;
+  const server = createServer((request, response) => {
+    let bytes = 0;
+    request.on('data', (part: Buffer) => (bytes += part.length));
+    request.on('end', () => {
+      seen.push(`${request.headers.authorization} ${bytes}`);
+      const answer = () => response.writeHead(request.headers.authorization === 'Bearer new' ? 200 : 401).end();
+      if (bytes > max / 2) void gate.then(answer);
+      else answer();
+    });
+  });
+  const { session, path } = await openSession(`http://${await listen(server)}/mcp`, {
+    find: async (_, rejected) => (rejected === undefined ? 'Bearer old' : 'Bearer new'),
+    version: async () => '1',
+  });
+  const send = async (bytes: number) => {
+    const answer = await ask(session, { path, headers, body: Buffer.alloc(bytes, 'x') });
+    answer.resume();
+    return answer.statusCode;
+  };
+  const large = send(max - 10);
+  await vi.waitFor(() => expect(seen).toHaveLength(1), { timeout: 20_000 });
+  expect([await send(10), await send(11)]).toEqual([200, 401]);
+  finish();
+  expect(await large).toBe(200);
+  expect(await send(11)).toBe(200);
+  // A length that is not known before.
+  const chunked = { ...headers, 'transfer-encoding': 'chunked' };
+  expect((await ask(session, { path, headers: chunked, body: 'x' })).statusCode).toBe(401);
+});
+
+it('[VT36, VT65] a credential that cannot be read fails the request without the reason, and nothing is sent', async () => {
   const mcp = await serveProtectedMcp('token');
   const broken = async () => Promise.reject(new Error('a stored secret cannot be opened'));
-  const { session, path } = await openSession(mcp.url, { find: broken, version: broken });
-  expect((await ask(session, { path, headers, body: initialize })).statusCode).toBe(502);
+  const { session, problems, path } = await openSession(mcp.url, { find: broken, version: broken });
+  const answer = await ask(session, { path, headers, body: initialize });
+  expect(answer.statusCode).toBe(502);
+  const text = (await readAll(answer)).toString();
+  expect(text).toContain('its credential cannot be read');
+  expect(text).not.toContain('stored secret');
+  expect(problems).toEqual([expect.objectContaining({ message: 'a stored secret cannot be opened' })]);
   expect(mcp.seen).toEqual([]);
 });
 

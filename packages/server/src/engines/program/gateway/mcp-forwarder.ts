@@ -43,6 +43,7 @@ export function createMcpForwarder({ servers, network, authorization, onProblem 
   const problems = new Map<string, string>();
   const closing = new AbortController();
   let underWay = 0;
+  let heldBytes = 0;
 
   return {
     pathOf: (serverName) => [...byPath].find(([, { name }]) => name === serverName)?.[0] ?? '/mcp/none',
@@ -77,16 +78,18 @@ export function createMcpForwarder({ servers, network, authorization, onProblem 
 
   async function pass(request: IncomingMessage, response: ServerResponse, { name, url: text }: McpServer) {
     const { signal, isGone } = watchHangUp(request, response, closing.signal);
+    const hasBody = request.method === 'POST';
+    const bytes = hasBody && authorization !== undefined ? countHeld(request) : undefined;
+    heldBytes += bytes ?? 0;
     try {
       const url = new URL(text);
       const addresses = await findAddresses(url, name, signal);
       // Not 403, which the program takes for a login that it lacks.
       if (addresses === undefined) return sendProblem(request, response, 502, problems.get(name) ?? '');
-      const hasBody = request.method === 'POST';
       if (!hasBody) request.resume();
       const { gatewayRequestBytesMax: bodyBytesMax } = programLimits;
       // A request that may have to be sent again is held until it is answered.
-      const held = authorization === undefined || !hasBody ? undefined : await readBody(request, bodyBytesMax);
+      const held = bytes === undefined ? undefined : await readBody(request, bodyBytesMax);
       const send = async (header: string | undefined) =>
         await transportOf(url).send({
           method: request.method ?? 'GET',
@@ -97,11 +100,10 @@ export function createMcpForwarder({ servers, network, authorization, onProblem 
           signal,
           addresses,
         });
-      const header = await authorization?.find(text);
+      const header = await findHeader(text);
       const first = await send(header);
-      const second =
-        first.statusCode === 401 && header !== undefined ? await authorization?.find(text, header) : header;
-      const isAgain = second !== undefined && second !== header;
+      const second = first.statusCode === 401 && header !== undefined ? await findHeader(text, header) : header;
+      const isAgain = second !== undefined && second !== header && (!hasBody || held !== undefined);
       if (isAgain) dropBody(first);
       const answer = isAgain ? await send(second) : first;
       problems.delete(name);
@@ -111,6 +113,24 @@ export function createMcpForwarder({ servers, network, authorization, onProblem 
     } catch (error) {
       if (!isGone() && !response.headersSent) answerBroken(request, response, name, error);
       if (response.headersSent && !response.writableFinished) response.destroy();
+    } finally {
+      heldBytes -= bytes ?? 0;
+    }
+  }
+
+  /** The length of a body that may be kept. Undefined where there is no room, or it is not known before. */
+  function countHeld({ headers }: IncomingMessage): number | undefined {
+    const bytes = Number(headers['content-length'] ?? Number.NaN);
+    return heldBytes + bytes <= programLimits.gatewayMcpHeldBytesMax ? bytes : undefined;
+  }
+
+  /** Why it cannot be read is for the operator, not for the program. */
+  async function findHeader(url: string, rejected?: string): Promise<string | undefined> {
+    try {
+      return await authorization?.find(url, rejected);
+    } catch (cause) {
+      onProblem(cause);
+      throw new Error('its credential cannot be read', { cause });
     }
   }
 

@@ -1,4 +1,5 @@
 import type { VaultCredentialValidation } from '@fleetloom/protocol/managed-agents';
+import type { Auditor } from '../../../store/audit.ts';
 import type { Credentials } from '../../../vaults/credentials.ts';
 import type { CredentialPath } from '../../../vaults/stored.ts';
 import { wirePage } from '../../paging/paging.ts';
@@ -13,7 +14,7 @@ import {
 } from '../../schemas/vault.ts';
 
 /** Asks the MCP server of a credential whether it accepts it. */
-export type ValidateCredential = (path: CredentialPath) => Promise<VaultCredentialValidation>;
+export type ValidateCredential = (path: CredentialPath, audit?: Auditor) => Promise<VaultCredentialValidation>;
 
 /** `/v1/vaults/{vault_id}/credentials`. */
 export function createCredentialRoutes(credentials: Credentials, validate: ValidateCredential): readonly AnyRoute[] {
@@ -26,8 +27,8 @@ export function createCredentialRoutes(credentials: Credentials, validate: Valid
       accepts: ['api'],
       body: credentialCreateBody,
       gives: credentialSchema,
-      handle: ({ credential: { workspaceId }, params, body }) =>
-        credentials.create({ workspaceId, vaultId: params.vault_id }, body),
+      handle: ({ credential: { workspaceId }, params, body, audit }) =>
+        credentials.create({ workspaceId, vaultId: params.vault_id }, body, audit),
     }),
     defineRoute({
       name: 'credentials.list',
@@ -57,7 +58,7 @@ export function createCredentialRoutes(credentials: Credentials, validate: Valid
       accepts: ['api'],
       body: credentialUpdateBody,
       gives: credentialSchema,
-      handle: ({ credential, params, body }) => credentials.update(toPath(credential, params), body),
+      handle: ({ credential, params, body, audit }) => credentials.update(toPath(credential, params), body, audit),
     }),
     defineRoute({
       name: 'credentials.archive',
@@ -66,7 +67,7 @@ export function createCredentialRoutes(credentials: Credentials, validate: Valid
       path: '/v1/vaults/{vault_id}/credentials/{credential_id}/archive',
       accepts: ['api'],
       gives: credentialSchema,
-      handle: ({ credential, params }) => credentials.archive(toPath(credential, params)),
+      handle: ({ credential, params, audit }) => credentials.archive(toPath(credential, params), audit),
     }),
     defineRoute({
       name: 'credentials.delete',
@@ -75,7 +76,7 @@ export function createCredentialRoutes(credentials: Credentials, validate: Valid
       path: '/v1/vaults/{vault_id}/credentials/{credential_id}',
       accepts: ['api'],
       gives: deletedCredential,
-      handle: ({ credential, params }) => credentials.delete(toPath(credential, params)),
+      handle: ({ credential, params, audit }) => credentials.delete(toPath(credential, params), audit),
     }),
     defineRoute({
       name: 'credentials.validate',
@@ -84,7 +85,7 @@ export function createCredentialRoutes(credentials: Credentials, validate: Valid
       path: '/v1/vaults/{vault_id}/credentials/{credential_id}/mcp_oauth_validate',
       accepts: ['api'],
       gives: credentialValidation,
-      handle: ({ credential, params }) => validate(toPath(credential, params)),
+      handle: ({ credential, params, audit }) => validate(toPath(credential, params), audit),
     }),
   ];
 }

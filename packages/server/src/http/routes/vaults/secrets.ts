@@ -22,8 +22,8 @@ export function createSecretsRoutes(keys: SecretKeys): readonly AnyRoute[] {
       path: '/v1/fleet/secrets/rotate',
       accepts: ['api'],
       gives: secretsStatus,
-      handle: async () => {
-        const { use, rewrapped, unopened } = await keys.rewrap();
+      handle: async ({ audit }) => {
+        const { use, rewrapped, unopened } = await keys.rewrap(audit);
         return { ...toStatus(keys, use), rewrapped, unopened };
       },
     }),

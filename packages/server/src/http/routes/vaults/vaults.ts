@@ -14,7 +14,7 @@ export function createVaultRoutes(vaults: Vaults): readonly AnyRoute[] {
       accepts: ['api'],
       body: vaultCreateBody,
       gives: vault,
-      handle: ({ credential, body }) => vaults.create(credential.workspaceId, body),
+      handle: ({ credential, body, audit }) => vaults.create(credential.workspaceId, body, audit),
     }),
     defineRoute({
       name: 'vaults.list',
@@ -44,7 +44,8 @@ export function createVaultRoutes(vaults: Vaults): readonly AnyRoute[] {
       accepts: ['api'],
       body: vaultUpdateBody,
       gives: vault,
-      handle: ({ credential, params, body }) => vaults.update(credential.workspaceId, params.vault_id, body),
+      handle: ({ credential, params, body, audit }) =>
+        vaults.update(credential.workspaceId, params.vault_id, body, audit),
     }),
     defineRoute({
       name: 'vaults.archive',
@@ -53,7 +54,7 @@ export function createVaultRoutes(vaults: Vaults): readonly AnyRoute[] {
       path: '/v1/vaults/{vault_id}/archive',
       accepts: ['api'],
       gives: vault,
-      handle: ({ credential, params }) => vaults.archive(credential.workspaceId, params.vault_id),
+      handle: ({ credential, params, audit }) => vaults.archive(credential.workspaceId, params.vault_id, audit),
     }),
     defineRoute({
       name: 'vaults.delete',
@@ -62,7 +63,7 @@ export function createVaultRoutes(vaults: Vaults): readonly AnyRoute[] {
       path: '/v1/vaults/{vault_id}',
       accepts: ['api'],
       gives: deletedVault,
-      handle: ({ credential, params }) => vaults.delete(credential.workspaceId, params.vault_id),
+      handle: ({ credential, params, audit }) => vaults.delete(credential.workspaceId, params.vault_id, audit),
     }),
   ];
 }
