@@ -162,11 +162,10 @@ export class Translator implements LineSink {
     const { sink, threads } = this.#state;
     const toolUseId = identifier(block.tool_use_id) ?? '';
     const isError = block.is_error === true;
-    const structured = message.tool_use_result;
     const caller = threads.registry.ownerOf(toolUseId) ?? thread;
     caller.hasItems = true;
-    sink.toolResult(caller, toolUseId, isError, block.content, structured);
-    threads.returned(toolUseId, isError, structured);
+    sink.toolResult(caller, toolUseId, isError, block.content, message.tool_use_result);
+    threads.returned(toolUseId, isError, message.tool_use_result);
   }
 
   #controlRequest(message: StreamJsonMessage): void {
