@@ -29,34 +29,10 @@ const columns: readonly Column[] = [
   { name: 'who', label: 'Who', title: 'The key that created the session' },
 ];
 
-/** All sessions that match. Rows have a fixed height; only visible ones are rendered, and pages are read when they are scrolled to. */
+/** All sessions that match: the header, and the rows below it. */
 export function SessionTable() {
   useSignal(sessionPage.changed);
-  useTick(1_000);
-  const body = useRef<HTMLDivElement>(null);
-  const [frame, setFrame] = useState({ top: sessionPage.top, height: 800, rowHeight: ROW_HEIGHT });
-  const measure = useCallback(() => {
-    const { current } = body;
-    if (current === null) return;
-    const rowHeight = matchMedia(NARROW).matches ? CARD_HEIGHT : ROW_HEIGHT;
-    setFrame({ top: current.scrollTop, height: current.clientHeight, rowHeight });
-  }, []);
-  const { rows, total, filter } = sessionList;
-  const { top, height, rowHeight } = frame;
-  const first = Math.max(0, Math.floor(top / rowHeight) - OVERSCAN);
-  const last = Math.min(total, Math.ceil((top + height) / rowHeight) + OVERSCAN);
-  useLayoutEffect(() => {
-    if (body.current !== null) body.current.scrollTop = sessionPage.top;
-    measure();
-    const observer = new ResizeObserver(measure);
-    if (body.current !== null) observer.observe(body.current);
-    return () => observer.disconnect();
-  }, [measure, filter]);
-  useEffect(() => sessionList.need(last));
-  const now = serverNow();
-  const { checked, currentId } = sessionPage;
-  const visible = rows.slice(first, last);
-  const hasCurrent = visible.some(({ id }) => id === currentId);
+  const { total, filter } = sessionList;
   return (
     <div
       className="session-table"
@@ -74,44 +50,76 @@ export function SessionTable() {
           <Head key={column.name} column={column} filter={filter} />
         ))}
       </div>
-      <div
-        ref={body}
-        className="session-rows"
-        role="rowgroup"
-        onScroll={(event) => {
-          sessionPage.setTop(event.currentTarget.scrollTop);
-          measure();
-        }}
-      >
-        <div role="presentation" style={{ height: total * rowHeight, position: 'relative' }}>
-          {visible.map((row, offset) => (
-            <SessionLine
-              key={row.id}
-              {...toSessionCells(row, now)}
-              id={row.id}
-              index={first + offset}
-              height={rowHeight}
-              isCurrent={row.id === currentId}
-              isTabStop={hasCurrent ? row.id === currentId : offset === 0}
-              isChecked={checked.has(row.id)}
-            />
-          ))}
-          {last > first + visible.length && (
-            <p
-              className="more-rows"
-              role="row"
-              style={{ transform: `translateY(${(first + visible.length) * rowHeight}px)` }}
-            >
-              <span role="gridcell">Loading {plural(total - rows.length, 'more session')} …</span>
-            </p>
-          )}
-        </div>
+      <SessionRows filter={filter} />
+    </div>
+  );
+}
+
+/** Rows have a fixed height; only visible ones are rendered, and pages are read when they are scrolled to. Scrolling renders nothing else. */
+function SessionRows({ filter }: { readonly filter: SessionFilter }) {
+  useTick(1_000);
+  const body = useRef<HTMLDivElement>(null);
+  const [frame, setFrame] = useState({ top: sessionPage.top, height: 800, rowHeight: ROW_HEIGHT });
+  const measure = useCallback(() => {
+    const { current } = body;
+    if (current === null) return;
+    const rowHeight = matchMedia(NARROW).matches ? CARD_HEIGHT : ROW_HEIGHT;
+    setFrame({ top: current.scrollTop, height: current.clientHeight, rowHeight });
+  }, []);
+  const { rows, total } = sessionList;
+  const { top, height, rowHeight } = frame;
+  const first = Math.max(0, Math.floor(top / rowHeight) - OVERSCAN);
+  const last = Math.min(total, Math.ceil((top + height) / rowHeight) + OVERSCAN);
+  useLayoutEffect(() => {
+    if (body.current !== null) body.current.scrollTop = sessionPage.top;
+    measure();
+    const observer = new ResizeObserver(measure);
+    if (body.current !== null) observer.observe(body.current);
+    return () => observer.disconnect();
+  }, [measure, filter]);
+  useEffect(() => sessionList.need(last));
+  const now = serverNow();
+  const { checked, currentId } = sessionPage;
+  const visible = rows.slice(first, last);
+  const hasCurrent = visible.some(({ id }) => id === currentId);
+  return (
+    <div
+      ref={body}
+      className="session-rows"
+      role="rowgroup"
+      onScroll={(event) => {
+        sessionPage.setTop(event.currentTarget.scrollTop);
+        measure();
+      }}
+    >
+      <div role="presentation" style={{ height: total * rowHeight, position: 'relative' }}>
+        {visible.map((row, offset) => (
+          <SessionLine
+            key={row.id}
+            {...toSessionCells(row, now)}
+            id={row.id}
+            index={first + offset}
+            height={rowHeight}
+            isCurrent={row.id === currentId}
+            isTabStop={hasCurrent ? row.id === currentId : offset === 0}
+            isChecked={checked.has(row.id)}
+          />
+        ))}
+        {last > first + visible.length && (
+          <p
+            className="more-rows"
+            role="row"
+            style={{ transform: `translateY(${(first + visible.length) * rowHeight}px)` }}
+          >
+            <span role="gridcell">Loading {plural(total - rows.length, 'more session')} …</span>
+          </p>
+        )}
       </div>
     </div>
   );
 }
 
-const OVERSCAN = 6;
+const OVERSCAN = 4;
 const ROW_HEIGHT = 34;
 const CARD_HEIGHT = 88;
 /** As in sessions.css: rows are cards. */
