@@ -23,5 +23,5 @@ expectTypeOf<ServerOptions['keepAudit']>().toEqualTypeOf<KeepAudit | undefined>(
 expectTypeOf(CHAIN_START).toEqualTypeOf<ChainEnd>();
 expectTypeOf<ChainCheck['last']>().toEqualTypeOf<ChainEnd | undefined>();
 expectTypeOf<Parameters<ChainCheck['add']>[0]>().toEqualTypeOf<CheckedEntry>();
-// @ts-expect-error: an audit log is kept for ever, or for some days
+// @ts-expect-error: an audit log is kept forever, or for some days
 expectTypeOf<KeepAudit>().toEqualTypeOf<'none'>();
