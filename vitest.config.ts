@@ -14,18 +14,20 @@ const together = [
   'packages/protocol/src/stream-json/**/!(memory|speed|reader.speed|reader.limits).test.ts',
   'packages/client/src/!(open-events).test.ts',
   'packages/web/src/**/!(app|browser-storage|clock|decisions|fleet-hub|header|pages|polled|session-actions).test.ts',
-  'packages/server/src/!(server.few-resources|server.nasty).test.ts',
+  'test/server/**/!(few-resources|nasty).test.ts',
   'packages/server/src/composition/!(server-storage).test.ts',
+  'packages/server/src/composition/audit/*.test.ts',
   'packages/server/src/base/**/!(create-pace|remove-tree|schedule).test.ts',
   'packages/server/src/engines/**/!(loop-turns).test.ts',
-  'packages/server/src/{agents,environments,keys,metrics,nodes,sessions,tools,views,webhooks}/**/*.test.ts',
+  'packages/server/src/{agents,environments,keys,metrics,nodes,push,rules,sessions,single-sign-on,tools,vaults,views,webhooks}/**/*.test.ts',
   'packages/server/src/http/**/!(idle-streams).test.ts',
   'packages/server/src/files/!(session-outputs).test.ts',
   'packages/server/src/log/!(slow-reader).test.ts',
-  'packages/server/src/workspaces/**/!(run-git|sync|write-refused|undo-interrupted).test.ts',
+  'packages/server/src/workspaces/**/!(copy-tree|run-git|sync|write-refused|undo-interrupted).test.ts',
   'packages/server/src/store/*.test.ts',
+  'packages/server/src/store/postgres/postgres-{fences,store,tables}.test.ts',
   'packages/server/src/store/{memory,sqlite}/**/*.test.ts',
-  'packages/cli/src/{agents,changes,completion,config,connection,demo-fleet,doctor,export,fleet,import,run}/**/*.test.ts',
+  'packages/cli/src/{agents,changes,completion,config,connection,demo-fleet,doctor,export,fleet,import,run,vaults,workspace}/**/*.test.ts',
   'packages/cli/src/{sessions,start}/*.test.ts',
   'packages/cli/src/program.test.ts',
   'packages/cli/src/server/!(last-resort).test.ts',
@@ -34,9 +36,11 @@ const together = [
   // The others draw, and prove that each of them loads what it measures wide text with.
   'packages/cli/src/stream-json/{overview,tree}/*.test.ts',
   'packages/cli/src/watch/**/!(watch).test.ts',
-  'test/{claude-code,docs,fleet,scripts,stream-json}/**/*.test.ts',
+  'test/{acp,claude-code,docs,fleet,opencode,scripts,stream-json}/**/*.test.ts',
   'bench/!(harness).test.ts',
 ];
+// As together, and they share a browser. Not the one that measures the frames of a page.
+const browser = ['test/browser/**/!(sessions).test.ts'];
 const all = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'];
 
 export default defineConfig({
@@ -45,7 +49,11 @@ export default defineConfig({
   test: {
     experimental: { fsModuleCache: true, fsModuleCachePath: '.cache/vitest' },
     projects: [
-      { extends: true, test: { name: 'apart', include: all, exclude: [...configDefaults.exclude, ...together] } },
+      {
+        extends: true,
+        test: { name: 'apart', include: all, exclude: [...configDefaults.exclude, ...together, ...browser] },
+      },
+      { extends: true, test: { name: 'browser', include: browser, isolate: false } },
       { extends: true, test: { name: 'together', include: together, isolate: false } },
     ],
     // A machine that others use too takes ten times as long for what takes 3 s.

@@ -10,7 +10,10 @@ import type { BenchWork } from './sessions-fleet.ts';
  * Delays from a timer to a client at this pace with only Node and a synced file in between, in the order of sending: the
  * floor of this machine and its disk at this moment.
  */
-export async function measureBareDelays(agents: number, { deltas, perSecond }: Required<BenchWork>): Promise<number[]> {
+export async function measureBareDelays(
+  agents: number,
+  { deltas, perSecond }: Required<Pick<BenchWork, 'deltas' | 'perSecond'>>,
+): Promise<number[]> {
   const folder = await mkdtemp(join(tmpdir(), 'fleetloom-bench-'));
   const server = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -23,7 +26,12 @@ export async function measureBareDelays(agents: number, { deltas, perSecond }: R
   return delaysMs;
 }
 
-async function speakAll(response: ServerResponse, path: string, agents: number, work: Required<BenchWork>) {
+async function speakAll(
+  response: ServerResponse,
+  path: string,
+  agents: number,
+  work: Required<Pick<BenchWork, 'deltas' | 'perSecond'>>,
+) {
   const file = await open(path, 'w');
   let waiting: string[] = [];
   let syncing: Promise<void> | undefined;
@@ -47,7 +55,10 @@ async function speakAll(response: ServerResponse, path: string, agents: number, 
   response.end();
 }
 
-async function speak(say: () => void, { deltas, perSecond }: Required<BenchWork>): Promise<void> {
+async function speak(
+  say: () => void,
+  { deltas, perSecond }: Required<Pick<BenchWork, 'deltas' | 'perSecond'>>,
+): Promise<void> {
   const startAt = performance.now();
   for (let index = 0; index < deltas; index++) {
     const waitMs = startAt + (index * 1_000) / perSecond - performance.now();

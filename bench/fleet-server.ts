@@ -11,6 +11,8 @@ import { type BenchRun, type BenchWork, Book, createBenchEngine, DELTA } from '.
 /** A whole server on a file, with an engine that the bench controls, and readers over HTTP. */
 export interface BenchServer {
   readonly port: number;
+  /** The work of the runs that clients start from now on. */
+  prepare(work: BenchWork): void;
   /** Runs one request in which a coordinator delegates to this many agents at once; one client reads it to its end. */
   run(agents: number, work: BenchWork): Promise<void>;
   /** As `run`, with a client that checks every event and keeps none. */
@@ -41,6 +43,9 @@ export async function openBenchServer(): Promise<BenchServer> {
   };
   return {
     port,
+    prepare: (work) => {
+      book = new Book(1, work);
+    },
     run: async (agents, work) => {
       book = new Book(agents, work);
       await readAll(await post(port, '/v1/orchestrate', task));

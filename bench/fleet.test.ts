@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { measureBareDelays } from './bare-delays.ts';
+import { openIdleFleet } from './fleet-idle.ts';
 import { type BenchServer, openBareServer, openBenchServer, toFrames } from './fleet-server.ts';
 import { DELTA } from './sessions-fleet.ts';
 
@@ -55,6 +56,19 @@ describe('what the bench of the fleet routes measures', () => {
   it('[X6] streams are open when they are counted', async () => {
     const close = await server.openStreams(5);
     close();
+  });
+
+  it('[U410] the idle readers are connected to a server that has all sessions', async () => {
+    const fleet = await openIdleFleet(300);
+    await fleet.addReaders(3);
+    const [list, metrics] = await Promise.all(
+      ['/v1/fleet/sessions', '/metrics'].map((path) => fetch(`http://127.0.0.1:${fleet.port}${path}`)),
+    );
+    // A tenth of them is archived.
+    expect(await list!.json()).toMatchObject({ total: 270 });
+    expect(await metrics!.text()).toMatch(/^fleetloom_streams\{route="fleet"\} 3$/m);
+    expect(await fleet.measure(0.05)).toBeGreaterThan(0);
+    await fleet.close();
   });
 });
 

@@ -62,7 +62,7 @@ async function json(): Promise<Measured> {
   clients.close();
   await close();
   const [value, floor] = [oursMs, floorMs].map((ms) => (REQUESTS / ms) * 1_000) as [number, number];
-  return { value, unit: '/s', floor, ratio: 1 / ratio, goal: 'reported', ok: true };
+  return { value, unit: '/s', floor, ratio: 1 / ratio, goal: '>= 0.5x', ok: 1 / ratio >= 0.5 };
 }
 
 /** The memory of a thousand idle streams. */

@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process';
+import { catchUp } from './catch-up.ts';
 import { claudeCode } from './claude-code.ts';
+import { command } from './command.ts';
 import { dashboard } from './dashboard.ts';
 import { engines } from './engines.ts';
 import { fleet } from './fleet.ts';
+import { growth } from './growth.ts';
 import type { Bench, Row } from './harness.ts';
 import { http } from './http.ts';
 import { nodes } from './nodes.ts';
@@ -11,6 +14,7 @@ import { sessions } from './sessions.ts';
 import { store } from './store.ts';
 import { streamJson } from './stream-json.ts';
 import { tools } from './tools.ts';
+import { translate } from './translate.ts';
 import { workspaces } from './workspaces.ts';
 
 // npm run bench [-- name…]                  one table of everything, or of the benches and bench/cases named
@@ -25,12 +29,16 @@ const benches: Bench[] = [
   tools,
   workspaces,
   fleet,
+  catchUp,
+  growth,
   http,
   nodes,
   claudeCode,
+  translate,
   engines,
   dashboard,
   sessionList,
+  command,
 ];
 const all = benches.flatMap(({ name, cases }) => cases.map((entry) => ({ bench: name, ...entry })));
 type Case = (typeof all)[number];

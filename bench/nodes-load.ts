@@ -57,6 +57,17 @@ export async function createSession(
   return session.id;
 }
 
+/** Sessions of one agent that have answered a message, and are idle. */
+export async function createIdleSessions(url: string, count: number): Promise<void> {
+  const agent = await post(url, '/v1/agents', { name: 'a', model: 'scripted/echo' });
+  const environment = await post(url, '/v1/environments', { name: 'e' });
+  const initial_events = [{ type: 'user.message', content: [{ type: 'text', text: 'Go' }] }];
+  const session = { agent: agent.id, environment_id: environment.id, initial_events };
+  for (let made = 0; made < count; made += 10) {
+    await Promise.all(Array.from({ length: 10 }, () => post(url, '/v1/sessions', session)));
+  }
+}
+
 export async function sendMessage(url: string, session: string): Promise<void> {
   const event = { type: 'user.message', content: [{ type: 'text', text: 'Go' }] };
   await post(url, `/v1/sessions/${session}/events`, { events: [event] });
@@ -88,6 +99,13 @@ async function post(url: string, path: string, body: object): Promise<{ id: stri
     headers: { 'content-type': 'application/json', 'x-api-key': 'any' },
     body: JSON.stringify(body),
   });
+  if (response.status === OVERLOADED) {
+    // It had no effect, and a client repeats it.
+    await new Promise((resolve) => setTimeout(resolve, Number(response.headers.get('retry-after')) * 1_000));
+    return await post(url, path, body);
+  }
   if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
   return (await response.json()) as { id: string };
 }
+
+const OVERLOADED = 529;

@@ -14,6 +14,8 @@ export interface BenchWork {
   readonly deltas: number;
   /** Undefined: as fast as they are consumed. */
   readonly perSecond?: number;
+  /** Each delta is the time at which it was written. */
+  readonly isStamped?: boolean;
 }
 
 export interface BenchFleet {
@@ -181,7 +183,8 @@ async function* coordinate(book: Book, { messages }: ModelRequest): AsyncGenerat
 }
 
 async function* talk(book: Book, { thread }: ModelRequest, signal: AbortSignal): AsyncGenerator<EngineEvent> {
-  const { deltas, perSecond } = book.work;
+  const { deltas, perSecond, isStamped = false } = book.work;
+  let stamps = '';
   book.opened();
   yield { type: 'block_started', index: 0, block: 'text' };
   const startAt = performance.now();
@@ -190,16 +193,23 @@ async function* talk(book: Book, { thread }: ModelRequest, signal: AbortSignal):
   signal.addEventListener('abort', () => (stop.isWanted = true), { once: true });
   for (let index = 0; index < deltas && !stop.isWanted; index++) {
     await pause(index, startAt, perSecond);
-    book.sent(thread.id);
-    yield { type: 'delta', index: 0, text: DELTA };
+    const text = isStamped ? toStamp() : DELTA;
+    if (isStamped) stamps += text;
+    else book.sent(thread.id);
+    yield { type: 'delta', index: 0, text };
   }
   // An engine that continued after an interrupt would keep the process of the bench alive for minutes.
   if (stop.isWanted) yield { type: 'failed', failure: interrupted(), usage: null };
-  else yield finish([{ type: 'text', text: DELTA.repeat(deltas) }], 'end_turn');
+  else yield finish([{ type: 'text', text: isStamped ? stamps : DELTA.repeat(deltas) }], 'end_turn');
+}
+
+/** The time in milliseconds since 1970, comparable between processes, always of the same length. */
+export function toStamp(): string {
+  return (performance.timeOrigin + performance.now()).toFixed(3).padEnd(24);
 }
 
 /** Waits until a delta is due; without a pace, yields after as many deltas as arrive in one network packet. */
-async function pause(index: number, startAt: number, perSecond: number | undefined): Promise<void> {
+export async function pause(index: number, startAt: number, perSecond: number | undefined): Promise<void> {
   if (perSecond === undefined) {
     if (index % 16 === 0) await new Promise((resolve) => setImmediate(resolve));
     return;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type BenchFleet, DELTA, openBenchFleet } from './sessions-fleet.ts';
+import { openSessionsServer } from './sessions-server.ts';
 
 let fleet: BenchFleet;
 beforeAll(async () => {
@@ -29,5 +30,15 @@ describe('what the bench of sessions measures', () => {
     const { openingMs, said } = await fleet.run(16, { deltas: 1 });
     expect(said.size).toBe(16);
     expect(openingMs).toBeGreaterThan(0);
+  });
+
+  it('[U409] every session that is created over HTTP has run to its end when the round ends', async () => {
+    const server = await openSessionsServer();
+    for (const total of [20, 40]) {
+      await server.createAndRun(20);
+      const response = await fetch(`http://127.0.0.1:${server.port}/v1/fleet/sessions`);
+      expect(await response.json()).toMatchObject({ total, facets: { states: { done: total, running: 0 } } });
+    }
+    await server.close();
   });
 });

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { limits } from '@fleetloom/server';
 // Tools are not exported by the package, so this imports them by path.
 import { Shells } from '../packages/server/src/tools/builtin/bash/shells.ts';
@@ -22,6 +24,7 @@ export interface BenchWorkspace {
 export interface BenchSession {
   read(): Promise<string>;
   bash(command: string): Promise<string>;
+  glob(pattern: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -31,6 +34,22 @@ export function createWorkspace(): BenchWorkspace {
   mkdirSync(join(path, 'src'));
   writeFileSync(join(path, FILE), text);
   return { path, text, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** Adds this many files, ten in each directory. */
+export function addFiles({ path }: BenchWorkspace, count: number): void {
+  for (let at = 0; at < count; at++) {
+    const directory = join(path, `packages/part-${at % 10}/src/folder-${Math.floor(at / 100)}`);
+    if (at % 100 < 10) mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, `module-${at}.ts`), '');
+  }
+}
+
+/** The paths that ripgrep lists in a directory, started for it as a tool would be. */
+export async function listByRipgrep({ path }: BenchWorkspace): Promise<string[]> {
+  const args = ['--files', '--no-config', '--hidden', '--no-ignore'];
+  const { stdout } = await promisify(execFile)('rg', args, { cwd: path, maxBuffer: 16 * 1024 * 1024 });
+  return stdout.trim().split('\n');
 }
 
 /** Opens a session with its tools, like a server. */
@@ -47,6 +66,7 @@ export async function openSession({ path }: BenchWorkspace, hosts: ToolHosts = n
   return {
     read: async () => await run('read', { file_path: FILE }),
     bash: async (command) => await run('bash', { command }),
+    glob: async (pattern) => await run('glob', { pattern }),
     close: async () => await toolbox.close(),
   };
 }
@@ -55,7 +75,16 @@ export async function openSession({ path }: BenchWorkspace, hosts: ToolHosts = n
 export function openInProcess({ path: workspace }: BenchWorkspace): { read(): Promise<string> } {
   const files = new WorkspaceFiles({ locks: createLocks(), linksMax: limits.fileLinksMax });
   const { signal } = new AbortController();
-  const context = { threadId: 'sthr_1', signal, workspace, files, shells: new Shells(), programs: {}, limits };
+  const context = {
+    threadId: 'sthr_1',
+    signal,
+    workspace,
+    files,
+    shells: new Shells(),
+    programs: {},
+    environment: {},
+    limits,
+  };
   return { read: async () => toText(await runTool('read', { file_path: FILE }, context)) };
 }
 

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BenchWorkspace, createWorkspace, openInProcess, openSession } from './tools-session.ts';
-import { findHosts } from '../packages/server/src/tools/toolbox.suite.ts';
+import {
+  addFiles,
+  type BenchWorkspace,
+  createWorkspace,
+  listByRipgrep,
+  openInProcess,
+  openSession,
+} from './tools-session.ts';
+import { findHosts, hasRipgrep } from '../packages/server/src/tools/toolbox.suite.ts';
 
 let workspace: BenchWorkspace;
 beforeAll(() => {
@@ -32,5 +39,19 @@ describe('what the bench of the tools measures', () => {
     const session = await openSession(workspace);
     await expect(session.bash('exit 3')).rejects.toThrow('Exit code 3');
     await session.close();
+  });
+
+  it.skipIf(!hasRipgrep)('[U408] a search by name and ripgrep see the same files', async () => {
+    const large = createWorkspace();
+    addFiles(large, 300);
+    const session = await openSession(large);
+    const listed = (await listByRipgrep(large)).filter((path) => path.startsWith('packages/'));
+    expect(listed).toHaveLength(300);
+    const found = (await session.glob('packages/**/*.ts')).split('\n');
+    expect(found.slice(0, -1).every((path) => listed.includes(path))).toBe(true);
+    expect(found).toHaveLength(201);
+    expect(found.at(-1)).toBe('(100 older files are left out: use a narrower pattern)');
+    await session.close();
+    large.remove();
   });
 });

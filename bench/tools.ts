@@ -1,6 +1,6 @@
 import { ToolHosts } from '../packages/server/src/tools/host/server/tool-hosts.ts';
-import { type Bench, comparePair, type Measured, median } from './harness.ts';
-import { createWorkspace, openInProcess, openSession } from './tools-session.ts';
+import { atMost, type Bench, comparePair, type Measured, median } from './harness.ts';
+import { addFiles, createWorkspace, listByRipgrep, openInProcess, openSession } from './tools-session.ts';
 
 /** The cost of running tools in a separate process. */
 export const tools: Bench = {
@@ -9,6 +9,7 @@ export const tools: Bench = {
     { name: 'first-use', run: firstUse },
     { name: 'read', run: read },
     { name: 'bash', run: bash },
+    { name: 'glob-10k', run: glob },
   ],
 };
 
@@ -61,4 +62,17 @@ async function bash(): Promise<Measured> {
   await session.close();
   workspace.remove();
   return { value, unit: 'ms', floor: null, ratio: null, goal: 'reported', ok: true };
+}
+
+/** All of 10,000 files by name, sorted by age, against ripgrep, which only lists them. */
+async function glob(): Promise<Measured> {
+  const workspace = createWorkspace();
+  addFiles(workspace, 10_000);
+  const session = await openSession(workspace);
+  const ours = async () => void (await session.glob('**/*.ts'));
+  const pair = { floor: async () => void (await listByRipgrep(workspace)), ours };
+  const times = await comparePair(pair);
+  await session.close();
+  workspace.remove();
+  return atMost(4, times);
 }

@@ -63,6 +63,7 @@ const folderArrows = {
     'tools/mcp': ['base', 'tools/*', 'tools/network'],
     'tools/builtin': ['base', 'tools/*', 'tools/workspace', 'tools/network'],
     'tools/host': ['base', 'tools/*', 'tools/workspace', 'tools/sandbox', 'tools/builtin'],
+    'tools/packages': ['base', 'tools/*', 'tools/sandbox', 'tools/host'],
     'tools/registry': ['base', 'tools'],
     'engines/model/scripted/script': ['base', 'engines/model/scripted/*'],
     'engines/model/scripted/request': ['base', 'engines/model/scripted/*', 'engines/model/scripted/script'],
@@ -116,9 +117,11 @@ const folderArrows = {
     files: ['base', 'store/*', 'tools/*', 'tools/workspace', 'engines/model/*', 'engines/program/*'],
     keys: ['base', 'store/*'],
     rules: ['base', 'store/*', 'tools/workspace'],
+    'single-sign-on': ['base', 'store/*', 'keys'],
     vaults: ['base', 'store/*', 'keys', 'tools/mcp', 'tools/network', 'webhooks'],
+    egress: ['base', 'store/*', 'frames', 'tools/*', 'tools/network', 'tools/sandbox'],
     workspaces: ['base', 'store/*', 'log', 'frames', 'tools', 'files'],
-    metrics: ['base', 'store/*', 'log', 'engines/model/*'],
+    metrics: ['base', 'store/*', 'log', 'frames', 'engines/model/*'],
     nodes: ['base', 'store/*'],
     views: ['base', 'store/*', 'log', 'frames', 'engines/program/*'],
     push: ['base', 'store/*', 'log', 'frames', 'keys', 'tools/network'],
@@ -176,7 +179,16 @@ const folderArrows = {
       'http/streams',
     ],
     'http/feeds': [...contracts, 'http/*', 'log', 'views', 'http/routing', 'http/schemas', 'http/streams'],
-    'http/dashboard': [...contracts, 'http/*', 'keys', 'http/auth', 'http/request', 'http/routing'],
+    'http/dashboard': [
+      ...contracts,
+      'http/*',
+      'keys',
+      'single-sign-on',
+      'http/auth',
+      'http/request',
+      'http/response',
+      'http/routing',
+    ],
     'http/routes': [
       ...contracts,
       'log',
@@ -219,6 +231,8 @@ const folderArrows = {
       'engines',
       'tools',
       ...records,
+      'egress',
+      'single-sign-on',
       'metrics',
       'nodes',
       'push',
@@ -325,6 +339,8 @@ const guardedModules = [
         'its types describe the handler that answers programs with the scripted model',
       'packages/server/src/base/outgoing-http.ts':
         'fetch cannot be given the address to connect to, and reads interim answers without end',
+      'packages/server/src/egress':
+        'programs in sandboxes reach other hosts through a proxy, which is a server and a client of HTTP',
       'packages/server/src/workspaces/relay':
         'git is passed through to its host, so that a token can be added which git itself must not have',
       'packages/server/src/tools/builtin/web-fetch':

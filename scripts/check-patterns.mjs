@@ -40,7 +40,7 @@ const exceptions = {
   'packages/cli/src/import/opencode/run-opencode.ts':
     'one short command; its callback receives that it cannot be started',
   'packages/cli/src/base/process-io.ts': 'the pager of a person, with a listener in the next statement',
-  'packages/cli/src/start/open-in-browser.ts': 'a command of a person, with a listener in the next statement',
+  'packages/cli/src/base/open-in-browser.ts': 'a command of a person, with a listener in the next statement',
   'packages/server/src/tools/host/server/host-program.ts':
     'names the package to bind it into the sandbox, and does not load it',
 };

@@ -15,7 +15,7 @@ const texts = new Map(sources.map((file) => [file, readFileSync(join(root, file)
 const graph = readGraph();
 
 const rows = [
-  row('source lines', countLines(), { most: 153_000, goal: 70_000 }),
+  row('source lines', countLines(), { most: 166_000, goal: 70_000 }),
   row('source files', sources.length),
   row('largest folder, files', largestFolder(), { most: 25 }),
   row('folders that import each other', twoWayFolders(), { most: 0 }),

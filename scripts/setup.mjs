@@ -1,6 +1,17 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { bundleProgram, programPath } from './support/bundle-program.mjs';
 import { runNpm } from './support/npm.mjs';
 import { readJson, repositoryRoot, toolPath } from './support/root.mjs';
 import { run } from './support/run.mjs';
@@ -19,6 +30,7 @@ export async function setUp({ build, root = repositoryRoot }) {
   const last = readBuildStamp(root);
   const isComplete = last.outputs !== undefined && last.outputs.every((path) => existsSync(join(root, path)));
   if (last.sources !== sources || !isComplete) await compile(root, sources, { force: !isComplete });
+  linkCommand(root);
 }
 
 function requireNode(root) {
@@ -116,7 +128,7 @@ async function compile(root, sources, { force }) {
   });
   if (!isOk) giveUp(`${output.trimEnd()}\n\nThe packages do not compile. Fix the errors above and try again.`);
   await buildPages(root);
-  linkCommand(root);
+  await bundleCommand(root);
   writeBuildStamp(root, sources);
 }
 
@@ -140,16 +152,29 @@ function packageFolders(root) {
   return references.filter((path) => path.startsWith('packages/'));
 }
 
-/** Makes `npx fleetloom` work in a clone: npm does not link a command that is not built yet. */
+/** The command in a few files: loading its modules one by one takes more than half of a start. */
+async function bundleCommand(root) {
+  // Other roots are those of tests, which have no bundler.
+  if (root !== repositoryRoot) return;
+  await withProgress('bundling the command', async () => {
+    await bundleProgram();
+    return true;
+  });
+}
+
+/** Makes `npx fleetloom` work in a clone: npm links the compiled command, if there is one when it installs. */
 function linkCommand(root) {
-  const command = join(root, 'packages', 'cli', 'dist', 'main.js');
-  if (!existsSync(command) || process.platform === 'win32') return;
+  const compiled = join(root, 'packages', 'cli', 'dist', 'main.js');
+  if (!existsSync(compiled) || process.platform === 'win32') return;
+  chmodSync(compiled, 0o755);
+  const command = existsSync(programPath(root)) ? programPath(root) : compiled;
   chmodSync(command, 0o755);
-  const link = join(root, 'node_modules', '.bin', 'fleetloom');
-  if (!existsSync(link)) {
-    rmSync(link, { force: true });
-    symlinkSync(join('..', 'fleetloom', 'dist', 'main.js'), link);
-  }
+  const folder = join(root, 'node_modules', '.bin');
+  const link = join(folder, 'fleetloom');
+  const target = relative(folder, command);
+  if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() === true && readlinkSync(link) === target) return;
+  rmSync(link, { force: true });
+  symlinkSync(target, link);
 }
 
 /** By content, not by time: a checkout touches files without changing them, and a copy changes none of their times. */
@@ -173,7 +198,9 @@ function readBuildStamp(root) {
 
 /** Also records the output files, so that a deleted dist is noticed. */
 function writeBuildStamp(root, sources) {
-  const outputs = packageFolders(root).flatMap((folder) => listFiles(root, `${folder}/dist`));
+  const compiled = packageFolders(root).flatMap((folder) => listFiles(root, `${folder}/dist`));
+  const program = programPath(root);
+  const outputs = existsSync(program) ? [...compiled, relative(root, program)] : compiled;
   mkdirSync(dirname(buildStampPath(root)), { recursive: true });
   writeFileSync(buildStampPath(root), JSON.stringify({ sources, outputs }));
 }

@@ -1,4 +1,5 @@
 import { setUp } from './setup.mjs';
+import { programPath } from './support/bundle-program.mjs';
 import { ensureChromium } from './support/chromium.mjs';
 import { listLongClaudeCodeTests } from './support/claude-code-tests.mjs';
 import { countTests } from './support/count-tests.mjs';
@@ -28,7 +29,8 @@ const browser = await prepareBrowser();
 const files = openTemporaryFiles();
 process.env.TMPDIR = files.path;
 const postgres = await preparePostgres();
-const result = await runTests(browser, postgres);
+const program = prepareProgram();
+const result = await runTests(browser, postgres, program);
 await postgres.stop();
 console.log(`took ${seconds(startedAt)}`);
 printCounts();
@@ -53,12 +55,19 @@ async function preparePostgres() {
   return { env, stop: () => postgres.stop() };
 }
 
-function runTests(browser, postgres) {
+/** What the tests start. When only some are run, they start the compiled files. */
+function prepareProgram() {
+  return { env: isPart ? {} : { FLEETLOOM_TEST_PROGRAM: programPath() } };
+}
+
+function runTests(browser, postgres, program) {
   const passedOn = args.filter((arg) => arg !== '--no-browser');
   const isAll = process.env.FLEETLOOM_LONG === '1' || isPart;
   const long = isAll ? [] : [...listLongClaudeCodeTests(repositoryRoot), `${engineTests}/**`];
   const leftOut = long.flatMap((path) => ['--exclude', path]);
-  return runVitest([...browser.args, ...leftOut, ...passedOn], { env: { ...browser.env, ...postgres.env } });
+  return runVitest([...browser.args, ...leftOut, ...passedOn], {
+    env: { ...browser.env, ...postgres.env, ...program.env },
+  });
 }
 
 function printCounts() {

@@ -24,8 +24,8 @@ export default defineConfig({
     // Inlined `data:` URLs would need exceptions in the content security policy.
     assetsInlineLimit: 0,
     rolldownOptions: {
-      input: ['index.html', 'login.html', 'recording.html', 'src/push-worker/push-worker.ts'].map((name) =>
-        join(here, name),
+      input: ['index.html', 'login.html', 'connected.html', 'recording.html', 'src/push-worker/push-worker.ts'].map(
+        (name) => join(here, name),
       ),
       output: {
         // A service worker has a fixed address, and controls only pages beside or below it.

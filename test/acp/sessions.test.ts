@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
 import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
-import { withServer } from '../../packages/server/src/server.suite.ts';
+import { withServer } from '../server/server.suite.ts';
 import { ClaudeServer, textsOf, toolset } from '../claude-code/claude-server.ts';
 import { findProcesses } from '../claude-code/processes.ts';
 import { acpWords as words, agentCommand } from './open-acp.ts';

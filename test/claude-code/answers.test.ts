@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { RandomText } from '../../bench/random-text.ts';
-import { connect } from '../../packages/server/src/server.suite.ts';
+import { connect } from '../server/server.suite.ts';
 import { describeWithClaudeCode } from '../support/claude-code.ts';
 import { isLong, seed } from '../support/seed.ts';
 import { bash, ClaudeServer, delegate, toolset } from './claude-server.ts';

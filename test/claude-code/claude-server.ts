@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SessionFrame } from '../../packages/server/src/frames/frames.ts';
 import { findLogProblems } from '../../packages/server/src/sessions/suite/check-log.suite.ts';
-import { type TestServer, withServer } from '../../packages/server/src/server.suite.ts';
+import { type TestServer, withServer } from '../server/server.suite.ts';
 import type { ClaudeCodeChoice } from '../../packages/server/src/composition/open-programs.ts';
 import type { ServerOptions } from '../../packages/server/src/server.ts';
 import { noSandbox } from '../../packages/server/src/tools/sandbox/sandbox.suite.ts';

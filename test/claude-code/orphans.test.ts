@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, afterAll, expect, it, onTestFinished, vi } from 'vitest';
-import { connect } from '../../packages/server/src/server.suite.ts';
+import { connect } from '../server/server.suite.ts';
 import { noSandbox } from '../../packages/server/src/tools/sandbox/sandbox.suite.ts';
 import { buildProgram } from '../support/build-program.ts';
 import { describeWithClaudeCode, temporaryHome } from '../support/claude-code.ts';

@@ -7,7 +7,7 @@ import { toContinueMessage } from '@fleetloom/client';
 import type { SessionEvent as WireEvent } from '@fleetloom/protocol/managed-agents';
 import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
 import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
-import { connect } from '../../packages/server/src/server.suite.ts';
+import { connect } from '../server/server.suite.ts';
 import { noSandbox } from '../../packages/server/src/tools/sandbox/sandbox.suite.ts';
 import { buildProgram } from '../support/build-program.ts';
 import { describeWithClaudeCode, temporaryHome } from '../support/claude-code.ts';

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
-import { connect } from '../../packages/server/src/server.suite.ts';
+import { connect } from '../server/server.suite.ts';
 import { noSandbox } from '../../packages/server/src/tools/sandbox/sandbox.suite.ts';
 import { buildProgram } from '../support/build-program.ts';
 import { describeWithClaudeCode } from '../support/claude-code.ts';

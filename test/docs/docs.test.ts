@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type FleetloomServer, startServer } from '@fleetloom/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MAIN } from '../../packages/cli/test-support/processes.ts';
 import { runNode, runOnTree } from '../scripts/temporary-tree.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
@@ -147,10 +148,9 @@ function listCommands(page: string): string[] {
 function createReader(directory: string, turns: readonly unknown[]): (command: string) => string {
   const scripts = mkdtempSync(join(root, 'scripts-'));
   writeFileSync(join(scripts, 'writer.json'), JSON.stringify({ turns }));
-  const main = join(repository, 'packages', 'cli', 'dist', 'main.js');
   const env = { PATH: process.env['PATH'], HOME: root, FLEETLOOM_DATA: join(root, 'cli') };
   const more = `[ "$1" = run ] && set -- "$@" --model scripted/writer --scripts "${scripts}"`;
-  const start = `fleetloom() { ${more}; "${process.execPath}" "${main}" "$@"; }`;
+  const start = `fleetloom() { ${more}; "${process.execPath}" "${MAIN}" "$@"; }`;
   return (command) =>
     execFileSync('bash', ['-c', `${start}\n${command}`], { cwd: directory, env, encoding: 'utf8', stdio: 'pipe' });
 }

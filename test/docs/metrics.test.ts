@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { dashboardForm } from '../../packages/server/src/metrics/dashboard-form.suite.ts';
 import { type MetricDescription, metricCatalog } from '../../packages/server/src/metrics/catalog.ts';
 import { readAlertRules, readYaml } from '../support/promql/alert-watch.ts';
-import { labelsOf, metricsOf, parsePromql } from '../support/promql/parse.ts';
+import { type Expression, labelsOf, metricsOf, parsePromql } from '../support/promql/parse.ts';
 import { repositoryRoot } from '../support/root.ts';
 
 const read = (path: string) => readFileSync(join(repositoryRoot, path), 'utf8');
@@ -39,6 +40,34 @@ it('[P124] every metric and label that the dashboard for Grafana and the alert r
   expect(new Set(ids).size).toBe(ids.length);
 });
 
+it('[P142] the dashboard for Grafana has the form that Grafana 10 and newer import: fields, positions, variables, queries and legends', () => {
+  const dashboard = dashboardForm.parse(JSON.parse(read('docs/scaling/grafana-dashboard.json')));
+  const variables = new Set(dashboard.templating.list.map(({ name }) => name));
+  const taken = new Set<string>();
+  for (const { title, gridPos, targets = [], ...panel } of dashboard.panels) {
+    const used = [...JSON.stringify([panel, targets]).matchAll(/\$\{?(\w+)/g)].map(([, name]) => name!);
+    expect(
+      used.filter((name) => !variables.has(name)),
+      title,
+    ).toEqual([]);
+    for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
+      for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+        expect(x < 24 && !taken.has(`${x} ${y}`), `${title} at ${x}, ${y}`).toBe(true);
+        taken.add(`${x} ${y}`);
+      }
+    }
+    expect(new Set(targets.map(({ refId }) => refId)).size, title).toBe(targets.length);
+    for (const { expr, legendFormat } of targets) {
+      const shown = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label!);
+      const there = resultLabels(parsePromql(expr));
+      expect(
+        shown.filter((label) => !there.includes(label)),
+        `${title}: ${legendFormat}`,
+      ).toEqual([]);
+    }
+  }
+});
+
 it('[P125] the runbook has a section for each alert, and for nothing else, with what it means, how to check and what to do', () => {
   const sections = read('docs/runbook.md').split(/^## /m).slice(1);
   const alerts = sections.filter((section) => section.startsWith('Fleetloom'));
@@ -57,6 +86,14 @@ interface Dashboard {
     readonly title: string;
     readonly targets?: readonly { expr: string }[];
   }[];
+}
+
+/** The labels of what an expression returns. */
+function resultLabels(expression: Expression): readonly string[] {
+  if (expression.type === 'aggregate') return expression.by;
+  if (expression.type === 'binary') return [...resultLabels(expression.left), ...resultLabels(expression.right)];
+  if (expression.type === 'call') return expression.args.flatMap(resultLabels).filter((label) => label !== 'le');
+  return expression.type === 'selector' ? ['instance', 'job', ...metricsOf(expression).flatMap(labelsOfMetric)] : [];
 }
 
 function labelsOfMetric(metric: string): readonly string[] {

@@ -7,7 +7,7 @@ import {
   script,
   textsOf as textsOfEvents,
 } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
-import { withServer } from '../../packages/server/src/server.suite.ts';
+import { withServer } from '../server/server.suite.ts';
 import type { ServerOptions } from '../../packages/server/src/server.ts';
 import { serveMcp } from '../../packages/server/src/tools/mcp/mcp-server.suite.ts';
 import { noSandbox } from '../../packages/server/src/tools/sandbox/sandbox.suite.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { script } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
-import { withServer } from '../../packages/server/src/server.suite.ts';
+import { withServer } from '../server/server.suite.ts';
 import { noSandbox } from '../../packages/server/src/tools/sandbox/sandbox.suite.ts';
 import { ClaudeServer, textsOf, toolset } from '../claude-code/claude-server.ts';
 import { describeWithProgram } from '../support/programs.ts';

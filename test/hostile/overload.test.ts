@@ -7,6 +7,7 @@ import { buildProgram, startProgram } from '../../packages/cli/test-support/proc
 import { httpLimits } from '../../packages/server/src/http/limits.ts';
 import { ownPostgres } from '../support/postgres.ts';
 import { isLong, timeout } from '../support/seed.ts';
+import { slowDown } from '../support/slow-down.ts';
 import { type Answer, Load, percentile } from './overload-load.ts';
 
 beforeAll(buildProgram, 300_000);
@@ -15,14 +16,21 @@ const OVERLOAD_MS = isLong ? 120_000 : 3_000;
 const RECOVERY_MS = 5_000;
 const MEMORY_MB_MAX = isLong ? 1_000 : 500;
 
-it.each(isLong ? ['its own store', 'a database'] : ['its own store'])(
-  '[P116] at three times its capacity a server with %s accepts what it can serve in time and finishes it, rejects the rest with retry-after, answers approvals and health checks, and is as before within 5 s',
+const CASES = [
+  ['its own store', 'the whole', 1],
+  ['its own store', 'a fifth', 0.2],
+  ['a database', 'the whole', 1],
+  ['a database', 'a fifth', 0.2],
+] as const;
+
+it.each(isLong ? CASES : [CASES[1]])(
+  '[P116] at three times its capacity a server with %s and %s of the processor accepts what it can serve in time and finishes it, rejects the rest with retry-after, answers approvals and health checks, and is as before within 5 s',
   {
     timeout,
   },
-  async (kind) => {
+  async (store, _, share) => {
     const data = await mkdtemp(join(tmpdir(), 'fleetloom-overload-'));
-    const env = kind === 'a database' ? { FLEETLOOM_DATABASE: (await ownPostgres()).url } : {};
+    const env = store === 'a database' ? { FLEETLOOM_DATABASE: (await ownPostgres()).url } : {};
     const program = startProgram(['serve', '--json', '--port', '0', '--data', data], env);
     onTestFinished(async () => {
       program.child.kill('SIGKILL');
@@ -44,7 +52,9 @@ it.each(isLong ? ['its own store', 'a database'] : ['its own store'])(
       return answer;
     };
     const approval = await waitForApproval(load, environment_id);
-    const { answers: calm, perSecond } = await load.measure(httpLimits.admissionSlots, 1_500, begin);
+    const slow = share === 1 ? undefined : slowDown(program.child.pid!, share);
+    onTestFinished(() => slow?.end());
+    const { answers: calm, perSecond } = await load.measure(isLong ? 4 : 2, isLong ? 10_000 : 2_000, begin);
     expect(calm.filter(({ status }) => status !== 200)).toEqual([]);
 
     const memoryBefore = await readMemory(url, key);
@@ -65,9 +75,9 @@ it.each(isLong ? ['its own store', 'a database'] : ['its own store'])(
     expect(accepted.length).toBeGreaterThan(0);
     for (const { retryAfter } of rejected) expect(retryAfter).toBeGreaterThanOrEqual(1);
     // Beside other tests each request may wait for the disk and the processor, so that only the long form, which runs alone, is strict.
-    const boundMs = isLong ? httpLimits.admissionWaitMs + 1_000 : 30_000;
+    const boundMs = isLong ? httpLimits.admission.work.waitMs + 1_000 : 30_000;
     const memory = Math.round((await readMemory(url, key)) - memoryBefore);
-    const figures = `${kind}: ${Math.round(perSecond)} a second, ${memory} MB more memory; p99 ${Math.round(percentile(calm, 0.99))} ms, then ${Math.round(percentile(accepted, 0.99))} ms; ${accepted.length} accepted, ${rejected.length} rejected`;
+    const figures = `${store}, ${share} of the processor: ${Math.round(perSecond)} a second, ${memory} MB more memory; p99 ${Math.round(percentile(calm, 0.99))} ms, then ${Math.round(percentile(accepted, 0.99))} ms; ${accepted.length} accepted, ${rejected.length} rejected`;
     console.log(figures);
     expect(percentile(accepted, 0.99), figures).toBeLessThan(boundMs);
     // Sessions that were begun are open, and those that are idle are released after a while.

@@ -138,7 +138,8 @@ it.runIf(process.env['FLEETLOOM_LONG'] === '1')(
     await asked.end();
     await raised('FleetloomEventLoopLate', 'FleetloomLeasesLost');
 
-    // Tables are locked: reads pass, and writes wait until they fail; then they only take long.
+    // Tables are locked: reads pass, and writes wait until they fail; then they only take long. A session writes all the time.
+    await begin([[{ say: 'word '.repeat(4_000), chunks: 4_000, every_ms: 50 }]], here);
     const creating = createOn(first);
     const lock = () => Promise.all(['logs', 'documents'].map((table) => holdTable(postgres.url, table)));
     const unlock = (held: Awaited<ReturnType<typeof lock>>) => Promise.all(held.map((table) => table.letGo()));

@@ -21,6 +21,9 @@ export interface Node {
   readonly name: string;
   /** Its data directory. */
   readonly directory: string;
+  /** Of its next start: the program, and variables. */
+  program: string;
+  env: Readonly<Record<string, string>>;
   /** Stays the same across restarts. */
   readonly url: string;
   readonly isUp: boolean;
@@ -41,6 +44,8 @@ export interface Node {
 export interface NodeChoice {
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Another version of the program. */
+  readonly program?: string;
   /** Where their data directories are; by default a temporary directory. */
   readonly directory?: string;
 }
@@ -80,10 +85,14 @@ class StartedNode implements Node {
   #isWanted = true;
   deaths = 0;
   firstKey: string | null = null;
+  program: string;
+  env: Readonly<Record<string, string>>;
 
   private constructor(name: string, directory: string, database: string, cable: TcpProxy, choice: NodeChoice) {
     this.name = name;
     this.#choice = choice;
+    this.program = choice.program ?? MAIN;
+    this.env = choice.env ?? {};
     this.cable = cable;
     this.directory = directory;
     this.#database = database;
@@ -111,8 +120,8 @@ class StartedNode implements Node {
 
   async start(): Promise<void> {
     const own = ['--json', '--port', String(this.#port), '--data', this.directory];
-    const args = [MAIN, 'serve', ...own, ...(this.#choice.args ?? [])];
-    const env = cleanEnv({ FLEETLOOM_DATABASE: this.#database, ...this.#choice.env });
+    const args = [this.program, 'serve', ...own, ...(this.#choice.args ?? [])];
+    const env = cleanEnv({ FLEETLOOM_DATABASE: this.#database, ...this.env });
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     const killIt = () => child.kill('SIGKILL');
     // No node outlives the test, also if it fails.

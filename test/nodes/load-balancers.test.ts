@@ -1,13 +1,10 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildProgram } from '../../packages/cli/test-support/processes.ts';
 import { ownPostgres } from '../support/postgres.ts';
-import { repositoryRoot } from '../support/root.ts';
+import { type Balancer, installed, missing, withBalancer } from './balancers.ts';
 import { type Cluster, openCluster } from './cluster.ts';
 import { pause } from './work-through.ts';
 
@@ -25,49 +22,6 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-const balancers: readonly Balancer[] = [
-  {
-    program: 'nginx',
-    file: 'nginx.conf',
-    toConfig: (text, port, nodes) =>
-      text
-        .replace(/^ *resolver .*\n/m, '')
-        .replace(/^( *)server node:4280 resolve (.*)$/m, (_, indent: string, rest: string) =>
-          nodes.map((node) => `${indent}server ${node} ${rest}`).join('\n'),
-        )
-        .replace('listen 80;', `listen 127.0.0.1:${port};`)
-        .replace(
-          'http {',
-          `http {\n  access_log off;\n${TEMPORARY.map((name) => `  ${name}_temp_path t;`).join('\n')}`,
-        ),
-    toArgs: (path) => ['-p', directory, '-c', path, '-g', `daemon off; pid ${path}.pid; error_log ${path}.log;`],
-  },
-  {
-    program: 'haproxy',
-    file: 'haproxy.cfg',
-    toConfig: (text, port, nodes) =>
-      text
-        .replace(/^ *server node\d .*\n/gm, '')
-        .concat(nodes.map((node, index) => `  server node${index} ${node}\n`).join(''))
-        .replace('bind :80', `bind 127.0.0.1:${port}`)
-        .replace('hdr Host fleet.example.com', 'hdr Host 127.0.0.1'),
-    toArgs: (path) => ['-db', '-f', path],
-  },
-];
-
-interface Balancer {
-  readonly program: 'nginx' | 'haproxy';
-  readonly file: string;
-  readonly toConfig: (text: string, port: number, nodes: readonly string[]) => string;
-  readonly toArgs: (path: string) => readonly string[];
-}
-
-/** Debian has both programs in /usr/sbin, which is not on the path of every user. */
-const PATH = { PATH: `${process.env['PATH']}:/usr/sbin:/usr/local/sbin` };
-const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-
-const isInstalled = ({ program }: Balancer) => spawnSync(program, ['-v'], { env: PATH }).error === undefined;
-const [installed, missing] = [balancers.filter(isInstalled), balancers.filter((each) => !isInstalled(each))];
 for (const { program } of missing) {
   it.skip(`[P92] ${program} is not installed (apt-get install ${program})`, () => {});
 }
@@ -170,50 +124,5 @@ async function withBalancers(
 ): Promise<void> {
   const [first, ...rest] = all;
   if (first === undefined) return await run(urls);
-  await withBalancer(first, (url) => withBalancers(rest, run, [...urls, url]));
-}
-
-async function withBalancer({ program, file, toConfig, toArgs }: Balancer, run: (url: string) => Promise<void>) {
-  const port = await findFreePort();
-  const text = await readFile(join(repositoryRoot, 'docs', 'scaling', file), 'utf8');
-  const path = join(directory, `${port}-${file}`);
-  await writeFile(
-    path,
-    toConfig(
-      text,
-      port,
-      cluster.nodes.map(({ url }) => new URL(url).host),
-    ),
-  );
-  const child = spawn(program, toArgs(path), { env: PATH, stdio: ['ignore', 'ignore', 'pipe'] });
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
-  const url = `http://127.0.0.1:${port}`;
-  try {
-    await expect.poll(() => (child.exitCode === null ? isReady(url) : stderr), { timeout: 20_000 }).toBe(true);
-    await run(url);
-  } finally {
-    await end(child);
-  }
-}
-
-const isReady = (url: string) =>
-  fetch(`${url}/readyz`).then(
-    ({ ok }) => ok,
-    () => false,
-  );
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  await ended;
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return port;
+  await withBalancer(first, cluster, directory, (url) => withBalancers(rest, run, [...urls, url]));
 }

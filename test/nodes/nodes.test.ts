@@ -380,7 +380,8 @@ it('[P63] all nodes are restarted one after the other while sessions run: nothin
   expect(checkOwnership(postgres.url).problems).toEqual([]);
 });
 
-/** `FLEETLOOM_LONG=1` has hundreds of sessions at a time, for so many minutes. */
+/** `FLEETLOOM_LONG=1` has so many sessions at a time, for so many minutes. */
+const longSessions = Number(process.env['FLEETLOOM_LONG_SESSIONS'] ?? 240);
 const longMinutes = Number(process.env['FLEETLOOM_LONG_MINUTES'] ?? 20);
 
 it('[P64] nodes are killed, frozen for longer than their lease and cut off, and the database restarts: 0 lost, 0 doubled, 0 gaps, one owner at a time', {
@@ -403,7 +404,7 @@ it('[P64] nodes are killed, frozen for longer than their lease and cut off, and 
     cluster,
     caller,
     environmentId,
-    count: isLong ? 240 : 24,
+    count: isLong ? longSessions : 24,
     toTask: (index) => ({ ...pace, writes: index % 8 === 0 }),
     isEndless: isLong,
     happen,

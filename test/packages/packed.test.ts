@@ -53,6 +53,7 @@ it('[Z4] the tarball of the server contains the dashboard: pages, scripts, style
   expect(pages.filter((file) => !file.startsWith('dist/web/assets/')).sort()).toEqual(
     [
       'apple-touch-icon.png',
+      'connected.html',
       'favicon-needs.svg',
       'favicon.svg',
       'icon-192.png',

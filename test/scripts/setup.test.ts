@@ -1,7 +1,10 @@
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { repositoryRoot } from '../support/root.ts';
 import { createTree, runLines, scripts } from './temporary-tree.ts';
 
 it('[G4] packages are installed when the lock file has changed, and otherwise nothing happens', async () => {
@@ -76,6 +79,13 @@ it('[G6] packages are compiled when a source has changed or an output is missing
   await writeFile(join(root, 'packages/cli/src/main.ts'), 'export const answer = 2;');
   await setUp(root, { build: true });
   expect(await readFile(compiled, 'utf8')).toContain('answer = 2');
+});
+
+it('[U412] the command of a clone is linked to the bundle that was made of the compiled packages', async () => {
+  const link = join(repositoryRoot, 'node_modules/.bin/fleetloom');
+  expect(await realpath(link)).toBe(join(await realpath(repositoryRoot), '.cache/program/main.mjs'));
+  const { stdout } = await promisify(execFile)(process.execPath, [link, '--version']);
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
 it('[G6] errors of the compiler are shown, and fixing them compiles again', async () => {

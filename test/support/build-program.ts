@@ -1,6 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { build } from 'vite';
-import { repositoryRoot } from './root.ts';
+import { runViteBuild } from './run-vite-build.ts';
 
 /** What to make programs of: by the name of the program, or each by its own. */
 export type Entries = Record<string, string> | string[];
@@ -11,10 +10,7 @@ export type Entries = Record<string, string> | string[];
  */
 export async function buildProgram(folder: string, entries: Entries): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  await build({
-    root: repositoryRoot,
-    configFile: false,
-    logLevel: 'error',
+  await runViteBuild({
     ssr: { resolve: { conditions: ['fleetloom-source', 'node', 'import', 'module', 'default'] } },
     build: {
       ssr: true,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { build } from 'vite';
 import { repositoryRoot } from './root.ts';
+import { runViteBuild } from './run-vite-build.ts';
 
 export interface Bundle {
   /** One minified module. */
@@ -11,23 +11,8 @@ export interface Bundle {
 
 /** Bundles a module with its dependencies for a web page. The path is relative to the root. */
 export async function bundle(path: string): Promise<Bundle> {
-  const bareImports = new Set<string>();
-  const result = await build({
-    root: repositoryRoot,
-    configFile: false,
-    logLevel: 'error',
+  const { files, bareImports } = await runViteBuild({
     resolve: { conditions: ['fleetloom-source', 'module', 'browser', 'default'] },
-    plugins: [
-      {
-        // Before vite's own plugin, which silently replaces Node modules by empty ones.
-        name: 'note-bare-imports',
-        enforce: 'pre',
-        resolveId: (id: string, importer: string | undefined) => {
-          if (importer !== undefined && /^[\w@]/.test(id)) bareImports.add(id);
-          return undefined;
-        },
-      },
-    ],
     build: {
       write: false,
       minify: true,
@@ -40,8 +25,7 @@ export async function bundle(path: string): Promise<Bundle> {
       },
     },
   });
-  const chunks = [result].flat().flatMap((one) => ('output' in one ? one.output : []));
-  const [only, ...others] = chunks;
-  if (only?.type !== 'chunk' || others.length > 0) throw new Error(`${path} became ${chunks.length} files, not one`);
-  return { code: only.code, bareImports: [...bareImports] };
+  const [only, ...others] = files;
+  if (only?.type !== 'chunk' || others.length > 0) throw new Error(`${path} became ${files.length} files, not one`);
+  return { code: only.code, bareImports };
 }

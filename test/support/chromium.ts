@@ -1,4 +1,4 @@
-import { chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
 
 export interface OpenPage {
@@ -9,12 +9,23 @@ export interface OpenPage {
 
 /** A page in a real browser, which is closed after the test. */
 export async function openPage(url: string): Promise<OpenPage> {
-  const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
-  onTestFinished(() => browser.close());
+  const browser = await openBrowser();
+  // In a context of its own: nothing that a page stores is there for the next one.
   const page = await browser.newPage();
+  onTestFinished(() => page.close());
   const complaints = collectComplaints(page, new URL(url).host);
   await page.goto(url);
   return { page, complaints };
+}
+
+let opened: Promise<Browser> | undefined;
+
+/** One browser for all tests of this process: a start takes seconds of CPU time. It ends with the process. */
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = chromiumPath();
+  const last = await opened?.catch(() => undefined);
+  if (last?.isConnected() !== true) opened = chromium.launch({ executablePath, args: chromiumFlags });
+  return opened!;
 }
 
 /** The path of the browser. */

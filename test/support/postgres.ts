@@ -21,6 +21,8 @@ export async function testDatabase(): Promise<TestDatabase> {
   const schema = `test_${randomBytes(6).toString('hex')}`;
   const given = process.env['FLEETLOOM_TEST_DATABASE'];
   if (given === undefined) {
+    // It ends with the file; another file of the same process needs another one.
+    if (own === undefined) afterAll(() => void (own = undefined));
     own ??= ownPostgres();
     return { url: (await own).url, schema };
   }

@@ -1,16 +1,16 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readRecording, recordingPath } from '../test-support/fixtures.ts';
 import { wire } from '../test-support/lines.ts';
+import { buildProgram, COMPILED as MAIN } from '../test-support/processes.ts';
 import { hasTerminals, inTerminal } from '../test-support/pseudo-terminal.ts';
 import { explainLoadFailure } from './base/explain-load-failure.ts';
 import { VERSION } from './base/version.ts';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
-const MAIN = join(PACKAGE, 'dist', 'main.js');
 const GOOD = recordingPath('2.1.325/agents-forward');
 const ENV = { ...process.env, LANG: 'C.UTF-8', NO_COLOR: '1', FORCE_COLOR: undefined, NODE_OPTIONS: undefined };
 
@@ -27,12 +27,7 @@ function exitOf(child: ChildProcess): Promise<number | NodeJS.Signals | null> {
   return new Promise((resolve) => child.on('exit', (code, signal) => resolve(code ?? signal)));
 }
 
-// `npm test` has built everything before; alone, this file brings what it runs up to date itself.
-beforeAll(() => {
-  const tsc = join(PACKAGE, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc');
-  spawnSync(process.execPath, [tsc, '-b', PACKAGE]);
-  if (!existsSync(MAIN)) throw new Error('packages/cli/dist/main.js is missing: run npm run build');
-});
+beforeAll(buildProgram);
 
 describe('the command line', () => {
   it('[C14] --version is the version of the package', () => {

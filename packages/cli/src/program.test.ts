@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { FakeIo } from '../test-support/fake-io.ts';
 import { call, toLiveIo } from '../test-support/live-io.ts';
-import { buildProgram, MAIN } from '../test-support/processes.ts';
+import { buildProgram, COMPILED } from '../test-support/processes.ts';
 import { exitCode } from './base/exit-code.ts';
 import { createProgram } from './program.ts';
 
@@ -98,7 +98,7 @@ describe('the commands that talk to a server', () => {
 
   it('[Y3] a server, its HTTP layer and its database are loaded only by what starts one', () => {
     for (const command of COMMANDS) {
-      const loaded = staticImports(join(dirname(MAIN), IMPLEMENTATIONS[command])).map((path) =>
+      const loaded = staticImports(join(dirname(COMPILED), IMPLEMENTATIONS[command])).map((path) =>
         readFileSync(path, 'utf8'),
       );
       expect([command, loaded.some((source) => /^import .*'@fleetloom\/server'/m.test(source))]).toEqual([

@@ -31,6 +31,7 @@ import {
 import { declareContinue } from './commands/sessions/continue.ts';
 import { declareDelete } from './commands/sessions/delete.ts';
 import { declareDeny } from './commands/sessions/deny.ts';
+import { declareEgress } from './commands/sessions/egress.ts';
 import { declareExport } from './commands/sessions/export.ts';
 import { declareProgram } from './commands/sessions/program.ts';
 import { declareRules } from './commands/sessions/rules.ts';
@@ -74,6 +75,7 @@ const commandGroups: Readonly<Record<string, readonly DeclareCommand[]>> = {
     declareDiscard,
     declareRestore,
     declareProgram,
+    declareEgress,
     declareExport,
     declareArchive,
     declareDelete,

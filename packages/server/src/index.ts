@@ -59,7 +59,8 @@ export {
   StoredFrame,
   type Turn,
 } from './store/frame.ts';
-export { createLog, type LogOptions, type SessionLog, type Tail, type TailRequest } from './log/log.ts';
+export { createLog, type LogOptions, type SessionLog } from './log/log.ts';
+export type { Tail, TailRequest } from './log/tail.ts';
 export { createMemoryStore } from './store/memory/memory-store.ts';
 export type { Page, PageRequest } from './store/page.ts';
 export { type PruneDeltasRequest, pruneDeltas } from './log/prune-deltas.ts';
@@ -97,7 +98,7 @@ export { ROLE_NAMES, type Role, SCOPES, type Scope } from './keys/scopes.ts';
 export { toFleetKey } from './keys/to-fleet-key.ts';
 export type { DatabaseTls } from './store/postgres/database-tls.ts';
 export type { TlsFiles } from './http/server/tls.ts';
-export type { KeepAudit } from './composition/audit/open-audit.ts';
+export type { KeepAudit } from './composition/server-options.ts';
 export { openKeys, type OpenKeysOptions } from './composition/credentials/open-keys.ts';
 export { type FleetloomServer, type ServerOptions, startServer } from './server.ts';
 export { checkToolPrograms, type ToolPrograms } from './tools/registry/tool-programs.ts';

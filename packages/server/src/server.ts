@@ -8,10 +8,13 @@ import { inBackground } from './base/in-background.ts';
 import { type Lifetime, withLifetime } from './base/lifetime.ts';
 import { systemSchedule } from './base/schedule.ts';
 import { openAdmission } from './composition/open-admission.ts';
-import { createRoutes } from './composition/create-routes.ts';
+import { createOpenEndpoints, createRoutes } from './composition/create-routes.ts';
 import { lockDataDirectory } from './composition/lock-data-directory.ts';
 import { openAccess } from './composition/credentials/open-access.ts';
 import { openAudit } from './composition/audit/open-audit.ts';
+import { type OpenEgressOptions, openEgress } from './composition/egress/open-egress.ts';
+import { createMounts } from './composition/egress/open-mounts.ts';
+import { openPreparation } from './composition/egress/open-preparation.ts';
 import { openDatabase } from './composition/open-database.ts';
 import { openLog } from './composition/open-log.ts';
 import { modelFacts, openModels } from './composition/open-models.ts';
@@ -130,15 +133,6 @@ async function start(
     (opened) => opened.close(),
   );
   const { files, openWorkspace, repositories, signingKey } = storage;
-  const openMounts = async (sessionId: string, worktreeOwner: string | null = null) => {
-    const [mounts, gitRelay] = await Promise.all([
-      worktreeOwner === null
-        ? storage.workspaces.mountsOf(sessionId)
-        : storage.threadWorkspaces.mountsOf(sessionId, worktreeOwner),
-      repositories.openRelay(sessionId),
-    ]);
-    return { ...mounts, gitRelay };
-  };
   const metrics = createMetrics(clock);
   const workspaces = () => listWorkspaces();
   const { webhooks, newKey } = await openWebhooks({
@@ -154,11 +148,20 @@ async function start(
     onProblem,
   });
   lifetime.onClose(() => webhooks.close());
-  const { allowedPrivateHosts } = options;
+  const { allowedPrivateHosts, allowUnsandboxedBash } = options;
   const vaults = lifetime.add(
     openVaults({ store, masterKeys, onEvents: webhooks.onResourceEvents, allowedPrivateHosts, resolver, clock, ids }),
     (opened) => opened.close(),
   );
+  const common = { options, store, resolver, variablesOf: vaults.variablesOf, clock, ids, onProblem };
+  const write: OpenEgressOptions['write'] = (...entries) => sessions.logConnections(...entries);
+  const egress = lifetime.add(await openEgress({ ...common, write, onEntry: metrics.countEgress }), (opened) =>
+    opened.closeAll(),
+  );
+  const preparation = lifetime.add(await openPreparation({ ...common, egress, repositories }), (opened) =>
+    opened.close(),
+  );
+  const openMounts = createMounts(storage, egress, preparation);
   const push = lifetime.add(
     openPush({
       options,
@@ -167,6 +170,7 @@ async function start(
       resolver,
       secret: isShared ? secret : undefined,
       keys: () => keys,
+      logins: () => dashboard.logins,
       clock,
       onProblem,
     }),
@@ -187,6 +191,7 @@ async function start(
     remover,
     openMounts,
     openAuthorization: vaults.authorizationOf,
+    openEgress: egress.openProgram,
     resolver,
     onProblem,
   });
@@ -194,7 +199,7 @@ async function start(
   const programOf = (model: string) => showFilesToPrograms(findEngine(model), files, onProblem);
   const agents = createAgents({ store, clock, ids, checkModel: checks.checkModel });
   const environments = createEnvironments({ store, clock, ids });
-  const tools = { ...pickTools(options), hosts: new ToolHosts(), mcpSlots: new ConnectionSlots() };
+  const tools = { allowUnsandboxedBash, allowedPrivateHosts, hosts: new ToolHosts(), mcpSlots: new ConnectionSlots() };
   const sessions = createSessions({
     store,
     log,
@@ -217,13 +222,13 @@ async function start(
       });
       const close = async () => {
         await toolbox.close();
-        await repositories.closeRelay(sessionId);
+        await Promise.all([repositories.closeRelay(sessionId), egress.close(sessionId)]);
       };
       return { ...toolbox, close };
     },
     openWorkspace,
     removeWorkspace: storage.discardWorkspace,
-    prepareWorkspace: (sessionId, open, signal) => repositories.prepare(sessionId, open, signal),
+    prepareWorkspace: preparation.prepare,
     openRecorder: (sessionId, tree, opened) => storage.snapshots.openRecorder(sessionId, tree, opened),
     threadWorkspaces: storage.threadWorkspaces,
     copyFiles: storage.copyFiles,
@@ -244,9 +249,8 @@ async function start(
     await openAudit({
       store,
       dataDirectory,
-      keep: options.keepAudit ?? 'all',
-      onEntry: options.onAuditEntry,
-      outputName: storage.node.id ?? 'local',
+      options,
+      serverName: storage.node.id ?? 'local',
       isMine: () => storage.isLeader(),
       clock,
       schedule: systemSchedule,
@@ -286,6 +290,7 @@ async function start(
     tls,
     routes: createRoutes({ ...parts, tokens, metrics, removeFiles, onLong, clock, ids, onProblem }),
     dashboard,
+    open: createOpenEndpoints(vaults, dashboard),
     access,
     keys: store.keys,
     signingKey,
@@ -293,6 +298,7 @@ async function start(
     host: options.host,
     port: options.port,
     allowedHosts: options.allowedHosts,
+    trustedProxies: options.trustedProxies,
     connectionsMax: options.connectionsMax,
     connectionsPerAddressMax: options.connectionsPerAddressMax,
     checkSessionLimits: createSessionLimits(store, storage.resources),
@@ -384,12 +390,9 @@ function secretOf({ secret }: ServerOptions): string | undefined {
 
 function pickShared(options: ServerOptions) {
   const { sharedWorkspaces, busySessionsMax, homeGoneMs, allowedDirectories, allowUnsandboxedBash } = options;
-  const { gitHosts, gitPush } = options;
-  return { sharedWorkspaces, busySessionsMax, homeGoneMs, allowedDirectories, allowUnsandboxedBash, gitHosts, gitPush };
-}
-
-function pickTools({ allowUnsandboxedBash = false, allowedPrivateHosts }: ServerOptions) {
-  return { allowUnsandboxedBash, allowedPrivateHosts };
+  const { gitHosts, gitPush, snapshotFileBytesMax } = options;
+  const sources = { allowedDirectories, allowUnsandboxedBash, gitHosts, gitPush, snapshotFileBytesMax };
+  return { sharedWorkspaces, busySessionsMax, homeGoneMs, ...sources };
 }
 
 /** The path under which the scripted model serves the Messages API. */

@@ -1,14 +1,14 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { build, mergeConfig } from 'vite';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { promisify } from 'node:util';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { beforeAll, onTestFinished } from 'vitest';
 import { type FleetloomServer, type ServerOptions, startServer } from '../../../packages/server/src/server.ts';
-import config from '../../../packages/web/vite.config.ts';
-import { chromiumFlags, chromiumPath, collectComplaints } from '../../support/chromium.ts';
+import { collectComplaints, openBrowser } from '../../support/chromium.ts';
 import { repositoryRoot } from '../../support/root.ts';
 import { type Api, createApi } from './api.ts';
 
@@ -32,13 +32,12 @@ export interface Dashboard {
 let browser: Browser | undefined;
 let pages = '';
 
-/** Called once per file: one browser for all its tests. */
+/** Called once per file: one browser for all tests of the process. */
 export function useBrowser(): void {
   beforeAll(async () => {
     pages = await buildPages();
-    browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
+    browser = await openBrowser();
   }, 120_000);
-  afterAll(() => browser?.close());
 }
 
 export async function openDashboard(
@@ -106,8 +105,10 @@ async function buildPages(): Promise<string> {
   if (existsSync(folder)) return folder;
   await removeOld(dirname(folder));
   const draft = `${folder}.${process.pid}.draft`;
-  const options = { configFile: false, logLevel: 'error', build: { outDir: draft } } as const;
-  await asProduction(() => build(mergeConfig(config, options)));
+  const args = [vitePath, 'build', 'packages/web', '--config', 'packages/web/vite.config.ts', '--outDir', draft];
+  // Users get React for production. With vitest's own NODE_ENV the tests would run, and measure, the slower one for development.
+  const env = { ...process.env, NODE_ENV: 'production' };
+  await promisify(execFile)(process.execPath, [...args, '--logLevel', 'error'], { cwd: repositoryRoot, env });
   // Two processes may build at the same time; both results are equal.
   try {
     renameSync(draft, folder);
@@ -117,16 +118,7 @@ async function buildPages(): Promise<string> {
   return folder;
 }
 
-/** Users get React for production. With vitest's own NODE_ENV the tests would run, and measure, the slower one for development. */
-async function asProduction(run: () => Promise<unknown>): Promise<void> {
-  const before = process.env['NODE_ENV'];
-  process.env['NODE_ENV'] = 'production';
-  try {
-    await run();
-  } finally {
-    process.env['NODE_ENV'] = before;
-  }
-}
+const vitePath = join(repositoryRoot, 'node_modules', 'vite', 'bin', 'vite.js');
 
 /** Removes builds older than a day. */
 async function removeOld(folder: string): Promise<void> {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FleetSessionList } from '@fleetloom/protocol/fleet';
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, it, onTestFinished } from 'vitest';
-import { chromiumFlags, chromiumPath } from '../../support/chromium.ts';
+import { openBrowser } from '../../support/chromium.ts';
 import { type Api, createApi } from './api.ts';
 import { beyond, violations } from './page-faults.ts';
 import { createAgent, startSession, untilIdle } from './small-fleet.ts';
@@ -18,9 +18,9 @@ const SHOTS = process.env['FLEETLOOM_SHOTS'];
 it('[Y431, Z229, Z450, Z451, Z520, Z528] the script of the review: first minute on the demo, approve and see the result, a rule for `npm test*` and nothing else, 100 sessions, find one by a word, kill and restart the server, answer from a phone; every page fits and passes axe', async () => {
   const data = mkdtempSync(join(tmpdir(), 'fleetloom-review-'));
   onTestFinished(() => rmSync(data, { recursive: true, force: true, maxRetries: 5 }));
-  const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags });
-  onTestFinished(() => browser.close());
+  const browser = await openBrowser();
   const context = await browser.newContext({ viewport: { width: 1_440, height: 900 }, reducedMotion: 'reduce' });
+  onTestFinished(() => context.close());
   const page = await context.newPage();
   page.setDefaultTimeout(30_000);
 
@@ -128,6 +128,7 @@ it('[Y431, Z229, Z450, Z451, Z520, Z528] the script of the review: first minute 
     reducedMotion: 'reduce',
     storageState: await context.storageState(),
   });
+  onTestFinished(() => phoneContext.close());
   const phone = await phoneContext.newPage();
   phone.setDefaultTimeout(30_000);
   await phone.goto(`${server.url}/#/inbox`);

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { repositoryRoot } from '../../support/root.ts';
+import { MAIN } from '../../../packages/cli/test-support/processes.ts';
 
 /** A server that the built command line started in a process of its own. */
 export interface StartedServer {
@@ -17,9 +16,8 @@ export interface StartedServer {
 
 /** `fleetloom start` with these options. The process ends with the test. */
 export async function startServerProcess(dataDirectory: string, ...options: readonly string[]): Promise<StartedServer> {
-  const main = join(repositoryRoot, 'packages', 'cli', 'dist', 'main.js');
   const env = { ...process.env, NODE_OPTIONS: undefined, ANTHROPIC_API_KEY: undefined, FLEETLOOM_URL: undefined };
-  const args = [main, 'start', '--json', '--no-browser', '--data', dataDirectory, ...options];
+  const args = [MAIN, 'start', '--json', '--no-browser', '--data', dataDirectory, ...options];
   const child: ChildProcess = spawn(process.execPath, args, {
     cwd: dataDirectory,
     env,

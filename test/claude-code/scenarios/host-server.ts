@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { connect } from '../../../packages/server/src/server.suite.ts';
+import { connect } from '../../server/server.suite.ts';
 import type { ServerOptions } from '../../../packages/server/src/server.ts';
 import { noSandbox } from '../../../packages/server/src/tools/sandbox/sandbox.suite.ts';
 import { buildProgram } from '../../support/build-program.ts';

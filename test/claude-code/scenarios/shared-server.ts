@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
-import { withServer } from '../../../packages/server/src/server.suite.ts';
+import { withServer } from '../../server/server.suite.ts';
 import { noSandbox } from '../../../packages/server/src/tools/sandbox/sandbox.suite.ts';
 import { claudeCodeEnvironment } from '../../support/claude-code.ts';
 import { ClaudeServer, type ServerHandle } from '../claude-server.ts';

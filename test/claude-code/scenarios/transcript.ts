@@ -107,10 +107,21 @@ interface TranscriptLine {
   readonly isMeta?: boolean;
   readonly isCompactSummary?: boolean;
   readonly isApiErrorMessage?: boolean;
-  readonly origin?: { readonly kind?: string };
+  readonly origin?: Origin;
   readonly content?: unknown;
-  readonly attachment?: { readonly type?: string; readonly prompt?: unknown; readonly commandMode?: string };
+  readonly attachment?: {
+    readonly type?: string;
+    readonly prompt?: unknown;
+    readonly commandMode?: string;
+    readonly origin?: Origin;
+  };
   readonly message?: { readonly model?: string; readonly content?: string | readonly Block[] };
+}
+
+/** Of a message from another sub-agent: its text as the sender wrote it. */
+interface Origin {
+  readonly kind?: string;
+  readonly body?: string;
 }
 
 interface Block {
@@ -151,6 +162,7 @@ function readUser(story: StoryBuilder, key: string, record: TranscriptLine): voi
 
 /** A message of a person or of another agent. Undefined for what the program writes for its model. */
 function toInput({ isMeta, isCompactSummary, origin }: TranscriptLine, text: string): string | undefined {
+  if (origin?.kind === 'peer') return origin.body;
   if (origin?.kind === 'coordinator') return FOLLOW_UP.exec(text)?.[1] ?? text;
   if (isMeta === true || isCompactSummary === true || origin?.kind === 'task-notification') return undefined;
   const [, command, args] = COMMAND.exec(text) ?? [];
@@ -166,7 +178,7 @@ const NOTES = /^(?:\[Request interrupted by user|<local-command-|<task-notificat
 /** A message that came in the middle of a turn is kept as an attachment of that turn. */
 function readAttachment(story: StoryBuilder, key: string, { attachment }: TranscriptLine): void {
   if (attachment?.type !== 'queued_command' || attachment.commandMode === 'task-notification') return;
-  story.add(key, { kind: 'input', text: toPlainContent(attachment.prompt) });
+  story.add(key, { kind: 'input', text: attachment.origin?.body ?? toPlainContent(attachment.prompt) });
 }
 
 /** Slash commands and their output, and compactions. */

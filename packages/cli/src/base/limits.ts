@@ -40,6 +40,9 @@ export const limits = {
   /** The longest time that deltas can be kept for, in days, other than forever. */
   keepDeltasDaysMax: 3_650,
 
+  /** The largest size of recorded files that can be set, in megabytes. */
+  snapshotFileMbMax: 100,
+
   // Conformance.
   /** Checks that run at the same time. */
   checksAtOnceMax: 10,
@@ -53,6 +56,10 @@ export const limits = {
   callMs: 30_000,
   /** How long one request about the changes of a session may take: the files of a large repository are compared. */
   changesCallMs: 300_000,
+  /** How long a server may take to find out how an MCP server authorizes: longer than the 30 s that it gives itself. */
+  connectBeginMs: 45_000,
+  /** How often it is asked whether a user has consented. */
+  connectPollMs: 1_000,
   /** How long one command of git may take. */
   gitMs: 10_000,
   /** Size of a file that names a git directory. */

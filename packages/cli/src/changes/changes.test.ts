@@ -164,6 +164,26 @@ it('[WS244] a conflict advises a branch, and an error does not mention the tempo
   expect([checkedOut.code, checkedOut.stderr]).toEqual([5, expect.not.stringContaining('http://')]);
 });
 
+it('[WS616] errors of apply and restore in place name options, and nothing of the API', async () => {
+  const user = createUserRepository();
+  const { stderr } = await call(['run', TASK, '--in-place', '--model', 'scripted/echo'], {
+    env: user.env,
+    cwd: user.path,
+  });
+  const id = /sesn_\w+/.exec(stderr)![0];
+  const applied = await call(['apply', id], { env: user.env });
+  expect([applied.code, applied.stderr]).toEqual([
+    5,
+    expect.stringMatching(/are there already\.\n {2}Commit them to a branch: .* --branch <name>\n$/),
+  ]);
+  appendFileSync(join(user.path, 'a.txt'), 'edit\n');
+  const restored = await call(['restore', id, '--at', 'start'], { env: user.env });
+  expect([restored.code, restored.stderr]).toEqual([
+    5,
+    expect.stringMatching(/nothing was written\.\n {2}Move your changes .* with --overwrite\.\n$/),
+  ]);
+});
+
 it('[WS124] restore sets the workspace back to a cursor', async () => {
   const user = createUserRepository();
   const id = await runOn(user);

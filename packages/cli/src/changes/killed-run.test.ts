@@ -2,17 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { WorkspaceChanges } from '@fleetloom/protocol/fleet';
 import { expect, it, onTestFinished } from 'vitest';
 import { script } from '../../test-support/fleet-server.ts';
 import { call } from '../../test-support/live-io.ts';
+import { MAIN } from '../../test-support/processes.ts';
 import { createUserRepository, type UserRepository } from '../../test-support/user-repository.ts';
 import { CommandError } from '../base/command-error.ts';
 import type { ServerApi } from '../connection/server-api.ts';
 import { settleSession } from './settle-session.ts';
 
-const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const SLOW = script(
   [{ call: 'bash', input: { command: 'echo b > b.txt; sleep 30' } }],
   [{ call: 'write', input: { file_path: 'later.txt', content: 'later' } }],

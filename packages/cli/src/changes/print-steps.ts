@@ -56,6 +56,7 @@ function describeStep({ type, cause, calls, by }: WorkspaceStep): string {
 
 const causes: Readonly<Record<string, string>> = {
   turn: 'end of a turn',
+  outside: 'outside of tool calls',
   setup: 'setup command',
   restore: 'restore',
   merge: 'merge of a thread',

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { limits } from '../base/limits.ts';
 
 /** Parses a TCP port; 0 means any free port. */
 export function parsePort(value: string): number {
@@ -12,6 +13,13 @@ export function parseCount(value: string): number {
   const count = Number(value);
   if (Number.isInteger(count) && count >= 1) return count;
   throw new InvalidArgumentError('Pass a whole number of at least 1.');
+}
+
+/** Parses the size of the largest file that is recorded, in megabytes. */
+export function parseSnapshotFileMb(value: string): number {
+  const size = Number(value);
+  if (Number.isInteger(size) && size >= 1 && size <= limits.snapshotFileMbMax) return size;
+  throw new InvalidArgumentError(`Pass a whole number from 1 to ${limits.snapshotFileMbMax}.`);
 }
 
 /** Parses a time: ISO 8601, or how long ago, such as `30m`, `12h` or `7d`. Returns it as ISO 8601. */

@@ -3,6 +3,7 @@ import { agentVersionChecks } from './checks/agent-versions.ts';
 import { agentChecks } from './checks/agents.ts';
 import { approvalChecks } from './checks/approvals.ts';
 import { clientToolChecks } from './checks/client-tools.ts';
+import { credentialChecks } from './checks/vaults/credentials.ts';
 import { eventListChecks } from './checks/event-lists.ts';
 import { failureChecks } from './checks/failures.ts';
 import { fileChecks } from './checks/files.ts';
@@ -23,10 +24,12 @@ import { threadChecks } from './checks/threads.ts';
 import { toolRunnerChecks } from './checks/tool-runner.ts';
 import { transportChecks } from './checks/transport.ts';
 import { turnChecks } from './checks/turns.ts';
+import { vaultChecks } from './checks/vaults/vaults.ts';
 import { workerChecks } from './checks/workers.ts';
 
 /**
- * The whole checklist, in its order. Budgets (167) limit cost, and scripted models cost nothing, so they cannot be checked.
+ * The checklist, grouped by resource. Missing are budgets (167), which limit cost, and scripted models cost nothing; and from 202 on
+ * the statements about vaults for which a check would need an MCP server or the disk of the server.
  */
 export const allChecks: readonly Check[] = [
   ...transportChecks,
@@ -54,4 +57,6 @@ export const allChecks: readonly Check[] = [
   ...workerChecks,
   ...toolRunnerChecks,
   ...fileChecks,
+  ...vaultChecks,
+  ...credentialChecks,
 ];

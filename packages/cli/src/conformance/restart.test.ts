@@ -1,21 +1,14 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { buildProgram, MAIN } from '../../test-support/processes.ts';
 import { allChecks } from './all-checks.ts';
 import { failuresOf, makeDirectory, numbersOf, reportOn } from './conformance.suite.ts';
 import { officialSdk } from './harness/official-sdk.ts';
 
-const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
-const MAIN = join(PACKAGE, 'dist', 'main.js');
-
-// `npm test` has built everything before; alone, this file brings what it runs up to date itself.
-beforeAll(() => {
-  spawnSync(process.execPath, [join(PACKAGE, '..', '..', 'node_modules', 'typescript', 'bin', 'tsc'), '-b', PACKAGE]);
-});
+beforeAll(buildProgram);
 
 describe('a server that is killed', () => {
   it('[Q3] after SIGKILL and a restart ids, history and open approvals are unchanged, and work continues', async () => {

@@ -97,9 +97,10 @@ function toList(problems: readonly string[]): string {
 }
 
 /** Deletes all created records, best effort: a running session is interrupted first. */
-async function clearAway({ target, sdk }: RunChecks, { sessionIds, agentIds, environmentIds }: Context): Promise<void> {
+async function clearAway({ target, sdk }: RunChecks, created: Context): Promise<void> {
+  const { sessionIds, agentIds, environmentIds, vaultIds } = created;
   const client = new sdk.Anthropic({ baseURL: target.url, apiKey: target.key, authToken: null, maxRetries: 0 });
-  const { sessions, agents, environments } = client.beta;
+  const { sessions, agents, environments, vaults } = client.beta;
   const attempt = async (work: () => PromiseLike<unknown>) => {
     try {
       await work();
@@ -116,6 +117,7 @@ async function clearAway({ target, sdk }: RunChecks, { sessionIds, agentIds, env
   });
   await inParallel(agentIds, 4, async (id) => void (await attempt(() => agents.archive(id))));
   await inParallel(environmentIds, 4, async (id) => void (await attempt(() => environments.delete(id))));
+  await inParallel(vaultIds, 4, async (id) => void (await attempt(() => vaults.delete(id))));
 }
 
 /** Runs work for each item, at most `atOnce` at a time. */

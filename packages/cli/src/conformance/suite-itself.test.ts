@@ -32,11 +32,12 @@ function run(checks: readonly Check[], abilities = everything): Promise<readonly
 }
 
 describe('the checklist', () => {
-  it('[Q4] every statement of the checklist is one check, in its order; only postponed ones are missing', () => {
+  it('[Q4] every statement of the checklist that can be checked from outside is one check', () => {
     const numbers = allChecks.map(({ number }) => number);
-    const later = [167];
-    const expected = Array.from({ length: 167 }, (_, at) => at + 1).filter((number) => !later.includes(number));
-    expect(numbers).toEqual(expected);
+    const first = Array.from({ length: 166 }, (_, at) => at + 1);
+    const vaults = [201, ...Array.from({ length: 17 }, (_, at) => at + 209), 237];
+    expect(numbers.toSorted((a, b) => a - b)).toEqual([...first, ...vaults]);
+    expect(numbers.slice(0, 166)).toEqual(first);
     for (const { statement, grade } of allChecks) {
       expect(statement).toMatch(/^\S.{10,}[^.]$/);
       expect(['C', 'E']).toContain(grade);

@@ -19,7 +19,7 @@ export async function toAnswerError(connection: Connection, response: Response):
   const { status } = response;
   const { message, ...rest } = await readError(response);
   const said = message ?? `The server at ${connection.url} responded with status ${status}.`;
-  return toStatusError(connection, { status, message: said, ...rest });
+  return toStatusError(connection, { status, message: said, path: new URL(response.url).pathname, ...rest });
 }
 
 /** The fleet stream ended with an error. */
@@ -40,13 +40,20 @@ const SESSIONS = '"fleetloom sessions" lists the sessions.';
 const THREADS = '"fleetloom threads <session>" lists the threads.';
 const STEPS = '"fleetloom diff <session> --steps" names the threads that changed files.';
 const FILES = '"fleetloom diff <session> --stat" lists the files that changed.';
+const VAULTS = '"fleetloom vaults" lists the vaults, "fleetloom credentials list <vault>" what is in one.';
+const LOGINS = '"fleetloom logins" lists the logins.';
 const KEY = 'Pass it with --key or FLEETLOOM_KEY; create one with "fleetloom keys create <name>".';
 const CONFLICT = 'Name other files, or commit them to a branch: fleetloom apply <session> --branch <name>';
+const OVERWRITE = 'Move your changes of these files away, or replace them with --overwrite.';
+const BRANCH = 'Commit them to a branch: fleetloom apply <session> --branch <name>';
+const DIFF = '"fleetloom diff <session>" shows the changes.';
 
 /** An error of the server. */
 interface AnsweredError {
   readonly status: number;
   readonly message: string;
+  /** Of the request. */
+  readonly path?: string | undefined;
   readonly code?: string | undefined;
   readonly details?: Readonly<Record<string, unknown>> | undefined;
   /** The whole body. */
@@ -62,11 +69,17 @@ function toStatusError(connection: Connection, error: AnsweredError): CommandErr
   if (about !== undefined) return fail(about.exit, about.message ?? message, about.fix);
   if (status === 401 || status === 403) return fail(exitCode.key, message, KEY);
   if (status === 404 || status === 410) {
-    if (!/ has no thread /.test(message)) return fail(exitCode.notFound, message, SESSIONS);
+    if (!/ has no thread /.test(message)) return fail(exitCode.notFound, message, toListing(error.path));
     return fail(exitCode.notFound, message, isTemporary ? STEPS : THREADS);
   }
   // The user has not started that server, and cannot reach it afterwards.
   return fail(exitCode.refused, message, isTemporary ? '' : `Reported by the server at ${url}.`);
+}
+
+/** The command that lists what a request did not find. */
+function toListing(path = ''): string {
+  if (path.startsWith('/v1/vaults/')) return VAULTS;
+  return path.startsWith('/v1/fleet/logins/') ? LOGINS : SESSIONS;
 }
 
 /** Errors whose advice names commands of this program: that of the server is for callers of the API. */
@@ -94,6 +107,14 @@ function explainCode(
       const text = cutAdvice(message, /: commit or undo your own changes.*$/);
       return { exit: exitCode.refused, message: text, fix: CONFLICT };
     }
+    case 'restore_conflict': {
+      const text = cutAdvice(message, /: move your changes of these files away.*$/);
+      return { exit: exitCode.refused, message: text, fix: OVERWRITE };
+    }
+    case 'not_applicable': {
+      const fix = / in place, /.test(message) ? BRANCH : DIFF;
+      return { exit: exitCode.refused, message: cutAdvice(message, /: GET .*$/), fix };
+    }
     default:
       return undefined;
   }
@@ -112,7 +133,7 @@ function textOf(details: Readonly<Record<string, unknown>>, name: string): strin
 /** The error in the format of the Messages API; without a message in any other format. */
 async function readError(
   response: Response,
-): Promise<Omit<AnsweredError, 'status' | 'message'> & { readonly message: string | undefined }> {
+): Promise<Omit<AnsweredError, 'status' | 'message' | 'path'> & { readonly message: string | undefined }> {
   const body: unknown = await response.json().catch(() => undefined); // not JSON: no message
   const error = fieldOf(body, 'error');
   const message = fieldOf(error, 'message');

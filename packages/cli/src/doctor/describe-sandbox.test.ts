@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { describeSandbox } from './describe-sandbox.ts';
+import { describeEgress, describeSandbox } from './describe-sandbox.ts';
 
 it('[U152] doctor names each protection of the sandbox that is missing, with what to do', () => {
   expect(describeSandbox(null, [])).toEqual([
@@ -18,4 +18,15 @@ it('[U152] doctor names each protection of the sandbox that is missing, with wha
       fix: expect.stringContaining('install bubblewrap'),
     },
   ]);
+});
+
+it('[EG110] doctor says whether commands reach other hosts, and which package managers there are', () => {
+  expect(describeEgress(null, ['npm', 'pip'])).toEqual({
+    name: 'Egress',
+    state: 'ok',
+    text: 'commands reach the hosts of their environment through the proxy; packages: npm, pip',
+  });
+  expect(describeEgress(null, []).text).toContain('no package manager is installed');
+  const without = describeEgress('bubblewrap (bwrap) is not installed', ['npm']);
+  expect(without).toMatchObject({ state: 'note', text: expect.stringContaining('no variables of vaults') });
 });

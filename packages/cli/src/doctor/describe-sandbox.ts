@@ -13,3 +13,18 @@ export function describeSandbox(
   const works: Finding = { name: 'Sandbox', state: 'ok', text: 'bubblewrap works: agents can run bash' };
   return [works, ...gaps.map(({ text, fix }): Finding => ({ name: 'Sandbox', state: 'note', text, fix }))];
 }
+
+/** Whether commands can reach other hosts, and with what the packages of environments can be installed. */
+export function describeEgress(
+  problem: ToolPrograms['sandboxProblem'],
+  managers: ToolPrograms['packageManagers'],
+): Finding {
+  const name = 'Egress';
+  if (problem !== null) {
+    const text =
+      'the egress proxy needs the sandbox: sessions with limited networking run no commands, and commands without a sandbox have the network of the machine, no proxy, no variables of vaults and no packages';
+    return { name, state: 'note', text, fix: 'Install bubblewrap.' };
+  }
+  const packages = managers.length === 0 ? 'no package manager is installed' : `packages: ${managers.join(', ')}`;
+  return { name, state: 'ok', text: `commands reach the hosts of their environment through the proxy; ${packages}` };
+}

@@ -29,7 +29,7 @@ import type { Io } from '../base/io.ts';
 import { checkMasterKeys } from './check-master-keys.ts';
 import { describeClaudeCode } from './claude-code.ts';
 import { describeProgram } from './describe-program.ts';
-import { describeSandbox } from './describe-sandbox.ts';
+import { describeEgress, describeSandbox } from './describe-sandbox.ts';
 import type { Finding } from './finding.ts';
 import { describeProgramUse } from './program-use.ts';
 
@@ -116,9 +116,10 @@ async function checkModels(io: Io): Promise<Finding> {
 }
 
 async function checkTools(tools: Promise<ToolPrograms>): Promise<readonly Finding[]> {
-  const { sandboxProblem, sandboxGaps, hasRipgrep } = await tools;
+  const { sandboxProblem, sandboxGaps, hasRipgrep, packageManagers } = await tools;
   return [
     ...describeSandbox(sandboxProblem, sandboxGaps),
+    describeEgress(sandboxProblem, packageManagers),
     hasRipgrep
       ? { name: 'Search', state: 'ok', text: 'ripgrep' }
       : {

@@ -85,8 +85,12 @@ async function verify(io: Io, api: ServerApi, anchor: ChainEnd | undefined): Pro
     after = page.next_after;
   }
   const last = check?.last;
-  if (head !== undefined && (last?.seq !== head.seq || last.hash !== head.hash)) {
+  if (head !== undefined && last !== undefined && last.seq > head.seq) {
+    problems.push(`entry ${last.seq} is behind the newest one, which is ${head.seq}: it was inserted`);
+  } else if (head !== undefined && (last?.seq ?? 0) !== head.seq) {
     problems.push(`the log ends at entry ${last?.seq ?? 0}, and ${head.seq} was the newest: its end was removed`);
+  } else if (head !== undefined && last !== undefined && last.hash !== head.hash) {
+    problems.push(`entry ${head.seq} is not the one that the log was left with: it was rewritten`);
   }
   const firstSeq = start?.seq ?? 0;
   const isGone = anchor !== undefined && anchor.seq < firstSeq;

@@ -1,6 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startServer } from '@fleetloom/server';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startTestServer, type TestServer } from '../../test-support/fleet-server.ts';
 import { call } from '../../test-support/live-io.ts';
+
+/** The driver of the server, which writes to its database as a user with access to the file does. */
+const { DatabaseSync } = createRequire(new URL('../../../server/package.json', import.meta.url))(
+  '@photostructure/sqlite',
+) as { DatabaseSync: new (path: string) => { exec(statement: string): void; close(): void } };
 
 let server: TestServer;
 beforeAll(async () => {
@@ -12,7 +22,7 @@ const keys = (...args: string[]) => call(['keys', ...args, '--data', server.dire
 const ask = (...args: string[]) => call([...args, '--url', server.url, '--key', server.key]);
 
 describe('identity and audit', () => {
-  it('[ID6] keys are created with limits, listed with them and rotated; a wrong limit is a usage error and creates nothing', async () => {
+  it('[ID6, Y462] keys are created with limits, listed with them and rotated; a wrong limit is a usage error and creates nothing', async () => {
     const limits = ['--scope', 'run,read', '--expires', '90d', '--directory', '/srv', '--engine', 'codex'];
     const { id } = JSON.parse((await keys('create', 'ci', ...limits, '--json')).stdout) as { id: string };
     const listed = (await keys('list', '--json')).stdout
@@ -26,7 +36,7 @@ describe('identity and audit', () => {
       expires_at: expect.any(String),
       last_used_at: null,
     });
-    expect((await keys('list')).stdout).toMatch(/SCOPES +EXPIRES +LAST USE[\s\S]*read,run/);
+    expect((await keys('list')).stdout).toMatch(/SCOPES +EXPIRES +LAST USE +ONLY FOR[\s\S]*read,run.* \/srv,codex /);
     const rotated = await keys('rotate', id, '--overlap', '0');
     expect(rotated).toMatchObject({ code: 0, stderr: expect.stringContaining('does not work any more') });
     expect(rotated.stdout).toMatch(/^fleetloom_api_[\w-]+\n$/);
@@ -79,5 +89,40 @@ describe('identity and audit', () => {
     expect(later).toMatchObject({ code: 1, stderr: expect.stringContaining('its end was removed') });
     expect((await ask('audit', '--verify', '--follow')).code).toBe(2);
     expect((await ask('audit', '--anchor', anchor)).code).toBe(2);
+  });
+
+  it('[ID65] an entry that was inserted behind the newest or before the first one is found', async () => {
+    const dataDirectory = await mkdtemp(join(tmpdir(), 'fleetloom-inserted-'));
+    onTestFinished(() => rm(dataDirectory, { recursive: true, force: true }));
+    let key: string | undefined;
+    // A running server has its database for itself.
+    const verifyAfter = async (...statements: readonly string[]) => {
+      const database = new DatabaseSync(join(dataDirectory, 'fleetloom.db'));
+      for (const statement of statements) database.exec(statement);
+      database.close();
+      return await verify();
+    };
+    const verify = async () => {
+      const opened = await startServer({ dataDirectory });
+      key ??= opened.firstKey!;
+      const result = await call(['audit', '--verify', '--url', opened.url, '--key', key]);
+      await opened.close();
+      return result;
+    };
+    const insert = (seq: number) =>
+      `INSERT INTO audit_entries SELECT workspace_id, ${seq}, time, hash, data FROM audit_entries WHERE seq = 1`;
+    expect(await verify()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^1:/) });
+    expect(await verifyAfter(insert(2))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('entry 2 is behind the newest one, which is 1: it was inserted'),
+    });
+    expect((await verifyAfter('DELETE FROM audit_entries WHERE seq = 2')).code).toBe(0);
+    expect((await verifyAfter(insert(0))).code).toBe(1);
+    expect(
+      await verifyAfter('DELETE FROM audit_entries WHERE seq = 0', `UPDATE audit_chains SET hash = 'f'`),
+    ).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('entry 1 is not the one that the log was left with: it was rewritten'),
+    });
   });
 });

@@ -64,9 +64,11 @@ export async function listKeys(io: Io, options: KeysOptions): Promise<number> {
       key.scopes?.join(',') ?? (key.kind === 'api' ? 'all' : '-'),
       key.expires_at?.slice(0, 16) ?? 'never',
       key.last_used_at?.slice(0, 16) ?? '-',
+      [...(key.directories ?? []), ...(key.engines ?? [])].join(',') || '-',
       key.name,
     ]);
-    await printTable(io, ['KEY', 'KIND', 'WORKSPACE', 'CREATED', 'SCOPES', 'EXPIRES', 'LAST USE', 'NAME'], rows);
+    const names = ['KEY', 'KIND', 'WORKSPACE', 'CREATED', 'SCOPES', 'EXPIRES', 'LAST USE', 'ONLY FOR', 'NAME'];
+    await printTable(io, names, rows);
   }
   return exitCode.ok;
 }

@@ -17,7 +17,7 @@ export async function listLogins(io: Io, options: LoginsOptions): Promise<number
   const { data } = await api.get<{ readonly data: readonly FleetLogin[] }>('/v1/fleet/logins');
   if (options.json === true) await writeText(io.stdout, data.map((login) => `${JSON.stringify(login)}\n`).join(''));
   else if (data.length === 0) io.stderr.write('No browser is signed in.\n');
-  else await printTable(io, ['LOGIN', 'KEY', 'ROLE', 'SINCE', 'FROM', 'BROWSER'], data.map(toRow));
+  else await printTable(io, ['LOGIN', 'KEY OR PERSON', 'ROLE', 'SINCE', 'FROM', 'BROWSER'], data.map(toRow));
   return exitCode.ok;
 }
 
@@ -32,6 +32,13 @@ export async function revokeLogins(io: Io, ids: readonly string[], options: Logi
   return exitCode.ok;
 }
 
-function toRow({ id, key_id: key, role, created_at: at, address, user_agent: agent }: FleetLogin) {
-  return [id, key ?? '-', role ?? '-', at.slice(0, 16), address ?? '-', agent ?? '-'];
+function toRow({ id, key_id: key, person, role, created_at: at, address, user_agent: agent }: FleetLogin) {
+  return [
+    id,
+    person?.email ?? person?.subject ?? key ?? '-',
+    role ?? '-',
+    at.slice(0, 16),
+    address ?? '-',
+    agent ?? '-',
+  ];
 }

@@ -41,6 +41,14 @@ export interface ServeOptions extends ProgramOptions, TlsOptions {
   gitHost?: string[];
   /** Which pushes of agents reach git hosts. */
   gitPush?: 'none' | 'no-delete' | 'all';
+  /** What commands reach through the egress proxy. */
+  bashNetwork?: 'none' | 'limited' | 'open';
+  /** Registries that environments may open. */
+  packageHost?: string[];
+  /** File with certificates of further authorities. */
+  egressCa?: string;
+  /** Largest file whose changes are recorded, in megabytes. */
+  snapshotFileMb?: number;
   /** URLs that receive session changes. */
   webhook?: string[];
   json?: boolean;
@@ -55,8 +63,11 @@ export interface ServeOptions extends ProgramOptions, TlsOptions {
   /** URL of the same database that bypasses a pooler. */
   databaseListen?: string;
   databaseTls?: DatabaseTls;
+  /** File with the OpenID providers at which people sign in. */
+  oidcConfig?: string;
   /** Where entries of the audit log are written beside the database. */
   audit?: 'stdout';
+  auditSyslog?: string;
   keepAudit?: KeepAudit;
   /** Directory for workspaces that every node can access. */
   sharedWorkspaces?: string;
@@ -65,6 +76,8 @@ export interface ServeOptions extends ProgramOptions, TlsOptions {
   workspaceWait?: number;
   /** Accepted values of the Host header. */
   allowHost?: string[];
+  /** Reverse proxies whose forwarded addresses count. */
+  trustedProxies?: string[];
   /** Open connections in total, and from one address. */
   connections?: number;
   connectionsPerAddress?: number;
@@ -140,7 +153,9 @@ export async function startServerHere(io: Io, options: ServeOptions, dataDirecto
       databaseListen: options.databaseListen ?? (env['FLEETLOOM_DATABASE_LISTEN'] || undefined),
       databaseTls: toDatabaseTls(env, options.databaseTls),
       tls: toTlsFiles(options),
+      oidcConfigFile: options.oidcConfig === undefined ? undefined : resolve(options.oidcConfig),
       keepAudit: options.keepAudit,
+      auditSyslog: options.auditSyslog,
       onAuditEntry:
         options.audit === undefined ? undefined : (entry) => void io.stdout.write(`${JSON.stringify(entry)}\n`),
       secret: env['FLEETLOOM_SECRET'] || undefined,
@@ -151,6 +166,7 @@ export async function startServerHere(io: Io, options: ServeOptions, dataDirecto
       busySessionsMax: options.maxSessions,
       homeGoneMs: options.workspaceWait === undefined ? undefined : options.workspaceWait * 1_000,
       allowedHosts: options.allowHost,
+      trustedProxies: options.trustedProxies,
       connectionsMax: options.connections,
       connectionsPerAddressMax: options.connectionsPerAddress,
       scriptsDirectory: options.scripts === undefined ? undefined : resolve(options.scripts),
@@ -159,6 +175,10 @@ export async function startServerHere(io: Io, options: ServeOptions, dataDirecto
       allowedDirectories: options.allowDirectory?.map((path) => resolve(path)),
       gitHosts: options.gitHost,
       gitPush: options.gitPush,
+      bashNetwork: options.bashNetwork,
+      packageHosts: options.packageHost,
+      egressCa: options.egressCa === undefined ? undefined : resolve(options.egressCa),
+      snapshotFileBytesMax: options.snapshotFileMb === undefined ? undefined : options.snapshotFileMb * 1024 * 1024,
       keepDeltas: options.keepDeltas,
       claudeCode: toClaudeCode(options),
       programs: toOtherPrograms(options, listPrograms()),

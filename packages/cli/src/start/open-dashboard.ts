@@ -7,7 +7,7 @@ import { writeText } from '../base/write-text.ts';
 import { type Connection, type ConnectionOptions, toConnection } from '../connection/connection.ts';
 import { recallServer } from '../connection/local-server.ts';
 import { createServerApi } from '../connection/server-api.ts';
-import { openInBrowser } from './open-in-browser.ts';
+import { openInBrowser } from '../base/open-in-browser.ts';
 
 /** Options of `open`. */
 export interface OpenOptions extends ConnectionOptions {

@@ -12,7 +12,7 @@ import { exitCode } from '../base/exit-code.ts';
 import type { Io } from '../base/io.ts';
 import { installLastResort } from '../server/last-resort.ts';
 import { findRunning, printLink } from './open-dashboard.ts';
-import { openInBrowser } from './open-in-browser.ts';
+import { openInBrowser } from '../base/open-in-browser.ts';
 import { findTop } from '../run/run-workspace.ts';
 import { listenForStop } from '../run/stop-listener.ts';
 import { detectLook } from '../terminal/look.ts';

@@ -103,7 +103,9 @@ export async function archiveCredentials(
 }
 
 function toTarget(auth: CredentialAuth): string {
-  return auth.type === 'environment_variable' ? auth.secret_name : auth.mcp_server_url;
+  if (auth.type !== 'environment_variable') return auth.mcp_server_url;
+  const { secret_name: name, networking } = auth;
+  return `${name} to ${networking.type === 'limited' ? networking.allowed_hosts.join(', ') : 'every host'}`;
 }
 
 function toAuthParams(options: AddOptions): (secret: string) => CredentialAuthParams {

@@ -42,6 +42,35 @@ async function serveMcp(accepts: () => string): Promise<string> {
   return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
 }
 
+/** An MCP server with its authorization server, which has no page of its own. */
+async function serveOAuth(): Promise<string> {
+  const http = createServer((request, response) => {
+    const metadata = {
+      resource: `${origin}/mcp`,
+      authorization_servers: [origin],
+      issuer: origin,
+      authorization_endpoint: `${origin}/authorize`,
+      token_endpoint: `${origin}/token`,
+      registration_endpoint: `${origin}/register`,
+      code_challenge_methods_supported: ['S256'],
+      token_endpoint_auth_methods_supported: ['none'],
+    };
+    const answers: Record<string, object> = {
+      '/.well-known/oauth-protected-resource/mcp': metadata,
+      '/.well-known/oauth-authorization-server': metadata,
+      '/register': { client_id: 'c' },
+      '/token': { access_token: 'canary-access', expires_in: 3_600 },
+    };
+    const answer = answers[request.url ?? ''];
+    response.writeHead(answer === undefined ? 401 : 200, { 'content-type': 'application/json' });
+    request.resume().on('end', () => response.end(JSON.stringify(answer ?? {})));
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void http.close());
+  const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  return `${origin}/mcp`;
+}
+
 it('[VT38] vaults and credentials are created, listed, rotated, validated, archived and deleted, and no secret is shown', async () => {
   const url = await serveMcp(() => 'canary-two');
   expect((await fleet(['vaults'])).stderr).toContain('There are no vaults');
@@ -70,7 +99,7 @@ it('[VT38] vaults and credentials are created, listed, rotated, validated, archi
   expect((await run(['rotate', vault, variable.stdout.trim()], 'canary-five')).code).toBe(0);
   const listed = await run(['list', vault]);
   expect(listed.stdout).toMatch(
-    /environment_variable +KEY .*\n.*static_bearer .*\n.*mcp_oauth +http.* Tracker +active/,
+    /environment_variable +KEY to a\.example, \*\.b\.example .*\n.*static_bearer .*\n.*mcp_oauth +http.* Tracker +active/,
   );
   const json = (await run(['list', vault, '--json'])).stdout.split('\n')[0]!;
   expect(JSON.parse(json).auth.networking).toEqual({ type: 'limited', allowed_hosts: ['a.example', '*.b.example'] });
@@ -81,6 +110,50 @@ it('[VT38] vaults and credentials are created, listed, rotated, validated, archi
   expect((await fleet(['vaults', 'archive', vault])).stdout).toBe(`${vault}\n`);
   expect((await fleet(['vaults', 'delete', vault])).stdout).toBe(`${vault}\n`);
   expect((await fleet(['credentials', 'list', vault])).code).toBe(4);
+});
+
+it('[Y461] an unknown vault, credential or login is exit code 4, with the command that lists them', async () => {
+  const vault = (await fleet(['vaults', 'create', 'v'])).stdout.trim();
+  const callFor = async (...args: string[]) => {
+    const { code, stderr } = await fleet(args);
+    return [code, /"fleetloom (\w+)/.exec(stderr)?.[1]];
+  };
+  expect(await callFor('credentials', 'list', 'vlt_none')).toEqual([4, 'vaults']);
+  expect(await callFor('credentials', 'archive', vault, 'vcrd_none')).toEqual([4, 'vaults']);
+  expect(await callFor('logins', 'revoke', 'none')).toEqual([4, 'logins']);
+  expect(await callFor('threads', 'none')).toEqual([4, 'sessions']);
+});
+
+it('[VT76] connect prints the address, waits until the user has consented, and prints the credential', async () => {
+  const vault = (await fleet(['vaults', 'create', 'v'])).stdout.trim();
+  const url = await serveOAuth();
+  const { fake, ended } = begin(['vaults', 'connect', vault, url, '--no-open', '--name', 'Tracker'], { env });
+  await eventually(() => fake.stdout.text.includes('\n'));
+  const address = new URL(fake.stdout.text.trim());
+  expect(fake.stderr.text).toContain('Open this address in a browser');
+  await fetch(`${server.url}/oauth-callback?code=c&state=${address.searchParams.get('state')}`);
+  expect(await ended).toBe(0);
+  const [, credential] = fake.stdout.text.trim().split('\n');
+  expect(credential).toMatch(/^vcrd_/);
+  expect((await fleet(['credentials', 'list', vault])).stdout).toMatch(
+    new RegExp(`${credential} +mcp_oauth .*Tracker`),
+  );
+  expect(`${fake.stdout.text}${fake.stderr.text}`).not.toContain('canary');
+});
+
+it('[VT76] a refusal is an exit with 1 and the reason, and a server without OAuth is reported at once', async () => {
+  const vault = (await fleet(['vaults', 'create', 'v'])).stdout.trim();
+  const url = await serveOAuth();
+  const { fake, ended } = begin(['vaults', 'connect', vault, url, '--json'], { env });
+  await eventually(() => fake.stdout.text.includes('\n'));
+  const { authorization_url: address } = JSON.parse(fake.stdout.text) as { authorization_url: string };
+  const state = new URL(address).searchParams.get('state');
+  await fetch(`${server.url}/oauth-callback?error=access_denied&state=${state}`);
+  expect(await ended).toBe(1);
+  expect(fake.stderr.text).toMatch(/was not connected: .*access_denied/);
+  expect(JSON.parse(fake.stdout.text.trim().split('\n')[1]!)).toMatchObject({ status: 'failed' });
+  const plain = await fleet(['vaults', 'connect', vault, await serveMcp(() => 'token')]);
+  expect([plain.code, plain.stderr]).toEqual([5, expect.stringContaining('does not say which authorization server')]);
 });
 
 it('[VT38] a prompt does not show what is typed, and Ctrl-C stores nothing', async () => {

@@ -25,6 +25,7 @@ export { toSessionName } from './model/session-name.ts';
 export { isSessionId, toIdPrefix, toShortId } from './model/short-id.ts';
 export type * from './wire/approval-rules.ts';
 export type * from './wire/changes.ts';
+export type * from './wire/oauth-flows.ts';
 export type * from './wire/push.ts';
 export type * from './wire/sessions.ts';
 export { encodeFleetEvent } from './wire/encode-fleet-event.ts';
@@ -50,7 +51,9 @@ export type { FleetBudget, FleetCostGroup, FleetCosts, FleetCostsQuery } from '.
 export type {
   FleetAuditEntry,
   FleetKey,
+  FleetAuditCaller,
   FleetLogin,
+  FleetPerson,
   FleetMachine,
   FleetProgram,
   FleetRole,

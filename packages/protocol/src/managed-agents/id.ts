@@ -12,6 +12,7 @@ export const idPrefixes = {
   skill: 'skill',
   vault: 'vlt',
   credential: 'vcrd',
+  oauth_flow: 'vflow',
   memory_store: 'memstore',
   memory: 'mem',
   memory_version: 'memver',

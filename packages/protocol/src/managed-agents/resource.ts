@@ -20,6 +20,8 @@ export interface GithubRepositoryResource {
   readonly url: string;
   readonly mount_path: string;
   readonly checkout?: Checkout | null;
+  /** A command that ran in the sandbox after it was cloned. Left out if there is none. Not in the hosted API. */
+  readonly setup?: string;
   readonly created_at: string;
   readonly updated_at: string;
 }
@@ -32,6 +34,8 @@ export interface GitRepositoryResource {
   readonly mount_path: string;
   readonly checkout: Checkout | null;
   readonly credential_id: string | null;
+  /** A command that ran in the sandbox after it was cloned. Left out if there is none. */
+  readonly setup?: string;
   readonly created_at: string;
   readonly updated_at: string;
 }
@@ -100,6 +104,8 @@ export interface GithubRepositoryResourceParams {
   readonly authorization_token?: string;
   readonly checkout?: Checkout | null;
   readonly mount_path?: string | null;
+  /** A command that runs once in the sandbox, in the clone, before the agents begin. Not in the hosted API. */
+  readonly setup?: string | null;
 }
 
 /** A repository of any git host as a client sends it. */
@@ -111,6 +117,8 @@ export interface GitRepositoryResourceParams {
   readonly mount_path?: string | null;
   /** A credential of a vault. */
   readonly credential_id?: string | null;
+  /** A command that runs once in the sandbox, in the clone, before the agents begin. */
+  readonly setup?: string | null;
 }
 
 /** A directory on the machine of the server as a client sends it. It is in one that the operator allows. */

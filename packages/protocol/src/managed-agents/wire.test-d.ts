@@ -63,7 +63,10 @@ expectTypeOf<keyof wire.CacheCreationUsage>().toEqualTypeOf<keyof sessions.BetaM
 expectTypeOf<keyof wire.ServerToolUsage>().toEqualTypeOf<keyof sessions.BetaManagedAgentsServerToolUsage>();
 expectTypeOf<Written<wire.Budget>>().toEqualTypeOf<sessions.BetaManagedAgentsBudgetLimit>();
 expectTypeOf<wire.Status>().toEqualTypeOf<sessions.BetaManagedAgentsSession['status']>();
-expectTypeOf<KeysOf<wire.SessionResource>>().toEqualTypeOf<KeysOf<resources.BetaManagedAgentsSessionResource>>();
+// `setup` of a repository is ours.
+expectTypeOf<Exclude<KeysOf<wire.SessionResource>, 'setup'>>().toEqualTypeOf<
+  KeysOf<resources.BetaManagedAgentsSessionResource>
+>();
 expectTypeOf<Written<wire.DeletedSession>>().toEqualTypeOf<sessions.BetaManagedAgentsDeletedSession>();
 expectTypeOf<Written<wire.FileResource>>().toEqualTypeOf<resources.BetaManagedAgentsFileResource>();
 expectTypeOf<Written<wire.DeletedSessionResource>>().toEqualTypeOf<resources.BetaManagedAgentsDeleteSessionResource>();

@@ -118,7 +118,7 @@ onEachStore((withAgents) => {
       const config = (npm: string[]) => ({
         type: 'cloud' as const,
         networking: { type: 'limited' as const, allowed_hosts: hosts, allow_package_managers: true },
-        packages: { apt: hosts, cargo: hosts, gem: hosts, npm },
+        packages: { go: hosts, cargo: hosts, gem: hosts, npm },
       });
       const made = await environments.create(workspaceId, { name: 'e', config: config([]) });
       const { data } = (await store.environments.get(workspaceId, made.id))!;

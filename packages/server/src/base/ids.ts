@@ -14,6 +14,7 @@ export type IdPrefix =
   | 'skill'
   | 'vlt'
   | 'vcrd'
+  | 'vflow'
   | 'memstore'
   | 'mem'
   | 'memver'

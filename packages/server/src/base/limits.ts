@@ -16,6 +16,7 @@ export const baseLimits = {
   /** How often the delay of the event loop is measured, and the time over which its maximum is taken. */
   loopLagTickMs: 50,
   loopLagWindowMs: 15_000,
+  loopBusyMs: 500,
   /** Background work that no caller waits for: its slice, its rest as a multiple of the slice, and its longest rest. */
   paceSliceMs: 1,
   paceRestFactor: 4,

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import type { Clock } from './clock.ts';
 import { baseLimits } from './limits.ts';
 import type { Schedule } from './schedule.ts';
@@ -8,6 +9,8 @@ export interface LoopLag {
   readonly lagMs: number;
   /** The longest delay of the last complete window or of the current one. */
   readonly longestMs: number;
+  /** The share of the last moments in which the loop had something to do, from 0 to 1. */
+  readonly busyShare: number;
   close(): void;
 }
 
@@ -19,6 +22,9 @@ export function watchLoopLag(clock: Pick<Clock, 'steady'>, schedule: Schedule, o
   let ticks = 0;
   let longest = 0;
   let longestBefore = 0;
+  let busy = 0;
+  let used = performance.eventLoopUtilization();
+  let usedAt = clock.steady();
   let cancel = () => {};
   tickLater();
   return {
@@ -28,6 +34,9 @@ export function watchLoopLag(clock: Pick<Clock, 'steady'>, schedule: Schedule, o
     get longestMs() {
       return Math.max(longest, longestBefore, clock.steady() - dueAt);
     },
+    get busyShare() {
+      return busy;
+    },
     close: () => cancel(),
   };
 
@@ -36,6 +45,7 @@ export function watchLoopLag(clock: Pick<Clock, 'steady'>, schedule: Schedule, o
     cancel = schedule(() => {
       last = Math.max(0, clock.steady() - dueAt);
       longest = Math.max(longest, last);
+      measureUse();
       ticks += 1;
       if (ticks >= windowTicks) {
         [ticks, longestBefore, longest] = [0, longest, 0];
@@ -44,4 +54,17 @@ export function watchLoopLag(clock: Pick<Clock, 'steady'>, schedule: Schedule, o
       onTick();
     }, baseLimits.loopLagTickMs);
   }
+
+  function measureUse(): void {
+    const before = used;
+    used = performance.eventLoopUtilization();
+    const now = clock.steady();
+    busy = smoothShare(busy, performance.eventLoopUtilization(used, before).utilization, now - usedAt);
+    usedAt = now;
+  }
+}
+
+/** A share of the last moments, after a part of them in which it was `share`. */
+export function smoothShare(before: number, share: number, passedMs: number): number {
+  return before + Math.min(1, passedMs / baseLimits.loopBusyMs) * (share - before);
 }

@@ -5,9 +5,11 @@ import type { Environments } from '../environments/environments.ts';
 import type { WorkQueue } from '../environments/work-queue.ts';
 import { createAgentRoutes } from '../http/routes/agents.ts';
 import { createAuditRoute } from '../http/routes/access/audit.ts';
+import { createKeyRoutes } from '../http/routes/access/keys.ts';
 import { createSessionLimits } from '../http/routes/access/key-limits.ts';
 import { createApprovalRuleRoutes } from '../http/routes/rules/approval-rules.ts';
 import type { Dashboard } from '../http/dashboard/dashboard.ts';
+import { sendPage } from '../http/dashboard/send-page.ts';
 import { createLoginRoutes } from '../http/dashboard/login-routes.ts';
 import { createLoginLinkRoute } from '../http/dashboard/login-link-route.ts';
 import { createEnvironmentKeyRoutes } from '../http/routes/environment-keys.ts';
@@ -17,6 +19,7 @@ import { createExportRoutes } from '../http/routes/export.ts';
 import { createRosterFinder } from '../http/routes/find-roster.ts';
 import { createFileRoutes } from '../http/routes/files.ts';
 import { createChangesRoutes } from '../http/routes/changes.ts';
+import { createEgressRoutes } from '../http/routes/egress/connections.ts';
 import { createSessionProgramRoutes } from '../http/routes/session-program.ts';
 import { createHealthRoutes } from '../http/routes/health.ts';
 import { createMetricsRoutes } from '../http/routes/metrics.ts';
@@ -34,10 +37,13 @@ import { createResourceRoutes } from '../http/routes/session-resources.ts';
 import { createSettingsRoute } from '../http/dashboard/settings-route.ts';
 import { createSessionRoutes } from '../http/routes/sessions.ts';
 import { createCredentialRoutes } from '../http/routes/vaults/credentials.ts';
+import { createOAuthCallback } from '../http/routes/vaults/oauth-callback.ts';
+import { createOAuthFlowRoutes } from '../http/routes/vaults/oauth-flows.ts';
 import { createSecretsRoutes } from '../http/routes/vaults/secrets.ts';
 import { createVaultRoutes } from '../http/routes/vaults/vaults.ts';
 import { createThreadRoutes } from '../http/routes/threads.ts';
 import { createWorkRoutes } from '../http/routes/work.ts';
+import type { Endpoint } from '../http/routing/endpoint.ts';
 import type { AnyRoute } from '../http/routing/route.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { SessionTokens } from '../keys/session-tokens.ts';
@@ -111,6 +117,7 @@ export function createRoutes(parts: RouteParts): readonly AnyRoute[] {
     ...createEnvironmentRoutes(environments, keys, createResourceCheck(sources)),
     ...createVaultRoutes(vaults.vaults),
     ...createCredentialRoutes(vaults.credentials, vaults.validate),
+    ...createOAuthFlowRoutes(vaults.oauthFlows),
     ...createSecretsRoutes(vaults.secretKeys),
     ...createEnvironmentKeyRoutes({ environments, keys }),
     ...createWorkRoutes({ queue: workQueue, tokens }),
@@ -154,6 +161,7 @@ export function createRoutes(parts: RouteParts): readonly AnyRoute[] {
     ...createChangesRoutes({ store, changes: storage.openChanges(sessions) }),
     ...createResourceRoutes({ store, resources, repositories: storage.repositorySources }),
     ...createFileRoutes({ files, outputs, clock }),
+    ...createEgressRoutes({ store }),
     ...createThreadRoutes({ store, sessions, clock, feeds }),
     ...createExportRoutes({ store }),
     ...createImportRoutes({
@@ -199,6 +207,7 @@ export function createRoutes(parts: RouteParts): readonly AnyRoute[] {
     createLoginLinkRoute(parts.dashboard),
     ...createLoginRoutes(parts.dashboard),
     createAuditRoute(store),
+    ...createKeyRoutes({ keys, clock }),
     createSettingsRoute({
       node: storage.node,
       keys,
@@ -210,3 +219,19 @@ export function createRoutes(parts: RouteParts): readonly AnyRoute[] {
     }),
   ];
 }
+
+/** Creates the endpoints that need no key. */
+export function createOpenEndpoints(
+  { oauthFlows }: Pick<OpenedVaults, 'oauthFlows'>,
+  dashboard: Dashboard,
+): readonly Endpoint[] {
+  return createOAuthCallback(oauthFlows, async (exchange, { status, problem }) => {
+    const files = await dashboard.files();
+    if (files?.has(PAGE) === true) return await sendPage(exchange, dashboard, PAGE, { status, problem });
+    exchange.outgoing.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' });
+    exchange.outgoing.end(`${problem}\n`);
+  });
+}
+
+/** What a browser shows when an authorization server has sent it back. */
+const PAGE = '/connected.html';

@@ -12,6 +12,10 @@ export const compositionLimits = {
   /** How often entries of commands are taken into the audit log and entries are written out, and how often old ones are removed. */
   auditEveryMs: 500,
   auditPruneMs: 3_600_000,
+  /** A message to syslog; a longer one could not be a datagram. */
+  syslogBytesMax: 60_000,
+  /** How long a syslog daemon may accept no connection or read nothing. */
+  syslogStallMs: 2_000,
   /** How often it is looked whether certificates were replaced. */
   tlsCheckMs: 1_000,
 } as const;

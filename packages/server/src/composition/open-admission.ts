@@ -1,11 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import { type LoopLag, watchLoopLag } from '../base/loop-lag.ts';
 import type { Schedule } from '../base/schedule.ts';
-import { Admission } from '../http/connections/admission.ts';
+import { Admission, type AdmissionKind } from '../http/connections/admission.ts';
 import { httpLimits } from '../http/limits.ts';
 import type { Store } from '../store/store.ts';
 
-/** What delays new work: the store, the log and the event loop. */
+/** What delays requests: the store, the log and the event loop. */
 export interface AdmissionSources {
   readonly store: Pick<Store, 'connections'>;
   readonly log: { oldestWriteMs(): number };
@@ -14,19 +14,24 @@ export interface AdmissionSources {
   readonly onProblem: (problem: unknown) => void;
 }
 
-/** The admission of requests for new work, and the measured delay of the event loop, which has to be closed. */
+/** The admission of requests of each kind, and the measured delay of the event loop, which has to be closed. */
 export function openAdmission({ store, log, clock, schedule, onProblem }: AdmissionSources): {
-  readonly admission: Admission;
+  readonly admission: Readonly<Record<AdmissionKind, Admission>>;
   readonly lag: LoopLag;
 } {
-  const lag = watchLoopLag(clock, schedule, () => admission.tick());
-  const admission = new Admission({
-    clock,
-    // Writes to a healthy disk take a while, too.
-    delayMs: () =>
-      Math.max(lag.lagMs, store.connections?.oldestWaitMs ?? 0, log.oldestWriteMs() - httpLimits.admissionWriteMs),
-    random: Math.random,
-    onProblem,
+  const lag = watchLoopLag(clock, schedule, () => {
+    admission.work.tick();
+    admission.reads.tick();
   });
+  const oldestQueryMs = () => store.connections?.oldestWaitMs ?? 0;
+  // Writes to a healthy disk take a while, too.
+  const oldestWriteMs = () => log.oldestWriteMs() - httpLimits.admissionWriteMs;
+  const open = (kind: AdmissionKind, delayMs: () => number) =>
+    new Admission({ kind, clock, delayMs, busyShare: () => lag.busyShare, random: Math.random, onProblem });
+  const admission = {
+    work: open('work', () => Math.max(lag.lagMs, oldestQueryMs(), oldestWriteMs())),
+    // A read is cheap: it does not wait because work makes the event loop late, only behind too many other reads.
+    reads: open('reads', oldestQueryMs),
+  };
   return { admission, lag };
 }

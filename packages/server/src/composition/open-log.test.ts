@@ -7,7 +7,7 @@ import { type OpenedLog, openLog } from './open-log.ts';
 import { readState } from '../sessions/runtime/read-state.ts';
 import { STATE_CHECKPOINT } from '../sessions/core/state/saved-state.ts';
 import { writeStateCheckpoint } from '../sessions/runtime/write-state-checkpoint.ts';
-import { seedRun } from '../size.suite.ts';
+import { seedRun } from '../../../../test/server/sessions/size.suite.ts';
 import type { NewFrame } from '../store/frame.ts';
 import { createMemoryStore } from '../store/memory/memory-store.ts';
 import type { Store } from '../store/store.ts';

@@ -1,4 +1,7 @@
+import type { Socket } from 'node:net';
+import type { Networking } from '@fleetloom/protocol/managed-agents';
 import { FleetloomError } from '../base/errors.ts';
+import type { EgressProxy } from '../egress/proxy.ts';
 import type { TreeRemover } from '../base/files/remove-tree.ts';
 import { createScriptedHandler, type ScriptedHandler } from '../engines/model/scripted/http/handler.ts';
 import type { ScriptedModel } from '../engines/model/scripted/model.ts';
@@ -45,6 +48,12 @@ export interface OpenProgramsOptions {
   readonly openMounts?: ProgramHost['openMounts'];
   /** The credentials of a session for its MCP servers. */
   readonly openAuthorization?: ProgramHost['openAuthorization'];
+  /** The proxy for the connections of a session's program. Left out: they are tunnels that are not looked into. */
+  readonly openEgress?: (
+    sessionId: string,
+    networking: Networking,
+    ownHosts: readonly string[],
+  ) => Promise<EgressProxy>;
   readonly onProblem: (problem: unknown) => void;
   readonly resolver?: HostResolver | undefined;
   readonly openSandbox?: (() => Promise<SandboxState>) | undefined;
@@ -175,7 +184,7 @@ function toRefusal(model: string, workspaceId?: string): { problem: string; advi
 
 function toHost(parts: OpenProgramsOptions, name: string, choice: ProgramChoice): ProgramHost {
   const { options, scripted, remover, onProblem, openMounts, openSandbox = openSandboxOnce() } = parts;
-  const { openAuthorization, resolver = new HostResolver() } = parts;
+  const { openAuthorization, openEgress, resolver = new HostResolver() } = parts;
   const { models, dataDirectory: directory, allowedPrivateHosts } = options;
   return {
     name,
@@ -186,9 +195,22 @@ function toHost(parts: OpenProgramsOptions, name: string, choice: ProgramChoice)
     openSandbox,
     openMounts,
     openAuthorization,
-    openNetwork: (networking, loginHosts) => {
-      const resolveHost = resolver.forSession();
-      return createProgramNetwork({ networking, allowedPrivateHosts, loginHosts, resolveHost });
+    openNetwork: async (networking, loginHosts, sessionId) => {
+      const network = createProgramNetwork({
+        networking,
+        allowedPrivateHosts,
+        loginHosts,
+        resolveHost: resolver.forSession(),
+      });
+      // What the operator has named with its port is reached on that port.
+      const ownHosts = networking?.type === 'limited' ? loginHosts : [...loginHosts, ...(allowedPrivateHosts ?? [])];
+      const proxy = await openEgress?.(sessionId, networking ?? { type: 'unrestricted' }, ownHosts);
+      if (proxy === undefined) return network;
+      return {
+        ...network,
+        openTunnel: (request, near, head) => proxy.connect(request, near as Socket, head),
+        close: () => proxy.close(),
+      };
     },
     remover,
     onProblem,

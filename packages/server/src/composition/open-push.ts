@@ -1,5 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { systemSchedule } from '../base/schedule.ts';
+import type { Logins } from '../http/dashboard/logins.ts';
+import { isPersonId } from '../keys/person.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import { createPush, type Push } from '../push/push.ts';
 import { openVapid } from '../push/vapid.ts';
@@ -18,12 +20,14 @@ export interface OpenPush {
   readonly secret: string | undefined;
   /** The keys of the server, once they are open; undefined if it has none. */
   readonly keys: () => KeyStore | undefined;
+  readonly logins: () => Pick<Logins, 'list'>;
   readonly clock: Clock;
   readonly onProblem: (problem: unknown) => void;
 }
 
 /** Opens Web Push with the address rules of the operator. */
-export function openPush({ options, store, storage, resolver, secret, keys, clock, onProblem }: OpenPush): Push {
+export function openPush(parts: OpenPush): Push {
+  const { options, store, storage, resolver, secret, keys, logins, clock, onProblem } = parts;
   const { allowedPrivateHosts = [], pushContact = process.env['FLEETLOOM_PUSH_CONTACT'] ?? CONTACT } = options;
   return createPush({
     store,
@@ -31,6 +35,8 @@ export function openPush({ options, store, storage, resolver, secret, keys, cloc
     contact: pushContact,
     rules: { resolveHost: resolver.forSession(), allowedPrivateHosts },
     hasKey: async (workspaceId, keyId) => {
+      // A device of a person gets messages while the person is signed in somewhere.
+      if (isPersonId(keyId)) return (await logins().list(workspaceId)).some((login) => login.keyId === keyId);
       const known = keys();
       return known === undefined || (await known.findById(keyId))?.workspaceId === workspaceId;
     },

@@ -3,7 +3,11 @@ import { openSocketDirectory } from '../base/files/open-socket-directory.ts';
 import type { ResourceStore } from '../files/resource-store.ts';
 import type { Sealer } from '../keys/sealer.ts';
 import type { Store } from '../store/store.ts';
+import { findProgram } from '../tools/find-program.ts';
 import { HostResolver } from '../tools/network/host-resolver.ts';
+import { openBubblewrap } from '../tools/sandbox/bubblewrap.ts';
+import { createRepositoryCredentials } from '../vaults/repository-credentials.ts';
+import { createSecretBox } from '../vaults/secret-box.ts';
 import { toGitHosts } from '../workspaces/relay/git-hosts.ts';
 import { createCloneCache } from '../workspaces/clone/clone-cache.ts';
 import { createRepositories, type Repositories } from '../workspaces/clone/repositories.ts';
@@ -14,12 +18,13 @@ import { createGitFinder } from '../workspaces/git/find-git.ts';
 import { createOwnGit } from '../workspaces/git/own-git.ts';
 import { workspaceLimits } from '../workspaces/limits.ts';
 import type { GitPush } from '../workspaces/relay/git-proxy.ts';
+import { createSetupRunner } from '../workspaces/sources/run-setup.ts';
 import { createAllowedDirectories } from '../workspaces/sources/allowed-directories.ts';
 import { createSessionRelays } from '../workspaces/relay/session-relays.ts';
 
 /** What the repositories of a server need. */
 export interface OpenRepositoriesOptions {
-  readonly store: Pick<Store, 'documents'>;
+  readonly store: Pick<Store, 'documents' | 'sessions'>;
   /** Opens the master key, and makes it at the first token. */
   readonly openSealer: () => Promise<Sealer>;
   readonly resourceStore: Pick<ResourceStore, 'read'>;
@@ -28,6 +33,7 @@ export interface OpenRepositoriesOptions {
   readonly allowedDirectories?: readonly string[] | undefined;
   readonly gitHosts?: readonly string[] | undefined;
   readonly gitPush?: GitPush | undefined;
+  readonly allowUnsandboxedBash?: boolean | undefined;
   /** Resolves the names of git hosts. */
   readonly resolver?: HostResolver | undefined;
   readonly onProblem: (problem: unknown) => void;
@@ -38,9 +44,11 @@ export async function openRepositories(
   options: OpenRepositoriesOptions,
 ): Promise<{ readonly repositories: Repositories; readonly repositorySources: RepositorySources }> {
   const { store, openSealer, resourceStore, dataDirectory, workspacesDirectory, onProblem } = options;
+  const { allowUnsandboxedBash: allowsUnsandboxed = false } = options;
   const hosts = toGitHosts(options.gitHosts);
   const directories = createAllowedDirectories(options.allowedDirectories ?? [], dataDirectory);
   const tokens = createRepositoryTokens(store, openSealer);
+  const credentials = createRepositoryCredentials({ store, secrets: createSecretBox(store, openSealer) });
   const { resolver = new HostResolver() } = options;
   const upstream = { hosts, resolveHost: resolver.forSession() };
   const sockets = openSocketDirectory(join(dataDirectory, 'git-sockets'));
@@ -51,10 +59,12 @@ export async function openRepositories(
     clone: { git, directories, limits: workspaceLimits, cache, ...upstream },
     relays: createSessionRelays(sockets, { push: options.gitPush ?? 'no-delete', ...upstream }),
     tokens,
+    credentials,
     listResources: (sessionId) => resourceStore.read(sessionId),
     // Beside the workspaces, so that a clone can be moved into one of them. Their ids do not begin with a dot.
     directory: join(workspacesDirectory, '.clones'),
+    runSetup: createSetupRunner({ openSandbox: () => openBubblewrap({ findProgram }), allowsUnsandboxed }),
     onProblem,
   });
-  return { repositories, repositorySources: createRepositorySources({ hosts, directories }, tokens) };
+  return { repositories, repositorySources: createRepositorySources({ hosts, directories }, tokens, credentials) };
 }

@@ -80,7 +80,7 @@ describe.each([
       user.git('config', 'remote.origin.url', `ext::sh -c 'echo ran >> ${ran}'`);
       user.git('config', 'protocol.ext.allow', 'always');
       const id = await add({ path: user.path });
-      await expect(workspaces.open(id)).rejects.toThrow(/git cannot write the files/);
+      await expect(workspaces.open(id)).rejects.toThrow(/does not have all files of/);
       expect(existsSync(ran)).toBe(false);
       // Nothing of the attempt is left.
       expect(user.git('worktree', 'list').split('\n')).toHaveLength(1);

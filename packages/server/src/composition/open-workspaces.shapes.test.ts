@@ -126,6 +126,37 @@ it.each([[], ['--sparse-index']])(
     }),
 );
 
+it('[WS617] a partial clone without the files of the commit is an error with the command that fetches them, which works', () =>
+  withRepository(async (user) => {
+    user.git('config', 'uploadpack.allowFilter', 'true');
+    runUserGit(user.root, ['clone', '--quiet', '--filter=blob:none', '--sparse', `file://${user.path}`, 'partial']);
+    const path = join(user.root, 'partial');
+    const { workspaces, add } = await openTestWorkspaces(user);
+    const id = await add({ path });
+    const failure: unknown = await workspaces.open(id).catch((error: unknown) => error);
+    const [, command] = /: fetch them with `(git archive \w+) > \/dev\/null` in .*, or work/.exec(String(failure))!;
+    expect(String(failure)).toContain(`${path} does not have all files of`);
+    const inPlace = await add({ path, mode: 'in_place' });
+    expect(await workspaces.open(inPlace)).toBe(path);
+    runUserGit(path, command!.split(' ').slice(1));
+    expect(await readFile(join(await workspaces.open(id), 'src/main.ts'), 'utf8')).toBe('export {};\n');
+  }));
+
+it('[WS618] a worktree has filtered files as they are committed, and with include_uncommitted as the user has them', () =>
+  withRepository(async (user) => {
+    // As Git LFS stores a pointer instead of the content.
+    user.git('config', 'filter.lfs.clean', 'sed s/content/pointer/');
+    user.git('config', 'filter.lfs.smudge', 'sed s/pointer/content/');
+    await user.write('.gitattributes', '*.bin filter=lfs\n');
+    await user.write('large.bin', 'content\n');
+    user.git('add', '--all');
+    user.git('commit', '--quiet', '--message=large');
+    const { workspaces, add } = await openTestWorkspaces(user);
+    const read = async (more: object) =>
+      await readFile(join(await workspaces.open(await add({ path: user.path, ...more })), 'large.bin'), 'utf8');
+    expect([await read({}), await read({ include_uncommitted: true })]).toEqual(['pointer\n', 'content\n']);
+  }));
+
 it('[WS608] include_uncommitted leaves out files that the user ignores in all repositories', () =>
   withRepository(async (user) => {
     const userHome = join(user.outside, 'home');

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { FleetloomError } from '../base/errors.ts';
 import type { TreeRemover } from '../base/files/remove-tree.ts';
 import type { Report } from '../base/in-background.ts';
 import type { ResourceStore } from '../files/resource-store.ts';
@@ -24,6 +25,7 @@ import { RECORDS, toRecordFile } from '../workspaces/sources/source-records.ts';
 import { createSetupRunner } from '../workspaces/sources/run-setup.ts';
 import type { RepositorySources } from '../workspaces/repository-sources.ts';
 import { createSessionSources, type SessionSources } from '../workspaces/sources/session-sources.ts';
+import { snapshotLimits } from '../workspaces/snapshots/objects/limits.ts';
 import type { SnapshotBackups } from '../workspaces/snapshots/snapshot-backups.ts';
 import { createSnapshots, type Snapshots } from '../workspaces/snapshots/snapshots.ts';
 import { findUserHome, readUserRules } from '../workspaces/snapshots/user-rules.ts';
@@ -35,6 +37,8 @@ export interface WorkspaceServerOptions {
   readonly allowedDirectories?: readonly string[] | undefined;
   /** Lets commands run without a sandbox on machines where no sandbox is available. */
   readonly allowUnsandboxedBash?: boolean | undefined;
+  /** Larger files are not recorded. Default: 10 MiB; at most 100 MiB. */
+  readonly snapshotFileBytesMax?: number | undefined;
 }
 
 /** What the workspaces of a server depend on. */
@@ -117,6 +121,7 @@ export function openWorkspaces(options: OpenWorkspacesOptions): OpenedWorkspaces
     workspaces,
     remover,
     backups: options.backups,
+    fileBytesMax: checkFileBytes(options.snapshotFileBytesMax),
   });
   const threadWorkspaces = createThreadWorkspaces({ directory, workspaces, snapshots, directories, git, remover });
   return {
@@ -149,4 +154,15 @@ export function openWorkspaces(options: OpenWorkspacesOptions): OpenedWorkspaces
     toSources: (resources, settle) =>
       createSessionSources({ git, allowed, dataDirectory, isSandboxed, resources, repositories, locks, settle }),
   };
+}
+
+function checkFileBytes(bytes: number | undefined): number | undefined {
+  const { fileBytesAtMost } = snapshotLimits;
+  if (bytes === undefined || (Number.isInteger(bytes) && bytes >= 1 && bytes <= fileBytesAtMost)) return bytes;
+  throw new FleetloomError({
+    code: 'snapshot_limit_invalid',
+    kind: 'caller',
+    problem: `${bytes} bytes is not a size of files that can be recorded`,
+    advice: `use a whole number from 1 to ${fileBytesAtMost}`,
+  });
 }

@@ -4,11 +4,13 @@ import type { Engine } from '../engines/model/engine.ts';
 import type { RateLimit } from '../http/auth/rate-limit.ts';
 import type { TlsFiles } from '../http/server/tls.ts';
 import type { KeepDeltas } from '../sessions/index.ts';
-import type { KeepAudit } from './audit/open-audit.ts';
 import type { ProgramServerOptions } from './open-programs.ts';
 import type { DatabaseTls } from '../store/postgres/database-tls.ts';
 import type { GitPush } from '../workspaces/relay/git-proxy.ts';
 import type { WebhookChoice } from './open-webhooks.ts';
+
+/** How long entries of the audit log are kept. */
+export type KeepAudit = 'all' | { readonly days: number };
 
 /** The options of `startServer`. Only `dataDirectory` is required. */
 export interface ServerOptions extends ProgramServerOptions {
@@ -58,6 +60,8 @@ export interface ServerOptions extends ProgramServerOptions {
   readonly port?: number | undefined;
   /** Host names under which a load balancer or proxy addresses the server. */
   readonly allowedHosts?: readonly string[] | undefined;
+  /** Addresses and networks of reverse proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` count. Default: none. */
+  readonly trustedProxies?: readonly string[] | undefined;
   /** The number of simultaneous connections. Default: half of the file descriptors of the process. */
   readonly connectionsMax?: number | undefined;
   /** The number of simultaneous connections from one address other than loopback. Default: half of `connectionsMax`. */
@@ -84,17 +88,32 @@ export interface ServerOptions extends ProgramServerOptions {
   readonly gitHosts?: readonly string[] | undefined;
   /** Which pushes of agents are passed on to git hosts. Default: `no-delete`, all but those that delete refs. */
   readonly gitPush?: GitPush | undefined;
+  /**
+   * What programs in the sandbox reach through the egress proxy. `limited`: what environments with limited networking allow. `open`:
+   * beside that every public host, where the networking of an environment is unrestricted. `none`: nothing. Default: `limited`.
+   */
+  readonly bashNetwork?: 'none' | 'limited' | 'open' | undefined;
+  /** The registries that `allow_package_managers` of an environment opens, as hosts. Default: the public ones. */
+  readonly packageHosts?: readonly string[] | undefined;
+  /** Larger files of workspaces are not recorded: changes of them are listed, and cannot be applied. Default: 10 MiB; at most 100 MiB. */
+  readonly snapshotFileBytesMax?: number | undefined;
+  /** A file with certificates of further authorities, in PEM, that programs in the sandbox and the egress proxy trust. */
+  readonly egressCa?: string | undefined;
   /** Lets bash run without a sandbox on machines where no sandbox is available. */
   readonly allowUnsandboxedBash?: boolean | undefined;
-  /** How long text deltas are kept after their turn ended. The whole messages are always kept. Default: forever. */
   /** Certificates: the server is reached by https, with TLS 1.2 or newer. Left out: by http. */
   readonly tls?: TlsFiles | undefined;
+  /** The file that says at which OpenID providers people sign in to the dashboard, see docs/single-sign-on.md. */
+  readonly oidcConfigFile?: string | undefined;
   /** How connections to the database are encrypted. By default the certificate of a host other than this machine is verified. */
   readonly databaseTls?: DatabaseTls | undefined;
   /** How long entries of the audit log are kept. By default forever. */
   readonly keepAudit?: KeepAudit | undefined;
   /** Receives every entry of the audit log at least once, in the order of its chain, also those of other nodes. */
   readonly onAuditEntry?: ((entry: FleetAuditEntry) => void) | undefined;
+  /** Where entries of the audit log are sent as syslog messages as well: `udp://host:514`, `tcp://host:601` or `unix:/path`. */
+  readonly auditSyslog?: string | undefined;
+  /** How long text deltas are kept after their turn ended. The whole messages are always kept. Default: forever. */
   readonly keepDeltas?: KeepDeltas | undefined;
   /** The rate limit of each key. Default: no limit. */
   readonly rateLimit?: RateLimit | undefined;

@@ -19,8 +19,7 @@ import { openSharedSigningKey } from '../keys/shared-signing-key.ts';
 import { openSigningKey } from '../keys/signing-key.ts';
 import { type CatchUp, createCatchUp } from '../http/streams/catch-up.ts';
 import { LOGIN } from '../http/dashboard/logins.ts';
-import type { LoginCodes } from '../http/dashboard/login-codes.ts';
-import { createSharedLoginCodes, LOGIN_CODE } from '../http/dashboard/shared-login-codes.ts';
+import { LOGIN_CODE, LOGIN_CODES } from '../http/dashboard/login-codes.ts';
 import { type FileStore, openFileStore } from '../files/file-store.ts';
 import { createDeferredMounts, createMountSweep, MOUNTING } from '../files/deferred-mounts.ts';
 import { answerBlob, answerOutputs, createNodeOutputs } from '../files/node-outputs.ts';
@@ -91,7 +90,6 @@ export interface ServerStorage {
   readonly signingKey: Uint8Array;
   readonly keyLocation: KeyLocation;
   readonly catchUp: CatchUp;
-  readonly loginCodes: LoginCodes | undefined;
   readonly workers: SeenWorkers | undefined;
   readonly claims: Claims | undefined;
   /** Set if several nodes share the store. */
@@ -217,7 +215,6 @@ export async function openLocalStorage(options: ServerStorageOptions): Promise<S
     signingKey: await openSigningKey(join(dataDirectory, 'signing-key')),
     keyLocation: { directory: join(dataDirectory, 'keys') },
     catchUp: createCatchUp(clock),
-    loginCodes: undefined,
     workers: undefined,
     claims: undefined,
     shared: undefined,
@@ -300,6 +297,7 @@ export async function openNodeStorage(options: ServerStorageOptions): Promise<Se
   const sweepables = [
     { kind: CATCH_UP, keepMs: 10 * httpLimits.catchUpMs },
     { kind: LOGIN_CODE, keepMs: httpLimits.loginCodeMs },
+    { kind: LOGIN_CODES, keepMs: httpLimits.loginCodeMs },
     { kind: LOGIN, keepMs: httpLimits.webSessionMs },
     { kind: WORKSPACE_LOCATION, isOfSession: true },
     { kind: IN_PLACE_LOCK, isOfSession: true },
@@ -355,7 +353,6 @@ export async function openNodeStorage(options: ServerStorageOptions): Promise<Se
     signingKey: await openSharedSigningKey(store, secret),
     keyLocation: { storage: createKeyDocuments(store) },
     catchUp: createSharedCatchUp(store),
-    loginCodes: createSharedLoginCodes(store),
     workers: createSharedWorkers({ store, clock }),
     claims: createSharedClaims(store, systemSchedule),
     node: { id: nodeId, count: () => nodes.count() },

@@ -20,6 +20,8 @@ export const codes = {
   invalid_name: 'give it a name, or leave the field out',
   definition_too_large: 'name fewer hosts and packages',
   resources_not_supported: 'let the worker fetch what it needs',
+  packages_not_supported: 'install them on the machine of the server, and leave apt out',
+  invalid_packages: 'name packages as their manager does, without options, spaces, quotes, ";", "|" and "$"',
   packages_need_network: 'set networking.allow_package_managers to true, or name no packages',
   environment_not_self_hosted: 'use an environment with config.type self_hosted',
   work_not_found: 'check the id, and that its session was not deleted',

@@ -68,6 +68,41 @@ onEachStore((withAgents) => {
     );
 
     it(
+      '[EG105, EG106] a package that a manager or a shell could misread is refused, and so is apt, which would need root',
+      withAgents(async ({ environments }) => {
+        const withPackages = (packages: object) => configOf(environments, { type: 'cloud', packages });
+        const odd = [
+          '-r',
+          '--index-url=x',
+          'a b',
+          'a;b',
+          'a|b',
+          'a$b',
+          'a`b',
+          "a'b",
+          'a"b',
+          'a\nb',
+          'a\u0000b',
+          'a\u007f',
+          '',
+        ];
+        for (const spec of odd) {
+          expect([spec, await codeOf(withPackages({ pip: ['six', spec] }))]).toEqual([spec, 'invalid_packages']);
+        }
+        const usual = [
+          'requests[socks]>=2,<3',
+          '@scope/name@^1.2.3',
+          'rails:7.1.0',
+          'example.com/x/cmd@v1.2.3',
+          'six==1.0',
+        ];
+        expect(await codeOf(withPackages({ npm: usual }))).toBe('ok');
+        expect(await codeOf(withPackages({ apt: ['ripgrep'] }))).toBe('packages_not_supported');
+        expect(await codeOf(withPackages({ apt: [] }))).toBe('ok');
+      }),
+    );
+
+    it(
       '[A45] a self-hosted environment has nothing else to configure, and never becomes a cloud',
       withAgents(async ({ environments }) => {
         const config = { type: 'self_hosted' } as const;

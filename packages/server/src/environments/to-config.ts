@@ -28,6 +28,7 @@ function toCloud({ type, networking, packages }: CloudConfigParams, before: Clou
     networking: toNetworking(networking ?? before?.networking ?? { type: 'unrestricted' }, before?.networking),
     packages: toPackages(packages ?? before?.packages ?? {}),
   };
+  if (packages != null) checkSpecs(packages);
   checkPackages(config);
   return config;
 }
@@ -50,6 +51,22 @@ function toPackages(params: PackagesParams): Packages {
   // Made of all the keys that the type asks for.
   return { type: 'packages', ...(Object.fromEntries(lists) as Record<PackageManager, readonly string[]>) };
 }
+
+/** What managers would read as an option, or a shell as more than one word. */
+function checkSpecs(params: PackagesParams): void {
+  if ((params.apt ?? []).length > 0) {
+    const problem = 'config.packages.apt: apt installs into the system as root, and sandboxes have neither';
+    throw environmentError('packages_not_supported', problem);
+  }
+  for (const manager of packageManagers) {
+    const odd = (params[manager] ?? []).find((spec) => !SPEC.test(spec));
+    if (odd === undefined) continue;
+    const problem = `config.packages.${manager}: ${JSON.stringify(odd)} is not a package`;
+    throw environmentError('invalid_packages', problem);
+  }
+}
+
+const SPEC = /^(?!-)[^\s'"`;|$\p{Cc}]+$/u;
 
 function checkPackages({ networking, packages }: CloudConfig): void {
   if (networking.type !== 'limited' || networking.allow_package_managers) return;

@@ -2,7 +2,7 @@ import { toFile } from '@anthropic-ai/sdk';
 import { expect, it } from 'vitest';
 import { fileLimits } from './limits.ts';
 import { outcomeOf } from '../http/routes/records.suite.ts';
-import { toScript, withServer } from '../server.suite.ts';
+import { toScript, withServer } from '../../../../test/server/server.suite.ts';
 
 it("[H103] a file is mounted at the path of the SDK's example, and other absolute paths are rooted at the uploads", () =>
   withServer(async ({ client }) => {

@@ -2,6 +2,7 @@ import type { SessionAgent } from '@fleetloom/protocol/managed-agents';
 import type { AssistantBlock, InputBlock, Message, ResultBlock, TextBlock } from '../base/content.ts';
 import type { Json, JsonObject } from '../base/json/json.ts';
 import type { Frame, NewFrame } from '../store/frame.ts';
+import type { EgressEntry } from './egress-entry.ts';
 import type { WorkspacePayloads } from './workspace-frames.ts';
 import type {
   Budget,
@@ -119,6 +120,8 @@ export interface FramePayloads extends WorkspacePayloads {
     lines_added: number;
     lines_removed: number;
   };
+  /** A connection of programs of the session to another host: it was opened, is closed, or was refused. */
+  'egress.connection': EgressEntry;
   'session.thread_status_running': ThreadStatus;
   'session.thread_status_idle': ThreadStatus & { stop_reason: StopReason; stop_details: StopDetails | null };
   'session.thread_status_rescheduled': ThreadStatus;

@@ -1,4 +1,10 @@
-import type { Networking, RepositoryError, RosterMember, SessionAgent } from '@fleetloom/protocol/managed-agents';
+import type {
+  Networking,
+  Packages,
+  RepositoryError,
+  RosterMember,
+  SessionAgent,
+} from '@fleetloom/protocol/managed-agents';
 import type { InputBlock, ResultBlock } from '../base/content.ts';
 import type { Json, JsonObject } from '../base/json/json.ts';
 
@@ -21,6 +27,8 @@ export interface SessionCreated {
     readonly type: 'cloud' | 'self_hosted';
     /** What its tools may reach: as it was when the session was made, whatever becomes of the environment. */
     readonly networking?: Networking;
+    /** What is installed for its tools; left out if nothing is. */
+    readonly packages?: Packages;
   };
   readonly primary_thread_id: string;
   readonly title: string | null;
@@ -141,6 +149,19 @@ export interface ThreadMessage {
 /** A repository that could not be cloned, and why. */
 export type RepositoryProblem = Pick<RepositoryError, 'type' | 'message' | 'repository_url'>;
 
+/** What a session has to do without when a run begins. */
+export type PreparationProblem =
+  | RepositoryProblem
+  /** Packages could not be installed. */
+  | { readonly type: 'unknown_error'; readonly message: string }
+  /** The environment does not allow the hosts of a credential. */
+  | {
+      readonly type: 'credential_host_unreachable_error';
+      readonly message: string;
+      readonly credential_id: string;
+      readonly vault_id: string;
+    };
+
 /** An error that the log records and clients receive. */
 export interface SessionError {
   readonly type:
@@ -153,11 +174,15 @@ export interface SessionError {
     | 'billing_error'
     | 'tool_use_limit_reached_error'
     | 'compaction_limit_reached_error'
+    | 'credential_host_unreachable_error'
     | RepositoryError['type'];
   readonly message: string;
   readonly mcp_server_name?: string;
   /** Of an error of a repository. */
   readonly repository_url?: string | null;
+  /** Of an error of a credential. */
+  readonly credential_id?: string;
+  readonly vault_id?: string;
   readonly reason?: string;
 }
 

@@ -82,8 +82,11 @@ export interface WorkspaceChanged {
   readonly tree: string;
   /** The tree before. The same as `tree` if only files that are not recorded have changed. */
   readonly parent: string;
-  /** `recovered`: found after a crash. The interrupted calls may have made the change, and so may the user. */
-  readonly cause: 'tool' | 'turn' | 'setup' | 'restore' | 'merge' | 'recovered';
+  /**
+   * `recovered`: found after a crash. The interrupted calls may have made the change, and so may the user. `outside`: in a
+   * directory of the user, while no tool call ran; made by the user, or by a process that outlived its call.
+   */
+  readonly cause: 'tool' | 'turn' | 'setup' | 'restore' | 'merge' | 'recovered' | 'outside';
   /** The only call in whose interval the change falls; null if there is none, or more than one. */
   readonly tool_use_id: string | null;
   /** The calls that may have made the change, if there are several, or if it was found after a crash. */

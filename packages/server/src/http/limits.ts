@@ -12,6 +12,8 @@ export const httpLimits = {
   /** A body from this size on is read only if the heap has room for several copies: as text, as values, and as a frame. */
   largeBodyBytes: 16 * 1024,
   bodyHeapFactor: 6,
+  /** Proxies in a row whose forwarded addresses are read. */
+  forwardedHopsMax: 32,
   /** Upper and lower bound of the connections that are derived from the descriptor limit. */
   connectionsMax: 16_384,
   connectionsMin: 8,
@@ -67,16 +69,31 @@ export const httpLimits = {
   rateBucketsMax: 10_000,
   /** How long the key of a request that needs no database is looked up there; then keys count as they were known last. */
   knownKeysWaitMs: 500,
-  /** How long a request for new work waits to be let in, and how many wait. */
-  admissionWaitMs: 1_000,
+  /** How many requests of a kind wait to be let in. */
   admissionWaitingMax: 1_000,
+  /** A queue that is shorter is not long: its requests wait for as long as they may. */
+  admissionQueueLeast: 4,
   /** No more are let in while what is due is late by this much. */
   admissionDelayMs: 50,
   /** How long a write may wait for the disk or the database before it counts as late. */
   admissionWriteMs: 200,
-  /** How many are under way at a time; one that takes longer does not count any more. */
-  admissionSlots: 16,
-  admissionSlotMs: 500,
+  /**
+   * How many of each kind are under way at a time: at least, at first and at most. How long one waits at most, and as far as that
+   * is known when it arrives.
+   */
+  admission: {
+    work: { least: 1, first: 16, most: 16, waitMs: 1_000, queueMs: 500 },
+    reads: { least: 16, first: 16, most: 64, waitMs: 2_000, queueMs: 1_000 },
+  },
+  /**
+   * Each request that takes so long multiplies their number by the factor: in a process that is busy for this share of its time,
+   * and in one that waits for something else, which then still lets in so many.
+   */
+  admissionSlowMs: 250,
+  admissionSlowIdleMs: 1_000,
+  admissionIdleSlots: 4,
+  admissionBusyShare: 0.8,
+  admissionSlotsFactor: 0.7,
   /** The longest `retry-after` of a rejected one, and the time without rejections after which the next one is reported. */
   admissionRetrySecondsMax: 3,
   admissionReportMs: 10_000,
@@ -131,12 +148,17 @@ export const httpLimits = {
   auditPageDefault: 100,
   /** How long a login link works. */
   loginCodeMs: 10 * 60_000,
-  /** Unused login links of one workspace; above it its oldest is dropped. */
+  /** Unused login links of one workspace, and of one person or login. Above it the oldest of the same maker is dropped. */
   loginCodesMax: 100,
+  loginCodesOfPersonMax: 50,
   /** The body of the sign-in form: a key and the name of its field. */
   loginBodyBytesMax: 4 * 1024,
-  /** Signed-in browsers of one workspace; above it the oldest one of the workspace is signed out. */
+  /** Signed-in browsers of one workspace; above it the oldest one of the same key or person is signed out. */
   loginsMax: 2_000,
+  /** Those of one person, or that were made with one login; above it its oldest is signed out. */
+  loginsOfPersonMax: 100,
+  /** Links in a row, each made in a browser that the link before has signed in. */
+  loginDepthMax: 3,
   /** How a signed-in browser names itself, in the list of logins. */
   userAgentCharsMax: 300,
   /** How long a browser stays signed in. */
@@ -145,6 +167,8 @@ export const httpLimits = {
   importStepsMax: 2_000,
   /** Calls of one imported session that wait for a decision at the same time. */
   importAsksMax: 100,
+  /** Frames that are looked at for one page of the connections of a session. */
+  egressFramesMax: 20_000,
   /** The program's own name of a conversation or an agent. */
   importNameCharsMax: 128,
 } as const;

@@ -9,7 +9,7 @@ import { systemSchedule } from '../base/schedule.ts';
 import { storeError } from '../store/store-errors.ts';
 import { createReplays, type RepeatableRequest, type ReplayMemory } from './idempotency/replays.ts';
 import { CLAIM, createSharedClaims } from './idempotency/shared-claims.ts';
-import { createSharedLoginCodes } from './dashboard/shared-login-codes.ts';
+import { createLoginCodes } from './dashboard/login-codes.ts';
 import { createSharedCatchUp } from './streams/shared-catch-up.ts';
 
 function open() {
@@ -42,7 +42,7 @@ it('[P54] a stream opened on another node begins at the position of the send, on
 
 it('[P55] a login link of one node works on any other, once, and expires', async () => {
   const { clock, store } = open();
-  const [one, two] = [createSharedLoginCodes(store), createSharedLoginCodes(store)];
+  const [one, two] = [createLoginCodes(store), createLoginCodes(store)];
   const visitor = { keyId: 'key_1', workspaceId: 'w' };
   const code = await one.make(visitor);
   expect(JSON.stringify(await store.documents.list({ kind: 'login_code', limit: 10 }))).not.toContain(code);

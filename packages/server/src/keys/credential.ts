@@ -1,3 +1,4 @@
+import type { Person } from './person.ts';
 import type { KeyLimits, Role, Scope } from './scopes.ts';
 
 /**
@@ -29,7 +30,17 @@ export interface ApiCredential {
   /** From this time on it is not accepted any more. */
   readonly expiresAt?: number;
   /** The signed-in browser that uses the key. */
-  readonly login?: { readonly id: string; readonly role?: Role };
+  readonly login?: LoginOfCredential;
+  /** The person who signed in at an OpenID provider. There is no key then: the id stands for the person. */
+  readonly person?: Person;
+}
+
+/** The login of a browser. */
+export interface LoginOfCredential {
+  readonly id: string;
+  readonly role?: Role;
+  /** The logins that it was made with, the first one first. It ends with each of them. */
+  readonly madeWith?: readonly string[];
 }
 
 export type CredentialKind = Credential['kind'];
@@ -89,4 +100,11 @@ export function mayReach(credential: Credential, { environmentId, sessionId }: T
   const isEnvironment = environmentId === undefined || environmentId === credential.environmentId;
   if (credential.kind === 'environment') return isEnvironment;
   return isEnvironment && (sessionId === undefined || sessionId === credential.sessionId);
+}
+
+/** The person or program behind a credential, as far as it is known: a person, the login that began a row of logins, or a key. */
+export function callerOf(credential: Credential): string {
+  if (credential.kind !== 'api' || credential.person !== undefined) return credential.id;
+  const { id, login } = credential;
+  return login?.madeWith?.[0] ?? login?.id ?? id;
 }

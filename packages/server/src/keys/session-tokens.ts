@@ -27,8 +27,8 @@ export interface SessionTokensOptions {
  */
 export function createSessionTokens({ signingKey, clock, isIssuerCurrent }: SessionTokensOptions): SessionTokens {
   return {
-    issue: ({ workspaceId, environmentId, sessionId, keyId, ttlMs }) => {
-      const fields: Fields = [workspaceId, environmentId, sessionId, clock.now() + ttlMs, keyId];
+    issue: ({ workspaceId, environmentId, sessionId, keyId, loginId, ttlMs }) => {
+      const fields: Fields = [workspaceId, environmentId, sessionId, clock.now() + ttlMs, keyId, loginId];
       const payload = Buffer.from(JSON.stringify(fields)).toString('base64url');
       return `${PREFIX}${payload}.${sign(payload).toString('base64url')}`;
     },
@@ -47,14 +47,15 @@ export function createSessionTokens({ signingKey, clock, isIssuerCurrent }: Sess
   async function toCredential(payload: string): Promise<Credential | undefined> {
     // Signed by us, so the fields are what `issue` put there.
     const fields = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Fields;
-    const [workspaceId, environmentId, sessionId, expiresAt, keyId] = fields;
+    const [workspaceId, environmentId, sessionId, expiresAt, keyId, loginId] = fields;
     if (expiresAt <= clock.now() || keyId === undefined) return undefined;
-    if (!(await isIssuerCurrent({ keyId, workspaceId, environmentId }))) return undefined;
+    if (!(await isIssuerCurrent({ keyId, loginId: loginId ?? undefined, workspaceId, environmentId })))
+      return undefined;
     return { kind: 'session', id: `token of ${sessionId}`, workspaceId, environmentId, sessionId };
   }
 }
 
-/** Workspace, environment, session, when it expires, key. Tokens of older versions have no key, and do not count any more. */
-type Fields = [string, string, string, number, string | undefined];
+/** Workspace, environment, session, when it expires, key, login. Tokens of older versions have no key, and do not count any more. */
+type Fields = [string, string, string, number, string | undefined, (string | null | undefined)?];
 
 const PREFIX = 'fleetloom_session_';

@@ -2,11 +2,14 @@ import type { Clock } from '../base/clock.ts';
 import { keyLimits } from './limits.ts';
 import type { Store } from '../store/store.ts';
 import type { KeyStore } from './key-store.ts';
+import { isPersonId } from './person.ts';
 
-/** What a session token was made with, and for. It counts as long as both are there. */
+/** What a session token was made with, and for. It counts as long as all of it is there. */
 export interface TokenIssuer {
   /** The key that the worker had when it got the token. */
   readonly keyId: string;
+  /** The login, if it was a signed-in browser. */
+  readonly loginId?: string | undefined;
   readonly workspaceId: string;
   readonly environmentId: string;
 }
@@ -15,6 +18,8 @@ export interface TokenIssuersOptions {
   readonly keys: Pick<KeyStore, 'findById'> | undefined;
   readonly store: Pick<Store, 'environments'>;
   readonly clock: Clock;
+  /** Whether a signed-in browser still is. */
+  readonly hasLogin: (loginId: string) => Promise<boolean>;
 }
 
 /** Whether tokens of an issuer still count: not when its key was revoked or the environment deleted. */
@@ -22,11 +27,15 @@ export function createTokenIssuers({
   keys,
   store,
   clock,
+  hasLogin,
 }: TokenIssuersOptions): (issuer: TokenIssuer) => Promise<boolean> {
   /** Workers send their token with every heartbeat, and environments are few. */
   const seen = new Map<string, number>();
 
-  return async ({ keyId, workspaceId, environmentId }) => {
+  return async ({ keyId, loginId, workspaceId, environmentId }) => {
+    if (loginId !== undefined && !(await hasLogin(loginId))) return false;
+    // A person has no key, only a login.
+    if (isPersonId(keyId)) return loginId !== undefined && (await isThere(workspaceId, environmentId));
     const key = await keys?.findById(keyId);
     if (key === undefined || key.workspaceId !== workspaceId) return false;
     if (key.kind !== 'api' && key.environmentId !== environmentId) return false;

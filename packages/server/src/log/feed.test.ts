@@ -41,15 +41,3 @@ it('[O2] entries that a feed has already are not repeated, and a hole makes it f
   feed.publish(entries(6, 'f'));
   expect([all(feed, 0), all(feed, 3), all(feed, 5)]).toEqual([undefined, undefined, ['6 f']]);
 });
-
-it('[O12] a waiting reader is removed when it is woken or aborted', async () => {
-  const feed = new Feed(0);
-  const controller = new AbortController();
-  const waits = [feed.changed(new AbortController().signal), feed.changed(controller.signal)];
-  controller.abort();
-  await waits[1];
-  feed.raise(1);
-  await waits[0];
-  await feed.changed(controller.signal);
-  expect(feed.head).toBe(1);
-});

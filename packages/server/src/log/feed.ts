@@ -1,3 +1,4 @@
+import { WakeUps } from './change-waiter.ts';
 import { logLimits } from './limits.ts';
 import { bytesOf, selectEntries } from '../store/entries.ts';
 import type { Entry } from '../store/frame.ts';
@@ -19,7 +20,9 @@ export class Feed {
   readonly #bytesMax: number;
   #entries: Entry[] = [];
   #bytes = 0;
-  #wakeUps = new Set<() => void>();
+  /** Of readers that wait for more. */
+  readonly wakeUps = new WakeUps();
+  #isWaking = false;
 
   constructor(head: number, bytesMax: number = logLimits.feedBytesMax) {
     this.head = head;
@@ -47,8 +50,13 @@ export class Feed {
   raise(head: number): void {
     if (head <= this.head) return;
     this.head = head;
+    if (this.#isWaking) return;
+    this.#isWaking = true;
     // The writer continues first: the model request that it starts now takes longer than anything its readers do.
-    process.nextTick(() => this.wake());
+    process.nextTick(() => {
+      this.#isWaking = false;
+      this.wakeUps.wakeAll();
+    });
   }
 
   /** What lies behind the cursor, if all of it from there on is here. */
@@ -67,27 +75,7 @@ export class Feed {
   finish(end: Exclude<TailEnd, 'aborted'>): void {
     this.end = end;
     this.drop();
-    this.wake();
-  }
-
-  wake(): void {
-    const wakeUps = this.#wakeUps;
-    this.#wakeUps = new Set();
-    for (const wakeUp of wakeUps) wakeUp();
-  }
-
-  /** Until something changes, or the signal comes. */
-  changed(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wakeUp = () => {
-        this.#wakeUps.delete(wakeUp);
-        signal.removeEventListener('abort', wakeUp);
-        resolve();
-      };
-      if (signal.aborted) return resolve();
-      this.#wakeUps.add(wakeUp);
-      signal.addEventListener('abort', wakeUp);
-    });
+    this.wakeUps.wakeAll();
   }
 
   /** A quarter at a time: what stays has to be moved, so to forget a little with each commit would cost more than the rest. */

@@ -28,11 +28,13 @@ export const metricCatalog = {
   fleetloom_streams: { type: 'gauge', help: 'Event streams that are open, by route.', labels: ['route'] },
   fleetloom_admission_waiting: {
     type: 'gauge',
-    help: 'Requests for new work that wait to be let in.',
+    help: 'Requests that wait to be let in: for new work, and reads.',
+    labels: ['kind'],
   },
   fleetloom_admission_rejected_total: {
     type: 'counter',
-    help: 'Requests for new work that were rejected with 529 because of overload.',
+    help: 'Requests that were rejected with 529 because of overload: for new work, and reads.',
+    labels: ['kind'],
   },
 
   fleetloom_sessions_owned: {
@@ -71,6 +73,17 @@ export const metricCatalog = {
   fleetloom_commit_oldest_wait_seconds: {
     type: 'gauge',
     help: 'How long the oldest write that is not durable has waited.',
+  },
+
+  fleetloom_egress_connections_total: {
+    type: 'counter',
+    help: 'Connections of commands to other hosts, by outcome: `opened` or `refused`.',
+    labels: ['outcome'],
+  },
+  fleetloom_egress_bytes_total: {
+    type: 'counter',
+    help: 'Bytes of such connections that are closed, by direction.',
+    labels: ['direction'],
   },
 
   fleetloom_model_requests_total: {

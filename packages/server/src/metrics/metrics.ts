@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { FailureReason } from '../engines/model/engine.ts';
+import type { EgressEntry } from '../frames/egress-entry.ts';
 import type { SessionLog } from '../log/log.ts';
 import type { RequestLog } from '../base/request-log.ts';
 import { metricCatalog, type MetricName } from './catalog.ts';
@@ -16,6 +17,8 @@ export interface Metrics {
   /** Counts a model request that has ended: `ok`, or why it failed. */
   readonly countModelRequest: (outcome: 'ok' | FailureReason) => void;
   /** From now on the numbers of these parts are read, too. */
+  /** Counts a connection of a command to another host. */
+  readonly countEgress: (entry: EgressEntry) => void;
   readonly watch: (parts: WatchedParts) => void;
   readonly toText: () => string;
 }
@@ -34,6 +37,11 @@ export function createMetrics(clock: Clock): Metrics {
     ERROR_STATUSES.map((status) => ({ status })),
   );
   const modelRequests = registry.counter('fleetloom_model_requests_total', [{ outcome: 'ok' }]);
+  const connections = registry.counter('fleetloom_egress_connections_total', [
+    { outcome: 'opened' },
+    { outcome: 'refused' },
+  ]);
+  const bytes = registry.counter('fleetloom_egress_bytes_total', [{ direction: 'sent' }, { direction: 'received' }]);
   const durations = registry.histogram(
     'fleetloom_http_request_duration_seconds',
     [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30],
@@ -52,6 +60,12 @@ export function createMetrics(clock: Clock): Metrics {
     }),
     measureLog: (log) => measureLog(log, registry, clock),
     countModelRequest: (outcome) => modelRequests({ outcome }),
+    countEgress: (entry) => {
+      if (entry.outcome === 'opened' || entry.outcome === 'refused') connections({ outcome: entry.outcome });
+      if (entry.outcome !== 'closed') return;
+      bytes({ direction: 'sent' }, entry.bytes_sent);
+      bytes({ direction: 'received' }, entry.bytes_received);
+    },
     watch: (parts) => watchParts(registry, parts),
     toText: () => registry.toText(),
   };

@@ -9,7 +9,7 @@ export interface WatchedParts {
     readonly streamsByRoute: ReadonlyMap<string, number>;
     readonly isStopping: boolean;
   };
-  readonly admission: { readonly waiting: number; readonly rejected: number };
+  readonly admission: Readonly<Record<'work' | 'reads', { readonly waiting: number; readonly rejected: number }>>;
   readonly sessions: () => SessionFigures;
   readonly countNodes: () => number;
   readonly lag: { readonly longestMs: number };
@@ -49,8 +49,14 @@ export function watchParts(registry: Registry<MetricName>, parts: WatchedParts):
   registry.read('fleetloom_open_streams', () => http.openStreams);
   registry.read('fleetloom_streams', () => toSamples('route', http.streamsByRoute));
   registry.read('fleetloom_stopping', () => (http.isStopping ? 1 : 0));
-  registry.read('fleetloom_admission_waiting', () => admission.waiting);
-  registry.read('fleetloom_admission_rejected_total', () => admission.rejected);
+  const admissions = Object.entries(admission);
+  const byKind = (of: 'waiting' | 'rejected') =>
+    toSamples(
+      'kind',
+      admissions.map(([kind, each]) => [kind, each[of]]),
+    );
+  registry.read('fleetloom_admission_waiting', () => byKind('waiting'));
+  registry.read('fleetloom_admission_rejected_total', () => byKind('rejected'));
   registry.read('fleetloom_sessions_owned', () => sessions().owned);
   registry.read('fleetloom_sessions_running', () => sessions().running);
   registry.read('fleetloom_sessions_without_owner', () => sessions().withoutOwner);

@@ -9,13 +9,15 @@ import type { PushState, StoredDevice } from './push-records.ts';
 export interface DeviceOwner {
   readonly workspaceId: string;
   readonly keyId: string;
+  /** The person, login or key that may test and remove it. */
+  readonly ownerId: string;
   /** The name of its key, for people. */
   readonly name: string;
 }
 
 /** A new device, and the change that adds it, or replaces the settings of the one with the same endpoint. */
 export function addDevice(
-  { workspaceId, keyId, name }: DeviceOwner,
+  { workspaceId, keyId, ownerId, name }: DeviceOwner,
   params: PushDeviceParams,
   now: number,
 ): { readonly device: StoredDevice; readonly change: (state: PushState) => PushState } {
@@ -30,6 +32,7 @@ export function addDevice(
     includesContent: params.include_content ?? false,
     createdBy: name,
     keyId,
+    ownerId,
     createdAt: now,
     pending: {},
     failures: 0,

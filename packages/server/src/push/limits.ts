@@ -12,6 +12,8 @@ export const pushLimits = {
   pushGatherMs: 300,
   /** Devices that are sent messages at the same time. */
   pushAtOnceMax: 8,
+  /** Those of one workspace. */
+  pushAtOncePerWorkspaceMax: 4,
   /** How long a push service may take to respond. */
   pushAnswerMs: 10_000,
   /** The first wait after a failed delivery; it doubles each time, up to the longest. */

@@ -92,7 +92,7 @@ it('[W124] of several nodes one sends a message; another one takes over when its
   expect(await device()).toMatchObject({ pending: { s: 'needs_you 9' }, claim: null, failures: 0 });
 });
 
-it('[W119, W125] a session that changes while a message is sent is sent again, and at most 8 devices are sent messages at the same time', async () => {
+it('[W119, W125] a session that changes while a message is sent is sent again, and at most 8 devices, 4 of one workspace, are sent messages at the same time', async () => {
   const { outbox, answers, sent, device, records, settled } = await open();
   let finish: (posted: PushPosted) => void = () => {};
   answers.push(new Promise<PushPosted>((resolve) => (finish = resolve)), accepted);
@@ -103,14 +103,23 @@ it('[W119, W125] a session that changes while a message is sent is sent again, a
   await settled();
   expect(sent).toEqual([{ s: 'needs_you 1' }, { s: 'needs_you 7' }]);
 
-  const ids = Array.from({ length: pushLimits.pushAtOnceMax + 1 }, (_, index) => `d${index}`);
   const { devices } = await records.read('w');
-  const pending = { s: 'failed 1' };
-  await records.update('w', (state) => ({ ...state, devices: ids.map((id) => ({ ...devices[0]!, id, pending })) }));
-  answers.push(...ids.map(() => 'never' as const));
-  for (const id of ids) outbox.notice('w', id);
-  await settled();
-  expect(sent).toHaveLength(2 + pushLimits.pushAtOnceMax);
+  /** One device more than the workspace has deliveries. */
+  const noticeAll = async (workspaceId: string) => {
+    const ids = Array.from({ length: pushLimits.pushAtOncePerWorkspaceMax + 1 }, (_, index) => `d${index}`);
+    const added = ids.map((id) => ({ ...devices[0]!, id, pending: { [workspaceId]: 'failed 1' } }));
+    await records.update(workspaceId, (state) => ({ ...state, devices: added }));
+    answers.push(...ids.map(() => 'never' as const));
+    for (const id of ids) outbox.notice(workspaceId, id);
+    await settled();
+  };
+  const sentTo = (workspaceId: string) => sent.filter((pending) => workspaceId in pending).length;
+  await noticeAll('w');
+  expect(sentTo('w')).toBe(pushLimits.pushAtOncePerWorkspaceMax);
+  await noticeAll('x');
+  expect([sentTo('w'), sentTo('x')]).toEqual([4, pushLimits.pushAtOnceMax - 4]);
+  await noticeAll('y');
+  expect(sentTo('y')).toBe(0);
 });
 
 type Answer = PushPosted | Promise<PushPosted> | 'never';
@@ -120,7 +129,7 @@ async function open() {
   const clock = createManualClock();
   const { schedule, advance } = createManualSchedule(clock);
   const records = createPushRecords(createMemoryStore({ clock }));
-  const owner = { workspaceId: 'w', keyId: 'k', name: 'me' };
+  const owner = { workspaceId: 'w', keyId: 'k', ownerId: 'owner', name: 'me' };
   const made = addDevice(owner, { label: 'a', endpoint: 'https://push.example/', keys: { p256dh: '', auth: '' } }, 0);
   const given: StoredDevice = { ...made.device, id: 'd', pending: { s: 'needs_you 1' } };
   await records.update('w', (state) => ({ ...state, devices: [given] }));

@@ -26,7 +26,7 @@ export interface OutboxOptions {
 export class Outbox {
   readonly #options: OutboxOptions;
   readonly #waiting = new Map<string, readonly [workspaceId: string, deviceId: string]>();
-  readonly #sending = new Map<string, Promise<void>>();
+  readonly #sending = new Map<string, { readonly workspaceId: string; readonly done: Promise<void> }>();
   readonly #retries = new Set<Cancel>();
   readonly #closing = new AbortController();
 
@@ -44,22 +44,28 @@ export class Outbox {
   async close(): Promise<void> {
     this.#closing.abort();
     for (const cancel of this.#retries) cancel();
-    await Promise.all(this.#sending.values());
+    await Promise.all([...this.#sending.values()].map(({ done }) => done));
   }
 
   #sendWaiting(): void {
     for (const [key, [workspaceId, deviceId]] of this.#waiting) {
       if (this.#closing.signal.aborted || this.#sending.size >= pushLimits.pushAtOnceMax) return;
-      if (this.#sending.has(key)) continue;
+      if (this.#sending.has(key) || !this.#hasTurn(workspaceId)) continue;
       this.#waiting.delete(key);
-      const sending = this.#send(workspaceId, deviceId)
+      const done = this.#send(workspaceId, deviceId)
         .catch(this.#options.onProblem)
         .finally(() => {
           this.#sending.delete(key);
           this.#sendWaiting();
         });
-      this.#sending.set(key, sending);
+      this.#sending.set(key, { workspaceId, done });
     }
+  }
+
+  /** A workspace whose push services do not respond leaves deliveries for the others. */
+  #hasTurn(workspaceId: string): boolean {
+    const sending = [...this.#sending.values()].filter((each) => each.workspaceId === workspaceId);
+    return sending.length < pushLimits.pushAtOncePerWorkspaceMax;
   }
 
   async #send(workspaceId: string, deviceId: string): Promise<void> {

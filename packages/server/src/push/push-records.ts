@@ -18,6 +18,8 @@ export interface StoredDevice {
   readonly createdBy: string;
   /** The key that it was added with. Without that key it is sent nothing. */
   readonly keyId: string;
+  /** The person, login or key that added it. Devices of older versions have only the key. */
+  readonly ownerId?: string | undefined;
   readonly createdAt: number;
   /** The changes that it was not sent yet, by session. */
   readonly pending: Changes;

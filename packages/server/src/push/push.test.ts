@@ -113,7 +113,7 @@ it('[W124] a change that a crash has lost is found again; one that was assigned,
 
 /** Devices that were added at 100 and want these kinds. */
 function toState(...kinds: ('approvals' | 'failures')[][]): PushState {
-  const owner = { workspaceId: 'w', keyId: 'k', name: 'me' };
+  const owner = { workspaceId: 'w', keyId: 'k', ownerId: 'owner', name: 'me' };
   const keys = { p256dh: '', auth: '' };
   const devices = kinds.map((notify, index) => {
     const params = { label: 'a', endpoint: `https://push.example/${index}`, keys, notify };

@@ -25,6 +25,8 @@ export interface Push {
   /** Adds a device, or replaces the settings of the device with the same endpoint. */
   add(owner: DeviceOwner, params: PushDeviceParams): Promise<PushDevice>;
   list(workspaceId: string): Promise<readonly PushDevice[]>;
+  /** The person, login or key that added a device; undefined if there is no such device. */
+  ownerOf(workspaceId: string, id: string): Promise<string | undefined>;
   /** False if there is no such device. */
   remove(workspaceId: string, id: string): Promise<boolean>;
   /** Sends a test message at once, also in quiet hours. Undefined if there is no such device, or no more. */
@@ -78,6 +80,10 @@ export function createPush(options: PushOptions): Push {
       return toPushDevice(devices.find(({ id }) => id === device.id)!);
     },
     list: async (workspaceId) => (await records.read(workspaceId)).devices.map(toPushDevice),
+    ownerOf: async (workspaceId, id) => {
+      const device = await find(workspaceId, id);
+      return device && (device.ownerId ?? device.keyId);
+    },
     remove: async (workspaceId, id) => {
       const isKnown = (state: PushState) => state.devices.some((device) => device.id === id);
       let wasKnown = false;
@@ -88,7 +94,7 @@ export function createPush(options: PushOptions): Push {
       return wasKnown;
     },
     test: async (workspaceId, id) => {
-      const device = (await records.read(workspaceId)).devices.find((each) => each.id === id);
+      const device = await find(workspaceId, id);
       if (device === undefined) return undefined;
       const posted = await post(device, TEST_MESSAGE, 'high', closing.signal);
       const { devices } = await records.update(workspaceId, (state) =>
@@ -106,6 +112,10 @@ export function createPush(options: PushOptions): Push {
       connections.close();
     },
   };
+
+  async function find(workspaceId: string, id: string): Promise<StoredDevice | undefined> {
+    return (await records.read(workspaceId)).devices.find((each) => each.id === id);
+  }
 
   /** Read once. A failure is not kept, so that the next call reads again. */
   async function openVapid(): Promise<Vapid> {

@@ -6,6 +6,7 @@ export { createImports, type Imports } from './api/imports/imports.ts';
 export { type ControlProgram, createProgramControl } from './runtime/owner/control-program.ts';
 export { createHealthFinder } from './runtime/owner/find-health.ts';
 export type { SharedParts } from './runtime/open-session.ts';
+export type { PrepareWorkspace } from './runtime/prepare-workspace.ts';
 export type { ControlOutcome, SessionControl } from './runtime/program/control-session.ts';
 export { createRetention, type KeepDeltas } from './api/retention.ts';
 export type { ModelFacts } from './runtime/run-request.ts';

@@ -11,7 +11,7 @@ import { type OpenStore, runRandomFleet } from './suite/random-run.suite.ts';
 
 const RUNS = { memory: isLong ? 20_000 : 40, sqlite: isLong ? 1_000 : 4, mixed: isLong ? 20_000 : 20 };
 /** On a busy machine the short test has to do with fewer. */
-const RUNS_MS = isLong ? Infinity : 4_000;
+const RUNS_MS = isLong ? Infinity : 2_000;
 
 /** Files that were opened: an attempt that is repeated begins with a new one. */
 let opened = 0;

@@ -1,4 +1,6 @@
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { assertProperty, isLong } from '../../../../test/support/seed.ts';
 import { systemClock } from '../base/clock.ts';
 import { storeLimits } from './limits.ts';
 import { encodeFrame, StoredFrame } from './frame.ts';
@@ -41,4 +43,41 @@ it('[T28] only the last frame of a write is marked as the last, whatever its pay
   const entries = (await readAll(store, 'sesn_1')).filter((entry) => entry.kind === 'frame');
   expect(entries.map(({ isLast }) => isLast)).toEqual([false, false, false, true]);
   expect(entries.map(({ value }) => value.payload)).toEqual(payloads);
+});
+
+it('[T28] a frame is the same whether its line is parsed or, as text of most deltas, read without parsing', () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom('a few words, ', '"}]', '"},1]', ',"delta.text",{"id":"x","text":"y"}]', '\\', '"', '\ud800', ''),
+  );
+  const payload = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ id: fc.oneof(fc.constant('sevt_1'), text), text }) },
+    fc.record({ text, id: text }),
+    fc.record({ id: text, text, more: text }),
+    fc.record({ id: text, text: fc.array(text) }),
+    fc.record({ id: text, text: fc.record({ id: text }) }),
+  );
+  const frame = fc.record({
+    threadId: fc.oneof(fc.constant('sthr_1'), fc.constant(null), text),
+    turn: fc.oneof(fc.constant(null), fc.record({ streamId: fc.nat(3), depth: fc.nat(2), run: fc.oneof(text) })),
+    time: fc.oneof(fc.nat(), fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })),
+    type: fc.constantFrom('delta.text', 'delta.text', 'delta.thinking', 'agent.message', 'delta.text",{"id":"'),
+    payload,
+    isLast: fc.boolean(),
+  });
+  const plain = (bytes: Uint8Array) => {
+    const [threadId, place, time, type, parsed] = JSON.parse(Buffer.from(bytes).toString()) as [
+      unknown,
+      [number, number, string] | null,
+      ...unknown[],
+    ];
+    const turn = place === null ? null : { streamId: place[0], depth: place[1], run: place[2] };
+    return { sessionId: 'sesn_1', seq: 1, threadId, turn, time, type, payload: parsed };
+  };
+  const property = fc.property(frame, (given) => {
+    const { bytes } = encodeFrame(given);
+    expect(new StoredFrame('sesn_1', 1, bytes).value).toStrictEqual(plain(bytes));
+  });
+  assertProperty(property, isLong ? 500_000 : 2_000);
 });

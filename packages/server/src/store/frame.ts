@@ -91,7 +91,7 @@ export class StoredFrame implements EncodedFrame {
   /** The frame is not parsed for it. */
   get type(): string {
     const start = findType(this.bytes) + 1;
-    return toText(this.bytes.subarray(start, findQuote(this.bytes, start)));
+    return toText(this.bytes, start, findQuote(this.bytes, start));
   }
 
   /** Whether it is a delta. The frame is not parsed for that. */
@@ -147,11 +147,82 @@ export function encodeFrame(
 type FrameLine = [string | null, [number, number, string] | null, number, string, JsonObject, 1?];
 
 function decodeFrame({ sessionId, seq, bytes }: StoredFrame): Frame {
+  const text = toText(bytes);
+  const delta = decodeTextDelta(text, bytes);
+  if (delta !== undefined) return { sessionId, seq, ...delta };
   // Only encodeFrame writes these lines, so the form is known.
-  const line = JSON.parse(toText(bytes)) as FrameLine;
+  const line = JSON.parse(text) as FrameLine;
   const [threadId, place, time, type, payload] = line;
-  const turn = place === null ? null : { streamId: place[0], depth: place[1], run: place[2] };
-  return { sessionId, seq, threadId, turn, time, type, payload };
+  return { sessionId, seq, threadId, turn: toTurn(place), time, type, payload };
+}
+
+function toTurn(place: FrameLine[1]): Turn | null {
+  return place === null ? null : { streamId: place[0], depth: place[1], run: place[2] };
+}
+
+/**
+ * A delta of text without parsing its line: most frames are such deltas, and decoding them was most of what a reader costs. A
+ * line that is not exactly of the form in which most of them are written is parsed like all others, and so is text with escapes.
+ */
+function decodeTextDelta(line: string, bytes: Uint8Array): Omit<Frame, 'sessionId' | 'seq'> | undefined {
+  const typeAt = line.indexOf(TEXT_TYPE);
+  if (typeAt === -1 || typeAt > PLACE_CHARS_MAX) return undefined;
+  const idAt = typeAt + TEXT_TYPE.length;
+  const idEnd = line.indexOf('"', idAt);
+  const textAt = idEnd + TEXT_FIELD.length;
+  const textEnd = line.indexOf('"', textAt);
+  // Offsets in the text are those in the bytes if every character is ASCII.
+  const isPlain = line.length === bytes.length && line.indexOf('\\', idAt) === -1;
+  if (!isPlain || textEnd === -1 || !line.startsWith(TEXT_FIELD, idEnd) || !isLineEnd(line, textEnd)) return undefined;
+  const timeAt = line.lastIndexOf(',', typeAt - 1);
+  const place = findPlace(line.slice(0, timeAt));
+  const time = Number(line.slice(timeAt + 1, typeAt));
+  if (place === undefined || !Number.isSafeInteger(time)) return undefined;
+  const { threadId, turn } = place;
+  // A copy, because a slice would keep the whole line in memory.
+  const payload = { id: toId(place, line.slice(idAt, idEnd)), text: toText(bytes, textAt, textEnd) };
+  return { threadId, turn, time, type: 'delta.text', payload };
+}
+
+const TEXT_TYPE = ',"delta.text",{"id":"';
+const TEXT_FIELD = '","text":"';
+const PLACE_CHARS_MAX = 400;
+
+function isLineEnd(line: string, at: number): boolean {
+  const left = line.length - at;
+  return (left === 3 && line.endsWith('"}]')) || (left === 5 && line.endsWith('"},1]'));
+}
+
+/** The thread and the turn of a frame: the same for many frames, which share them. */
+interface FramePlace extends Pick<Frame, 'threadId' | 'turn'> {
+  /** Of the newest delta here. */
+  id: string;
+}
+
+const places = new Map<string, FramePlace>();
+const PLACES_MAX = 512;
+
+/** By the beginning of a line, up to its time. Undefined if the line does not have the form of a delta. */
+function findPlace(beginning: string): FramePlace | undefined {
+  const known = places.get(beginning);
+  if (known !== undefined) return known;
+  try {
+    const [threadId, place, ...more] = JSON.parse(`${beginning}]`) as [string | null, FrameLine[1], ...unknown[]];
+    if (place === undefined || more.length > 0) return undefined;
+    const found = { threadId, turn: toTurn(place), id: '' };
+    if (places.size >= PLACES_MAX) places.clear();
+    places.set(beginning, found);
+    return found;
+  } catch {
+    // The type was found in the payload of another frame.
+    return undefined;
+  }
+}
+
+/** Deltas of one block share its id. */
+function toId(place: FramePlace, id: string): string {
+  if (place.id !== id) place.id = Buffer.from(id).toString();
+  return place.id;
 }
 
 /** The offset of the type in a line: behind the thread, the turn and the time. */
@@ -193,6 +264,7 @@ function startsWith(bytes: Uint8Array, at: number, wanted: Uint8Array): boolean 
   return true;
 }
 
-function toText({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
+function toText(bytes: Uint8Array, start = 0, end = bytes.length): string {
+  const { buffer, byteOffset, byteLength } = bytes;
+  return (Buffer.isBuffer(bytes) ? bytes : Buffer.from(buffer, byteOffset, byteLength)).toString('utf8', start, end);
 }

@@ -157,4 +157,7 @@ export const toolLimits = {
   outputFilesMax: 10_000,
   /** Entries, directories included, that are looked at for such a list: to sort them takes some 15 ms. */
   outputEntriesMax: 20_000,
+  /** How long the packages of an environment may take to install, and the end of a manager's output that is looked at. */
+  packagesMs: 600_000,
+  packagesOutputBytesMax: 64 * 1024,
 } as const;

@@ -124,7 +124,8 @@ function isHost(host: string): boolean {
 
 const LABEL = /^[\p{L}\p{N}_](?:[\p{L}\p{N}_-]{0,61}[\p{L}\p{N}_])?$/u;
 
-function checkUrl(field: string, url: string): void {
+/** Throws for what is not a URL of a server. */
+export function checkUrl(field: string, url: string): void {
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   const isServer = parsed !== undefined && /^https?:$/.test(parsed.protocol);
   if (!isServer) throw invalidField(field, 'is not a URL of a server', 'use a URL with https:');

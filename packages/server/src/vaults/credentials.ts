@@ -37,6 +37,7 @@ export interface Credentials {
     path: Omit<CredentialPath, 'id'>,
     params: VaultCredentialCreateParams,
     audit?: Auditor,
+    more?: CreateMore,
   ): Promise<VaultCredential>;
   get(path: CredentialPath): Promise<VaultCredential>;
   list(path: Omit<CredentialPath, 'id'>, page: VaultPage): Promise<WirePage<VaultCredential>>;
@@ -44,6 +45,13 @@ export interface Credentials {
   /** Erases its secrets in the same commit. A second time changes nothing. */
   archive(path: CredentialPath, audit?: Auditor): Promise<VaultCredential>;
   delete(path: CredentialPath, audit?: Auditor): Promise<DeletedVaultCredential>;
+}
+
+/** What creating a credential does in the same commit. */
+export interface CreateMore {
+  /** Archives the OAuth credential of the same URL, if the vault has one. */
+  readonly replaces: true;
+  readonly also: (id: string) => DocumentChange;
 }
 
 export interface CredentialsOptions {
@@ -58,7 +66,7 @@ export interface CredentialsOptions {
 export function createCredentials({ store, secrets: box, events, clock, ids }: CredentialsOptions): Credentials {
   const { documents } = store;
   return {
-    create: async ({ workspaceId, vaultId }, params, audit) => {
+    create: async ({ workspaceId, vaultId }, params, audit, more) => {
       const { display_name: displayName = null, metadata = {} } = params;
       checkMetadata(metadata);
       const id = ids.next('vcrd');
@@ -67,17 +75,25 @@ export function createCredentials({ store, secrets: box, events, clock, ids }: C
         checkVaultOpen(vault);
         const now = clock.now();
         const { auth, secrets, key } = createAuth(params.auth, now);
-        checkRoom(vault, key);
+        const replaced = more === undefined ? undefined : await findReplaced(vault, key);
+        const others = vault.data.active.filter((each) => each.id !== replaced?.id);
+        checkRoom(vault.id, others, key);
         const dates = { createdAt: now, updatedAt: now, archivedAt: null };
         const owner = { workspaceId, vaultId };
         const data = { ...owner, displayName, metadata, auth, ...dates, secretsVersion: 1, refresh: noRefresh };
         const changes: DocumentChange[] = [
-          putVault(vault, { ...vault.data, active: [...vault.data.active, { id, key }] }),
+          putVault(vault, { ...vault.data, active: [...others, { id, key }] }),
           { type: 'put', kind: CREDENTIAL, id, data, ifRevision: 0 },
           await box.toPut({ workspaceId, vaultId, id }, secrets),
+          ...(replaced === undefined ? [] : toArchived(replaced, now)),
+          ...(more === undefined ? [] : [more.also(id)]),
         ];
-        const entry = audit?.('vault_credential.created', id, toDetails(data));
-        await commit(changes, [toCredentialEvent('created', vault, id)], now, entry);
+        const emitted = [
+          ...(replaced === undefined ? [] : [toCredentialEvent('archived', vault, replaced.id)]),
+          toCredentialEvent('created', vault, id),
+        ];
+        const details = { ...toDetails(data), ...(replaced && { replaces: replaced.id }) };
+        await commit(changes, emitted, now, audit?.('vault_credential.created', id, details));
         return toCredential(id, data);
       });
     },
@@ -155,6 +171,14 @@ export function createCredentials({ store, secrets: box, events, clock, ids }: C
     return { vault, credential: await readCredential(documents, { workspaceId, vaultId, id }) };
   }
 
+  /** The credential that a new one takes the place of: OAuth again, for the same server. */
+  async function findReplaced({ data }: Stored<StoredVault>, key: string) {
+    const taken = data.active.find((each) => each.key === key);
+    const document = taken && (await documents.get(CREDENTIAL, taken.id));
+    const credential = document && toStored<StoredCredential>(document);
+    return credential?.data.auth.type === 'mcp_oauth' ? credential : undefined;
+  }
+
   /** The secrets that stay, with the new ones. */
   async function withSecrets(path: CredentialPath, added: Secrets): Promise<DocumentChange> {
     const known = await box.read(path);
@@ -184,7 +208,7 @@ export async function readCredential(
   return credential;
 }
 
-function checkRoom({ id: vaultId, data: { active } }: Stored<StoredVault>, key: string): void {
+function checkRoom(vaultId: string, active: StoredVault['active'], key: string): void {
   const taken = active.find((each) => each.key === key);
   if (taken !== undefined) {
     const what = key.slice(key.indexOf(':') + 1);

@@ -34,6 +34,16 @@ export const vaultLimits = {
   probeResponseBytesMax: 256 * 1024,
   /** The body of a response that a validation reports. */
   capturedBytesMax: 4_096,
+  /** How long a user may take to consent. */
+  oauthFlowMs: 15 * 60_000,
+  /** How long it can be asked after that what came of it. */
+  oauthFlowKeepMs: 15 * 60_000,
+  /** How long finding out how an MCP server authorizes may take, with a registration. */
+  oauthDiscoveryMs: 30_000,
+  metadataBytesMax: 256 * 1024,
   /** How many secrets are encrypted again by one request. */
   rewrapBatchMax: 200,
+  /** How often the use of a secret is recorded for each session, credential and host, and how many of these are remembered. */
+  useEveryMs: 3_600_000,
+  usesRememberedMax: 100_000,
 } as const;

@@ -13,6 +13,9 @@ export interface SessionVaults {
   readonly vaultIds: readonly string[];
 }
 
+/** Records that a secret is about to be sent to a host. Rejects if that cannot be recorded: then it must not be sent. */
+export type RecordUse = (path: CredentialPath, host: string) => Promise<void>;
+
 export interface McpAuthorizationsOptions {
   readonly store: Pick<Store, 'documents'>;
   readonly secrets: SecretBox;
@@ -24,6 +27,7 @@ export interface McpAuthorizationsOptions {
 export function createMcpAuthorization(
   { store, secrets: box, refresher, clock }: McpAuthorizationsOptions,
   findVaults: () => Promise<SessionVaults | undefined>,
+  recordUse: RecordUse,
 ): McpAuthorization {
   let vaults: Promise<SessionVaults | undefined> | undefined;
   return {
@@ -33,7 +37,9 @@ export function createMcpAuthorization(
       const path = await findCredential(named, url);
       const token = path === undefined ? undefined : await findToken(path, rejected);
       const header = token === undefined ? undefined : `Bearer ${token}`;
-      return header === rejected ? undefined : header;
+      if (path === undefined || header === undefined || header === rejected) return undefined;
+      await recordUse(path, new URL(url).host);
+      return header;
     },
     version: async (url) => {
       const named = await findOnce();

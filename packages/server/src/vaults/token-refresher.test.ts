@@ -39,7 +39,11 @@ function openNode(store: Store, clock = createManualClock(start)) {
     vaults: createVaults({ store, events, clock, ids }),
     credentials: createCredentials({ store, secrets, events, clock, ids }),
     authorize: (...vaultIds: string[]) =>
-      createMcpAuthorization({ store, secrets, refresher, clock }, async () => ({ workspaceId, vaultIds })),
+      createMcpAuthorization(
+        { store, secrets, refresher, clock },
+        async () => ({ workspaceId, vaultIds }),
+        async () => {},
+      ),
   };
 }
 

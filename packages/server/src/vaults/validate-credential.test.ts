@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type TestServer, withServer } from '../server.suite.ts';
-import { createVault } from '../server.vaults.suite.ts';
+import { type TestServer, withServer } from '../../../../test/server/server.suite.ts';
+import { createVault } from '../../../../test/server/vaults/vaults.suite.ts';
 import { captureResponse } from './capture-response.ts';
 import { vaultLimits } from './limits.ts';
 import { listen, serveProtectedMcp, serveTokenEndpoint, type TokenReply } from './oauth-mcp.suite.ts';

@@ -21,5 +21,7 @@ const codes = {
   credential_archived: 'create a new credential',
   credential_key_taken: 'update or archive that credential, or use another vault',
   too_many_credentials: 'archive credentials that are not needed, or use another vault',
+  oauth_not_discovered: 'check mcp_server_url; a server without OAuth needs a token, which you can add as a credential',
+  oauth_client_missing: 'register a client at the authorization server with that redirect, and send its client_id',
   oauth_flow_not_found: 'check the id; begin again if it has expired',
 } as const satisfies Record<string, string>;

@@ -134,12 +134,7 @@ export function createVaults({ store, events, clock, ids }: VaultsOptions): Vaul
         throw invalidField('vault_ids', problem, `name at most ${vaultLimits.sessionVaultsMax}`);
       }
       for (const vaultId of vaultIds) {
-        const vault = await readVault(documents, workspaceId, vaultId);
-        checkVaultOpen(vault);
-        const variable = vault.data.active.find(({ key }) => key.startsWith('name:'));
-        if (variable === undefined) continue;
-        const problem = `${vaultId} has the environment variable ${variable.key.slice('name:'.length)} (${variable.id}), and this server does not give secrets to commands yet`;
-        throw invalidField('vault_ids', problem, 'archive that credential, or use a vault without it');
+        checkVaultOpen(await readVault(documents, workspaceId, vaultId));
       }
     },
   };

@@ -22,6 +22,8 @@ export const viewLimits = {
   shownUrlsMax: 10_000,
   /** What a reader of a fleet stream is given at a time. A single event may be larger. */
   fleetBatchBytesMax: 64 * 1024,
+  /** Text events of consecutive frames that are encoded and sent in one piece, in characters. A single event may be longer. */
+  fleetBlockCharsMax: 16 * 1024,
   /** The newest events that readers of one session with the same options share; a reader that is further behind reads the log. */
   fleetChannelBytesMax: 1024 * 1024,
   /** The same of all sessions together. */

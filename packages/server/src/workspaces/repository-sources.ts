@@ -18,7 +18,7 @@ export interface RepositorySources {
   /** Stores repositories for a session that is about to be created. Throws request errors. */
   add(at: RepositoriesAt, params: readonly RepositoryResourceParams[]): Promise<readonly RepositoryResource[]>;
   /** Checks repositories without storing them. Throws request errors. */
-  check(params: readonly RepositoryResourceParams[]): Promise<void>;
+  check(workspaceId: string, params: readonly RepositoryResourceParams[]): Promise<void>;
   /** The same repositories for a fork. */
   addAgain(at: RepositoriesAt, from: ForkedRepositories): Promise<readonly RepositoryResource[]>;
   /** Replaces the token of a repository, from the next request to its host on. Throws a request error for another resource. */
@@ -27,6 +27,7 @@ export interface RepositorySources {
 
 /** Where repositories are stored. */
 export interface RepositoriesAt {
+  readonly workspaceId: string;
   readonly sessionId: string;
   readonly resources: Pick<SessionResources, 'addSource'>;
 }

@@ -13,11 +13,10 @@ interface SessionBarProps {
   readonly route: Route;
 }
 
-/** Switches between transcript and changes, opens the threads on a phone, and has a button for each action on the session. */
+/** Switches between transcript, changes and connections, opens the threads on a phone, and has a button for each action on the session. */
 export function SessionBar({ shown, row, route }: SessionBarProps) {
   const isSplit = route.beside !== undefined;
   const isCompared = isSplit && route.isCompared === true;
-  const isChanges = route.tab === 'changes' && !isSplit;
   const here = { view: 'session', sessionId: row.sessionId, threadId: row.threadId ?? undefined };
   return (
     <div className="session-bar">
@@ -29,13 +28,21 @@ export function SessionBar({ shown, row, route }: SessionBarProps) {
       >
         ☰ <b>{nameOfSession(shown.session)}</b> · {plural(shown.rows.length, 'thread')}
       </button>
-      {hasWorkspace(shown.session) && !isSplit && (
+      {!isSplit && (
         <nav className="session-tabs" aria-label="Session">
-          <a href={toHash(here)} aria-current={isChanges ? undefined : 'page'}>
+          <a href={toHash(here)} aria-current={route.tab === undefined ? 'page' : undefined}>
             Transcript
           </a>
-          <a href={toHash({ ...here, tab: 'changes' })} aria-current={isChanges ? 'page' : undefined}>
-            Changes <kbd>d</kbd>
+          {hasWorkspace(shown.session) && (
+            <a href={toHash({ ...here, tab: 'changes' })} aria-current={route.tab === 'changes' ? 'page' : undefined}>
+              Changes <kbd>d</kbd>
+            </a>
+          )}
+          <a
+            href={toHash({ ...here, tab: 'connections' })}
+            aria-current={route.tab === 'connections' ? 'page' : undefined}
+          >
+            Connections
           </a>
         </nav>
       )}

@@ -3,6 +3,7 @@ import { useSignal } from '../stores/signal.ts';
 import { fleet, ui } from '../stores/stores.ts';
 import type { Route } from '../stores/ui-store.ts';
 import { ChangesTab } from './changes/ChangesTab.tsx';
+import { ConnectionsTab } from './connections/ConnectionsTab.tsx';
 import { Beside } from './compare/Beside.tsx';
 import { Inspector } from './inspector/Inspector.tsx';
 import { Scrubber } from './replay/Scrubber.tsx';
@@ -50,19 +51,23 @@ export function ThreadView({ route }: { route: Route }) {
   if (current === undefined || row === undefined) return <NoThread route={route} />;
   const isSplit = route.beside !== undefined;
   const isChanges = route.tab === 'changes' && !isSplit;
-  const isInspected = threadPage.isInspectorOpen && !isSplit && !isChanges;
+  const isConnections = route.tab === 'connections' && !isSplit;
+  const isInTab = isChanges || isConnections;
+  const isInspected = threadPage.isInspectorOpen && !isSplit && !isInTab;
   return (
-    <div className="thread-page" data-inspector={isInspected} data-split={isSplit} data-changes={isChanges}>
+    <div className="thread-page" data-inspector={isInspected} data-split={isSplit} data-tab={isInTab}>
       <ThreadTree shown={current} selectedKey={row.key} />
       <section className="thread-centre" aria-label={`Thread of ${row.agent}`} hidden={isSplit && route.isCompared}>
         <div>
           <SessionBrief shown={current} row={row} blocks={events?.blocks ?? []} />
           <ThreadHead row={row} isCutOff={events?.isCutOff === true} />
           <SessionBar shown={current} row={row} route={route} />
-          {!isChanges && <PendingCall shown={current} row={row} />}
+          {!isInTab && <PendingCall shown={current} row={row} />}
         </div>
         {isChanges ? (
           <ChangesTab shown={current} />
+        ) : isConnections ? (
+          <ConnectionsTab sessionId={current.session.id} />
         ) : (
           <Transcript key={`${current.session.id} ${row.key}`} row={row} events={events} />
         )}

@@ -20,8 +20,9 @@ export function LoginLink({ linkMs }: { linkMs: number | undefined }) {
   return (
     <>
       <p>
-        A login link opens the dashboard on a phone or another computer with the rights of your key. It works once
-        {linkMs === undefined ? '' : `, within ${plural(linkMs / 60_000, 'minute')}`}. Treat it like a password.
+        A login link opens the dashboard on a phone or another computer with your rights. It works once
+        {linkMs === undefined ? '' : `, within ${plural(linkMs / 60_000, 'minute')}`}. Treat it like a password. Once
+        this browser signs out, the other one is signed out as well.
       </p>
       <button type="button" className="primary" onClick={() => inBackground(create())}>
         {link === '' ? 'Create a login link' : 'Create another one'}

@@ -6,7 +6,6 @@ import { PushSettings } from '../ui/push/PushSettings.tsx';
 import { useLoaded } from '../ui/use-loaded.ts';
 import { Access } from './Access.tsx';
 import { Engines } from './Engines.tsx';
-import { Logins } from './Logins.tsx';
 import { LoginLink } from './LoginLink.tsx';
 import { Retention } from './Retention.tsx';
 import { ThemeChoice } from './ThemeChoice.tsx';
@@ -22,7 +21,7 @@ export function SettingsView() {
       <div className="settings-head">
         <h1>Settings</h1>
         <button type="button" onClick={again} disabled={isLoading}>
-          {isLoading ? 'Reading …' : 'Read again'}
+          {isLoading ? 'Loading …' : 'Reload'}
         </button>
       </div>
       {problem !== undefined && (
@@ -34,11 +33,6 @@ export function SettingsView() {
       <Section name="Another device">
         <LoginLink linkMs={value?.settings.retention.login_link_ms} />
       </Section>
-      {value?.settings.scopes.includes('admin') === true && value.settings.key_id !== null && (
-        <Section name="Signed-in browsers">
-          <Logins />
-        </Section>
-      )}
       <Section name="Appearance">
         <ThemeChoice />
       </Section>

@@ -20,6 +20,7 @@ import { NewSessionDialog } from '../sessions/NewSessionDialog.tsx';
 import { RenameDialog } from '../sessions/RenameDialog.tsx';
 import { SaveViewDialog } from '../sessions/SaveViewDialog.tsx';
 import { DemoLine } from './DemoLine.tsx';
+import { SubPages } from './SubPages.tsx';
 import { TopBar } from './TopBar.tsx';
 
 /** The whole window: top bar, the page of the address, and the dialog that is open. */
@@ -35,6 +36,7 @@ export function App() {
       <TopBar current={page} />
       <ReplayBar />
       <main id="main" tabIndex={-1}>
+        <SubPages current={page} />
         {page.render(route)}
       </main>
       <DemoLine />

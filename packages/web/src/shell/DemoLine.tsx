@@ -29,7 +29,7 @@ export function DemoLine() {
         {!isOver && !hasAsked && 'One of them will ask for your approval.'}
         {item !== undefined && (
           <b>
-            {threadName(item.row)} needs your approval of {item.tool === 'bash' ? 'a command' : 'an edit'}:
+            {threadName(item.row)} needs your approval of {item.tool === 'bash' ? 'a command' : 'an edit'}.
           </b>
         )}
       </p>
@@ -64,7 +64,7 @@ export function DemoLine() {
       <button
         type="button"
         className="icon"
-        aria-label="Hide what is said about the demo"
+        aria-label="Hide this line about the demo"
         onClick={() => {
           localStorage.setItem(HIDDEN, '1');
           setHidden(true);

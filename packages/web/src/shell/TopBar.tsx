@@ -29,14 +29,15 @@ export function TopBar({ current }: { current: Page }) {
         Fleetloom
       </span>
       <nav aria-label="Pages">
-        {pages.map(({ view, name, shortcut, count }) => {
+        {pages.map(({ view, name, shortcut, count, under }) => {
+          if (under !== undefined) return null;
           const number = count?.() ?? 0;
           return (
             <a
               key={view}
               href={`#/${view}`}
               data-page={view}
-              aria-current={view === current.view ? 'page' : undefined}
+              aria-current={view === (current.under ?? current.view) ? 'page' : undefined}
               title={`${name} (g ${shortcut})`}
             >
               {name}

@@ -8,16 +8,18 @@ import { findCommands } from './commands.ts';
 import { Help } from './Help.tsx';
 import { shellKeys } from './keys.ts';
 import { findPage, pages } from './pages.ts';
+import { SubPages } from './SubPages.tsx';
 import { TopBar } from './TopBar.tsx';
 
-it('[Z401] every page has an address, a shortcut, a link in the top bar, a command and a section in the help', () => {
+it('[Z401] every page has an address, a shortcut, a link in the top bar or below a page of it, a command and a section in the help', () => {
   const topBar = renderToStaticMarkup(createElement(TopBar, { current: pages[0] }));
   const help = renderToStaticMarkup(createElement(Help));
   for (const page of pages) {
     const { view, name, shortcut, keys } = page;
     expect(findPage(parseHash(`#/${view}/some_id`).view)).toBe(page);
     expect(shellKeys[`g ${shortcut}`], name).toBeTypeOf('function');
-    expect(topBar).toContain(`href="#/${view}"`);
+    const subPages = renderToStaticMarkup(createElement(SubPages, { current: page }));
+    expect(page.under === undefined ? topBar : subPages).toContain(`href="#/${view}"`);
     expect(findCommands('page').map(({ id }) => id)).toContain(view);
     expect(help).toContain(`<h2>${name}</h2>`);
     expect(Object.keys(keys).length, name).toBeGreaterThan(0);

@@ -1,15 +1,19 @@
 import { agentsPage } from '../agents/page.tsx';
+import { auditPage } from '../audit/page.tsx';
 import { costsPage } from '../costs/page.tsx';
 import { fleetPage } from '../fleet/page.tsx';
 import { inboxPage } from '../inbox/page.tsx';
+import { keysPage } from '../keys/page.tsx';
+import { peoplePage } from '../people/page.tsx';
 import { sessionPage } from '../session/page.tsx';
 import { sessionsPage } from '../sessions/page.tsx';
 import { settingsPage } from '../settings/page.tsx';
+import { vaultsPage } from '../vaults/page.tsx';
 import { ui } from '../stores/stores.ts';
 import { unknownPage } from './unknown-page.tsx';
 import type { Page } from '../ui/page.ts';
 
-/** Every page, in the order of the top bar. */
+/** Every page, in the order of the top bar, and then those below one of them. */
 export const pages: readonly [Page, ...Page[]] = [
   sessionsPage,
   fleetPage,
@@ -18,7 +22,17 @@ export const pages: readonly [Page, ...Page[]] = [
   agentsPage,
   costsPage,
   settingsPage,
+  vaultsPage,
+  keysPage,
+  peoplePage,
+  auditPage,
 ];
+
+/** A page of the top bar with those below it; empty if there are none. */
+export function listGroup({ view, under = view }: Page): readonly Page[] {
+  const group = pages.filter((page) => page.view === under || page.under === under);
+  return group.length > 1 ? group : [];
+}
 
 /** The page of an address, or the page that says that there is none. */
 export function findPage(view: string): Page {

@@ -17,3 +17,8 @@ export async function followRights(page: Noted = document.documentElement): Prom
 export function noteRights(page: Noted, { scopes }: Pick<FleetSettings, 'scopes'>): void {
   page.dataset.missing = SCOPES.filter((scope) => !scopes.includes(scope)).join(' ');
 }
+
+/** Whether the login may do what needs a scope. A form or key of a hidden control sends nothing. */
+export function mayDo(scope: FleetScope, page: Noted = document.documentElement): boolean {
+  return !(page.dataset.missing ?? '').split(' ').includes(scope);
+}

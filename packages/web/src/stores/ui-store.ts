@@ -15,7 +15,7 @@ export interface Route {
   /** Whether the two threads are compared, request by request. */
   readonly isCompared?: boolean | undefined;
   /** What of the session is shown; by default the transcript of the thread. */
-  readonly tab?: 'changes' | undefined;
+  readonly tab?: 'changes' | 'connections' | undefined;
   /** The filter of a list, as the address contains it; empty: all. */
   readonly search?: string | undefined;
 }
@@ -165,6 +165,9 @@ export class UiStore {
   }
 }
 
+/** What the page of a session shows in the place of the transcript. */
+const TABS = ['changes', 'connections'] as const;
+
 /** The page of an address without one. */
 const HOME = 'sessions';
 
@@ -200,7 +203,7 @@ export function parseHash(hash: string): Route {
   // Links of older versions name the page of a session after its threads.
   const view = first === '' ? HOME : first === 'thread' ? 'session' : first;
   // Pages that have their own fields.
-  if (view === HOME || view === 'costs') return { view, search: query };
+  if (view === HOME || view === 'costs' || view === 'audit') return { view, search: query };
   const fields = new URLSearchParams(query);
   return {
     view,
@@ -209,6 +212,6 @@ export function parseHash(hash: string): Route {
     eventId: fields.get('event') ?? undefined,
     beside: fields.get('beside') ?? undefined,
     isCompared: fields.has('compare'),
-    tab: fields.get('tab') === 'changes' ? 'changes' : undefined,
+    tab: TABS.find((tab) => tab === fields.get('tab')),
   };
 }

@@ -2,7 +2,7 @@ import { cutText } from '@fleetloom/protocol/fleet';
 import { cleanLine } from '@fleetloom/protocol/text';
 
 interface NotFoundProps {
-  readonly what: 'page' | 'session' | 'thread' | 'agent';
+  readonly what: 'page' | 'session' | 'thread' | 'agent' | 'vault';
   /** The name or id in the link. */
   readonly name: string;
   readonly hint: string;

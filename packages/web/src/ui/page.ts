@@ -1,3 +1,4 @@
+import type { FleetScope } from '@fleetloom/protocol/fleet';
 import type { ReactNode } from 'react';
 import type { Route } from '../stores/ui-store.ts';
 
@@ -14,6 +15,10 @@ export interface Page {
   readonly name: string;
   /** Its name in the command palette, where that says more. */
   readonly commandName?: string;
+  /** The page of the top bar that it is listed below. */
+  readonly under?: string;
+  /** The scope that it is of no use without. */
+  readonly needs?: FleetScope;
   /** Pressed after `g`, opens the page. */
   readonly shortcut: string;
   readonly render: (route: Route) => ReactNode;

@@ -48,10 +48,6 @@ export const workScenarios: readonly Scenario[] = [
   {
     name: 'a message of the main agent to a sub-agent in the background that works',
     agent: workers,
-    knownGap: {
-      '2.1.325':
-        'The thread of a sub-agent has no message that the main agent sends while the sub-agent works: only its call has it.',
-    },
     drive: async (run) => {
       const child = script(
         [{ say: 'I look.' }, bash('touch begun; until [ -e go ]; do sleep 0.1; done')],

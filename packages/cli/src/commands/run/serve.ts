@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { limits } from '../../base/limits.ts';
 import { logForms } from '../../server/log-forms.ts';
 import type { DeclareCommand } from '../context.ts';
-import { parseCount, parsePort } from '../parse-options.ts';
+import { parseCount, parsePort, parseSnapshotFileMb } from '../parse-options.ts';
 import { serverOption } from '../server-options.ts';
 
 /** `fleetloom serve`. */
@@ -21,6 +21,10 @@ export const declareServe: DeclareCommand = (program, { io, done }) =>
     .option('--allow-directory <path...>', serverOption.directories)
     .option('--git-host <host...>', serverOption.gitHosts)
     .addOption(new Option('--git-push <which>', serverOption.gitPush).choices(['none', 'no-delete', 'all']))
+    .addOption(new Option('--bash-network <which>', serverOption.bashNetwork).choices(['none', 'limited', 'open']))
+    .option('--package-host <host...>', serverOption.packageHosts)
+    .option('--egress-ca <file>', serverOption.egressCa)
+    .option('--snapshot-file-mb <number>', serverOption.snapshotFileMb, parseSnapshotFileMb)
     .option('--claude <program>', serverOption.claude)
     .option('--claude-login', serverOption.claudeLogin)
     .option('--codex <program>', serverOption.codex)
@@ -53,7 +57,15 @@ export const declareServe: DeclareCommand = (program, { io, done }) =>
     )
     .option('--tls-key <file>', 'private key of --tls-cert, in PEM')
     .option('--tls-client-ca <file>', 'let in only clients with a certificate of these authorities, in PEM')
+    .option(
+      '--oidc-config <file>',
+      'let people sign in to the dashboard at the OpenID providers of this file; docs/single-sign-on.md describes it',
+    )
     .addOption(new Option('--audit <where>', 'also write the audit log, one JSON object per line').choices(['stdout']))
+    .option(
+      '--audit-syslog <address>',
+      'also send the audit log to syslog (RFC 5424): udp://host:514, tcp://host:601 or unix:/path of a stream socket',
+    )
     .option('--keep-audit <days>', 'how long to keep the audit log: "all" or days (default: all)', parseKeepAudit)
     .option(
       '--workspace-wait <seconds>',
@@ -67,6 +79,10 @@ export const declareServe: DeclareCommand = (program, { io, done }) =>
       parseCount,
     )
     .option('--allow-host <name...>', 'Host header values to accept, such as the name of a load balancer or proxy')
+    .option(
+      '--trusted-proxies <address...>',
+      'reverse proxies, as addresses or networks such as 10.0.0.0/24, whose X-Forwarded-For and X-Forwarded-Proto count',
+    )
     .option(
       '--connections <number>',
       'maximum open connections (default: half of the open files allowed for this process)',

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { demoAgents } from '../../demo-fleet/tasks.ts';
 import type { DeclareCommand } from '../context.ts';
-import { parsePort } from '../parse-options.ts';
+import { parsePort, parseSnapshotFileMb } from '../parse-options.ts';
 import { serverOption } from '../server-options.ts';
 
 /** `fleetloom start`, also what `fleetloom` runs without a command. */
@@ -25,6 +25,10 @@ export const declareStart: DeclareCommand = (program, { io, done }) =>
     .option('--allow-directory <path...>', serverOption.directories)
     .option('--git-host <host...>', serverOption.gitHosts)
     .addOption(new Option('--git-push <which>', serverOption.gitPush).choices(['none', 'no-delete', 'all']))
+    .addOption(new Option('--bash-network <which>', serverOption.bashNetwork).choices(['none', 'limited', 'open']))
+    .option('--package-host <host...>', serverOption.packageHosts)
+    .option('--egress-ca <file>', serverOption.egressCa)
+    .option('--snapshot-file-mb <number>', serverOption.snapshotFileMb, parseSnapshotFileMb)
     .option('--claude <program>', serverOption.claude)
     .option('--claude-login', serverOption.claudeLogin)
     .option('--codex <program>', serverOption.codex)

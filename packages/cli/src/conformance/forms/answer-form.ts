@@ -17,6 +17,7 @@ import {
   workHeartbeatForm,
   workStatsForm,
 } from './record-forms.ts';
+import { credentialForm, deletedCredentialForm, deletedVaultForm, vaultForm } from './vault-forms.ts';
 
 /** The form of a response; `stream` for event streams; undefined if the contract does not define it. */
 export function answerForm(method: string, path: string, status: number): Form<unknown> | 'stream' | undefined {
@@ -70,4 +71,14 @@ const routes: readonly (readonly [method: string, path: RegExp, form: Form<unkno
   ['GET', /^\/v1\/files$/, filePageForm],
   ['GET', /^\/v1\/files\/[^/]+$/, fileForm],
   ['DELETE', /^\/v1\/files\/[^/]+$/, deletedFileForm],
+  ['POST', /^\/v1\/vaults$/, vaultForm],
+  ['GET', /^\/v1\/vaults$/, page(vaultForm)],
+  ['GET', /^\/v1\/vaults\/[^/]+$/, vaultForm],
+  ['POST', /^\/v1\/vaults\/[^/]+(\/archive)?$/, vaultForm],
+  ['DELETE', /^\/v1\/vaults\/[^/]+$/, deletedVaultForm],
+  ['POST', /^\/v1\/vaults\/[^/]+\/credentials$/, credentialForm],
+  ['GET', /^\/v1\/vaults\/[^/]+\/credentials$/, page(credentialForm)],
+  ['GET', /^\/v1\/vaults\/[^/]+\/credentials\/[^/]+$/, credentialForm],
+  ['POST', /^\/v1\/vaults\/[^/]+\/credentials\/[^/]+(\/archive)?$/, credentialForm],
+  ['DELETE', /^\/v1\/vaults\/[^/]+\/credentials\/[^/]+$/, deletedCredentialForm],
 ];

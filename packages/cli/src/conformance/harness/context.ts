@@ -41,6 +41,7 @@ export class Context {
   readonly sessionIds: string[] = [];
   readonly agentIds: string[] = [];
   readonly environmentIds: string[] = [];
+  readonly vaultIds: string[] = [];
   /** More repetitions than in a quick run. */
   readonly isThorough: boolean;
   readonly #checked: CheckedFetch;
@@ -103,6 +104,12 @@ export class Context {
     });
     this.agentIds.push(agent.id);
     return agent;
+  }
+
+  async vault(displayName = 'conformance'): Promise<Anthropic.Beta.BetaManagedAgentsVault> {
+    const vault = await this.client.beta.vaults.create({ display_name: displayName });
+    this.vaultIds.push(vault.id);
+    return vault;
   }
 
   /** A session of the given agent, or of a new one. */

@@ -25,6 +25,8 @@ export interface FleetSettings {
   readonly scopes: readonly FleetScope[];
   /** The role of a signed-in browser, if its login link was made for one. */
   readonly role: FleetRole | null;
+  /** The person who signed in at an OpenID provider; null for a key, and for logins made with one. */
+  readonly person: FleetPerson | null;
   /** The keys of the workspace, the oldest first; never their secrets. Without the scope `admin` only the caller's own. */
   readonly keys: readonly FleetKey[];
   /** The endpoint of models; null if only scripted models and programs are available. */
@@ -46,6 +48,19 @@ export type FleetScope = 'read' | 'run' | 'approve' | 'manage' | 'admin';
 /** A named set of scopes, for people. */
 export type FleetRole = 'viewer' | 'approver' | 'operator' | 'admin';
 
+/** The kinds of callers in the audit log. A `person` has signed in at an OpenID provider. */
+export type FleetAuditCaller =
+  | 'key'
+  | 'login'
+  | 'person'
+  | 'provider'
+  | 'worker'
+  | 'rule'
+  | 'command'
+  | 'system'
+  | 'open'
+  | 'stranger';
+
 /** An entry of the audit log, as `GET /v1/fleet/audit` lists it. Its hash covers everything else in it and the entry before. */
 export interface FleetAuditEntry {
   readonly type: 'audit_entry';
@@ -56,9 +71,8 @@ export interface FleetAuditEntry {
   readonly entry: {
     /** `agent.created`, `approval.decided`, … */
     readonly action: string;
-    readonly by: { readonly type: 'key' | 'login' | 'worker' | 'rule' | 'command' | 'system' | 'open' } & Readonly<
-      Record<string, unknown>
-    >;
+    /** `stranger`: a browser that no key and no provider has identified. */
+    readonly by: { readonly type: FleetAuditCaller } & Readonly<Record<string, unknown>>;
     /** The address that the request came from. */
     readonly address?: string | null;
     /** The request as the log of the server has it. */
@@ -84,6 +98,18 @@ export interface FleetLogin {
   readonly expires_at: string;
   /** Whether it is the caller's own. */
   readonly is_current: boolean;
+  /** The person who signed in at an OpenID provider; the login has no key then. */
+  readonly person: FleetPerson | null;
+  /** The login that its link was made with; it ends with that one. */
+  readonly made_with: string | null;
+}
+
+/** A person, identified by an OpenID provider: issuer and subject are the identity, the rest is for people. */
+export interface FleetPerson {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly email: string | null;
+  readonly name: string | null;
 }
 
 /** A key of a workspace. Fields that are null do not limit it. */

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { FleetloomError } from '../../base/errors.ts';
 import { systemSchedule } from '../../base/schedule.ts';
 import type { Access } from '../../http/auth/authenticate.ts';
 import { createDashboard, type Dashboard } from '../../http/dashboard/dashboard.ts';
@@ -8,6 +9,12 @@ import { keyLimits } from '../../keys/limits.ts';
 import { createSessionTokens, type SessionTokens } from '../../keys/session-tokens.ts';
 import { createTokenIssuers } from '../../keys/token-issuers.ts';
 import type { Store } from '../../store/store.ts';
+import { readOidcConfig } from '../../single-sign-on/read-oidc-config.ts';
+import {
+  createSingleSignOn,
+  type SingleSignOn,
+  type SingleSignOnOptions,
+} from '../../single-sign-on/single-sign-on.ts';
 import { repeat } from '../repeat.ts';
 import type { ServerOptions } from '../server-options.ts';
 import type { ServerStorage } from '../server-storage.ts';
@@ -23,13 +30,13 @@ export interface OpenedAccess {
   readonly dashboard: Dashboard;
   /** Stores the last uses of keys. */
   readonly close: () => Promise<void>;
-  /** Lists the ids of all workspaces that have a key, and the default workspace. */
+  /** Lists the ids of all workspaces that have a key or people, and the default workspace. */
   readonly listWorkspaces: () => Promise<readonly string[]>;
 }
 
 interface AccessParts {
-  readonly options: Pick<ServerOptions, 'isOpen' | 'dashboardDirectory'>;
-  readonly storage: Pick<ServerStorage, 'signingKey' | 'keyLocation' | 'loginCodes'>;
+  readonly options: Pick<ServerOptions, 'isOpen' | 'dashboardDirectory' | 'oidcConfigFile'>;
+  readonly storage: Pick<ServerStorage, 'signingKey' | 'keyLocation'>;
   readonly store: Store;
   readonly clock: Clock;
   readonly onProblem: (problem: unknown) => void;
@@ -38,6 +45,7 @@ interface AccessParts {
 /** Opens the keys of people and environments, which are stored, and the tokens of sessions, which are signed. */
 export async function openAccess({ options, storage, store, clock, onProblem }: AccessParts): Promise<OpenedAccess> {
   const { signingKey } = storage;
+  const signOn = await openSignOn(options, { signingKey, store, clock });
   const { keys, firstSecret: firstKey } =
     options.isOpen === true
       ? { keys: undefined, firstSecret: undefined }
@@ -46,16 +54,18 @@ export async function openAccess({ options, storage, store, clock, onProblem }: 
     keys === undefined
       ? undefined
       : repeat({ run: () => keys.saveUses(), everyMs: keyLimits.keyUseWriteMs, schedule: systemSchedule, onProblem });
-  const isIssuerCurrent = createTokenIssuers({ keys, store, clock });
-  const tokens = createSessionTokens({ signingKey, clock, isIssuerCurrent });
   const dashboard = createDashboard({
     directory: options.dashboardDirectory,
     keys,
     signingKey,
     clock,
     store,
-    codes: storage.loginCodes,
+    signOn,
+    onProblem,
   });
+  const hasLogin = async (id: string) => (await dashboard.logins.find(id)) !== undefined;
+  const isIssuerCurrent = createTokenIssuers({ keys, store, clock, hasLogin });
+  const tokens = createSessionTokens({ signingKey, clock, isIssuerCurrent });
   return {
     access:
       keys === undefined
@@ -68,7 +78,23 @@ export async function openAccess({ options, storage, store, clock, onProblem }: 
     close: async () => await saving?.close(),
     listWorkspaces: async () => {
       const ids = ((await keys?.list()) ?? []).map(({ workspaceId }) => workspaceId);
-      return [...new Set([DEFAULT_WORKSPACE, ...ids])];
+      return [...new Set([DEFAULT_WORKSPACE, ...ids, ...(signOn?.workspaces ?? [])])];
     },
   };
+}
+
+/** The providers of people; undefined without a configuration. Throws if it cannot be used. */
+async function openSignOn(
+  { isOpen, oidcConfigFile: file }: AccessParts['options'],
+  parts: Omit<SingleSignOnOptions, 'config'>,
+): Promise<SingleSignOn | undefined> {
+  if (file === undefined) return undefined;
+  const config = await readOidcConfig(file, process.env);
+  if (isOpen !== true) return createSingleSignOn({ ...parts, config });
+  throw new FleetloomError({
+    code: 'invalid_oidc_config',
+    kind: 'caller',
+    problem: 'single sign-on is configured on a server that needs no key',
+    advice: 'leave out --open or --oidc-config',
+  });
 }

@@ -3,6 +3,7 @@ import { checkKeyUse, countKeyUse, type SealedKind } from '../../keys/sealed-row
 import { checkSecret } from '../../keys/sealed-secret.ts';
 import { type MasterKeys, openMasterKeys } from '../../keys/master-key.ts';
 import type { Store } from '../../store/store.ts';
+import { flowSecrets } from '../../vaults/oauth/stored-flow.ts';
 import { vaultSecrets } from '../../vaults/sealed-kinds.ts';
 import { listSealedTokens, REPOSITORY_TOKENS } from '../../workspaces/clone/repository-tokens.ts';
 import type { ServerOptions } from '../server-options.ts';
@@ -10,6 +11,7 @@ import type { ServerOptions } from '../server-options.ts';
 /** Every kind of document that has secrets of users. */
 export const sealedKinds: readonly SealedKind[] = [
   vaultSecrets,
+  flowSecrets,
   { kind: REPOSITORY_TOKENS, fieldsOf: listSealedTokens },
 ];
 

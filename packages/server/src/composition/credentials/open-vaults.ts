@@ -11,9 +11,11 @@ import type { Store } from '../../store/store.ts';
 import type { HostResolver } from '../../tools/network/host-resolver.ts';
 import { createCredentials, type Credentials } from '../../vaults/credentials.ts';
 import { vaultLimits } from '../../vaults/limits.ts';
-import { createMcpAuthorization } from '../../vaults/mcp-authorizations.ts';
+import { createMcpAuthorization, type SessionVaults } from '../../vaults/mcp-authorizations.ts';
+import { createOAuthFlows, type OAuthFlows } from '../../vaults/oauth/flows.ts';
 import { createEventWriter } from '../../webhooks/resource-events.ts';
 import { createSecretBox } from '../../vaults/secret-box.ts';
+import { createSessionVariables, type SessionVariables } from '../../vaults/session-variables.ts';
 import type { SecretKeys } from '../../vaults/secret-keys.ts';
 import { createTokenRefresher } from '../../vaults/token-refresher.ts';
 import { validateCredential } from '../../vaults/validate-credential.ts';
@@ -21,15 +23,19 @@ import { createVaults, type Vaults } from '../../vaults/vaults.ts';
 import type { ValidateCredential } from '../../http/routes/vaults/credentials.ts';
 import type { OpenedPrograms } from '../open-programs.ts';
 import { sealedKinds } from './open-secrets.ts';
+import { createSecretUses } from './secret-uses.ts';
 
 /** The vaults of a server, and what uses their credentials. */
 export interface OpenedVaults {
   readonly vaults: Vaults;
   readonly credentials: Credentials;
   readonly validate: ValidateCredential;
+  readonly oauthFlows: OAuthFlows;
   readonly secretKeys: SecretKeys;
   /** The credentials of a session for its MCP servers. */
   readonly authorizationOf: (sessionId: string) => McpAuthorization;
+  /** The variables of a session; undefined for one without vaults. */
+  readonly variablesOf: (sessionId: string) => Promise<SessionVariables | undefined>;
   readonly close: () => void;
 }
 
@@ -53,10 +59,14 @@ export function openVaults(options: OpenVaultsOptions): OpenedVaults {
   const events = createEventWriter(ids, onEvents);
   const refresher = createTokenRefresher({ store, secrets, events, connections, rules });
   const parts = { store, secrets, refresher, clock };
+  const usesOf = createSecretUses(store, clock);
+  const credentials = createCredentials({ store, secrets, events, clock, ids });
+  const openSealer = () => masterKeys.openSealer();
   return {
     vaults: createVaults({ store, events, clock, ids }),
-    credentials: createCredentials({ store, secrets, events, clock, ids }),
+    credentials,
     validate: (path, audit) => validateCredential({ ...parts, connections, rules }, path, audit),
+    oauthFlows: createOAuthFlows({ store, credentials, openSealer, connections, rules, clock, ids }),
     secretKeys: {
       current: () => masterKeys.peek(),
       count: () => countKeyUse(store, sealedKinds),
@@ -67,16 +77,24 @@ export function openVaults(options: OpenVaultsOptions): OpenedVaults {
       },
     },
     authorizationOf: (sessionId) =>
-      createMcpAuthorization(parts, async () => {
-        const workspaceId = await store.sessions.findWorkspace(sessionId);
-        const session = workspaceId === undefined ? undefined : await store.sessions.get(workspaceId, sessionId);
-        if (workspaceId === undefined || session === undefined) return undefined;
-        // Only sessions write it.
-        const { vault_ids: vaultIds = [] } = session.data as unknown as SessionData;
-        return { workspaceId, vaultIds };
-      }),
+      createMcpAuthorization(parts, () => findVaults(sessionId), usesOf(sessionId, 'mcp')),
+    variablesOf: async (sessionId) => {
+      const named = await findVaults(sessionId);
+      return named === undefined || named.vaultIds.length === 0
+        ? undefined
+        : createSessionVariables(parts, async () => named, usesOf(sessionId, 'variable'));
+    },
     close: () => connections.close(),
   };
+
+  async function findVaults(sessionId: string): Promise<SessionVaults | undefined> {
+    const workspaceId = await store.sessions.findWorkspace(sessionId);
+    const session = workspaceId === undefined ? undefined : await store.sessions.get(workspaceId, sessionId);
+    if (workspaceId === undefined || session === undefined) return undefined;
+    // Only sessions write it.
+    const { vault_ids: vaultIds = [] } = session.data as unknown as SessionData;
+    return { workspaceId, vaultIds };
+  }
 }
 
 /** Refuses what a session with vaults could not keep: a program without a sandbox could read the stored secrets. */

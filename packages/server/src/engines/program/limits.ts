@@ -119,6 +119,8 @@ export const programLimits = {
   /** How long a program may take to end on its own when it is closed, and after SIGTERM. */
   programEndMs: 5_000,
   programTermMs: 3_000,
+  /** How long is waited for killed processes to be gone: a system under load frees them late. */
+  programDeathMs: 10_000,
   /** How much of one sub-agent's transcript one process of the program has read: bytes, lines, and content blocks. */
   transcriptBytesMax: 32 * 1024 * 1024,
   transcriptLinesMax: 100_000,

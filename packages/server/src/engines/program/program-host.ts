@@ -50,7 +50,11 @@ export interface ProgramHost {
   /** What the sandbox of a session has beside its workspace; by default nothing, and the workspace is writable. */
   readonly openMounts?: ((sessionId: string) => Promise<SandboxMounts>) | undefined;
   /** What a session may connect to; `loginHosts` are allowed in addition to what its environment allows. */
-  readonly openNetwork: (networking: Networking | undefined, loginHosts: readonly string[]) => ProgramNetwork;
+  readonly openNetwork: (
+    networking: Networking | undefined,
+    loginHosts: readonly string[],
+    sessionId: string,
+  ) => Promise<ProgramNetwork>;
   /** The credentials of a session with vaults for its MCP servers. */
   readonly openAuthorization?: ((sessionId: string) => McpAuthorization) | undefined;
   /** Removes directories of deleted sessions. */

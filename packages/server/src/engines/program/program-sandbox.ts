@@ -25,6 +25,16 @@ export interface SandboxMounts {
   readonly covers: readonly { readonly path: string; readonly inside: string; readonly isWritable: boolean }[];
   /** How git in the sandbox reaches the repositories of the session, if it has any. */
   readonly gitRelay?: GitRelay | undefined;
+  /** What the program needs for connections that the server opens for it, if it opens any. */
+  readonly egress?: { readonly trust: ProgramTrust } | undefined;
+  /** The packages of its environment, if any are installed. */
+  readonly packages?: (ProgramTrust & { readonly searchPath: readonly string[] }) | undefined;
+}
+
+/** Certificates that a program has to trust, and placeholders of secrets. */
+export interface ProgramTrust {
+  readonly readOnlyPaths: readonly { readonly path: string; readonly at: string }[];
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 /** A service of the server that a program in a sandbox reaches on a port of loopback. */

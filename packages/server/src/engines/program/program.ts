@@ -145,6 +145,8 @@ export type ProgramEvent = { readonly key: string } & (
   | ProgramLife
   | ThreadOpened
   | { readonly type: 'thread_started'; readonly prompt: string | null }
+  /** The agent that delegates has sent the sub-agent a message while it works, and its next request contains the message. */
+  | { readonly type: 'thread_message'; readonly text: string }
   | {
       readonly type: 'thread_ended';
       readonly status: 'completed' | 'failed' | 'stopped';

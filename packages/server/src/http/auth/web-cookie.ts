@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { httpLimits } from '../limits.ts';
 import { requestError } from '../../base/request-error.ts';
 
 /** The prefix of the cookie value of a signed-in browser. */
@@ -12,13 +11,8 @@ export function webCookieName({ host = '' }: IncomingHttpHeaders): string {
 
 /** The browser session in the cookie of a request, if there is one. A key in a cookie is ignored. */
 export function readWebCookie(headers: IncomingHttpHeaders): string | undefined {
-  const name = webCookieName(headers);
-  for (const pair of (headers.cookie ?? '').split(';')) {
-    const at = pair.indexOf('=');
-    const value = pair.slice(at + 1).trim();
-    if (at !== -1 && pair.slice(0, at).trim() === name && value.startsWith(WEB_SESSION_PREFIX)) return value;
-  }
-  return undefined;
+  const value = readCookie(headers, webCookieName(headers));
+  return value?.startsWith(WEB_SESSION_PREFIX) ? value : undefined;
 }
 
 /**
@@ -32,10 +26,43 @@ export function checkOwnPage({ origin, host = '' }: IncomingHttpHeaders, method:
   throw requestError('wrong_origin', 'a cookie is accepted only with the Origin of a page of this server');
 }
 
+/** A request whose response sets a cookie. */
+export interface CookieRequest {
+  readonly incoming: Pick<IncomingMessage, 'headers'>;
+  /** Whether the client has used https. */
+  readonly isSecure: boolean;
+}
+
 /** Scripts cannot read the cookie, it is not sent to or for another site, and it expires with its session. */
-export function toSetCookie({ headers, socket }: IncomingMessage, token: string | undefined): string {
-  const seconds = token === undefined ? 0 : Math.floor(httpLimits.webSessionMs / 1_000);
-  const isSecure = headers['x-forwarded-proto'] === 'https' || ('encrypted' in socket && socket.encrypted === true);
-  const secure = isSecure ? '; Secure' : '';
-  return `${webCookieName(headers)}=${token ?? ''}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
+export function toSetCookie({ incoming, isSecure }: CookieRequest, token = '', ms = 0): string {
+  const seconds = Math.max(0, Math.floor(ms / 1_000));
+  const name = webCookieName(incoming.headers);
+  return `${name}=${token}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${toSecure(isSecure)}`;
+}
+
+/** The sign-in at an OpenID provider in the cookie of a request, if one is under way. */
+export function readFlowCookie(headers: IncomingHttpHeaders): string | undefined {
+  return readCookie(headers, flowCookieName(headers));
+}
+
+/** The cookie of a sign-in: it is sent when the provider leads the browser back, which is a request of another site. */
+export function toFlowCookie({ incoming, isSecure }: CookieRequest, flow = '', ms = 0): string {
+  const name = flowCookieName(incoming.headers);
+  return `${name}=${flow}; Path=/; Max-Age=${Math.floor(ms / 1_000)}; HttpOnly; SameSite=Lax${toSecure(isSecure)}`;
+}
+
+function flowCookieName(headers: IncomingHttpHeaders): string {
+  return `${webCookieName(headers)}_sign_in`;
+}
+
+function toSecure(isSecure: boolean): string {
+  return isSecure ? '; Secure' : '';
+}
+
+function readCookie(headers: IncomingHttpHeaders, name: string): string | undefined {
+  for (const pair of (headers.cookie ?? '').split(';')) {
+    const at = pair.indexOf('=');
+    if (at !== -1 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
+  }
+  return undefined;
 }

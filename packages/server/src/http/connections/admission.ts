@@ -4,22 +4,32 @@ import { httpLimits } from '../limits.ts';
 
 /** What an admission control measures, and where it reports that it rejects requests. */
 export interface AdmissionOptions {
+  readonly kind: AdmissionKind;
   readonly clock: Pick<Clock, 'steady'>;
   /** How long work that is due waits at this moment: for the event loop, or for a connection to the database. */
   readonly delayMs: () => number;
+  /** The share of the last moments in which the event loop had something to do. */
+  readonly busyShare: () => number;
   readonly random: () => number;
   readonly onProblem: (problem: Error) => void;
 }
 
+/** Requests for new work, and reads of one resource or list. Everything else is never held up. */
+export type AdmissionKind = 'work' | 'reads';
+
 /**
- * Lets requests for new work in as fast as they can be served. While what is due is late, they wait; a request that would wait
- * for longer than the limit is rejected, so that those that were let in finish in time. Everything else is never held up here:
- * health checks, reads, decisions, interrupts and tool results.
+ * Lets requests of one kind in as fast as they can be served. While what is due is late, they wait; a request that would wait
+ * for longer than the limit is rejected, so that those that were let in finish in time. How many are under way at a time follows
+ * from how long they take: on a slow machine, or behind much accepted work, fewer.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
-  /** When the requests under way were let in. */
-  readonly #running = new Set<{ readonly since: number }>();
+  readonly #limits: (typeof httpLimits.admission)[AdmissionKind];
+  /** When the requests under way were let in, and that were not found to wait for something else. */
+  readonly #running = new Set<Running>();
+  /** How many may be under way: less after each that took too long, more while all are in use and none does. */
+  #slots: number;
+  #reducedAt = Number.NEGATIVE_INFINITY;
   #waiting: Waiting[] = [];
   /** Requests that waited and were let in since the last tick. */
   #admitted = 0;
@@ -31,6 +41,8 @@ export class Admission {
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
+    this.#limits = httpLimits.admission[options.kind];
+    this.#slots = this.#limits.first;
     this.#tickedAt = options.clock.steady();
   }
 
@@ -48,17 +60,20 @@ export class Admission {
   check(): void {
     if (this.#waiting.length >= httpLimits.admissionWaitingMax) throw this.#reject();
     const [oldest] = this.#waiting;
-    if (oldest === undefined || this.#rate === undefined) return;
+    if (oldest === undefined || this.#rate === undefined || this.#waiting.length < httpLimits.admissionQueueLeast)
+      return;
     // A short wait says little: the requests before it may all be let in at the next moment.
-    if (this.#options.clock.steady() - oldest.since < httpLimits.admissionWaitMs / 2) return;
-    if ((this.#waiting.length + 1) / this.#rate > httpLimits.admissionWaitMs) throw this.#reject();
+    if (this.#options.clock.steady() - oldest.since < this.#limits.queueMs / 2) return;
+    if ((this.#waiting.length + 1) / this.#rate > this.#limits.queueMs) throw this.#reject();
   }
 
-  /** Resolves when the request may begin, with the function to call when it is answered. Rejects with `overloaded`. */
-  async enter(): Promise<() => void> {
+  /**
+   * Resolves when the request may begin, with the function to call when it is answered. Rejects with `overloaded`.
+   * `since` is when the request arrived.
+   */
+  async enter(since = this.#options.clock.steady()): Promise<() => void> {
     if (this.#waiting.length === 0 && this.#hasRoom()) return this.#admit();
     this.check();
-    const since = this.#options.clock.steady();
     return await new Promise((resolve, reject) => this.#waiting.push({ since, resolve, reject }));
   }
 
@@ -66,13 +81,15 @@ export class Admission {
   tick(): void {
     const now = this.#options.clock.steady();
     this.#measureRate(now);
-    // Requests that take this long wait for something else, such as a clone, and say nothing about this process.
+    const isBusy = this.#isBusy();
     for (const request of this.#running) {
-      if (now - request.since < httpLimits.admissionSlotMs) break;
-      this.#running.delete(request);
+      if (!this.#isSlow(request, isBusy)) break;
+      this.#reduce(request, isBusy);
+      // While this process has time for more, one that takes long may wait for something else, such as a clone.
+      if (!isBusy && !this.#isLate()) this.#running.delete(request);
     }
     this.#letIn();
-    const isOver = ({ since }: Waiting) => now - since >= httpLimits.admissionWaitMs;
+    const isOver = ({ since }: Waiting) => now - since >= this.#limits.waitMs;
     while (this.#waiting[0] !== undefined && isOver(this.#waiting[0])) this.#waiting.shift()!.reject(this.#reject());
   }
 
@@ -80,7 +97,7 @@ export class Admission {
     const passedMs = now - this.#tickedAt;
     if (passedMs <= 0) return;
     const rate = this.#admitted / passedMs;
-    const share = Math.min(1, passedMs / httpLimits.admissionWaitMs);
+    const share = Math.min(1, passedMs / this.#limits.waitMs);
     // Without waiting requests the rate is that of the clients, not what could be served.
     if (this.#waiting.length > 0)
       this.#rate = this.#rate === undefined ? rate : this.#rate + share * (rate - this.#rate);
@@ -90,9 +107,35 @@ export class Admission {
   }
 
   #hasRoom(): boolean {
-    // One at a time also where everything is late, so that a slow machine does not reject all requests.
-    if (this.#running.size === 0) return true;
-    return this.#running.size < httpLimits.admissionSlots && this.#options.delayMs() < httpLimits.admissionDelayMs;
+    // Some at a time also where everything is late, so that a slow machine does not reject all requests.
+    if (this.#running.size < this.#limits.least) return true;
+    const most = this.#isLate() ? this.#leastOf(this.#isBusy()) : this.#slots;
+    return this.#running.size < Math.floor(Math.min(most, this.#slots));
+  }
+
+  #isLate(): boolean {
+    return this.#options.delayMs() >= httpLimits.admissionDelayMs;
+  }
+
+  #isBusy(): boolean {
+    return this.#options.busyShare() >= httpLimits.admissionBusyShare;
+  }
+
+  /** What is slow elsewhere may still take several at a time. */
+  #leastOf(isBusy: boolean): number {
+    return isBusy ? this.#limits.least : Math.max(this.#limits.least, httpLimits.admissionIdleSlots);
+  }
+
+  #isSlow({ since }: Running, isBusy: boolean): boolean {
+    const slowMs = isBusy ? httpLimits.admissionSlowMs : httpLimits.admissionSlowIdleMs;
+    return this.#options.clock.steady() - since >= slowMs;
+  }
+
+  /** Fewer at a time, once for all requests that ran at the same time. */
+  #reduce({ since }: Running, isBusy: boolean): void {
+    if (since < this.#reducedAt) return;
+    this.#slots = Math.min(this.#slots, Math.max(this.#leastOf(isBusy), this.#slots * httpLimits.admissionSlotsFactor));
+    this.#reducedAt = this.#options.clock.steady();
   }
 
   #letIn(): void {
@@ -106,18 +149,23 @@ export class Admission {
     const request = { since: this.#options.clock.steady() };
     this.#running.add(request);
     return () => {
-      this.#running.delete(request);
+      const isFull = this.#running.size >= Math.floor(this.#slots);
+      if (!this.#running.delete(request)) return;
+      const isBusy = this.#isBusy();
+      if (this.#isSlow(request, isBusy)) this.#reduce(request, isBusy);
+      else if (isFull) this.#slots = Math.min(this.#limits.most, this.#slots + 1 / this.#slots);
       this.#letIn();
     };
   }
 
   #reject(): Error {
-    const { clock, random, onProblem } = this.#options;
+    const { kind, clock, random, onProblem } = this.#options;
     const now = clock.steady();
-    const problem = `this server has more work than it can begin within ${httpLimits.admissionWaitMs} ms`;
+    const problem = `this server has more ${kind} than it can begin within ${this.#limits.waitMs} ms`;
+    const requests = kind === 'work' ? 'new requests for work' : 'reads';
     // Once for each overload, not for each request.
     if (now - this.#rejectedAt > httpLimits.admissionReportMs) {
-      onProblem(new Error(`${problem}: new requests for work are rejected with 529 overloaded until it has caught up`));
+      onProblem(new Error(`${problem}: ${requests} are rejected with 529 overloaded until it has caught up`));
     }
     this.#rejectedAt = now;
     this.#rejected += 1;
@@ -125,6 +173,10 @@ export class Admission {
     const retryAfterSeconds = 1 + random() * (httpLimits.admissionRetrySecondsMax - 1);
     return requestError('overloaded', problem, { retryAfterSeconds });
   }
+}
+
+interface Running {
+  readonly since: number;
 }
 
 interface Waiting {

@@ -20,6 +20,7 @@ export interface RequestSlot {
 export class Connections {
   #limits: ConnectionLimits;
   readonly #steady: () => number;
+  readonly #isProxy: (address: string | undefined) => boolean;
   readonly #known = new Map<Socket, Connection>();
   readonly #all = new RankedConnections<Connection>();
   readonly #byAddress = new Map<string, RankedConnections<Connection>>();
@@ -27,7 +28,13 @@ export class Connections {
   readonly #byKey = new Map<string, number>();
   #ofKeys = 0;
 
-  constructor(limits: ConnectionLimits, steady: () => number) {
+  /** A proxy has the connections of many clients, so it has no limit of its own. */
+  constructor(
+    limits: ConnectionLimits,
+    steady: () => number,
+    isProxy: (address: string | undefined) => boolean = () => false,
+  ) {
+    this.#isProxy = isProxy;
     this.#limits = limits;
     this.#steady = steady;
   }
@@ -44,7 +51,8 @@ export class Connections {
 
   /** Accepts a new connection, or closes it. */
   admit(socket: Socket): boolean {
-    const address = toAddressGroup(socket.remoteAddress);
+    const { remoteAddress } = socket;
+    const address = this.#isProxy(remoteAddress) ? undefined : toAddressGroup(remoteAddress);
     if (!this.#makeRoom(address)) {
       socket.destroy();
       return false;

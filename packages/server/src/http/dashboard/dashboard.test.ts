@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createManualClock } from '../../base/clock.ts';
 import { httpLimits } from '../limits.ts';
-import { type TestServer, withServer } from '../../server.suite.ts';
+import { type TestServer, withServer } from '../../../../../test/server/server.suite.ts';
 import { openKeyStore } from '../../keys/key-store.ts';
 import { sendTo, type TestAnswer, type TestRequest } from '../server/http-server.suite.ts';
 import { createMemoryStore } from '../../store/memory/memory-store.ts';
@@ -184,30 +184,33 @@ describe('signing in', () => {
       expect((await ask({ path, headers: visit })).status).toBe(403);
     }));
 
-  it('[Z2] a code expires, and above the limit the oldest is dropped', () => {
+  it('[Z2] a code expires, and above the limit the oldest of the same key is dropped', async () => {
     const clock = createManualClock(0);
-    const codes = createLoginCodes({ clock });
+    const codes = createLoginCodes(createMemoryStore({ clock }));
     const visitor = { keyId: 'key_1', workspaceId: 'w' };
-    const late = codes.make(visitor);
+    const late = await codes.make(visitor);
     clock.advance(httpLimits.loginCodeMs);
-    expect(codes.take(late)).toBeUndefined();
-    const intime = codes.make(visitor);
+    expect(await codes.take(late)).toBeUndefined();
+    const intime = await codes.make(visitor);
     clock.advance(httpLimits.loginCodeMs - 1);
-    expect(codes.take(intime)).toEqual(visitor);
-    const many = Array.from({ length: httpLimits.loginCodesMax + 1 }, () => codes.make(visitor));
-    expect([codes.take(many[0]!), codes.take(many[1]!)]).toEqual([undefined, visitor]);
+    expect(await codes.take(intime)).toEqual(visitor);
+    const many: string[] = [];
+    for (let count = 0; count <= httpLimits.loginCodesMax; count++) many.push(await codes.make(visitor));
+    expect([await codes.take(many[0]!), await codes.take(many[1]!)]).toEqual([undefined, visitor]);
   });
 
-  it('[H210] login links of one workspace use up none of another', () => {
-    const codes = createLoginCodes({ clock: createManualClock() });
+  it('[H210] login links of one workspace use up none of another', async () => {
+    const clock = createManualClock();
+    const codes = createLoginCodes(createMemoryStore({ clock }));
     const other = { keyId: 'key_2', workspaceId: 'other' };
-    const code = codes.make(other);
-    const many = Array.from({ length: 2 * httpLimits.loginCodesMax }, () =>
-      codes.make({ keyId: 'key_1', workspaceId: 'w' }),
-    );
-    expect(codes.take(many[httpLimits.loginCodesMax - 1]!)).toBeUndefined();
-    expect(codes.take(many[httpLimits.loginCodesMax]!)).toMatchObject({ workspaceId: 'w' });
-    expect(codes.take(code)).toEqual(other);
+    const code = await codes.make(other);
+    const many: string[] = [];
+    for (let count = 0; count < 2 * httpLimits.loginCodesMax; count++) {
+      many.push(await codes.make({ keyId: 'key_1', workspaceId: 'w' }));
+    }
+    expect(await codes.take(many[httpLimits.loginCodesMax - 1]!)).toBeUndefined();
+    expect(await codes.take(many[httpLimits.loginCodesMax]!)).toMatchObject({ workspaceId: 'w' });
+    expect(await codes.take(code)).toEqual(other);
   });
 
   it('[Z3] a browser without a cookie is redirected to the sign-in page, which accepts a key and refuses a wrong one', () =>
@@ -308,7 +311,7 @@ describe('the cookie', () => {
     const logins = createLogins(createMemoryStore({ clock }), clock);
     const sessions = createWebSessions({ signingKey: new Uint8Array(32), clock, keys, logins });
     const { key } = await keys.create({ kind: 'api', name: 'mine', workspaceId: 'wrkspc_mine' });
-    const token = await sessions.issue({ keyId: key.id, workspaceId: key.workspaceId });
+    const { token } = (await sessions.issue({ keyId: key.id, workspaceId: key.workspaceId }))!;
     expect(await sessions.find(token)).toEqual({
       kind: 'api',
       id: key.id,
@@ -320,7 +323,7 @@ describe('the cookie', () => {
     expect(await sessions.find(token)).toBeDefined();
     clock.advance(1);
     expect(await sessions.find(token)).toBeUndefined();
-    const other = await sessions.issue({ keyId: key.id, workspaceId: key.workspaceId });
+    const { token: other } = (await sessions.issue({ keyId: key.id, workspaceId: key.workspaceId }))!;
     await keys.revoke(key.id);
     expect(await sessions.find(other)).toBeUndefined();
   });

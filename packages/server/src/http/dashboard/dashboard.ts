@@ -4,6 +4,7 @@ import type { Store } from '../../store/store.ts';
 import { type Credential, type Credentials, hasScope } from '../../keys/credential.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
 import { SCOPES } from '../../keys/scopes.ts';
+import type { SingleSignOn } from '../../single-sign-on/single-sign-on.ts';
 import { createLoginCodes, type LoginCodes } from './login-codes.ts';
 import { createLogins, type Logins } from './logins.ts';
 import { findWebDirectory, openWebFiles, type WebFiles } from './web-files.ts';
@@ -18,9 +19,11 @@ export interface DashboardOptions {
   readonly signingKey: Uint8Array;
   readonly clock: Clock;
   /** Stores which browsers are signed in. */
-  readonly store: Pick<Store, 'documents' | 'audit'>;
-  /** Codes of login links, if several nodes share them. */
-  readonly codes?: LoginCodes | undefined;
+  readonly store: Pick<Store, 'documents' | 'audit' | 'now'>;
+  /** The OpenID providers at which people sign in. */
+  readonly signOn?: SingleSignOn | undefined;
+  /** Receives why a provider could not be used. */
+  readonly onProblem: (problem: unknown) => void;
 }
 
 /** The web pages, and how a browser signs in: with a link that works once, or with a typed key. */
@@ -30,6 +33,10 @@ export interface Dashboard {
   readonly logins: Logins;
   readonly auditLog: Pick<AuditLog, 'append'>;
   readonly codes: LoginCodes;
+  /** Undefined if people sign in with keys and links only. */
+  readonly signOn: SingleSignOn | undefined;
+  readonly clock: Pick<Clock, 'now' | 'steady'>;
+  readonly onProblem: (problem: unknown) => void;
   /** Looks up a key that was typed into the sign-in form. */
   readonly findKey: (secret: string) => Promise<Credential | undefined>;
   /** The pages, read on first use. Undefined if they were not built. */
@@ -39,9 +46,11 @@ export interface Dashboard {
 }
 
 /** Creates the dashboard. Its pages are read on the first request. */
-export function createDashboard({ directory, keys, signingKey, clock, store, ...rest }: DashboardOptions): Dashboard {
-  const codes = rest.codes ?? createLoginCodes({ clock });
-  const logins = createLogins(store, clock);
+export function createDashboard(options: DashboardOptions): Dashboard {
+  const { directory, keys, signingKey, clock, store, signOn, onProblem } = options;
+  const codes = createLoginCodes(store);
+  const hasKey = async (id: string) => (await keys?.findById(id)) !== undefined;
+  const logins = createLogins(store, clock, { hasKey, hasIssuer: signOn?.hasIssuer });
   const sessions = keys === undefined ? undefined : createWebSessions({ signingKey, clock, keys, logins });
   let files: Promise<WebFiles | undefined> | undefined;
   return {
@@ -49,6 +58,9 @@ export function createDashboard({ directory, keys, signingKey, clock, store, ...
     logins,
     auditLog: store.audit,
     codes,
+    signOn,
+    clock,
+    onProblem,
     findKey: (secret) => findApiKey(keys, secret),
     files: () => (files ??= openWebFiles(directory ?? findWebDirectory())),
     makeLink: async (serverUrl) => {

@@ -1,63 +1,114 @@
-import type { Clock } from '../../base/clock.ts';
-import { httpLimits } from '../limits.ts';
+import type { Person } from '../../keys/person.ts';
 import type { Role, Scope } from '../../keys/scopes.ts';
 import { digestOf, makeSecret, type RandomBytes } from '../../keys/secret.ts';
+import { isStoreError } from '../../store/store-errors.ts';
+import type { DocumentChange, Store } from '../../store/store.ts';
+import { httpLimits } from '../limits.ts';
+import { findReplaced, type MadeLimits } from './find-replaced.ts';
+import { makerOf } from './logins.ts';
 
-/** The key whose rights a signed-in browser has, or the part of them that it has. */
+/** The key, or the person, whose rights a signed-in browser has, or the part of them that it has. */
 export interface Visitor {
+  /** Of a person: the id that stands for it. */
   readonly keyId: string;
   readonly workspaceId: string;
   /** The role that the link was made for. */
   readonly role?: Role | undefined;
   /** The scopes that it has at most; those of the key count as well. Left out: those of the key. */
   readonly scopes?: readonly Scope[] | undefined;
+  /** The logins that the link was made with, the first one first. */
+  readonly madeWith?: readonly string[] | undefined;
+  readonly person?: Person | undefined;
 }
 
-/** Codes of login links. Each signs one browser in, once, within a short time. */
+/** Codes of login links. Each signs one browser in, once, within a short time, on any node. */
 export interface LoginCodes {
-  make(visitor: Visitor): string | Promise<string>;
+  /** At its limit a maker replaces its own oldest code, not those of others. */
+  make(visitor: Visitor): Promise<string>;
   /** Uses a code up, and returns the key that it was made for. */
-  take(code: string): Visitor | undefined | Promise<Visitor | undefined>;
+  take(code: string): Promise<Visitor | undefined>;
 }
 
-/** Codes in the memory of one process. */
-export interface LocalLoginCodes extends LoginCodes {
-  make(visitor: Visitor): string;
-  take(code: string): Visitor | undefined;
-}
-
-/** Creates the codes of a single server process. */
-export function createLoginCodes({ clock, random }: { clock: Clock; random?: RandomBytes }): LocalLoginCodes {
-  /** By digest, so that the time of a look-up reveals nothing about the code. */
-  const open = new Map<string, Visitor & { readonly until: number }>();
+/** Codes in the store. Only digests are stored, so that the time of a look-up reveals nothing about the code. */
+export function createLoginCodes(store: Pick<Store, 'documents' | 'now'>, random?: RandomBytes): LoginCodes {
+  const { documents } = store;
   return {
-    make: (visitor) => {
+    make: async (visitor) => {
       const code = makeSecret('', random);
-      for (const [name, { until }] of open) {
-        // The oldest come first.
-        if (until > clock.steady()) break;
-        open.delete(name);
-      }
-      open.set(nameOf(code), { ...visitor, until: clock.steady() + httpLimits.loginCodeMs });
-      // Those of other workspaces stay: a key must not keep the people of another one from signing in.
-      const own = [...open].filter(([, { workspaceId }]) => workspaceId === visitor.workspaceId);
-      if (own.length > httpLimits.loginCodesMax) open.delete(own[0]![0]);
+      const until = (await store.now()) + httpLimits.loginCodeMs;
+      const { workspaceId } = visitor;
+      const isOfKey = visitor.person === undefined && visitor.madeWith === undefined;
+      const ofMakerMax = isOfKey ? httpLimits.loginCodesMax : httpLimits.loginCodesOfPersonMax;
+      const added = { id: idOf(code), maker: makerOf(visitor), until };
+      const data = { ...toVisitor(visitor), until };
+      const limits = { max: httpLimits.loginCodesMax, ofMakerMax };
+      while (!(await list(workspaceId, added, data, limits)));
       return code;
     },
-    take: (code) => {
-      const found = open.get(nameOf(code));
-      open.delete(nameOf(code));
-      if (found === undefined || found.until <= clock.steady()) return undefined;
-      return toVisitor(found);
+    take: async (code) => {
+      const found = await documents.get(LOGIN_CODE, idOf(code));
+      // The cast: only this file writes these documents.
+      const known = found?.data as unknown as (Visitor & { readonly until: number }) | undefined;
+      if (found === undefined || known === undefined || known.until <= (await store.now())) return undefined;
+      // Of two requests with the same code, only one finds this revision.
+      const { id, revision: ifRevision } = found;
+      const isMine = await tryTo([{ type: 'delete', kind: LOGIN_CODE, id, ifRevision }]);
+      return isMine ? toVisitor(known) : undefined;
     },
   };
+
+  /** Adds a code and its place in the list of its workspace. False if another request has changed the list in the meantime. */
+  async function list(workspaceId: string, added: Listed, data: object, limits: MadeLimits): Promise<boolean> {
+    const found = await documents.get(LOGIN_CODES, workspaceId);
+    // Only this function writes it. The oldest come first.
+    const { codes } = (found?.data ?? { codes: [] }) as unknown as { readonly codes: readonly Listed[] };
+    const now = added.until - httpLimits.loginCodeMs;
+    const open = codes.filter(({ until }) => until > now);
+    const replaced = new Set(findReplaced(open, added.maker, limits));
+    const kept = open.filter(({ id }) => !replaced.has(id));
+    const gone = codes.filter((each) => !kept.includes(each));
+    return await tryTo([
+      {
+        type: 'put',
+        kind: LOGIN_CODES,
+        id: workspaceId,
+        data: { codes: [...kept, added] },
+        ifRevision: found?.revision ?? 0,
+      },
+      { type: 'put', kind: LOGIN_CODE, id: added.id, data },
+      ...gone.map(({ id }) => ({ type: 'delete', kind: LOGIN_CODE, id }) as const),
+    ]);
+  }
+
+  async function tryTo(changes: readonly DocumentChange[]): Promise<boolean> {
+    try {
+      await documents.change(changes);
+      return true;
+    } catch (error) {
+      if (isStoreError(error, 'version_conflict')) return false;
+      throw error;
+    }
+  }
+}
+
+/** A code in the list of its workspace. It may have been used. */
+interface Listed {
+  readonly id: string;
+  readonly maker: string;
+  readonly until: number;
 }
 
 /** Only what belongs to a visitor. */
-export function toVisitor({ keyId, workspaceId, role, scopes }: Visitor): Visitor {
-  return { keyId, workspaceId, ...(role && { role }), ...(scopes && { scopes }) };
+function toVisitor({ keyId, workspaceId, role, scopes, madeWith, person }: Visitor): Visitor {
+  const rest = { role, scopes, madeWith, person };
+  const known = Object.entries(rest).filter(([, value]) => value !== undefined);
+  return { keyId, workspaceId, ...Object.fromEntries(known) };
 }
 
-function nameOf(code: string): string {
-  return digestOf(code).toString('base64');
+function idOf(code: string): string {
+  return digestOf(code).toString('hex');
 }
+
+/** The kinds of the stored documents: a code, and the list of those of a workspace. */
+export const LOGIN_CODE = 'login_code';
+export const LOGIN_CODES = 'login_codes';

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { requestError } from '../../base/request-error.ts';
 import { type Credential, hasScope, OPEN_ID } from '../../keys/credential.ts';
 import { ROLE_NAMES, ROLES, type Role } from '../../keys/scopes.ts';
+import { httpLimits } from '../limits.ts';
 import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import type { Dashboard } from './dashboard.ts';
 import type { Visitor } from './login-codes.ts';
@@ -30,14 +31,22 @@ export function createLoginLinkRoute({ codes, auditLog }: Pick<Dashboard, 'codes
   });
 }
 
-/** A caller gives away only rights that it has: a login with a role has those of its role. */
+/** A caller gives away only rights that it has: a login with a role has those of its role. What a login gives away ends with it. */
 function toVisitor(credential: Credential, role: Role | undefined): Visitor {
-  const { id: keyId, workspaceId } = credential;
   const own = credential.kind === 'api' ? credential : undefined;
-  if (role === undefined) return { keyId, workspaceId, role: own?.login?.role, scopes: own?.scopes };
+  const madeWith = own?.login && [...(own.login.madeWith ?? []), own.login.id];
+  if (madeWith !== undefined && madeWith.length > httpLimits.loginDepthMax) {
+    const problem = `this browser was signed in with the last of ${httpLimits.loginDepthMax} links in a row`;
+    throw requestError('invalid_request', problem, {
+      advice: 'create the link with a key, or in a browser that used none',
+    });
+  }
+  const { id: keyId, workspaceId } = credential;
+  const visitor = { keyId, workspaceId, madeWith, person: own?.person };
+  if (role === undefined) return { ...visitor, role: own?.login?.role, scopes: own?.scopes };
   const scopes = ROLES[role];
   const missing = scopes.filter((scope) => !hasScope(credential, scope));
-  if (missing.length === 0) return { keyId, workspaceId, role, scopes };
+  if (missing.length === 0) return { ...visitor, role, scopes };
   const problem = `role: ${role} has the scope ${missing[0]}, which the caller does not have`;
   throw requestError('scope_missing', problem, { details: { scopes: missing } });
 }

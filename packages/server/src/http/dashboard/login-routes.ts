@@ -4,6 +4,7 @@ import { ROLE_NAMES, SCOPES } from '../../keys/scopes.ts';
 import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import type { Dashboard } from './dashboard.ts';
 import type { StoredLogin } from './logins.ts';
+import { personSchema, toFleetPerson } from './person-schema.ts';
 
 const time = z.iso.datetime();
 const login = z
@@ -18,6 +19,8 @@ const login = z
     created_at: time,
     expires_at: time,
     is_current: z.boolean(),
+    person: personSchema.nullable(),
+    made_with: z.string().nullable(),
   })
   .meta({ id: 'Login' });
 
@@ -57,7 +60,7 @@ function toWire(each: StoredLogin, current: string | undefined) {
   return {
     type: 'login',
     id: each.id,
-    key_id: each.keyId ?? null,
+    key_id: each.person === undefined ? (each.keyId ?? null) : null,
     role: each.role ?? null,
     scopes: each.scopes ?? null,
     address: each.address ?? null,
@@ -65,5 +68,7 @@ function toWire(each: StoredLogin, current: string | undefined) {
     created_at: new Date(each.createdAt).toISOString(),
     expires_at: new Date(each.expiresAt).toISOString(),
     is_current: each.id === current,
+    person: each.person === undefined ? null : toFleetPerson(each.person),
+    made_with: each.madeWith?.at(-1) ?? null,
   };
 }

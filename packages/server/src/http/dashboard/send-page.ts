@@ -20,7 +20,7 @@ export async function sendFile(exchange: Exchange, dashboard: Dashboard, path: s
   outgoing.writeHead(200, { ...headers, ...encoding, 'content-length': bytes.length }).end(bytes);
 }
 
-/** Sends a built page with a message inserted. */
+/** Sends a built page with a message and the providers inserted. */
 export async function sendPage(
   exchange: Exchange,
   dashboard: Dashboard,
@@ -29,9 +29,22 @@ export async function sendPage(
 ): Promise<void> {
   const file = (await dashboard.files())?.get(path);
   if (file === undefined) return sendNotBuilt(exchange);
-  const text = file.bytes.toString().replace('<!--problem-->', () => escape(problem));
+  const buttons = toButtons(exchange, dashboard);
+  const text = file.bytes
+    .toString()
+    .replace('<!--problem-->', () => escape(problem))
+    .replace('<!--providers-->', () => buttons);
   const headers = { ...headersOf(file), 'cache-control': 'no-store', 'content-length': Buffer.byteLength(text) };
   exchange.outgoing.writeHead(status, headers).end(text);
+}
+
+/** A button for each OpenID provider. */
+function toButtons({ incoming: { url = '/' } }: Exchange, { signOn }: Dashboard): string {
+  const page = new URL(url, 'http://here').searchParams.get('page');
+  const query = page === null ? '' : `?page=${encodeURIComponent(page)}`;
+  return (signOn?.providers ?? [])
+    .map(({ config: { id, name } }) => `<a href="./login/oidc/${id}${escape(query)}">Sign in with ${escape(name)}</a>`)
+    .join('');
 }
 
 /**

@@ -5,6 +5,7 @@ import { SCOPES } from '../../keys/scopes.ts';
 import { toFleetKey } from '../../keys/to-fleet-key.ts';
 import { httpLimits } from '../limits.ts';
 import { type AnyRoute, defineRoute } from '../routing/route.ts';
+import { toFleetPerson } from './person-schema.ts';
 import { fleetSettings } from './settings-schema.ts';
 
 /** What the settings are read from. */
@@ -32,6 +33,8 @@ export function createSettingsRoute(options: SettingsRouteOptions): AnyRoute {
     gives: fleetSettings,
     handle: async ({ credential }): Promise<FleetSettings> => {
       const { id, workspaceId } = credential;
+      const own = credential.kind === 'api' ? credential : undefined;
+      const person = own?.person;
       const none = new Map<string, number>();
       const [known, uses, machine] = await Promise.all([keys?.list() ?? [], keys?.lastUses() ?? none, findMachine()]);
       const isAdmin = hasScope(credential, 'admin');
@@ -41,9 +44,10 @@ export function createSettingsRoute(options: SettingsRouteOptions): AnyRoute {
         node_id: node.id,
         nodes: node.count(),
         workspace_id: workspaceId,
-        key_id: id === OPEN_ID ? null : id,
+        key_id: id === OPEN_ID || person !== undefined ? null : id,
         scopes: SCOPES.filter((scope) => hasScope(credential, scope)),
-        role: (credential.kind === 'api' ? credential.login?.role : undefined) ?? null,
+        role: own?.login?.role ?? null,
+        person: person === undefined ? null : toFleetPerson(person),
         keys: shown.map((key) => toFleetKey(key, uses.get(key.id))),
         model_endpoint: modelEndpoint,
         machine,

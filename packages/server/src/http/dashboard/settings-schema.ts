@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { personSchema } from './person-schema.ts';
 import { ROLE_NAMES, SCOPES } from '../../keys/scopes.ts';
 
 const time = z.iso.datetime();
@@ -13,6 +14,7 @@ export const fleetSettings = z
     key_id: z.string().nullable(),
     scopes: z.array(z.enum(SCOPES)),
     role: z.enum(ROLE_NAMES).nullable(),
+    person: personSchema.nullable(),
     keys: z.array(
       z.strictObject({
         id: z.string(),

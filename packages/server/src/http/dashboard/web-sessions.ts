@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { httpLimits } from '../limits.ts';
-import type { ApiCredential, Credential, Credentials } from '../../keys/credential.ts';
+import type { ApiCredential, Credential, Credentials, LoginOfCredential } from '../../keys/credential.ts';
 import type { KeyStore } from '../../keys/key-store.ts';
+import { type Person, toPersonId, toPersonName } from '../../keys/person.ts';
 import { isSameDigest } from '../../keys/secret.ts';
 import { WEB_SESSION_PREFIX } from '../auth/web-cookie.ts';
 import type { Auditor } from '../../store/audit.ts';
@@ -15,9 +16,23 @@ import type { Logins, StoredLogin } from './logins.ts';
  * restarts, until it expires, its key is revoked or the browser signs out.
  */
 export interface WebSessions extends Credentials {
-  issue(visitor: Visitor, from?: VisitedFrom, audit?: Auditor): Promise<string>;
-  /** Signs the browser out on every node. Does nothing if the cookie is not valid. */
-  end(token: string, auditorOf?: (credential: Credential) => Auditor): Promise<void>;
+  /** Undefined if the key of the visitor, or a login that its link was made with, has ended. */
+  issue(visitor: NewVisitor, from?: VisitedFrom, audit?: Auditor): Promise<IssuedSession | undefined>;
+  /** Signs the browser out on every node. Undefined if the cookie is not valid. */
+  end(token: string, auditorOf?: (credential: Credential) => Auditor): Promise<StoredLogin | undefined>;
+}
+
+/** A cookie and when it expires. */
+export interface IssuedSession {
+  readonly token: string;
+  readonly expiresAt: number;
+}
+
+/** A visitor, and what is known of a person who comes from an OpenID provider. */
+export interface NewVisitor extends Visitor {
+  readonly sessionMs?: number | undefined;
+  readonly idToken?: string | undefined;
+  readonly providerSession?: string | undefined;
 }
 
 /** Where a browser was signed in, for the list of logins. */
@@ -37,31 +52,42 @@ export interface WebSessionsOptions {
 /** Creates the sessions; a cookie whose key or login is gone is refused. */
 export function createWebSessions({ signingKey, clock, keys, logins }: WebSessionsOptions): WebSessions {
   return {
-    issue: async ({ keyId, workspaceId, role, scopes }, from = {}, audit) => {
-      const expiresAt = clock.now() + httpLimits.webSessionMs;
-      const loginId = await logins.begin({ workspaceId, expiresAt, keyId, role, scopes, ...from }, audit);
-      const fields: Fields = [workspaceId, keyId, expiresAt, loginId];
+    issue: async ({ sessionMs = httpLimits.webSessionMs, ...visitor }, from = {}, audit) => {
+      const { keyId, workspaceId, person } = visitor;
+      if (person === undefined && (await findKey(keyId, workspaceId)) === undefined) return undefined;
+      const login = await logins.begin({ ...visitor, expiresAt: clock.now() + sessionMs, ...from }, audit);
+      if (login === undefined) return undefined;
+      const { expiresAt } = login;
+      const fields: Fields = [workspaceId, keyId, expiresAt, login.id];
       const payload = Buffer.from(JSON.stringify(fields)).toString('base64url');
-      return `${WEB_SESSION_PREFIX}${payload}.${sign(payload).toString('base64url')}`;
+      return { token: `${WEB_SESSION_PREFIX}${payload}.${sign(payload).toString('base64url')}`, expiresAt };
     },
-    find,
+    find: async (token) => (await findLogin(token))?.credential,
     end: async (token, auditorOf) => {
-      const [, , , loginId] = read(token) ?? [];
-      const credential = await find(token);
-      const entry = credential && auditorOf?.(credential)('login.ended', loginId ?? null);
-      if (loginId !== undefined) await logins.end(loginId, entry);
+      const found = await findLogin(token);
+      if (found === undefined) return undefined;
+      const { credential, login } = found;
+      await logins.end(login.id, auditorOf?.(credential)('login.ended', login.id));
+      return login;
     },
   };
 
-  async function find(token: string): Promise<Credential | undefined> {
+  async function findLogin(token: string) {
     const [workspaceId, keyId, expiresAt, loginId] = read(token) ?? [];
     if (expiresAt === undefined || expiresAt <= clock.now()) return undefined;
-    const credential = await keys.findById(keyId!);
-    if (credential?.kind !== 'api' || credential.workspaceId !== workspaceId) return undefined;
     const login = await logins.find(loginId);
-    if (login === undefined) return undefined;
-    keys.noteUse(credential.id);
-    return toCredential(credential, login);
+    if (login === undefined || login.workspaceId !== workspaceId) return undefined;
+    const { person } = login;
+    if (person !== undefined) return { login, credential: toPersonCredential(person, login) };
+    const key = await findKey(keyId!, workspaceId);
+    if (key === undefined) return undefined;
+    keys.noteUse(key.id);
+    return { login, credential: toCredential(key, login) };
+  }
+
+  async function findKey(keyId: string, workspaceId: string): Promise<ApiCredential | undefined> {
+    const key = await keys.findById(keyId);
+    return key?.kind === 'api' && key.workspaceId === workspaceId ? key : undefined;
   }
 
   function read(token: string): Fields | undefined {
@@ -80,10 +106,21 @@ export function createWebSessions({ signingKey, clock, keys, logins }: WebSessio
 }
 
 /** The rights of the key, as far as the login has them. */
-function toCredential(key: ApiCredential, { id, role, scopes }: StoredLogin): ApiCredential {
-  const login = role === undefined ? { id } : { id, role };
-  if (scopes === undefined) return { ...key, login };
-  return { ...key, login, scopes: sharedScopes(key.scopes ?? SCOPES, scopes) };
+function toCredential(key: ApiCredential, login: StoredLogin): ApiCredential {
+  const { scopes } = login;
+  if (scopes === undefined) return { ...key, login: toLogin(login) };
+  return { ...key, login: toLogin(login), scopes: sharedScopes(key.scopes ?? SCOPES, scopes) };
+}
+
+/** A person has what the provider's groups gave at the sign-in, until the login expires. */
+function toPersonCredential(person: Person, login: StoredLogin): ApiCredential {
+  const { workspaceId, scopes = [], expiresAt } = login;
+  const [id, name] = [toPersonId(person), toPersonName(person)];
+  return { kind: 'api', id, workspaceId, name, scopes, expiresAt, login: toLogin(login), person };
+}
+
+function toLogin({ id, role, madeWith }: StoredLogin): LoginOfCredential {
+  return { id, ...(role && { role }), ...(madeWith && { madeWith }) };
 }
 
 /** Workspace, key, expiry, login. Cookies of older versions have no login and are refused. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withServer } from '../../server.suite.ts';
+import { withServer } from '../../../../../test/server/server.suite.ts';
 import { createPageSeals, type PageScope } from './page-seals.ts';
 
 const scope: PageScope = {

@@ -15,7 +15,7 @@ import {
 } from '../schemas/environment.ts';
 
 /** Throws a request error if a resource cannot be a default of sessions here. */
-export type CheckResources = (resources: readonly EnvironmentResource[]) => Promise<void>;
+export type CheckResources = (workspaceId: string, resources: readonly EnvironmentResource[]) => Promise<void>;
 
 /** `/v1/environments`, without the queue of work. `keys`: undefined if the server needs no key. */
 export function createEnvironmentRoutes(
@@ -33,7 +33,7 @@ export function createEnvironmentRoutes(
       body: environmentCreateBody,
       gives: environment,
       handle: async ({ credential, body, audit }) => {
-        await checkResources?.(body.resources ?? []);
+        await checkResources?.(credential.workspaceId, body.resources ?? []);
         return await environments.create(credential.workspaceId, body, audit);
       },
     }),
@@ -69,7 +69,7 @@ export function createEnvironmentRoutes(
       body: environmentUpdateBody,
       gives: environment,
       handle: async ({ credential, params, body, audit }) => {
-        await checkResources?.(body.resources ?? []);
+        await checkResources?.(credential.workspaceId, body.resources ?? []);
         return await environments.update(credential.workspaceId, params.environment_id, body, audit);
       },
     }),
@@ -109,13 +109,14 @@ export function createEnvironmentRoutes(
 
 /** Checks the default resources of an environment as those of a session are checked, before they are stored. */
 export function createResourceCheck(sources: Pick<SessionSources, 'check'>): CheckResources {
-  return async (resources) => {
+  return async (workspaceId, resources) => {
     for (const [at, resource] of resources.entries()) {
       if (resource.type !== 'github_repository' || resource.authorization_token === undefined) continue;
       const problem = `resources[${at}].authorization_token: an environment does not store tokens`;
       const advice = 'leave it out, and send the repository with its token when you create a session';
       throw requestError('invalid_request', problem, { advice });
     }
-    await sources.check(resources.filter((each) => each.type !== 'file'));
+    const others = resources.filter((each) => each.type !== 'file');
+    await sources.check(workspaceId, others);
   };
 }

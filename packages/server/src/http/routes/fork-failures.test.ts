@@ -11,7 +11,7 @@ import { startOn, startServer } from '../../server.ts';
 import { Database } from '../../store/sqlite/database.ts';
 import { createSqliteStore, openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import { commitOne } from '../../store/write.ts';
-import { connect } from '../../server.suite.ts';
+import { connect } from '../../../../../test/server/server.suite.ts';
 import { failingAt, forkOf, prepareFork, TABLES } from './fork-failures.suite.ts';
 import { outcomeOf } from './records.suite.ts';
 

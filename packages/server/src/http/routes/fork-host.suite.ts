@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { startOn } from '../../server.ts';
-import { connect } from '../../server.suite.ts';
+import { connect } from '../../../../../test/server/server.suite.ts';
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts';
 import { failingAt, forkOf, prepareFork } from './fork-failures.suite.ts';
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { type TestServer, withServer } from '../../server.suite.ts';
+import { type TestServer, withServer } from '../../../../../test/server/server.suite.ts';
 import { httpLimits } from '../limits.ts';
 
 interface Answer {

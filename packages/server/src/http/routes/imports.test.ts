@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { httpLimits } from '../limits.ts';
 import { sessionLimits } from '../../sessions/core/limits.ts';
 import { Database } from '../../store/sqlite/database.ts';
-import { type TestServer, withServer } from '../../server.suite.ts';
+import { type TestServer, withServer } from '../../../../../test/server/server.suite.ts';
 
 interface Answer {
   readonly session_id: string;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { storeLimits } from '../../store/limits.ts';
-import { toScript, withServer } from '../../server.suite.ts';
+import { toScript, withServer } from '../../../../../test/server/server.suite.ts';
 import { outcomeOf } from './records.suite.ts';
 
 it('[R350] the official client pages through large events in both orders and receives each of them once', () =>

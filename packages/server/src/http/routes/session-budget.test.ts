@@ -1,7 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { describe, expect, it } from 'vitest';
 import type { Engine, EngineEvent } from '../../engines/model/engine.ts';
-import { withServer } from '../../server.suite.ts';
+import { withServer } from '../../../../../test/server/server.suite.ts';
 import { outcomeOf } from './records.suite.ts';
 
 const MODEL = 'claude-sonnet-5';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { baseLimits } from '../../base/limits.ts';
 import { httpLimits } from '../limits.ts';
 import { sessionLimits } from '../../sessions/core/limits.ts';
-import { type TestServer, toScript, withServer } from '../../server.suite.ts';
+import { type TestServer, toScript, withServer } from '../../../../../test/server/server.suite.ts';
 import { outcomeOf } from './records.suite.ts';
 
 const bad = '400 invalid_request_error';

@@ -8,6 +8,7 @@ import type { Credential } from '../../keys/credential.ts';
 import { nameOf } from '../../keys/name-of.ts';
 import { type AnyRoute, defineRoute } from '../routing/route.ts';
 import { programDiff, programRewind, programRewindBody, programUsage } from '../schemas/program.ts';
+import { recorded } from './access/recorded.ts';
 import { dataOf, readSession } from './read-session.ts';
 
 /** How the programs of sessions are reached. */
@@ -88,10 +89,14 @@ export function createSessionProgramRoutes({
       accepts: ['api'],
       body: programRewindBody,
       gives: programRewind,
-      handle: async ({ credential, params, body }) => {
+      handle: async ({ credential, params, body, audit }) => {
         const { message_id, dry_run = false } = body;
         const request = { type: 'rewind', messageId: message_id, isDryRun: dry_run } as const;
-        const { session_id, answer } = await ask(credential, params.session_id, request);
+        const run = () => ask(credential, params.session_id, request);
+        // Of another workspace there is nothing to record.
+        const { id: target } = await readSession(store, credential, params.session_id);
+        const action = { action: 'program.rewind', target, details: { message_id } };
+        const { session_id, answer } = await (dry_run ? run() : recorded(store.audit, audit, action, run));
         const { files, added: lines_added, removed: lines_removed } = answer;
         return { type: 'program_rewind' as const, session_id, message_id, dry_run, files, lines_added, lines_removed };
       },

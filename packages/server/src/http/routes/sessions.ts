@@ -207,20 +207,24 @@ export function createSessionRoutes(options: SessionRoutesOptions): readonly Any
       accepts: ['api'],
       body: sessionUpdateBody,
       gives: session,
-      handle: async ({ credential, params, body }) => {
+      handle: async ({ credential, params, body, audit }) => {
         const { agent: change, metadata: patch, budget, title } = body;
         if (body.vault_ids !== undefined) throw fixedVaults();
         const record = await readSession(store, credential, params.session_id);
         await checkOptions?.(modelsOf(dataOf(record).agent), patch ?? {});
-        const updated = await sessions.update({
-          workspaceId: credential.workspaceId,
-          sessionId: record.id,
-          ...(title === undefined ? {} : { title }),
-          ...(patch === undefined || patch === null ? {} : { metadata: (before) => merge(before, patch) }),
-          ...(change === undefined ? {} : { agent: (agent) => updateSessionAgent(agent, change) }),
-          ...(budget === undefined ? {} : { budget: budget === null ? null : fromWireBudget(budget) }),
-        });
-        return show(updated);
+        const run = () =>
+          sessions.update({
+            workspaceId: credential.workspaceId,
+            sessionId: record.id,
+            ...(title === undefined ? {} : { title }),
+            ...(patch === undefined || patch === null ? {} : { metadata: (before) => merge(before, patch) }),
+            ...(change === undefined ? {} : { agent: (agent) => updateSessionAgent(agent, change) }),
+            ...(budget === undefined ? {} : { budget: budget === null ? null : fromWireBudget(budget) }),
+          });
+        if (change === undefined) return show(await run());
+        // Other permissions decide calls that a person would have been asked about.
+        const details = { changed: Object.keys(change) };
+        return show(await recorded(store.audit, audit, { action: 'session.update', target: record.id, details }, run));
       },
     }),
     defineRoute({

@@ -37,7 +37,9 @@ export function createWorkRoutes({ queue, tokens }: WorkRoutesOptions): readonly
       takes: true,
       query: workPollQuery,
       gives: work.nullable(),
-      handle: async ({ credential: { workspaceId, id: keyId }, params, query, headers, signal }) => {
+      handle: async ({ credential, params, query, headers, signal }) => {
+        const { workspaceId, id: keyId } = credential;
+        const loginId = credential.kind === 'api' ? credential.login?.id : undefined;
         const { environment_id: environmentId } = params;
         const item = await queue.poll({
           workspaceId,
@@ -49,7 +51,7 @@ export function createWorkRoutes({ queue, tokens }: WorkRoutesOptions): readonly
         });
         if (item === null) return null;
         const ttlMs = httpLimits.sessionTokenMs;
-        const token = tokens.issue({ workspaceId, environmentId, sessionId: item.data.id, keyId, ttlMs });
+        const token = tokens.issue({ workspaceId, environmentId, sessionId: item.data.id, keyId, loginId, ttlMs });
         return { ...item, secret: toSecret({ sessions_token: token }) };
       },
     }),

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { FleetloomError } from '../../base/errors.ts';
 import { sendAnswer } from '../response/answer.ts';
 import type { Credential } from '../../keys/credential.ts';
+import type { ClientOrigin } from '../connections/client-origin.ts';
 import type { RequestSlot } from '../connections/connections.ts';
 import { requestError } from '../../base/request-error.ts';
 import type { RequestLogEntry } from '../../base/request-log.ts';
@@ -11,11 +12,21 @@ import type { EventStream } from '../streams/sse/event-stream.ts';
 import { pathOf } from './request-path.ts';
 import { type ErrorAnswer, toErrorAnswer } from '../response/to-error-answer.ts';
 
+/** A request and its response, as Node has them. */
+export interface ExchangePair {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
+
 /** One request with its answer, and what is known about them so far. */
 export class Exchange {
   readonly id: string;
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
+  /** The client's, behind proxies that the operator trusts. */
+  readonly address: string | undefined;
+  /** Whether the client has used https. */
+  readonly isSecure: boolean;
   route: string | undefined;
   stream: EventStream | undefined;
   isCredentialWatched = false;
@@ -26,11 +37,14 @@ export class Exchange {
   /** The status to log if the response was not sent in the usual way. */
   #status: number | undefined;
 
-  constructor(id: string, incoming: IncomingMessage, outgoing: ServerResponse, slot: RequestSlot) {
+  constructor(id: string, pair: ExchangePair, slot: RequestSlot, { address, isSecure }: ClientOrigin) {
+    const { incoming, outgoing } = pair;
     this.id = id;
     this.incoming = incoming;
     this.outgoing = outgoing;
     this.#slot = slot;
+    this.address = address;
+    this.isSecure = isSecure;
     outgoing.setHeader('request-id', id);
   }
 

@@ -42,6 +42,9 @@ export const ROUTE_SCOPES: Readonly<Record<string, readonly Scope[]>> = {
   'fleet.approval_rules.revoke': ['manage'],
   'fleet.audit': ['admin'],
   'fleet.costs': ['read'],
+  'fleet.keys.create': ['admin'],
+  'fleet.keys.revoke': ['admin'],
+  'fleet.keys.rotate': ['admin'],
   'fleet.load': ['read'],
   'fleet.logins.list': ['admin'],
   'fleet.logins.revoke': ['admin'],
@@ -56,6 +59,8 @@ export const ROUTE_SCOPES: Readonly<Record<string, readonly Scope[]>> = {
   'models.list': ['read'],
   'models.retrieve': ['read'],
   'models.retrieve_scripted': ['read'],
+  'oauth_flows.create': ['manage'],
+  'oauth_flows.retrieve': ['read'],
   orchestrate: ['run'],
   'programs.list': ['read'],
   'programs.retrieve': ['read'],
@@ -80,6 +85,7 @@ export const ROUTE_SCOPES: Readonly<Record<string, readonly Scope[]>> = {
   'sessions.changes.steps': ['read'],
   'sessions.create': ['run'],
   'sessions.delete': ['manage'],
+  'sessions.egress.list': ['read'],
   'sessions.events.list': ['read'],
   // By the events: `checkEventScopes`.
   'sessions.events.send': [],
@@ -157,7 +163,8 @@ export function checkEventScopes(credential: Credential, events: readonly SentEv
   }
 }
 
-function requireScopes(what: string, credential: Credential, needed: readonly Scope[]): void {
+/** Throws unless the credential has these scopes. */
+export function requireScopes(what: string, credential: Credential, needed: readonly Scope[]): void {
   const missing = needed.filter((scope) => !hasScope(credential, scope));
   if (missing.length === 0) return;
   const names = missing.length === 1 ? `the scope ${missing[0]}` : `the scopes ${missing.join(' and ')}`;

@@ -4,13 +4,14 @@ import { httpLimits } from '../limits.ts';
 import { type Answer, ContentAnswer, sendAnswer, writePage } from '../response/answer.ts';
 import { type Access, identify } from '../auth/authenticate.ts';
 import { orKnown } from '../auth/known-access.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Schedule } from '../../base/schedule.ts';
 import { checkScopes } from './route-scopes.ts';
 import type { Credential } from '../../keys/credential.ts';
 import type { CredentialWatch } from '../auth/credential-watch.ts';
 import { CheckedRequest, checkReach, unknownId, watchCredential } from './checked-request.ts';
 import { requestError } from '../../base/request-error.ts';
-import type { Admission } from '../connections/admission.ts';
+import type { Admission, AdmissionKind } from '../connections/admission.ts';
 import { ClientGone } from '../request/client-gone.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
@@ -37,8 +38,9 @@ export interface RouteServices {
   readonly checkSessionLimits?: ((credential: Credential, sessionId: string) => Promise<void>) | undefined;
   readonly bodyBytesMax: number;
   readonly schedule: Schedule;
-  /** Holds up and rejects requests for new work while the server is overloaded. Undefined: all are let in. */
-  readonly admission?: Admission | undefined;
+  /** Holds up and rejects requests of a kind while the server is overloaded. Undefined: all are let in. */
+  readonly admission?: Readonly<Record<AdmissionKind, Admission>> | undefined;
+  readonly clock: Pick<Clock, 'steady'>;
   readonly onError: (error: unknown, requestId: string) => void;
 }
 
@@ -56,7 +58,8 @@ export function routeEndpoint(route: AnyRoute, services: RouteServices): Endpoin
       const isPossible = (route.gives !== 'stream' && route.takes !== true) || exchange.incoming.method !== 'HEAD';
       if (!isPossible) throw requestError('unknown_path', `there is no HEAD of ${name}`);
       // Before the key and the body are looked at: rejecting must cost much less than serving.
-      if (route.startsWork === true) services.admission?.check();
+      const kind = kindOf(route);
+      if (kind !== undefined) services.admission?.[kind].check();
       const answer = await answerRoute(route, services, exchange, params);
       if (answer !== undefined) sendAnswer(exchange.outgoing, answer);
     },
@@ -72,6 +75,9 @@ async function answerRoute(
 ): Promise<Answer | undefined> {
   const { incoming, outgoing } = exchange;
   const { method } = route;
+  const arrivedAt = services.clock.steady();
+  const enter = async (kind: AdmissionKind | undefined) =>
+    kind === undefined ? undefined : await services.admission?.[kind].enter(arrivedAt);
   const access = route.isOffline === true ? orKnown(services.access, services.schedule) : services.access;
   const identity = await identify(access, incoming.headers, incoming.method ?? '');
   const { credential } = identity;
@@ -85,7 +91,7 @@ async function answerRoute(
   // What a limited key may not start it may not continue either.
   if (method !== 'get' && sessionId !== undefined) await services.checkSessionLimits?.(credential, sessionId);
   const querySchema = route.query ?? NO_QUERY;
-  const sentQuery = checkInput(route.name, querySchema, readQuery(querySchema, incoming.url ?? ''));
+  const sentQuery = readCheckedQuery(route.name, querySchema, incoming.url ?? '');
   const scope = isPaged(route)
     ? { workspaceId: credential.workspaceId, route: route.name, params, query: sentQuery }
     : undefined;
@@ -93,11 +99,16 @@ async function answerRoute(
   // The body may take minutes to arrive, and the credential may end in the meantime.
   if (route.method === 'post') watchCredential(services.credentials, exchange, identity.secret);
   exchange.acceptBody();
-  const run = async (body: unknown, memory: ReplayMemory) => {
-    const input = { params, query, body };
-    return await runHandler(route, services, new CheckedRequest(exchange, services, identity, input, memory), scope);
-  };
-  if (route.method !== 'post' || route.readsBody === true) return await run(undefined, NO_MEMORY);
+  if (route.method !== 'post' || route.readsBody === true) {
+    const leave = await enter(kindOf(route));
+    try {
+      const input = { params, query, body: undefined };
+      const request = new CheckedRequest(exchange, services, identity, input, NO_MEMORY);
+      return await runHandler(route, services, request, scope);
+    } finally {
+      leave?.();
+    }
+  }
 
   // The body counts as held until the handler is done: until then it is in memory, several times.
   const held = holdBody(credential.id);
@@ -105,10 +116,14 @@ async function answerRoute(
   try {
     const bytes = await readBody(incoming, services.bodyBytesMax, { held, isJson: true });
     const body = checkInput(route.name, route.body ?? NO_BODY, await parseBody(bytes));
-    leave = startsWork(route, body) ? await services.admission?.enter() : undefined;
+    const run = async (memory: ReplayMemory) => {
+      const input = { params, query, body };
+      return await runHandler(route, services, new CheckedRequest(exchange, services, identity, input, memory), scope);
+    };
+    leave = await enter(startsWork(route, body) ? 'work' : undefined);
     if (outgoing.destroyed) throw new ClientGone();
     // The events of a stream are in the log, so a repeated request is another reader, not a replay.
-    if (route.gives === 'stream') return await run(body, NO_MEMORY);
+    if (route.gives === 'stream') return await run(NO_MEMORY);
     const repeatable = {
       credential,
       secret: identity.secret,
@@ -119,12 +134,29 @@ async function answerRoute(
       idempotencyKey: headerOf(exchange, 'idempotency-key'),
       retryCount: Number(headerOf(exchange, 'x-stainless-retry-count') ?? 0),
     };
-    return await services.replays.run(repeatable, async (memory) => (await run(body, memory))!);
+    return await services.replays.run(repeatable, async (memory) => (await run(memory))!);
   } finally {
     leave?.();
     held.release();
   }
 }
+
+/** Undefined for requests that are never held up, and for those whose body decides. */
+function kindOf({ startsWork: starts, method, gives, takes, isOffline }: AnyRoute): AdmissionKind | undefined {
+  if (starts === true) return 'work';
+  const isRead = method === 'get' && gives !== 'stream' && gives !== 'content' && takes !== true && isOffline !== true;
+  return isRead ? 'reads' : undefined;
+}
+
+/** Most requests have no query, and what a schema makes of none is always the same. */
+function readCheckedQuery(name: string, schema: QuerySchema, url: string): Record<string, unknown> {
+  if (url.includes('?')) return checkInput(name, schema, readQuery(schema, url));
+  const known = emptyQueries.get(schema) ?? checkInput(name, schema, {});
+  emptyQueries.set(schema, known);
+  return { ...known };
+}
+
+const emptyQueries = new WeakMap<QuerySchema, Record<string, unknown>>();
 
 function startsWork({ startsWork: starts }: AnyRoute, body: unknown): boolean {
   // The cast: the body has passed the schema of the route.
@@ -186,6 +218,7 @@ const PREFIXES: Readonly<Record<string, string | undefined>> = {
   resource_id: idPrefixes.session_resource,
   work_id: idPrefixes.work,
   file_id: idPrefixes.file,
+  flow_id: idPrefixes.oauth_flow,
 };
 
 function headerOf({ incoming }: Exchange, name: string): string | undefined {

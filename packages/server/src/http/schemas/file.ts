@@ -72,6 +72,7 @@ export const repositoryToken = z
   .max(workspaceLimits.tokenCharsMax)
   .regex(/^[\x21-\x7e]+$/, 'has characters that a token cannot have');
 
+const setup = z.string().min(1).max(workspaceLimits.setupCommandCharsMax).nullable().exactOptional();
 const absolutePath = z.string().min(1).max(workspaceLimits.sourcePathCharsMax);
 const repositoryUrl = z.string().min(1).max(workspaceLimits.sourcePathCharsMax);
 
@@ -113,6 +114,7 @@ export const githubRepositoryResource = z
     type: z.literal('github_repository'),
     ...repositoryFields,
     checkout: checkout.nullable().exactOptional(),
+    setup: z.string().exactOptional(),
   })
   .meta({ id: 'GithubRepositoryResource' });
 
@@ -122,6 +124,7 @@ export const gitRepositoryResource = z
     ...repositoryFields,
     checkout: checkout.nullable(),
     credential_id: z.string().nullable(),
+    setup: z.string().exactOptional(),
   })
   .meta({ id: 'GitRepositoryResource' });
 
@@ -148,7 +151,7 @@ export const directoryResourceParams = z.strictObject({
   base: line(workspaceLimits.sourceBaseCharsMax).regex(/^[^-]/, 'begins with -').nullable().exactOptional(),
   include_uncommitted: z.boolean().exactOptional(),
   copy: z.array(line(workspaceLimits.copyPatternCharsMax)).max(workspaceLimits.copyPatternsMax).exactOptional(),
-  setup: z.string().min(1).max(workspaceLimits.setupCommandCharsMax).nullable().exactOptional(),
+  setup,
 });
 
 export const githubRepositoryResourceParams = z.strictObject({
@@ -157,6 +160,7 @@ export const githubRepositoryResourceParams = z.strictObject({
   authorization_token: repositoryToken.exactOptional(),
   checkout: checkout.nullable().exactOptional(),
   mount_path: absolutePath.nullable().exactOptional(),
+  setup,
 });
 
 export const gitRepositoryResourceParams = z.strictObject({
@@ -165,6 +169,7 @@ export const gitRepositoryResourceParams = z.strictObject({
   checkout: checkout.nullable().exactOptional(),
   mount_path: absolutePath.nullable().exactOptional(),
   credential_id: z.string().min(1).max(httpLimits.pathIdCharsMax).nullable().exactOptional(),
+  setup,
 });
 
 /** What a session can be created with. */

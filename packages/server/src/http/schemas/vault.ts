@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { baseLimits } from '../../base/limits.ts';
 import { storeLimits } from '../../store/limits.ts';
 import { vaultLimits } from '../../vaults/limits.ts';
+import { FLOW_ERRORS } from '../../vaults/oauth/stored-flow.ts';
 import { httpLimits } from '../limits.ts';
 import { pageQuery } from '../paging/paging.ts';
 import { moment } from './common.ts';
@@ -214,3 +215,43 @@ export const secretsStatus = z
     unopened: z.int().exactOptional(),
   })
   .meta({ id: 'SecretsStatus' });
+
+/** The body of `POST /v1/vaults/{vault_id}/oauth_flows`. */
+export const oauthFlowCreateBody = z.strictObject({
+  mcp_server_url: url,
+  display_name: displayName.nullable().exactOptional(),
+  client_id: clientId.exactOptional(),
+  client_secret: secret.exactOptional(),
+  scope: oauthText.min(1).exactOptional(),
+});
+
+/** A flow that waits for the consent of a user at `authorization_url`. */
+export const oauthFlowStarted = z
+  .strictObject({
+    type: z.literal('oauth_flow_started'),
+    id: z.string(),
+    authorization_url: z.string(),
+    expires_at: moment,
+  })
+  .meta({ id: 'OAuthFlowStarted' });
+
+const flowBase = {
+  type: z.literal('oauth_flow'),
+  id: z.string(),
+  vault_id: z.string(),
+  mcp_server_url: z.string(),
+  expires_at: moment,
+};
+
+/** What has come of a flow. */
+export const oauthFlow = z
+  .discriminatedUnion('status', [
+    z.strictObject({ ...flowBase, status: z.literal('pending') }),
+    z.strictObject({ ...flowBase, status: z.literal('completed'), credential_id: z.string() }),
+    z.strictObject({
+      ...flowBase,
+      status: z.literal('failed'),
+      error: z.strictObject({ type: z.enum(FLOW_ERRORS), message: z.string() }),
+    }),
+  ])
+  .meta({ id: 'OAuthFlow' });

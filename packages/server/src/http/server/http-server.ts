@@ -4,12 +4,13 @@ import { baseLimits } from '../../base/limits.ts';
 import { httpLimits } from '../limits.ts';
 import { type Schedule, systemSchedule } from '../../base/schedule.ts';
 import type { Store } from '../../store/store.ts';
-import type { Admission } from '../connections/admission.ts';
-import { createRouter, type Readiness } from './router.ts';
+import type { Admission, AdmissionKind } from '../connections/admission.ts';
+import { createRouter, type Readiness, type RouterOptions } from './router.ts';
 import type { DatabaseWatch } from './require-database.ts';
 import type { Access } from '../auth/authenticate.ts';
 import { createCredentialWatch } from '../auth/credential-watch.ts';
 import { isLoopbackHost, type SiteRules } from '../auth/check-site.ts';
+import { createTrustedProxies } from '../connections/client-origin.ts';
 import { createConnectionLimits } from '../connections/connection-limits.ts';
 import type { Dashboard } from '../dashboard/dashboard.ts';
 import { requestError } from '../../base/request-error.ts';
@@ -33,6 +34,8 @@ export interface HttpServerOptions {
   readonly mounts?: readonly Mount[] | undefined;
   /** The web pages at `/`. */
   readonly dashboard?: Dashboard | undefined;
+  /** Endpoints that need no key. */
+  readonly open?: RouterOptions['open'];
   /** Where keys are looked up. `open` needs no key and is possible only on loopback. */
   readonly access: Access;
   /** Stores answers for clients that repeat a request. */
@@ -53,7 +56,7 @@ export interface HttpServerOptions {
   /** A database outside of this process. Without it the store counts as always reachable. */
   readonly database?: DatabaseWatch | undefined;
   /** Rejects requests for new work while the server is overloaded. */
-  readonly admission?: Admission | undefined;
+  readonly admission?: Readonly<Record<AdmissionKind, Admission>> | undefined;
   readonly checkSessionLimits?: RouteServices['checkSessionLimits'];
   readonly clock?: Clock | undefined;
   readonly ids?: Ids | undefined;
@@ -66,6 +69,8 @@ export interface HttpServerOptions {
   readonly connectionsMax?: number | undefined;
   /** Connections of one address other than loopback, by default half of all. For servers behind a proxy on another machine. */
   readonly connectionsPerAddressMax?: number | undefined;
+  /** Addresses and networks of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` count. */
+  readonly trustedProxies?: readonly string[] | undefined;
   readonly timeouts?: Timeouts | undefined;
   /** Left out: the server is reached by http. */
   readonly tls?: LoadedTls | undefined;
@@ -115,6 +120,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     hosts: [...(options.allowedHosts ?? []), ...(tls?.names ?? [])],
     origins: options.allowedOrigins ?? [],
   };
+  const proxies = createTrustedProxies(options.trustedProxies);
   const streams = createEventStreams({ clock, schedule, ...options.streams });
   const credentials = createCredentialWatch({ access, schedule, onError: (error) => onError(error, '') });
   let isStopping = false;
@@ -122,6 +128,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     routes: options.routes,
     mounts: options.mounts ?? [],
     dashboard: options.dashboard,
+    open: options.open,
     access,
     countRequest: rateLimit === undefined ? () => {} : createRateLimiter(rateLimit, clock),
     replays: createReplays({
@@ -135,6 +142,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     credentials,
     checkSessionLimits: options.checkSessionLimits,
     admission: options.admission,
+    clock,
     schedule,
     bodyBytesMax: options.bodyBytesMax ?? baseLimits.bodyBytesMax,
     onError,
@@ -144,12 +152,22 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Http
     },
     database: options.database,
   });
-  const listener = createListener({ router, rules, ids, clock, log, onError });
+  const listener = createListener({ router, rules, proxies, ids, clock, log, onError });
   const { timeouts = DEFAULT_TIMEOUTS } = options;
   const choice = { max: options.connectionsMax, perAddressMax: options.connectionsPerAddressMax };
   const connections = createConnectionLimits(choice);
   const onProblem = (problem: Error) => onError(problem, '');
-  const served = await serve({ host, port, tls, connections, timeouts, clock, onProblem, ...listener });
+  const served = await serve({
+    host,
+    port,
+    tls,
+    connections,
+    timeouts,
+    clock,
+    onProblem,
+    isProxy: (address) => proxies.has(address),
+    ...listener,
+  });
 
   let closing: Promise<void> | undefined;
   return {

@@ -23,6 +23,8 @@ export interface ServeOptions {
   readonly port: number;
   /** Called again every few seconds: the descriptor limit can change while the process runs. */
   readonly connections: () => ConnectionLimits;
+  /** Whether an address is that of a trusted proxy, which has the connections of many clients. */
+  readonly isProxy?: ((address: string | undefined) => boolean) | undefined;
   readonly timeouts: Timeouts;
   /** Left out: the server is reached by http. */
   readonly tls?: LoadedTls | undefined;
@@ -65,7 +67,7 @@ export interface Served {
 export async function serve(options: ServeOptions): Promise<Served> {
   const { host, port, timeouts, clock, onBadRequest } = options;
   let most = options.connections();
-  const connections = new Connections(most, clock.steady);
+  const connections = new Connections(most, clock.steady, options.isProxy);
   const { tls } = options;
   const server = createNodeServer(tls, {
     maxHeaderSize: baseLimits.headerBytesMax,

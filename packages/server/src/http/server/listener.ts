@@ -7,6 +7,7 @@ import { baseLimits } from '../../base/limits.ts';
 import { allowOrigin } from './allow-origin.ts';
 import type { Router } from './router.ts';
 import { checkSite, isAllowedOrigin, type SiteRules } from '../auth/check-site.ts';
+import type { TrustedProxies } from '../connections/client-origin.ts';
 import type { RequestSlot } from '../connections/connections.ts';
 import { type RequestErrorCode, requestError } from '../../base/request-error.ts';
 import { CLIENT_GONE, Exchange } from '../routing/exchange.ts';
@@ -18,6 +19,7 @@ import { type ErrorAnswer, toErrorAnswer } from '../response/to-error-answer.ts'
 export interface ListenerOptions {
   readonly router: Router;
   readonly rules: SiteRules;
+  readonly proxies: TrustedProxies;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly log: RequestLog;
@@ -34,7 +36,7 @@ export interface Listener {
 }
 
 /** Gives every request an id, a log entry and an answer, also when something fails. */
-export function createListener({ router, rules, ids, clock, log, onError }: ListenerOptions): Listener {
+export function createListener({ router, rules, proxies, ids, clock, log, onError }: ListenerOptions): Listener {
   /**
    * By connection, the request that it is answering, if any. Entries live as long as their connection: a map that changes with
    * every request leaves a chain of outdated tables, which keep the requests in them alive until the next full collection.
@@ -43,7 +45,7 @@ export function createListener({ router, rules, ids, clock, log, onError }: List
   let isStopping = false;
   return {
     onRequest: (incoming, outgoing, slot) => {
-      const exchange = new Exchange(ids.next('req'), incoming, outgoing, slot);
+      const exchange = new Exchange(ids.next('req'), { incoming, outgoing }, slot, proxies.originOf(incoming));
       begin(exchange);
       try {
         checkSite(rules, incoming.headers, incoming.method ?? '');

@@ -19,6 +19,8 @@ export interface RouterOptions extends RouteServices {
   /** Other APIs, each below a path of its own, which write their responses themselves. */
   readonly mounts: readonly Mount[];
   readonly dashboard?: Dashboard | undefined;
+  /** What needs no key, and the database. */
+  readonly open?: readonly Endpoint[] | undefined;
   /** Whether the server can work; if it cannot, it may give the reason. */
   readonly isReady: () => Readiness | Promise<Readiness>;
   /** Requests that need the database are rejected while it is unreachable. Undefined: it is part of this process. */
@@ -33,12 +35,13 @@ export type Router = (exchange: Exchange) => Promise<void>;
 
 /** Passes each request to the endpoint of its method and path. */
 export function createRouter(options: RouterOptions): Router {
-  const { routes, mounts, dashboard, isReady, database, onError } = options;
+  const { routes, mounts, dashboard, open = [], isReady, database, onError } = options;
   // Keys and logins are in the database; the files of the dashboard are of no use without them.
   const authenticated: readonly Endpoint[] = [
     ...routes.map((route) => routeEndpoint(route, options)),
     ...mounts.flatMap((mount) => mountEndpoints(mount, options)),
     ...(dashboard === undefined ? [] : dashboardEndpoints(dashboard, options)),
+    ...open,
   ];
   const endpoints: readonly Endpoint[] = [
     ...(database === undefined ? authenticated : authenticated.map((endpoint) => requireDatabase(endpoint, database))),

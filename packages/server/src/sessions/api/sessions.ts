@@ -2,6 +2,7 @@ import type { ThreadHealth } from '@fleetloom/protocol/fleet';
 import { inBackground } from '../../base/in-background.ts';
 import { baseLimits } from '../../base/limits.ts';
 import { systemSchedule } from '../../base/schedule.ts';
+import type { EgressEntry } from '../../frames/egress-entry.ts';
 import type { FramePayloads } from '../../frames/frames.ts';
 import type { SessionData } from '../../frames/record-data.ts';
 import type { Rule } from '../../rules/rule.ts';
@@ -53,6 +54,8 @@ export interface Sessions {
   /** Merges what a thread has changed in its own worktree into the workspace that it was made from. */
   mergeChanges(workspaceId: string, sessionId: string, merged: MergedThread): Promise<void>;
   archiveThread(workspaceId: string, sessionId: string, threadId: string): Promise<ThreadRecord>;
+  /** Logs connections of programs of a session. Throws if this process does not own it. */
+  logConnections(sessionId: string, entries: readonly EgressEntry[]): Promise<void>;
   /** What the threads of a session that this process owns are doing. Undefined: this process does not own it. */
   health(sessionId: string): readonly ThreadHealth[] | undefined;
   /** Sends a request to the program of a session that this process owns, or can acquire for a rewind. Undefined: another process owns it. */
@@ -208,6 +211,8 @@ export function createSessions(options: SessionsOptions): Sessions {
       await command(session, () => ({ type: 'archive_thread', thread_id: threadId }));
       return (await store.threads.get(sessionId, threadId))!;
     },
+
+    logConnections: (sessionId, entries) => host.logConnections(sessionId, entries),
 
     health: (sessionId) => host.health(sessionId),
 

@@ -1,8 +1,9 @@
 import type { Message } from '../../base/content.ts';
 import type { EngineEvent, EngineFailure, Usage } from '../../engines/model/engine.ts';
 import type { ProgramEvent } from '../../engines/program/program.ts';
+import type { EgressEntry } from '../../frames/egress-entry.ts';
 import type { FramePayloads } from '../../frames/frames.ts';
-import type { RepositoryProblem } from '../../frames/payload-parts.ts';
+import type { PreparationProblem } from '../../frames/payload-parts.ts';
 import type { WorkspaceChanged } from '../../frames/workspace-frames.ts';
 import type { ToolResult } from '../../tools/tool.ts';
 import type { ToolOffer, ToolProblem } from '../../tools/toolbox.ts';
@@ -27,8 +28,10 @@ export type Command =
       readonly startId: string;
       readonly problems: readonly ToolProblem[];
     }
-  /** Repositories could not be cloned into the workspace. */
-  | { readonly type: 'repository_problems'; readonly problems: readonly RepositoryProblem[] }
+  /** Repositories, packages or hosts of credentials that the session has to do without. */
+  | { readonly type: 'preparation_problems'; readonly problems: readonly PreparationProblem[] }
+  /** Programs of the session were connected to other hosts, or refused. */
+  | { readonly type: 'connections'; readonly entries: readonly EgressEntry[] }
   /** A program has done something: the one that runs the thread `rootId` as its main agent, by default the primary thread. */
   | { readonly type: 'program'; readonly rootId?: string; readonly events: readonly TakenEvent[] }
   /** The workspace is ready to be worked in, and recorded from now on. */

@@ -1,5 +1,5 @@
 import type { Command, InternalCommand, RecordedChange } from './command.ts';
-import type { RepositoryProblem } from '../../frames/payload-parts.ts';
+import type { PreparationProblem } from '../../frames/payload-parts.ts';
 import type { ToolResult } from '../../tools/tool.ts';
 import type { ToolProblem } from '../../tools/toolbox.ts';
 import { isOverBudget } from './state/budget.ts';
@@ -75,8 +75,11 @@ function apply(draft: Draft, command: InternalCommand): void {
       return ifRequesting(draft, command.threadId, command, (thread) => {
         for (const problem of command.problems) reportToolProblem(draft, thread, problem);
       });
-    case 'repository_problems':
-      for (const problem of command.problems) reportRepositoryProblem(draft, problem);
+    case 'preparation_problems':
+      for (const problem of command.problems) reportPreparationProblem(draft, problem);
+      return;
+    case 'connections':
+      for (const entry of command.entries) draft.add(null, 'egress.connection', entry);
       return;
     case 'program': {
       const { rootId = draft.state.created.primary_thread_id } = command;
@@ -154,8 +157,8 @@ function reportToolProblem(draft: Draft, thread: ThreadState, { type, serverName
   });
 }
 
-/** The session continues without the repository, which is tried again when it runs the next time. */
-function reportRepositoryProblem(draft: Draft, error: RepositoryProblem): void {
+/** The session continues without what failed; a repository is tried again when it runs the next time. */
+function reportPreparationProblem(draft: Draft, error: PreparationProblem): void {
   draft.event(primaryOf(draft.state), 'session.error', { error, retry: 'retrying', retry_at: null });
 }
 

@@ -59,7 +59,7 @@ export const sessionLimits = {
   inputsTakenMax: 100,
   /** How long a lease lasts without renewal. */
   leaseMs: 15_000,
-  /** How often leases are renewed and sessions without an owner are adopted. */
+  /** How often sessions without an owner are adopted. Leases are renewed after a third of `leaseMs`. */
   hostTickMs: 2_000,
   /** A session that is idle for this long is released; its log stays. */
   hostIdleMs: 60_000,

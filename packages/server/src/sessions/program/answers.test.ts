@@ -15,7 +15,7 @@ import { createWildPrograms, type WildPrograms } from '../runtime/program/wild-p
 
 const RUNS = isLong ? 5_000 : 200;
 /** On a busy machine the short test makes do with fewer runs, as soon as they have had every outcome. */
-const RUNS_MS = isLong ? Infinity : 6_000;
+const RUNS_MS = isLong ? Infinity : 3_000;
 
 const model = { id: 'claude-code/default', effort: { type: 'high' }, speed: 'standard' } as const;
 const main: SessionAgent = { ...agent('main', [snapshot('worker')]), model };

@@ -13,7 +13,7 @@ import type { ProgramEvent } from '../../engines/program/program.ts';
 import type { RandomText } from '../../../../../bench/random-text.ts';
 import { foldThreads } from '../core/program/fold-threads.suite.ts';
 
-const RUNS = isLong ? 100_000 : 1_000;
+const RUNS = isLong ? 100_000 : 300;
 
 it(
   `[J261] in ${RUNS} random interleavings of gateway events and lines every thread has each block once, in its order, and its deltas add up`,

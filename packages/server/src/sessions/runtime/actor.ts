@@ -26,6 +26,7 @@ import { runTool, type ToolRunner } from './run-tool.ts';
 import { SessionActivity } from './session-activity.ts';
 import { SessionFiles } from './session-files.ts';
 import { createSessionClock } from './session-clock.ts';
+import { SessionWrites } from './writes/session-writes.ts';
 import { agentOf } from '../core/state/agent-of.ts';
 import { isProgramThread } from '../core/state/program-threads.ts';
 import { type SessionState, threadOf } from '../core/state/state.ts';
@@ -50,7 +51,7 @@ export class SessionActor {
   readonly #work = new Map<string, AbortController>();
   /** Running tools, including those that were aborted. */
   readonly #tools = new Map<string, AbortController>();
-  readonly #writing = new Set<Promise<unknown>>();
+  readonly #writes: SessionWrites;
   readonly #preparation: WorkspacePreparation;
   readonly #files: SessionFiles | null;
   /** Approvals of the session that rules decide. */
@@ -66,13 +67,15 @@ export class SessionActor {
     const clock = createSessionClock(options.requests.clock, options.state);
     this.#signs = new RequestActivity(clock);
     this.#activity = new SessionActivity(options.state);
+    const { log, fence } = options;
+    const onLost = (error: unknown) => this.#lose(error);
+    this.#writes = new SessionWrites({ log, fence, sessionId: options.state.id, onLost });
     this.#happenedAt = clock.steady();
     this.#sources = { ...options.sources, clock, spentOn: (startId) => this.#spent.get(startId) };
     this.#requests = {
       ...options.requests,
       clock,
-      writeDelta: (frame) =>
-        this.#write([frame], this.#activity.note(frame)).catch((error: unknown) => this.#lose(error)),
+      writeDelta: (frame) => this.#writes.writeDelta(frame, this.#activity.note(frame)),
       onUsage: (startId, spent) => void this.#spent.set(startId, spent),
       onSign: (startId, sign) => this.#signs.take(startId, sign),
       onProblems: (threadId, startId, problems) =>
@@ -92,7 +95,8 @@ export class SessionActor {
       prepareWorkspace: options.prepareWorkspace ?? null,
       open: () => this.#openWorkspace(),
       onCloned: async () => await this.#files?.recordSetup(),
-      onProblems: (problems) => this.dispatch({ type: 'repository_problems', problems }),
+      onSetup: async (setup) => await this.#files?.logSetup(setup),
+      onProblems: (problems) => this.dispatch({ type: 'preparation_problems', problems }),
     });
     this.#programs = new SessionPrograms(options.state, (rootId) => this.#createDriver(rootId));
     this.ruleDecisions = new RuleDecisions(options, (worktreeOwner) => this.#openWorkspace(worktreeOwner));
@@ -148,7 +152,7 @@ export class SessionActor {
       this.#stopUnwanted();
       if (draft.frames.length === 0 && changes.length === 0) return;
       this.#happenedAt = this.#options.requests.clock.steady();
-      await this.#write(draft.frames, [...toChanges(draft, this.#activity.threads), ...changes]);
+      await this.#writes.write(draft.frames, [...toChanges(draft, this.#activity.threads), ...changes]);
       for (const frame of draft.frames) this.#begin(frame);
       if (this.#isLost) return;
       this.#programs.begin(draft.frames);
@@ -244,7 +248,7 @@ export class SessionActor {
     await this.#ended;
     await this.#files?.close();
     await this.ruleDecisions.ended();
-    await Promise.allSettled(this.#writing);
+    await this.#writes.settled();
   }
 
   #createDriver(rootId: string): ProgramDriver {
@@ -266,17 +270,6 @@ export class SessionActor {
       files: this.#files,
       dispatch: (events, change) => this.dispatch({ type: 'program', rootId, events }, [], change),
     });
-  }
-
-  async #write(frames: readonly NewSessionFrame[], changes: readonly Change[]): Promise<void> {
-    const { log, fence } = this.#options;
-    const writing = log.append({ type: 'append', sessionId: this.state.id, fence, frames, changes });
-    this.#writing.add(writing);
-    try {
-      await writing;
-    } finally {
-      this.#writing.delete(writing);
-    }
   }
 
   /** The state is ahead of the log, so it cannot be used any more: the session is read again from its log. */
@@ -321,7 +314,7 @@ export class SessionActor {
     // An engine ends a request whose signal is aborted.
     if (this.#preparation.isNeeded) await untilAborted(this.#preparation.prepare(), signal).catch(() => undefined);
     this.#signs.begin(startId);
-    const failed = await this.#files?.prepareFor(threadId, startId);
+    const failed = await this.#files?.prepareFor(threadId, startId, this.#preparation.failedSetup);
     const command = failed ?? (await runRequest(this.#requests, this.state, threadId, startId, signal));
     // Without its workspace the request did not start, and opening it again only to record would fail again.
     const change = failed === undefined ? await this.#files?.recordAnswer(command) : undefined;
@@ -343,11 +336,10 @@ export class SessionActor {
       checkOwner: () => this.#checkOwner(),
     };
     const signal = this.#start(this.#tools, threadId, toolUseId);
-    this.#files?.begin(threadId, call);
-    const isMerge = call.kind === 'session';
-    const result = isMerge
-      ? await runMerge(this.#files, call)
-      : await runTool(runner, this.state, threadId, call, signal);
+    await this.#files?.beginCall(threadId, call);
+    const result = await (call.kind === 'session'
+      ? runMerge(this.#files, call)
+      : runTool(runner, this.state, threadId, call, signal));
     // Before the tool counts as finished: the next model request must not start without the change in the log.
     const change = await this.#files?.recordCall(threadId, call);
     this.#tools.delete(toolUseId);

@@ -163,6 +163,7 @@ async function openMerge() {
 function bindAll(recorder: WorkspaceRecorder): WorkspaceRecorder {
   return {
     prepare: () => recorder.prepare(),
+    recordOutside: (call) => recorder.recordOutside(call),
     begin: (call) => recorder.begin(call),
     record: (cause) => recorder.record(cause),
     diff: (trees) => recorder.diff(trees),

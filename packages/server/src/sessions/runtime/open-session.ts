@@ -15,6 +15,7 @@ import { SessionActor } from './actor.ts';
 import { createOfferedTools } from './offered-tools.ts';
 import type { WorkspaceLocations, WorkspaceUse } from '../../nodes/workspace-locations.ts';
 import { LeaseState } from './owner/lease-state.ts';
+import type { SessionCreated } from '../../frames/payload-parts.ts';
 import type { PrepareWorkspace } from './prepare-workspace.ts';
 import type { DecideByRules } from './rule-decisions.ts';
 import { readLogged } from './program/read-logged.ts';
@@ -196,7 +197,7 @@ function createActor(
     return parts.openWorkspace(sessionId);
   };
   const offers = createOfferedTools(toolbox);
-  const isPrepared = state.created.is_recorded === true && state.created.is_read_only !== true;
+  const isPrepared = isToPrepare(state.created);
   const recorder = isRecorded(state) ? openRecorder(state, hasLostFiles, parts) : undefined;
   const beforePrepare = async () => {
     await shared?.locations?.settle(state.id, 'workspace');
@@ -236,6 +237,12 @@ function createActor(
   });
 }
 
+/** Whether there may be something to clone, to install or to check before runs. */
+function isToPrepare({ is_recorded, is_read_only, environment, vault_ids = [] }: SessionCreated): boolean {
+  const hasPart = is_recorded === true || environment.packages !== undefined || vault_ids.length > 0;
+  return hasPart && is_read_only !== true;
+}
+
 /** Imported sessions have their files elsewhere. */
 function isRecorded({ created }: SessionState): boolean {
   return created.is_recorded === true && created.is_read_only !== true;
@@ -248,6 +255,7 @@ function onNode(recorder: WorkspaceRecorder, beforePrepare: () => Promise<void>)
       await beforePrepare();
       return await recorder.prepare();
     },
+    recordOutside: (call) => recorder.recordOutside(call),
     begin: (call) => recorder.begin(call),
     record: (cause) => recorder.record(cause),
     diff: (trees) => recorder.diff(trees),

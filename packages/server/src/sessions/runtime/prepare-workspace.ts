@@ -1,8 +1,14 @@
+import type { PreparationProblem } from '../../frames/payload-parts.ts';
 import type { PreparedRepositories } from '../../workspaces/clone/repositories.ts';
+import type { SetupResult } from '../../workspaces/workspace-source.ts';
 
-/** Puts repositories into a workspace before the first model request of each run. Never rejects. */
+/** What a workspace was prepared with, and what the session has to do without. */
+export type Prepared = Omit<PreparedRepositories, 'problems'> & { readonly problems: readonly PreparationProblem[] };
+
+/** Puts repositories into a workspace, and installs packages, before the first model request of each run. Never rejects. */
 export type PrepareWorkspace = (
   sessionId: string,
   openWorkspace: () => Promise<string>,
   signal: AbortSignal,
-) => Promise<PreparedRepositories>;
+  onSetup: (setup: SetupResult) => Promise<void>,
+) => Promise<Prepared>;

@@ -18,7 +18,7 @@ import type { Schedule } from '../../base/schedule.ts';
 import type { ToolOffer } from '../../tools/toolbox.ts';
 import { agentOf } from '../core/state/agent-of.ts';
 import { delegationTools } from '../core/delegation/delegation-tools.ts';
-import { DeltaWriter } from './delta-writer.ts';
+import { DeltaWriter } from './writes/delta-writer.ts';
 import type { NewSessionFrame } from '../../frames/frames.ts';
 import type { RequestPurpose, UsageTotals } from '../../frames/payload-parts.ts';
 import { type SessionState, type ThreadState, threadOf } from '../core/state/state.ts';

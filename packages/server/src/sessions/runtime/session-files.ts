@@ -43,9 +43,16 @@ export class SessionFiles {
     if (failure !== undefined) throw new Error(failure.message);
   }
 
-  /** As `prepare`, before a model request: a failure is the outcome of the request. */
-  async prepareFor(threadId: string, startId: string): Promise<Command | undefined> {
-    const failure = (await this.#prepareOnce()) ?? (await this.#prepareOwn(threadId));
+  /** As `prepare`, before a model request: a failure is the outcome of the request. So is a setup command of a clone that failed. */
+  async prepareFor(
+    threadId: string,
+    startId: string,
+    failedSetup: SetupResult | null = null,
+  ): Promise<Command | undefined> {
+    const failure =
+      failedSetup === null
+        ? ((await this.#prepareOnce()) ?? (await this.#prepareOwn(threadId)))
+        : toSetupFailure(failedSetup);
     if (failure === undefined) return undefined;
     const { state } = this.#options;
     const { message, isFinal } = failure;
@@ -63,7 +70,17 @@ export class SessionFiles {
     };
   }
 
-  /** A tool call begins. */
+  /** A tool call of a model engine begins. What the user has changed before is logged first. */
+  async beginCall(threadId: string, call: Call): Promise<void> {
+    const recorded = toRecordedCall(threadId, call);
+    const recorder = this.#recorderIn(this.#ownerOf(threadId));
+    if (recorded === null || recorder === undefined) return;
+    // As with `record`: a workspace that cannot be opened is reported by the next request.
+    await this.#logChange(await recorder.recordOutside(recorded).catch(() => undefined));
+    recorder.begin(recorded);
+  }
+
+  /** A tool call of a program has begun. */
   begin(threadId: string, call: Call): void {
     const recorded = toRecordedCall(threadId, call);
     if (recorded !== null) this.#recorderIn(this.#ownerOf(threadId))?.begin(recorded);
@@ -159,6 +176,11 @@ export class SessionFiles {
   async close(): Promise<void> {
     await this.#merging;
     await Promise.all([this.#options.recorder.close(), this.#isolated?.close()]);
+  }
+
+  /** The setup command of a clone has ended. */
+  async logSetup(setup: SetupResult): Promise<void> {
+    await this.#options.dispatch({ type: 'workspace_ready', opened: null, setup: toPayload(setup) });
   }
 
   /** Files were put into the workspace that no agent wrote: they must not count as changes of the next tool call. */

@@ -26,11 +26,11 @@ onEachStore((openStore) => {
       await breathe();
     }
     expect(await one.head(id)).toBe(length);
-    // From now on the first one is silent.
-    times[1].advance(sessionLimits.leaseMs - sessionLimits.hostTickMs);
+    // From now on the first one is silent. It renewed its lease one tick ago.
+    times[1].advance(sessionLimits.leaseMs - 2 * sessionLimits.hostTickMs);
     await breathe();
     expect(await two.head(id)).toBe(length);
-    times[1].advance(sessionLimits.hostTickMs);
+    times[1].advance(2 * sessionLimits.hostTickMs);
     await two.until(id, ({ type }) => type === 'session.status_rescheduled', length);
     times[1].advance(0);
     const { seq } = await two.until(id, ({ type }) => type === 'span.model_request_start', length);

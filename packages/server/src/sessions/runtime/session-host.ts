@@ -1,6 +1,8 @@
 import type { ThreadHealth } from '@fleetloom/protocol/fleet';
 import { type Cancel, systemSchedule } from '../../base/schedule.ts';
 import { sessionLimits } from '../core/limits.ts';
+import type { EgressEntry } from '../../frames/egress-entry.ts';
+import { storeError } from '../../store/store-errors.ts';
 import type { SessionActor } from './actor.ts';
 import { type HostOptions, type ResolvedHostOptions, tickMsOf } from './host/host-options.ts';
 import { type HostedFigures, HostedSessions } from './host/hosted-sessions.ts';
@@ -127,6 +129,13 @@ export class SessionHost {
   health(sessionId: string): readonly ThreadHealth[] | undefined {
     const hosted = this.#sessions.ready.get(sessionId);
     return hosted === undefined || hosted.actor.isLost || !hosted.lease.isHeld ? undefined : hosted.actor.health();
+  }
+
+  /** Logs connections of programs of a session. Throws if this process does not own it. */
+  async logConnections(sessionId: string, entries: readonly EgressEntry[]): Promise<void> {
+    const actor = this.#sessions.ready.get(sessionId)?.actor;
+    await actor?.dispatch({ type: 'connections', entries });
+    if (actor === undefined || actor.isLost) throw storeError('stale_owner', `${sessionId} is not owned here any more`);
   }
 
   /** Sends a request to the program of a session that this process owns, or can acquire for a rewind. Undefined: another owns it. */

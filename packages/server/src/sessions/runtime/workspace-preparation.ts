@@ -1,4 +1,5 @@
-import type { RepositoryProblem } from '../../frames/payload-parts.ts';
+import type { PreparationProblem } from '../../frames/payload-parts.ts';
+import type { SetupResult } from '../../workspaces/workspace-source.ts';
 import type { PrepareWorkspace } from './prepare-workspace.ts';
 
 /** What preparing the workspace of a session needs. */
@@ -9,7 +10,9 @@ export interface WorkspacePreparationOptions {
   readonly open: () => Promise<string>;
   /** Files were put into the workspace that no agent wrote. */
   readonly onCloned: () => Promise<void>;
-  readonly onProblems: (problems: readonly RepositoryProblem[]) => Promise<void>;
+  /** A setup command of a repository has ended. */
+  readonly onSetup: (setup: SetupResult) => Promise<void>;
+  readonly onProblems: (problems: readonly PreparationProblem[]) => Promise<void>;
 }
 
 /** Prepares the workspace of a session: before its first run, and again before each run for what could not be prepared. */
@@ -18,6 +21,7 @@ export class WorkspacePreparation {
   readonly #stop = new AbortController();
   #preparing: Promise<void> | undefined;
   #isUnderWay = false;
+  #failedSetup: SetupResult | null = null;
 
   constructor(options: WorkspacePreparationOptions) {
     this.#options = options;
@@ -31,6 +35,11 @@ export class WorkspacePreparation {
   /** Whether there is anything to prepare. */
   get isNeeded(): boolean {
     return this.#options.prepareWorkspace !== null;
+  }
+
+  /** The setup command of a repository that has failed. */
+  get failedSetup(): SetupResult | null {
+    return this.#failedSetup;
   }
 
   /** A run begins: what could not be prepared for the last one is tried again. */
@@ -48,10 +57,12 @@ export class WorkspacePreparation {
   }
 
   async #prepare(): Promise<void> {
-    const { prepareWorkspace, sessionId, open, onCloned, onProblems } = this.#options;
+    const { prepareWorkspace, sessionId, open, onCloned, onSetup, onProblems } = this.#options;
     this.#isUnderWay = true;
-    const { problems, hasCloned } = await prepareWorkspace!(sessionId, open, this.#stop.signal);
-    if (hasCloned) await onCloned();
+    const { signal } = this.#stop;
+    const { problems, hasNewFiles, failedSetup } = await prepareWorkspace!(sessionId, open, signal, onSetup);
+    this.#failedSetup = failedSetup;
+    if (hasNewFiles) await onCloned();
     this.#isUnderWay = false;
     if (problems.length > 0) await onProblems(problems);
   }

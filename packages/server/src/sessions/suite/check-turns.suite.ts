@@ -58,7 +58,11 @@ export class LogTurns {
       const isReceived = type === 'agent.thread_message_received' && threadId === to;
       if (!isReceived && this.#threads.get(to)?.status !== 'terminated')
         complain(`no thread received the message to ${to}`);
-    } else if (type === 'agent.thread_message_received') {
+    } else if (
+      type === 'agent.thread_message_received' &&
+      this.#threads.get(payload.from_session_thread_id)?.stream !== null
+    ) {
+      // A message that a program delivers after the turn that sent it is not sent again.
       complain(`no thread sent the message of ${payload.from_session_thread_id}`);
     }
   }

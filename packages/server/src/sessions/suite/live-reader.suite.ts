@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Entry } from '../../store/frame.ts';
-import type { SessionLog, Tail } from '../../log/log.ts';
+import type { SessionLog } from '../../log/log.ts';
+import type { Tail } from '../../log/tail.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Reads a session live, and resumes at its cursor when the log it read from has ended. */

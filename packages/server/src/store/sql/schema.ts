@@ -25,7 +25,6 @@ export interface Schema {
     /** Derived from `data` by the database. */
     workspace_id: GeneratedAlways<string | null>;
   };
-  idempotency_keys: { workspace_id: string; key: string; expires_at: number; result: string };
 }
 
 export interface AgentRow {

@@ -1,4 +1,12 @@
-import { type Compilable, DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
+import {
+  type Compilable,
+  type CompiledQuery,
+  DummyDriver,
+  Kysely,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
 import type { Schema } from '../sql/schema.ts';
 import type { Database } from './database.ts';
 
@@ -27,4 +35,30 @@ export function firstRow<Row>(database: Database, query: Compilable<Row>): Row |
 export function runQuery(database: Database, query: Compilable): number {
   const { sql, parameters } = query.compile();
   return database.prepare(sql).run(...parameters);
+}
+
+/**
+ * A query that is built and compiled once for the process: both take longer than running it. `make` is called with stand-ins for the
+ * arguments, which it passes on as values; the SQL must not depend on them.
+ *
+ * @example
+ * const find = builtOnce((id: string) => build.selectFrom('sessions').selectAll().where('id', '=', id));
+ * firstRow(database, find('sesn_1'));
+ */
+export function builtOnce<Arguments extends readonly (string | number | null)[], Row>(
+  make: (...values: Arguments) => Compilable<Row>,
+): (...values: Arguments) => Compilable<Row> {
+  let built: CompiledQuery<Row> | undefined;
+  const standIns = Array.from({ length: make.length }, (_, at) => Symbol(`argument ${at}`));
+  return (...values) => ({
+    compile: () => {
+      // The cast: a query hands its values on unchanged, whatever they are.
+      built ??= make(...(standIns as unknown as Arguments)).compile();
+      const parameters = built.parameters.map((value) => {
+        const at = standIns.indexOf(value as symbol);
+        return at === -1 ? value : values[at];
+      });
+      return { ...built, parameters };
+    },
+  });
 }

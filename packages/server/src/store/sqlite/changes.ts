@@ -5,7 +5,7 @@ import type { AppendAudit } from './audit-log.ts';
 import type { Database } from './database.ts';
 import { putKey } from './records/keys.ts';
 import { SUMMARY_NAMES, SUMMARY_REPLACED, toSummaryValues } from '../sql/summaries.ts';
-import { build, firstRow, runQuery } from './build.ts';
+import { build, builtOnce, firstRow, runQuery } from './build.ts';
 import { enqueueWork } from './records/works.ts';
 
 interface At {
@@ -74,20 +74,13 @@ export function createChanges(database: Database, append: AppendAudit, clock: Cl
 
   function enqueueInput({ key, sessionId }: At, { input }: Of<'enqueue_input'>): void {
     const { id, threadId, time, data } = input;
-    const mine = build.selectFrom('inputs').where('session_key', '=', key);
-    checkNew(firstRow(database, mine.select('id').where('id', '=', id)), id);
-    const count = firstRow(
-      database,
-      mine.select(({ fn }) => fn.countAll<number>().as('count')),
-    );
-    checkInputs(sessionId, count?.count ?? 0);
-    const row = { session_key: key, id, thread_id: threadId, time, data: JSON.stringify(data) };
-    runQuery(database, build.insertInto('inputs').values(row));
+    checkNew(firstRow(database, findInput(key, id)), id);
+    checkInputs(sessionId, firstRow(database, countInputs(key))?.count ?? 0);
+    runQuery(database, insertInput(key, id, threadId, time, JSON.stringify(data)));
   }
 
   function consumeInput({ key }: At, id: string): void {
-    const query = build.deleteFrom('inputs').where('session_key', '=', key).where('id', '=', id);
-    found(runQuery(database, query) || undefined, id);
+    found(runQuery(database, removeInput(key, id)) || undefined, id);
   }
 
   function createApproval({ key, workspaceId }: At, { approval }: Of<'create_approval'>): void {
@@ -149,6 +142,22 @@ const PUT_SUMMARY = `
 const INSERT_THREAD = `
   INSERT INTO threads (session_key, id, parent_thread_id, status, created_at, updated_at, data)
   VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+
+const findInput = builtOnce((key: number, id: string) =>
+  build.selectFrom('inputs').select('id').where('session_key', '=', key).where('id', '=', id),
+);
+const countInputs = builtOnce((key: number) =>
+  build
+    .selectFrom('inputs')
+    .where('session_key', '=', key)
+    .select(({ fn }) => fn.countAll<number>().as('count')),
+);
+const insertInput = builtOnce((key: number, id: string, threadId: string | null, time: number, data: string) =>
+  build.insertInto('inputs').values({ session_key: key, id, thread_id: threadId, time, data }),
+);
+const removeInput = builtOnce((key: number, id: string) =>
+  build.deleteFrom('inputs').where('session_key', '=', key).where('id', '=', id),
+);
 
 function toColumns({ status, archivedAt, data }: SessionPatch): unknown[] {
   return [status ?? null, archivedAt ?? null, data === undefined ? null : JSON.stringify(data)];

@@ -87,7 +87,11 @@ export function createCommit(database: Database, { segments, runs, erasures, app
 
   function createSession(session: NewSession, existing: Place | undefined): void {
     checkNew(existing, session.id);
-    runQuery(database, build.insertInto('sessions').values(toRow(session)));
+    const row = toRow(session);
+    const marks = Object.keys(row).map(() => '?');
+    database
+      .prepare(`INSERT INTO sessions (${Object.keys(row).join()}) VALUES (${marks.join()})`)
+      .run(...Object.values(row));
     database.prepare(CREATE_OWNER).run(session.id);
   }
 }

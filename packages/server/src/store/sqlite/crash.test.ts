@@ -10,7 +10,7 @@ import type { Store } from '../store.ts';
 import { Database } from './database.ts';
 import { createSqliteStore } from './sqlite-store.ts';
 
-const KILLS = isLong ? 400 : 15;
+const KILLS = isLong ? 400 : 8;
 const SESSIONS = 3;
 
 // Within the repository, because what is not bundled is found from there.

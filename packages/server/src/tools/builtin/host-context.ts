@@ -12,5 +12,7 @@ export interface HostContext {
   readonly files: WorkspaceFiles;
   readonly shells: Shells;
   readonly programs: HostPrograms;
+  /** Variables of shells beside those of the host. */
+  readonly environment: Readonly<Record<string, string>>;
   readonly limits: ToolLimits;
 }

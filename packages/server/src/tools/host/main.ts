@@ -5,11 +5,19 @@ import { serve } from './program/serve.ts';
 // Not `node`: agents end their own programs with `pkill node`.
 process.title = 'fleetloom-host';
 
-const [, , gitSocket, gitPort] = process.argv;
-// Most sessions have no repositories, and what is loaded is paid for by all of them.
-if (gitSocket !== undefined) {
+// Sockets of the server, each with the port of loopback that leads to it. Most sessions have none, and what is loaded is
+// paid for by all of them.
+const [, , ...given] = process.argv;
+// Behind it a command to run with the relays, instead of the tools.
+const end = given.indexOf('--');
+const relays = end === -1 ? given : given.slice(0, end);
+if (relays.length > 0) {
   const { relayToSocket } = await import('./program/relay-to-socket.ts');
-  await relayToSocket(gitSocket, Number(gitPort));
+  for (let at = 0; at + 1 < relays.length; at += 2) await relayToSocket(relays[at]!, Number(relays[at + 1]));
+}
+if (end !== -1) {
+  const { runCommand } = await import('./program/run-command.ts');
+  process.exit(await runCommand(given.slice(end + 1)));
 }
 await serve(process.stdin, process.stdout);
 // Whatever a tool still waits for, the server that wanted it is gone.

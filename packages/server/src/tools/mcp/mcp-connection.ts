@@ -144,7 +144,8 @@ export class McpConnection {
 
 function toProblem({ name, url }: McpServer, error: unknown): ToolProblem {
   if (isAuthenticationError(error)) {
-    const message = `The MCP server ${name} at ${url} does not let us in: ${toReason(error)}`;
+    const reason = toReason(error);
+    const message = `The MCP server ${name} at ${url} rejects the request: ${reason}. Store a token that it accepts in a vault of the session`;
     return { type: 'mcp_authentication_failed', serverName: name, message };
   }
   const isUnreachable = error instanceof McpFault && error.kind === 'unreachable';

@@ -202,7 +202,11 @@ describe.each(['old', 'new'] as const)('a server of the %s kind', (kind) => {
     const { tools, problems } = await offer(openBench().toolbox, server.url);
     expect(tools.size).toBe(0);
     expect(problems).toEqual([
-      { type: 'mcp_authentication_failed', serverName: 'docs', message: expect.stringContaining('does not let us in') },
+      {
+        type: 'mcp_authentication_failed',
+        serverName: 'docs',
+        message: expect.stringMatching(/rejects the request: .*Store a token/),
+      },
     ]);
     const named: string[] = [];
     const mcpHeaders = async ({ name, url }: { name: string; url: string }): Promise<Record<string, string>> => {

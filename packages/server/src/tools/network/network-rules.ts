@@ -1,5 +1,6 @@
 import type { Networking } from '@fleetloom/protocol/managed-agents';
 import { ToolFailure } from '../tool-failure.ts';
+import { type HostEntry, isHostOf, toHostEntry } from './host-entry.ts';
 
 /** What the tools of a session may reach, as its environment says. */
 export interface NetworkRules {
@@ -11,12 +12,11 @@ export interface NetworkRules {
 }
 
 /**
- * Reads the network of an environment. An entry of `allowed_hosts` is one host, with `*.` before it all hosts below it, and
- * with a port only that port. Addresses that begin with a scheme are taken for their host, as people paste them.
+ * Reads the network of an environment. An entry of `allowed_hosts` without a port allows all ports of its host.
  */
 export function toNetworkRules(networking: Networking | undefined): NetworkRules {
   if (networking === undefined || networking.type === 'unrestricted') return unrestricted;
-  const entries = networking.allowed_hosts.map(toEntry);
+  const entries = networking.allowed_hosts.map(toHostEntry);
   const isAllowed = (url: URL) => entries.some((entry) => fits(entry, url));
   return {
     isLimited: true,
@@ -33,35 +33,11 @@ export function toNetworkRules(networking: Networking | undefined): NetworkRules
 
 const unrestricted: NetworkRules = { isLimited: false, checkHost: () => {}, allowsMcpServer: () => true };
 
-interface Entry {
-  readonly hostname: string;
-  readonly isBelow: boolean;
-  /** Empty: any. */
-  readonly port: string;
-}
-
-/** An entry that is not a host matches nothing: a mistake in the list must not allow more. */
-function toEntry(text: string): Entry {
-  const plain = text.trim().replace(/^[a-z][a-z0-9+.-]*:\/\//i, '');
-  const isBelow = plain.startsWith('*.');
-  const address = `http://${isBelow ? plain.slice(2) : plain}`;
-  if (!URL.canParse(address)) return { hostname: '', isBelow, port: '' };
-  const { hostname } = new URL(address);
-  const port = /^(?:\[[^\]]*\]|[^:/?#[\]]*):(\d+)/.exec(address.slice('http://'.length))?.[1] ?? '';
-  return { hostname: withoutDot(hostname), isBelow, port };
-}
-
-function fits({ hostname, isBelow, port }: Entry, url: URL): boolean {
-  if (hostname === '' || (port !== '' && port !== portOf(url))) return false;
-  const host = withoutDot(url.hostname);
-  return isBelow ? host.endsWith(`.${hostname}`) : host === hostname;
+function fits(entry: HostEntry, url: URL): boolean {
+  return (entry.port === '' || entry.port === portOf(url)) && isHostOf(entry, url.hostname);
 }
 
 function portOf({ port, protocol }: URL): string {
   if (port !== '') return port;
   return protocol === 'https:' ? '443' : '80';
-}
-
-function withoutDot(host: string): string {
-  return host.replace(/\.$/, '');
 }

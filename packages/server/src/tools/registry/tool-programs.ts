@@ -1,5 +1,6 @@
 import { findProgram } from '../find-program.ts';
 import { openHostSandbox } from '../host/server/host-sandbox.ts';
+import { listManagers } from '../packages/package-commands.ts';
 
 /** What tools need from this machine, and whether it is there. */
 export interface ToolPrograms {
@@ -9,12 +10,15 @@ export interface ToolPrograms {
   readonly sandboxGaps: readonly { readonly text: string; readonly fix: string }[];
   /** Whether searches use ripgrep; without it they are slower, and find the same. */
   readonly hasRipgrep: boolean;
+  /** The package managers that sandboxes have. */
+  readonly packageManagers: readonly string[];
 }
 
 /** Tries what the tools of a session would try. */
 export async function checkToolPrograms(): Promise<ToolPrograms> {
   const [sandbox, ripgrep] = await Promise.all([tryHostSandbox(), findProgram('rg')]);
-  return { ...sandbox, hasRipgrep: ripgrep !== undefined };
+  const found = listManagers().filter(({ path }) => path !== undefined);
+  return { ...sandbox, hasRipgrep: ripgrep !== undefined, packageManagers: found.map(({ manager }) => manager) };
 }
 
 async function tryHostSandbox(): Promise<Pick<ToolPrograms, 'sandboxProblem' | 'sandboxGaps'>> {

@@ -1,4 +1,14 @@
-import { constants, type Dirent, existsSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  existsSync,
+  lstatSync,
+  opendirSync,
+  openSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs';
 import {
   type FileHandle,
   lstat,
@@ -12,6 +22,7 @@ import {
   symlink,
   unlink,
 } from 'node:fs/promises';
+import { isMainThread } from 'node:worker_threads';
 import { ToolFailure } from '../tool-failure.ts';
 
 /**
@@ -20,12 +31,12 @@ import { ToolFailure } from '../tool-failure.ts';
  * Elsewhere paths are compared before and after, which leaves a short race.
  */
 export class Directory {
-  readonly #handle: FileHandle;
+  readonly #handle: Pick<FileHandle, 'close'>;
   readonly #base: string;
   /** From the workspace on; empty for the workspace itself. */
   readonly path: string;
 
-  private constructor(handle: FileHandle, base: string, path: string) {
+  private constructor(handle: Pick<FileHandle, 'close'>, base: string, path: string) {
     this.#handle = handle;
     this.#base = base;
     this.path = path;
@@ -118,15 +129,75 @@ export class Directory {
     await this.#handle.close();
   }
 
+  /**
+   * As `openDirectory`, on the thread of the caller. For searches of the tool host: what they do with one entry takes a tenth of the
+   * time that handing it to another thread takes.
+   */
+  openDirectoryNow(name: string): Directory {
+    const isHeld = this.#base.startsWith(HELD);
+    const path = this.#at(name);
+    const descriptor = openSync(path, DIRECTORY_FLAGS);
+    const handle = { close: async () => closeSync(descriptor) };
+    if (!isHeld && realpathSync(path) !== path) {
+      closeSync(descriptor);
+      throw new ToolFailure(`${this.pathOf(name)} was moved in the meantime`);
+    }
+    return new Directory(handle, isHeld ? `${HELD}${descriptor}` : path, this.pathOf(name));
+  }
+
+  /**
+   * As `stat` for each name, on the thread of the caller. The process goes into the directory for it: a path through `/proc` takes the
+   * system three times as long as a name.
+   */
+  statsNow(names: readonly string[]): (Stats | undefined)[] {
+    const before = isMainThread && this.#base.startsWith(HELD) ? ownDirectory() : undefined;
+    if (before === undefined) return names.map((name) => statNow(this.#at(name)));
+    process.chdir(this.#base);
+    try {
+      return names.map(statNow);
+    } finally {
+      process.chdir(before);
+    }
+  }
+
+  /** The entries in the order of the file system, as they are read on the thread of the caller. No more than `max`. */
+  *listNow(max: number): Generator<Dirent, void> {
+    const directory = opendirSync(this.#base, { bufferSize: ENTRIES_AT_ONCE });
+    try {
+      for (let count = 0; count < max; count++) {
+        const entry = directory.readSync();
+        if (entry === null) return;
+        yield entry;
+      }
+    } finally {
+      directory.closeSync();
+    }
+  }
+
   #at(name: string): string {
     // Not joined as paths are: `.` has to stay, or the descriptor itself would be looked at, which is a link.
     return `${this.#base}/${name}`;
   }
 }
 
+/** Read with one call of the system, about. */
+const ENTRIES_AT_ONCE = 1_024;
 const HELD = '/proc/self/fd/';
 const canHold = existsSync('/proc/self/fd');
 const DIRECTORY_FLAGS = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+/** Undefined if it was removed: there is no way back to it. */
+function ownDirectory(): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined;
+  }
+}
+
+function statNow(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
 
 /** Closes it when the work is done, well or not. */
 export async function closing<Thing extends { close(): Promise<void> }, Result>(

@@ -62,8 +62,12 @@ export async function openIfThere(parent: Directory, name: string): Promise<Dire
   try {
     return await parent.openDirectory(name);
   } catch (error) {
-    // Gone, replaced or not for us: a search finds what it can.
-    if (isCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EPERM')) return undefined;
+    if (isOutOfReach(error)) return undefined;
     throw error;
   }
+}
+
+/** Gone, replaced or not for us: a search finds what it can. */
+export function isOutOfReach(error: unknown): boolean {
+  return isCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES', 'EPERM');
 }

@@ -146,7 +146,7 @@ class Reader {
 async function expectedOf(channels: FleetChannels, sessionId: string): Promise<string[]> {
   const events: string[] = [];
   for await (const batch of readFleet({ channels, sessionId, options, after: LOG_START })) {
-    events.push(...batch.map(({ body }) => Buffer.from(body).toString().trimEnd()));
+    events.push(...batch.flatMap(({ body }) => Buffer.from(body).toString().trimEnd().split('\n\n')));
   }
   return events;
 }

@@ -4,6 +4,7 @@ import { baseLimits } from '../../base/limits.ts';
 import { storeLimits } from '../../store/limits.ts';
 import { viewLimits } from '../limits.ts';
 import type { FramePayloads, FrameType } from '../../frames/frames.ts';
+import { ChangeWaiter } from '../../log/change-waiter.ts';
 import { createLog, type SessionLog } from '../../log/log.ts';
 import { createMemoryStore } from '../../store/memory/memory-store.ts';
 import type { Store } from '../../store/store.ts';
@@ -13,6 +14,7 @@ import { FleetChannels } from './fleet-channels.ts';
 import { encodeToken, type FleetToken, parseToken } from './fleet-token.ts';
 import { type KnownSession, KnownSessions } from './known-sessions.ts';
 import { LOG_START, afterFrame } from './fleet-cursor.ts';
+import { splitEvents } from './split-events.suite.ts';
 import { watchEverything } from './watch-everything.ts';
 import { watchFleet } from './watch-fleet.ts';
 
@@ -73,11 +75,11 @@ describe('what readers share', () => {
     const session = await open('sesn_1');
     const channels = new FleetChannels({ store, log });
     const channel = channels.enter('sesn_1', options);
-    const { signal } = new AbortController();
-    while (!channel.isReady) await channel.changed(signal);
+    const waiter = new ChangeWaiter(new AbortController().signal);
+    while (!channel.isReady) await waiter.changed(channel.wakeUps);
     for (let at = 0; at < count; at++) await session.say(piece);
     const last = afterFrame(3 + count);
-    while (channel.select(afterFrame(3 + count - 1))?.length !== 1) await channel.changed(signal);
+    while (channel.select(afterFrame(3 + count - 1))?.length !== 1) await waiter.changed(channel.wakeUps);
     expect(channel.select(last)).toEqual([]);
     expect(channel.select(LOG_START)).toBeUndefined();
     expect(channels.bytes).toBeLessThanOrEqual(viewLimits.fleetChannelBytesMax);
@@ -103,7 +105,8 @@ describe('what readers share', () => {
       const request = { channels, sessionId: `sesn_${index + 1}`, options, after: LOG_START, signal: leaving.signal };
       const types: string[] = [];
       for await (const events of watchFleet(request)) {
-        types.push(...events.map(({ type }) => type));
+        for (const { bytes } of events)
+          types.push(...splitEvents(bytes).map(({ text }) => /^event: (.*)$/m.exec(text)![1]!));
         expect(channels.bytes).toBeLessThanOrEqual(30_000);
         if (types.includes('done')) return types;
       }

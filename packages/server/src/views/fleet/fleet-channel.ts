@@ -1,9 +1,10 @@
+import { WakeUps } from '../../log/change-waiter.ts';
 import { logLimits } from '../../log/limits.ts';
 import { viewLimits } from '../limits.ts';
 import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
 import type { Entry } from '../../store/frame.ts';
 import type { SessionLog } from '../../log/log.ts';
-import type { EncodedEvent } from './encoded-event.ts';
+import { cutBehind, type EncodedEvent } from './encoded-event.ts';
 import { FleetFold, type FoldRequest } from './fleet-fold.ts';
 import { afterFrame, isAfter, type FleetCursor } from './fleet-cursor.ts';
 
@@ -30,7 +31,8 @@ export class FleetChannel {
   #head = Number.POSITIVE_INFINITY;
   /** Everything behind it is here, or comes. Undefined before it has begun. */
   #floor: FleetCursor | undefined;
-  #wakeUps = new Set<() => void>();
+  /** Of readers that wait for more. */
+  readonly wakeUps = new WakeUps();
 
   constructor(request: ChannelRequest) {
     this.#request = request;
@@ -48,7 +50,10 @@ export class FleetChannel {
     for (let bytes = 0; to < this.#events.length && bytes < viewLimits.fleetBatchBytesMax; to++) {
       bytes += this.#events[to]!.bytes.length;
     }
-    return this.#events.slice(from, to);
+    const selected = this.#events.slice(from, to);
+    // A reader may have received only the beginning of what was encoded in one piece.
+    if (selected.length > 0) selected[0] = cutBehind(selected[0]!, after)!;
+    return selected;
   }
 
   /** Whether folding has begun: until then it is not known which events the channel will have. */
@@ -59,20 +64,6 @@ export class FleetChannel {
   /** Whether it has folded the log up to the head at which it was opened. Until then more events come without new frames. */
   get isCurrent(): boolean {
     return this.seq >= this.#head;
-  }
-
-  /** Until something changes, or the signal comes. */
-  changed(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wakeUp = () => {
-        this.#wakeUps.delete(wakeUp);
-        signal.removeEventListener('abort', wakeUp);
-        resolve();
-      };
-      if (signal.aborted || this.end !== undefined) return resolve();
-      this.#wakeUps.add(wakeUp);
-      signal.addEventListener('abort', wakeUp);
-    });
   }
 
   /** Forgets the events: the log has them all. */
@@ -94,7 +85,7 @@ export class FleetChannel {
     this.#floor = afterFrame(fold.seq);
     this.seq = fold.seq;
     this.#head = head;
-    this.#wake();
+    this.wakeUps.wakeAll();
     const tail = log.tail({ sessionId, after: fold.seq, signal });
     while (true) {
       const step = await tail.next();
@@ -113,7 +104,7 @@ export class FleetChannel {
     this.seq = fold.seq;
     this.#publish(events);
     // Also if the last frames gave no events.
-    if (!wasCurrent && this.isCurrent) this.#wake();
+    if (!wasCurrent && this.isCurrent) this.wakeUps.wakeAll();
   }
 
   #publish(events: readonly EncodedEvent[]): void {
@@ -125,7 +116,7 @@ export class FleetChannel {
     }
     this.#request.onBytes(this.#bytes - before);
     this.#forget(this.#countSurplus());
-    this.#wake();
+    this.wakeUps.wakeAll();
   }
 
   /** A quarter at a time: what stays has to be moved, and to do that with each event would cost more than the rest. */
@@ -149,13 +140,7 @@ export class FleetChannel {
 
   #finish(end: FleetChannel['end']): void {
     this.end = end;
-    this.#wake();
-  }
-
-  #wake(): void {
-    const wakeUps = this.#wakeUps;
-    this.#wakeUps = new Set();
-    for (const wakeUp of wakeUps) wakeUp();
+    this.wakeUps.wakeAll();
   }
 }
 

@@ -2,11 +2,11 @@ import { logLimits } from '../../log/limits.ts';
 import { storeLimits } from '../../store/limits.ts';
 import { viewLimits } from '../limits.ts';
 import { yieldToEventLoop } from '../../base/yield-to-event-loop.ts';
-import { toSessionFrame } from '../../frames/frames.ts';
+import { type SessionFrame, toSessionFrame } from '../../frames/frames.ts';
 import type { Entry } from '../../store/frame.ts';
 import type { Store } from '../../store/store.ts';
 import { readFirst } from '../read-frames.ts';
-import { type EncodedEvent, encodeEvents } from './encoded-event.ts';
+import { cutBehind, type EncodedEvent, encodeEvents, TextBlock, toTextEvent } from './encoded-event.ts';
 import { findFold } from './find-run.ts';
 import { FleetView, type FleetViewOptions } from './fleet-view.ts';
 import { afterFrame, isAfter, type FleetCursor } from './fleet-cursor.ts';
@@ -44,6 +44,7 @@ export class FleetFold {
   /** The events of frames from a number on. Earlier frames are folded only: encoding events is most of the work. */
   take(entries: readonly Entry[], from = 0): EncodedEvent[] {
     const events: EncodedEvent[] = [];
+    const texts = new OpenBlock(events);
     for (const entry of entries) {
       this.seq = entry.lastSeq;
       if (entry.kind === 'pruned') {
@@ -53,9 +54,43 @@ export class FleetFold {
       const frame = toSessionFrame(entry.value);
       const telling = this.#view.take(frame);
       if (entry.seq < from) continue;
+      const text = toTextEvent(frame, telling);
+      if (text !== undefined) {
+        texts.push(frame, text);
+        continue;
+      }
+      if (telling.events.length === 0) continue;
+      texts.end();
       for (const event of encodeEvents(frame, telling)) events.push(event);
     }
+    texts.end();
     return events;
+  }
+}
+
+/** Text events of consecutive frames, until another event comes: they are turned into bytes and sent together. */
+class OpenBlock {
+  readonly #events: EncodedEvent[];
+  #text = '';
+  #first = 0;
+  #last: Pick<SessionFrame, 'seq' | 'time'> | undefined;
+
+  constructor(events: EncodedEvent[]) {
+    this.#events = events;
+  }
+
+  push(frame: SessionFrame, text: string): void {
+    if (this.#text === '') this.#first = frame.seq;
+    this.#text += text;
+    this.#last = frame;
+    if (this.#text.length >= viewLimits.fleetBlockCharsMax) this.end();
+  }
+
+  end(): void {
+    if (this.#text === '') return;
+    const { seq, time } = this.#last!;
+    this.#events.push(new TextBlock({ seq: this.#first, index: 0 }, seq, time, Buffer.from(this.#text)));
+    this.#text = '';
   }
 }
 
@@ -78,14 +113,15 @@ export class OwnFold {
     return new OwnFold(request, await FleetFold.begin(request, after.seq), after);
   }
 
-  /** Undefined at the end of the log. */
-  async next(): Promise<EncodedEvent[] | undefined> {
+  /** Undefined at the end of the log. `upTo`: the last frame that is wanted. */
+  async next(upTo = Number.POSITIVE_INFINITY): Promise<EncodedEvent[] | undefined> {
     const { store, sessionId } = this.#request;
     const { logBatchEntriesMax: entriesMax } = storeLimits;
     const { fleetBatchBytesMax: bytesMax } = viewLimits;
-    const entries = await store.read({ sessionId, after: this.#fold.seq, entriesMax, bytesMax });
+    const read = await store.read({ sessionId, after: this.#fold.seq, entriesMax, bytesMax });
+    const entries = (read.at(-1)?.lastSeq ?? 0) <= upTo ? read : read.filter(({ lastSeq }) => lastSeq <= upTo);
     if (entries.length === 0) return undefined;
-    const events = this.#fold.take(entries, this.#after.seq).filter((event) => isAfter(event, this.#after));
+    const events = this.#fold.take(entries, this.#after.seq).flatMap((event) => cutBehind(event, this.#after) ?? []);
     const reached = afterFrame(this.#fold.seq);
     if (isAfter(reached, this.cursor)) this.cursor = reached;
     // A long log is read for one reader: others have their turn in between.

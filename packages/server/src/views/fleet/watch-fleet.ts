@@ -1,3 +1,4 @@
+import { ChangeWaiter } from '../../log/change-waiter.ts';
 import type { EncodedEvent } from './encoded-event.ts';
 import type { FleetChannels } from './fleet-channels.ts';
 import { OwnFold } from './fleet-fold.ts';
@@ -21,6 +22,7 @@ export interface WatchFleet {
 export async function* watchFleet(request: WatchFleet): AsyncGenerator<readonly EncodedEvent[], 'ended' | 'deleted'> {
   const { channels, sessionId, options, after, signal, onQuiet } = request;
   const channel = channels.enter(sessionId, options);
+  const waiter = new ChangeWaiter(signal);
   let cursor = after;
   let own: OwnFold | undefined;
   try {
@@ -30,7 +32,7 @@ export async function* watchFleet(request: WatchFleet): AsyncGenerator<readonly 
         own = undefined;
         if (channel.end !== undefined) return toEnd(channel.end);
         if (shared !== undefined && channel.isCurrent) onQuiet?.(channel.seq);
-        await channel.changed(signal);
+        await waiter.changed(channel.wakeUps);
         continue;
       }
       if (shared !== undefined) {
@@ -50,6 +52,7 @@ export async function* watchFleet(request: WatchFleet): AsyncGenerator<readonly 
     if (isStoreError(error, 'not_found')) return 'deleted';
     throw error;
   } finally {
+    waiter.close();
     channels.leave(sessionId, options, channel);
   }
 }
@@ -65,10 +68,9 @@ export async function* readFleet(
     if (head === undefined) return 'deleted';
     const own = await OwnFold.begin({ store, sessionId, options, onLong }, after);
     while (isAfter(afterFrame(head), own.cursor)) {
-      const events = await own.next();
+      const events = await own.next(head);
       if (events === undefined) break;
-      const past = events.filter(({ seq }) => seq <= head);
-      if (past.length > 0) yield past;
+      if (events.length > 0) yield events;
     }
     onQuiet?.(head);
     return 'ended';

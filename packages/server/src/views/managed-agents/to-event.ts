@@ -278,11 +278,14 @@ function toError(
   retry: 'retrying' | 'exhausted' | 'terminal',
 ): SessionError {
   const { type, message, mcp_server_name: server = '', repository_url: url = null } = error;
+  const { credential_id = '', vault_id = '' } = error;
   const failed = { message, retry_status: { type: retry } };
   switch (type) {
     case 'mcp_connection_failed_error':
     case 'mcp_authentication_failed_error':
       return { type, ...failed, mcp_server_name: server };
+    case 'credential_host_unreachable_error':
+      return { type, ...failed, credential_id, vault_id };
     case 'repository_authentication_error':
     case 'repository_forbidden_error':
     case 'repository_not_found_error':

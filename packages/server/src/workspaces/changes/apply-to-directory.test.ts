@@ -111,7 +111,7 @@ it('[WS131] a file that cannot be written fails the application, and the files b
   });
 });
 
-const ROUNDS = isLong ? 600 : 20;
+const ROUNDS = isLong ? 600 : 10;
 
 /** The same repository with another `read`. A class with private fields needs its own methods called on itself. */
 function withRead(repository: SnapshotRepository, read: SnapshotRepository['read']): SnapshotRepository {

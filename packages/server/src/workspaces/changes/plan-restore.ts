@@ -68,13 +68,16 @@ function toConflict(path: string) {
   return { path, reason: 'content' } as const;
 }
 
-/** Whether a change was found by a restore, before it replaced files: no turn was open, so the session did not make it. */
+/**
+ * Whether a change was found by a restore, before it replaced files, or while no tool call ran: the session did not make it, as
+ * far as can be known.
+ */
 function isByUser({ cause, session_thread_id: threadId }: FileTouch): boolean {
-  return cause === 'turn' && threadId === null;
+  return cause === 'outside' || (cause === 'turn' && threadId === null);
 }
 
-/** Whether a change was found after a crash, when the user may have made it, and no restore has replaced it since. */
+/** Whether the user may have made a change, because it was found after a crash or while no tool call ran, and no restore has replaced it since. */
 function mayHaveUsers(touches: readonly FileTouch[]): boolean {
   const restored = touches.findLastIndex(({ cause }) => cause === 'restore');
-  return touches.some(({ cause }, at) => cause === 'recovered' && at > restored);
+  return touches.some(({ cause }, at) => (cause === 'recovered' || cause === 'outside') && at > restored);
 }

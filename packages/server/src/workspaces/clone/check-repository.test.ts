@@ -85,11 +85,6 @@ describe('the URL of a repository', () => {
       expect(() => toGitHosts([entry])).toThrow('is not a git host');
     },
   );
-
-  it('[WS180] of a credential in a vault is refused', async () => {
-    const params = { type: 'git_repository', credential_id: 'vcrd_1' };
-    await expect(check(params)).rejects.toThrow('credential_id: this server has no vaults');
-  });
 });
 
 describe('a file URL', () => {

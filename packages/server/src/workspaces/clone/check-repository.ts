@@ -25,12 +25,12 @@ export async function checkRepository(
   params: RepositoryResourceParams,
   { hosts, directories }: RepositoryRules,
 ): Promise<CheckedRepository> {
-  if (params.type === 'git_repository' && (params.credential_id ?? null) !== null) {
-    const advice = 'leave credential_id out, or use a github_repository with an authorization_token';
-    throw requestError('invalid_request', 'credential_id: this server has no vaults', { advice });
-  }
   const isFile = params.type === 'git_repository' && params.url.startsWith('file:');
   const { url, name } = isFile ? await checkFileUrl(params.url, directories) : checkUrl(params, hosts);
+  if (isFile && params.credential_id != null) {
+    const advice = 'leave credential_id out';
+    throw requestError('invalid_request', 'credential_id: a repository on this machine needs none', { advice });
+  }
   checkCheckout(params.checkout ?? null);
   return { url, mount_path: toMountPath(params.mount_path ?? `/workspace/${name}`), checkout: params.checkout ?? null };
 }

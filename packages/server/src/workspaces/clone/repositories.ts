@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MountedResource } from '@fleetloom/protocol/managed-agents';
+import { FleetloomError } from '../../base/errors.ts';
 import type { RepositoryProblem } from '../../frames/payload-parts.ts';
 import { putSessionDirectory } from '../../tools/workspace/session-files.ts';
 import { toInside } from '../../tools/workspace/session-paths.ts';
@@ -12,12 +13,21 @@ import { createCloneNote } from './clone-note.ts';
 import { cloneRepository } from './clone-repository.ts';
 import type { CloneParts, CloneSource } from './clone-source.ts';
 import type { RepositoryResource } from '../repository-sources.ts';
+import type { RunSetup } from '../sources/run-setup.ts';
+import type { SetupResult } from '../workspace-source.ts';
+import type { RepositoryCredentials } from './repository-credentials.ts';
 import type { RepositoryTokens } from './repository-tokens.ts';
+import { runSetups } from './run-setups.ts';
 
 /** The repositories of sessions: cloned into workspaces, and reached from sandboxes. */
 export interface Repositories {
   /** Clones what is not in the workspace yet. The next call tries again what could not be cloned. Never rejects. */
-  prepare(sessionId: string, openWorkspace: () => Promise<string>, signal: AbortSignal): Promise<PreparedRepositories>;
+  prepare(
+    sessionId: string,
+    openWorkspace: () => Promise<string>,
+    signal: AbortSignal,
+    onSetup: (setup: SetupResult) => Promise<void>,
+  ): Promise<PreparedRepositories>;
   /** How git in the sandbox of a session reaches its repositories; undefined if it has none. */
   openRelay(sessionId: string): Promise<SandboxGitRelay | undefined>;
   closeRelay(sessionId: string): Promise<void>;
@@ -30,8 +40,10 @@ export interface Repositories {
 export interface PreparedRepositories {
   /** Those that could not be cloned. */
   readonly problems: readonly RepositoryProblem[];
-  /** Whether one was cloned that was not there before. */
-  readonly hasCloned: boolean;
+  /** Whether one was cloned that was not there before, or a setup command has run. */
+  readonly hasNewFiles: boolean;
+  /** The setup command that failed, now or earlier: agents cannot work there. */
+  readonly failedSetup: SetupResult | null;
 }
 
 /** What repositories need. */
@@ -39,9 +51,11 @@ export interface RepositoriesOptions {
   readonly clone: CloneParts;
   readonly relays: SessionRelays;
   readonly tokens: RepositoryTokens;
+  readonly credentials: Pick<RepositoryCredentials, 'read'>;
   readonly listResources: (sessionId: string) => Promise<readonly MountedResource[]>;
   /** For clones that are under way, on the file system of the workspaces. */
   readonly directory: string;
+  readonly runSetup: RunSetup;
   readonly onProblem: (problem: unknown) => void;
 }
 
@@ -50,18 +64,18 @@ export function createRepositories(options: RepositoriesOptions): Repositories {
   const { relays, tokens, directory } = options;
   const preparing = new Map<string, Promise<PreparedRepositories>>();
   return {
-    prepare: async (sessionId, openWorkspace, signal) => {
+    prepare: async (sessionId, openWorkspace, signal, onSetup) => {
       // A run that begins while the clones of an interrupted one are under way waits for them.
-      const opening = preparing.get(sessionId) ?? prepareAll(options, sessionId, openWorkspace, signal);
+      const opening = preparing.get(sessionId) ?? prepareAll(options, { sessionId, openWorkspace, onSetup }, signal);
       preparing.set(sessionId, opening);
       try {
         return await opening;
       } catch (error) {
         // The session was given up in the meantime, and its next owner clones them.
-        if (signal.aborted) return { problems: [], hasCloned: false };
+        if (signal.aborted) return NOTHING;
         options.onProblem(error);
         const message = 'the repositories of this session could not be cloned: the server failed, and its log says why';
-        return { problems: [{ type: 'repository_clone_error', message, repository_url: null }], hasCloned: false };
+        return { ...NOTHING, problems: [{ type: 'repository_clone_error', message, repository_url: null }] };
       } finally {
         if (preparing.get(sessionId) === opening) preparing.delete(sessionId);
       }
@@ -85,6 +99,8 @@ export function createRepositories(options: RepositoriesOptions): Repositories {
   };
 }
 
+const NOTHING: PreparedRepositories = { problems: [], hasNewFiles: false, failedSetup: null };
+
 async function listRepositories(
   options: RepositoriesOptions,
   sessionId: string,
@@ -93,20 +109,33 @@ async function listRepositories(
   return all.filter((resource) => resource.type === 'github_repository' || resource.type === 'git_repository');
 }
 
-function toSource({ tokens }: RepositoriesOptions, sessionId: string, resource: RepositoryResource): CloneSource {
+function toSource(
+  { tokens, credentials }: RepositoriesOptions,
+  sessionId: string,
+  resource: RepositoryResource,
+): CloneSource {
   const { id, type, url, checkout = null } = resource;
   // Every host that serves a page at the URL of a repository serves git at the same URL with .git.
   const serviceUrl = type === 'github_repository' ? `${url}.git` : url;
-  return { id, url, serviceUrl, checkout, readToken: () => tokens.read(sessionId, id) };
+  const credentialId = type === 'git_repository' ? resource.credential_id : null;
+  const readToken = async () =>
+    credentialId === null ? await tokens.read(sessionId, id) : await credentials.read(sessionId, credentialId, url);
+  return { id, url, serviceUrl, checkout, readToken };
+}
+
+interface Preparing {
+  readonly sessionId: string;
+  readonly openWorkspace: () => Promise<string>;
+  readonly onSetup: (setup: SetupResult) => Promise<void>;
 }
 
 async function prepareAll(
   options: RepositoriesOptions,
-  sessionId: string,
-  openWorkspace: () => Promise<string>,
+  { sessionId, openWorkspace, onSetup }: Preparing,
   signal: AbortSignal,
 ): Promise<PreparedRepositories> {
   const problems: RepositoryProblem[] = [];
+  const cloned: RepositoryResource[] = [];
   let hasCloned = false;
   const repositories = await listRepositories(options, sessionId);
   const workspace = repositories.length === 0 ? '' : await openWorkspace();
@@ -114,6 +143,7 @@ async function prepareAll(
     try {
       const isNew = await prepareOne(options, { sessionId, workspace, resource }, signal);
       hasCloned ||= isNew;
+      cloned.push(resource);
     } catch (error) {
       if (!(error instanceof CloneFailure)) options.onProblem(error);
       const { type, message } = error instanceof CloneFailure ? error : unexpected(resource.url);
@@ -121,7 +151,18 @@ async function prepareAll(
     }
     if (signal.aborted) break;
   }
-  return { problems, hasCloned };
+  if (signal.aborted) return { problems, hasNewFiles: hasCloned, failedSetup: null };
+  const notes = join(options.directory, sessionId);
+  try {
+    const { runSetup } = options;
+    const { failed, hasRun } = await runSetups({ runSetup, workspace, notes, cloned, onSetup, signal });
+    return { problems, hasNewFiles: hasCloned || hasRun, failedSetup: failed };
+  } catch (error) {
+    if (!(error instanceof FleetloomError)) throw error;
+    // There is no sandbox. The session continues, and the next run tries again.
+    const problem = { type: 'repository_clone_error', message: error.message, repository_url: null } as const;
+    return { problems: [...problems, problem], hasNewFiles: hasCloned, failedSetup: null };
+  }
 }
 
 interface Wanted {

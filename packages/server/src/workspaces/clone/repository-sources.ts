@@ -7,28 +7,44 @@ import type {
   RepositoryResourceParams,
   RepositorySources,
 } from '../repository-sources.ts';
+import type { RepositoryCredentials } from './repository-credentials.ts';
 import type { RepositoryTokens } from './repository-tokens.ts';
 
 /** Creates the check of repositories. */
-export function createRepositorySources(rules: RepositoryRules, tokens: RepositoryTokens): RepositorySources {
-  const plan = async (params: readonly RepositoryResourceParams[]) => {
-    const planned = await Promise.all(
-      params.map(async (each) => ({ params: each, checked: await checkRepository(each, rules) })),
-    );
+export function createRepositorySources(
+  rules: RepositoryRules,
+  tokens: RepositoryTokens,
+  credentials: Pick<RepositoryCredentials, 'check'>,
+): RepositorySources {
+  const checkOne = async (workspaceId: string, each: RepositoryResourceParams) => {
+    const checked = await checkRepository(each, rules);
+    const credentialId = each.type === 'git_repository' ? (each.credential_id ?? null) : null;
+    if (credentialId !== null) await credentials.check(workspaceId, credentialId, checked.url);
+    return { params: each, checked, credentialId };
+  };
+  const plan = async (workspaceId: string, params: readonly RepositoryResourceParams[]) => {
+    const planned = await Promise.all(params.map((each) => checkOne(workspaceId, each)));
     checkMountPaths(planned.map(({ checked }) => checked.mount_path));
     return planned;
   };
-  const add = async ({ sessionId, resources }: RepositoriesAt, params: readonly RepositoryResourceParams[]) => {
-    const planned = await plan(params);
+  const add = async (at: RepositoriesAt, params: readonly RepositoryResourceParams[]) => {
+    const { workspaceId, sessionId, resources } = at;
+    const planned = await plan(workspaceId, params);
     const added: RepositoryResource[] = [];
-    for (const { params: each, checked } of planned) {
+    for (const { params: each, checked, credentialId } of planned) {
+      const setup = each.setup == null ? {} : { setup: each.setup };
       const resource =
         each.type === 'github_repository'
-          ? await resources.addSource<GithubRepositoryResource>(sessionId, { type: each.type, ...checked })
+          ? await resources.addSource<GithubRepositoryResource>(sessionId, {
+              type: each.type,
+              ...checked,
+              ...setup,
+            })
           : await resources.addSource<GitRepositoryResource>(sessionId, {
               type: each.type,
               ...checked,
-              credential_id: null,
+              ...setup,
+              credential_id: credentialId,
             });
       const token = each.type === 'github_repository' ? each.authorization_token : undefined;
       if (token !== undefined) await tokens.put(sessionId, { [resource.id]: token });
@@ -38,7 +54,7 @@ export function createRepositorySources(rules: RepositoryRules, tokens: Reposito
   };
   return {
     add,
-    check: async (params) => void (await plan(params)),
+    check: async (workspaceId, params) => void (await plan(workspaceId, params)),
     addAgain: async (at, { sessionId, repositories }) => {
       const read = (repository: RepositoryResource) => tokens.read(sessionId, repository.id);
       return await add(at, await Promise.all(repositories.map(async (each) => toParams(each, await read(each)))));
@@ -53,7 +69,16 @@ export function createRepositorySources(rules: RepositoryRules, tokens: Reposito
 
 /** What a client would send to get the same repository. */
 function toParams(resource: RepositoryResource, token: string | undefined): RepositoryResourceParams {
-  const { type, url, mount_path, checkout = null } = resource;
-  if (type === 'git_repository') return { type, url, checkout, mount_path };
-  return { type, url, checkout, mount_path, ...(token === undefined ? {} : { authorization_token: token }) };
+  const { url, mount_path, checkout = null, setup = null } = resource;
+  if (resource.type === 'git_repository') {
+    return { type: resource.type, url, checkout, mount_path, setup, credential_id: resource.credential_id };
+  }
+  return {
+    type: resource.type,
+    url,
+    checkout,
+    mount_path,
+    setup,
+    ...(token === undefined ? {} : { authorization_token: token }),
+  };
 }

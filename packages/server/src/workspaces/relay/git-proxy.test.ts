@@ -11,7 +11,7 @@ import { createProxyServer } from './create-proxy-server.ts';
 import { createGitProxy, type GitProxyOptions } from './git-proxy.ts';
 import { openUpstream } from './open-upstream.ts';
 
-const REFS = '/git/sesrsc_1/info/refs?service=git-upload-pack';
+const REFS = '/git/sesrsc_1~/info/refs?service=git-upload-pack';
 const ANSWER = { 'content-type': 'application/x-git-upload-pack-advertisement' };
 
 async function listen(server: Server): Promise<string> {
@@ -69,6 +69,23 @@ describe('the git proxy', () => {
   });
 
   it.each([
+    ['GET', '/git/sesrsc_1~-tools/info/refs?service=git-upload-pack', '-tools/info/refs?service=git-upload-pack'],
+    ['GET', '/git/sesrsc_1~s.git/info/refs?service=git-receive-pack', 's.git/info/refs?service=git-receive-pack'],
+    ['GET', '/git/sesrsc_1~s/c/info/refs?service=git-upload-pack', 's/c/info/refs?service=git-upload-pack'],
+    ['GET', '/git/sesrsc_2~s/info/refs?service=git-upload-pack', undefined],
+    ['GET', '/git/sesrsc_1~s/HEAD', undefined],
+    ['GET', '/git/sesrsc_1~s%0d%0aa:b/info/refs?service=git-upload-pack', undefined],
+    ['POST', '/git/sesrsc_1~s/git-upload-pack', undefined],
+  ])('[WS614] %s %s of a longer URL is sent to the host without the token, or refused', async (method, path, rest) => {
+    const { proxy, host } = await openProxy((_, response) => response.writeHead(500).end());
+    const response = await fetch(`${proxy}${path}`, { method, redirect: 'manual' });
+    expect([response.status, response.headers.get('location')]).toEqual(
+      rest === undefined ? [403, null] : [302, `${host}/a/b${rest}`],
+    );
+    expect(JSON.stringify([...response.headers])).not.toContain('canary');
+  });
+
+  it.each([
     [401, 403, 'does not accept the token'],
     [403, 403, 'may not do this'],
     [404, 404, 'has no such repository'],
@@ -96,11 +113,11 @@ describe('the git proxy', () => {
     let asked = 0;
     const { proxy } = await openProxy((_, response) => void (asked++, response.end()));
     const requests: [string, string][] = [
-      ['GET', '/git/sesrsc_2/info/refs?service=git-upload-pack'],
+      ['GET', '/git/sesrsc_2~/info/refs?service=git-upload-pack'],
       ['POST', REFS],
-      ['GET', '/git/sesrsc_1/git-upload-pack'],
-      ['PUT', '/git/sesrsc_1/git-receive-pack'],
-      ['GET', '/git/sesrsc_1/info/refs'],
+      ['GET', '/git/sesrsc_1~/git-upload-pack'],
+      ['PUT', '/git/sesrsc_1~/git-receive-pack'],
+      ['GET', '/git/sesrsc_1~/info/refs'],
       ['GET', '/'],
     ];
     for (const [method, path] of requests) expect((await fetch(`${proxy}${path}`, { method })).status).toBe(403);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { ignoringFailure } from '../../base/in-background.ts';
-import { type GitRequest, readGitRequest, toEndpoint } from './git-request.ts';
+import { type GitRequest, readGitRequest, readLongerUrl, toEndpoint } from './git-request.ts';
 import { openUpstream, type UpstreamOptions } from './open-upstream.ts';
 import { type Push, readPush, UnreadablePush } from './read-push.ts';
 import { toPushReport } from './to-push-report.ts';
@@ -47,6 +47,7 @@ export function createGitProxy(options: GitProxyOptions): GitProxy {
 
 async function handle(options: GitProxyOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const asked = readGitRequest(request.method, request.url);
+  if (asked === undefined && (await sendBack(options, request, response))) return;
   if (asked === undefined)
     throw new Refusal(403, 'only git fetch and git push of the repositories of this session are passed on');
   const remote = await options.find(asked.resourceId);
@@ -69,6 +70,19 @@ async function handle(options: GitProxyOptions, request: IncomingMessage, respon
   checkAnswer(options, remote, answer, answers);
   response.writeHead(200, pick(answer.headers, ['content-type', 'content-encoding', 'cache-control']));
   await pipeline(answer, response);
+}
+
+/** Another repository is none of ours: git asks its host itself, without a token, as far as the network allows. */
+async function sendBack(
+  options: GitProxyOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<boolean> {
+  const other = readLongerUrl(request.method, request.url);
+  const remote = other && (await options.find(other.resourceId));
+  if (remote === undefined) return false;
+  response.writeHead(302, { location: `${remote.url}${other!.rest}`, connection: 'close' }).end();
+  return true;
 }
 
 /** Gives the bytes of the body that were read for the check. */

@@ -41,6 +41,11 @@ export class CallIntervals {
     if (interval !== undefined) interval.endedAt = ++this.#now;
   }
 
+  /** Whether a call is running. */
+  get isOpen(): boolean {
+    return [...this.#intervals.values()].some(({ endedAt }) => endedAt === undefined);
+  }
+
   find(toolUseId: string): RecordedCall | undefined {
     return this.#intervals.get(toolUseId)?.call;
   }

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { relative } from 'node:path';
+import { toInside } from '../../tools/workspace/session-paths.ts';
 import type { SetupResult, SourceRepository, WorkspaceSource } from '../workspace-source.ts';
 import { FORK_FILE } from './copy-repository.ts';
 import { DirectoryRecorder } from './directory-recorder.ts';
 import { EXCLUDE_FILE } from './exclude-file.ts';
 import type { RecorderOptions } from './recorder-options.ts';
+import { type BytePath, toBytePath } from './objects/path-text.ts';
 import type { SnapshotRepository } from './objects/snapshot-repository.ts';
 import type { WorkspaceOpened } from './workspace-change.ts';
 import { undoInterrupted } from './write/undo-interrupted.ts';
@@ -18,8 +20,12 @@ export interface OpenedWorkspace {
   readonly recorder: DirectoryRecorder;
   readonly directory: string;
   readonly isWritable: boolean;
+  /** The user may change its files at any time. */
+  readonly isInPlace: boolean;
   /** Its files were cloned, and can be made again on another node. */
   readonly isCloned: boolean;
+  /** The git directories of clones, which are not reported as not recorded: each clone has one. */
+  readonly clonedGit: ReadonlySet<BytePath>;
   /** The workspace as it was first recorded; null if its setup command has failed. */
   readonly opened: WorkspaceOpened | null;
   readonly setup: SetupResult | null;
@@ -52,8 +58,14 @@ export async function openWorkspace(options: RecorderOptions): Promise<OpenedWor
   await repository.sync();
   const isWritable = source.type !== 'directory' || source.mode !== 'read_only';
   const shown = opened === null ? null : toOpened(opened, source, userRepository);
+  const isInPlace = source.type === 'directory' && source.mode === 'in_place';
   const isCloned = source.type === 'repositories';
-  return { repository, recorder, directory, isWritable, isCloned, opened: shown, setup };
+  const clonedGit = new Set(isCloned ? source.repositories.map(toGitDirectory) : []);
+  return { repository, recorder, directory, isWritable, isInPlace, isCloned, clonedGit, opened: shown, setup };
+}
+
+function toGitDirectory({ mountPath }: { readonly mountPath: string }): BytePath {
+  return toBytePath(`${toInside(mountPath) ?? ''}/.git`);
 }
 
 /** A fork begins with the files of its origin, which are written when its workspace is used first. */

@@ -32,7 +32,7 @@ export async function recordFiles(
   repository: ObjectRepository,
   directory: string,
   known: KnownItems,
-  limits: RecordLimits = snapshotLimits,
+  limits: RecordLimits = { ...snapshotLimits, fileBytesMax: repository.fileBytesMax },
 ): Promise<RecordedFiles> {
   const batch = new Batch(repository);
   const changes = new Map<BytePath, TreeItem | null>();

@@ -7,11 +7,15 @@ export type RecordCause =
   | { readonly type: 'tool'; readonly threadId: string; readonly toolUseId: string }
   /** After a crash. `toolUseId`: a call that it interrupted. */
   | { readonly type: 'recovered'; readonly threadId: string; readonly toolUseId: string | null }
+  /** Before a tool call that may write these files, or any (null). */
+  | { readonly type: 'outside'; readonly threadId: null; readonly paths: readonly string[] | null }
   | {
       readonly type: 'turn' | 'setup' | 'restore' | 'merge';
       readonly threadId: string | null;
       /** Files that are recorded even if they are ignored. */
       readonly paths?: readonly string[];
+      /** Of a turn: a program ran it, which may write files between its tool calls too. */
+      readonly isByProgram?: true;
     };
 
 /** What a recorder needs. */

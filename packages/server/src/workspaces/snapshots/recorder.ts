@@ -19,6 +19,11 @@ import { toChange, toCounts, type WorkspaceChange, type WorkspaceOpened } from '
 export interface WorkspaceRecorder {
   /** Makes the workspace ready, and records it if it was not recorded before. May be called again, also after a failure. */
   prepare(): Promise<PreparedRecorder>;
+  /**
+   * A tool call is about to begin. In a directory that agents share with the user: records what the user has changed since
+   * the last record, as far as the call may change the same files. Logged as `record` says, before the call begins.
+   */
+  recordOutside(call: RecordedCall): Promise<WorkspaceChange | undefined>;
   /** A tool call begins. Its interval ends with its `record`. */
   begin(call: RecordedCall): void;
   /**
@@ -139,6 +144,12 @@ class Recorder implements WorkspaceRecorder {
     await writeAllOrNone(repository, changes, directory);
   }
 
+  async recordOutside({ paths }: RecordedCall): Promise<WorkspaceChange | undefined> {
+    // While another call runs, the change may be its own.
+    if (this.#calls.isOpen || (await this.#open())?.isInPlace !== true) return undefined;
+    return await this.record({ type: 'outside', threadId: null, paths });
+  }
+
   begin(call: RecordedCall): void {
     this.#calls.begin(call);
   }
@@ -208,6 +219,7 @@ class Recorder implements WorkspaceRecorder {
     const ids = new Set(causes.flatMap((cause) => (cause.type === 'tool' ? [cause.toolUseId] : [])));
     const attribution = paths === undefined ? this.#calls.startScan() : this.#calls.startPaths(ids);
     const asked = (await Promise.all(causes.map((cause) => this.#findAsked(cause, directory)))).flat();
+    const isEnd = causes.some(({ type }) => type !== 'tool' && type !== 'outside');
     const named = [...this.#missed, ...(paths ?? []), ...asked];
     const recorded = await attempt(parent, async () => {
       const some = await recorder.recordPaths(parent, named);
@@ -217,21 +229,22 @@ class Recorder implements WorkspaceRecorder {
       // Before a frame names the tree.
       await repository.sync();
       // Once in a turn: it looks at all directories again.
-      if (causes.some(({ type }) => type !== 'tool')) await this.#reported.addIgnored(recorder);
+      if (isEnd) await this.#reported.addIgnored(recorder);
       return { tree, files, notRecorded: [...some.notRecorded, ...(all?.notRecorded ?? [])] };
     });
     this.#missed = recorded.isComplete ? [] : named;
     if (recorded.isComplete) attribution.finish();
     const { files } = recorded;
-    const isEnd = causes.some(({ type }) => type !== 'tool');
     if (opened.isCloned && isEnd) await this.#options.backUp?.(repository, recorded.tree);
-    const notRecorded = this.#reported.take(recorded.notRecorded, { isWhole: paths === undefined });
+    const left = recorded.notRecorded.filter(({ path }) => !opened.clonedGit.has(path));
+    const notRecorded = this.#reported.take(left, { isWhole: paths === undefined });
     if (recorded.tree === parent && notRecorded === undefined) return undefined;
     this.#tree = recorded.tree;
     this.#pack(repository);
     const calls = attribution.callsOf(files.map(({ path }) => toBytePath(path)));
     const sinceOpened = await this.#countSinceOpened(repository, parent, recorded);
-    return toChange({ causes, parent, tree: recorded.tree, files, notRecorded, calls, sinceOpened });
+    const { tree } = recorded;
+    return toChange({ causes, parent, tree, files, notRecorded, calls, sinceOpened, isInPlace: opened.isInPlace });
   }
 
   /** Undefined if it cannot be counted: the change is logged all the same. */
@@ -251,6 +264,7 @@ class Recorder implements WorkspaceRecorder {
   async #findWritten(causes: readonly RecordCause[], directory: string): Promise<BytePath[] | undefined> {
     const written = await Promise.all(
       causes.map(async (cause) => {
+        if (cause.type === 'outside') return cause.paths === null ? undefined : await findFiles(directory, cause.paths);
         const call = cause.type === 'tool' ? this.#calls.find(cause.toolUseId) : undefined;
         if (call?.paths == null) return undefined;
         const files = await findFiles(directory, call.paths);
@@ -263,7 +277,7 @@ class Recorder implements WorkspaceRecorder {
 
   /** Files that are recorded even if they are ignored. */
   async #findAsked(cause: RecordCause, directory: string): Promise<readonly BytePath[]> {
-    if (cause.type === 'tool') return [];
+    if (cause.type === 'tool' || cause.type === 'outside') return [];
     if (cause.type !== 'recovered') return (cause.paths ?? []).map(toBytePath);
     const call = cause.toolUseId === null ? undefined : this.#calls.find(cause.toolUseId);
     if (call?.paths == null) return [];

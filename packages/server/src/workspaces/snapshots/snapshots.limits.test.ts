@@ -99,3 +99,16 @@ function makeRepository({ directory }: SnapshotBench, name: string): void {
   for (const inside of ['objects', 'refs']) mkdirSync(join(directory, name, '.git', inside), { recursive: true });
   writeFileSync(join(directory, name, '.git', 'HEAD'), 'ref: refs/heads/main\n');
 }
+
+it('[WS609] the operator sets the size of the largest file that is recorded, and the files of the user are read with it too', async () => {
+  const bench = await openSnapshotBench({ fileBytesMax: 100 });
+  bench.put('edge', 'x'.repeat(100));
+  bench.put('large', 'x'.repeat(101));
+  const change = await bench.call('toolu_1');
+  expect(change?.payload).toMatchObject({
+    files: [{ path: 'edge' }],
+    not_recorded: [{ path: 'large', reason: 'too_large' }],
+  });
+  const found = await bench.snapshots.recordDirectory(bench.sessionId, bench.directory);
+  expect(found).toBe(change!.payload.tree);
+});

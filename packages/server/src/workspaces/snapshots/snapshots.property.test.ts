@@ -18,8 +18,8 @@ import { isLong, randomText, timeout } from '../../../../../test/support/seed.ts
 import type { WorkspaceRecorder } from './recorder.ts';
 import { type FileMap, openSnapshotBench, readOracle, readSnapshot } from './snapshots.suite.ts';
 
-const ROUNDS = isLong ? 200 : 2;
-const STEPS = isLong ? 80 : 25;
+const ROUNDS = isLong ? 200 : 1;
+const STEPS = isLong ? 80 : 30;
 
 it(
   '[WS80] whatever happens to the files, with restarts, restores and forks in between: the tree of each record equals a copy of the directory, and stays so',

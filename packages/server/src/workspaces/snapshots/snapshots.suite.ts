@@ -51,9 +51,11 @@ export async function openSnapshotBench({
   isRepository = true,
   mode = 'in_place',
   before,
+  fileBytesMax,
 }: {
   readonly isRepository?: boolean;
   readonly mode?: DirectoryMode;
+  readonly fileBytesMax?: number;
   readonly before?: ((bench: Pick<SnapshotBench, 'put' | 'git' | 'link' | 'directory'>) => void) | undefined;
 } = {}): Promise<SnapshotBench & { opened: string }> {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'fleetloom-snapshots-')));
@@ -106,6 +108,7 @@ export async function openSnapshotBench({
     directory: join(root, 'snapshots'),
     workspaces: { sourceOf: async () => source, prepare: async () => ({ path: directory, setup: null }) },
     remover: { discard: async (path) => rmSync(path, { recursive: true, force: true }) },
+    fileBytesMax,
   });
   const sessionId = 'sesn_1';
   const openRecorder = (known: string | null) => {

@@ -284,7 +284,7 @@ it('[WS59] records that are requested at the same time are answered by one furth
 });
 
 it('[WS60] a change belongs to the tool call in whose interval it falls; if several calls overlap, all are candidates and none is chosen', async () => {
-  const bench = await openSnapshotBench();
+  const bench = await openSnapshotBench({ mode: 'copy' });
   const { recorder } = bench;
   const end = async (toolUseId: string, threadId = 'one') =>
     (await recorder.record({ type: 'tool', threadId, toolUseId }))?.payload;

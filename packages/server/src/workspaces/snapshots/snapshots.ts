@@ -54,7 +54,7 @@ export interface Snapshots {
   /** Resolves when the recorded files are out of reach. They are removed in the background. */
   remove(sessionId: string): Promise<void>;
   /** When a server starts: sets files back that a process was writing when it was killed, and reports that. */
-  undoInterrupted(options: UndoOptions): Promise<void>;
+  undoInterrupted(options: Omit<UndoOptions, 'fileBytesMax'>): Promise<void>;
   /** Reads for a request: rejects while too many processes wait, and ends its processes with the signal. */
   forRequest(signal?: AbortSignal): SnapshotReader;
   /** The git directory of a session's snapshots, and the way to run git on it. For applying changes. */
@@ -83,14 +83,17 @@ export interface SnapshotsOptions {
   readonly remover: Pick<TreeRemover, 'discard'>;
   /** Set where sessions may be continued on another node. */
   readonly backups?: SnapshotBackups | undefined;
+  /** A larger file is not recorded. */
+  readonly fileBytesMax?: number | undefined;
 }
 
 /** Creates the snapshot store. */
-export function createSnapshots({ git, directory, workspaces, remover, backups }: SnapshotsOptions): Snapshots {
+export function createSnapshots({ git, directory, workspaces, remover, ...options }: SnapshotsOptions): Snapshots {
+  const { backups, fileBytesMax } = options;
   const pathOf = (sessionId: string) => join(directory, checked(sessionId));
   const slots = createGitSlots(git);
   const openWith = async (sessionId: string, run: Git): Promise<SnapshotRepository> => {
-    const found = await SnapshotRepository.open(run, pathOf(sessionId));
+    const found = await SnapshotRepository.open(run, pathOf(sessionId), fileBytesMax);
     if (found !== undefined) return found;
     throw new FleetloomError({
       code: 'no_snapshots',
@@ -115,10 +118,10 @@ export function createSnapshots({ git, directory, workspaces, remover, backups }
           return source === undefined ? undefined : { source, setup };
         },
         backUp: backups && ((repository, recorded) => backups.save(repository, sessionId, recorded)),
-        create: async (options) => {
+        create: async (parts) => {
           await makePrivateDirectory(directory);
           await backups?.restore(git, sessionId, pathOf(sessionId));
-          return await SnapshotRepository.create(git, pathOf(sessionId), options);
+          return await SnapshotRepository.create(git, pathOf(sessionId), { ...parts, fileBytesMax });
         },
       }),
     openThreadRecorder: ({ sessionId, threadId, tree, open }) =>
@@ -140,7 +143,7 @@ export function createSnapshots({ git, directory, workspaces, remover, backups }
     mergeTrees: async (sessionId, request) => await mergeTrees(await find(sessionId), request),
     copyTo: async (fromSessionId, toSessionId, tree) =>
       await copyRepository(await find(fromSessionId), pathOf(toSessionId), tree),
-    undoInterrupted: async (options) => await undoLeftWrites(git, directory, options),
+    undoInterrupted: async (undo) => await undoLeftWrites(git, directory, { ...undo, fileBytesMax }),
     remove: async (sessionId) => await remover.discard(pathOf(sessionId), { parent: directory, sessionId }),
   };
 }

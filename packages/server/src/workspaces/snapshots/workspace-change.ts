@@ -28,12 +28,13 @@ export interface RecordOutcome {
   readonly calls: readonly RecordedCall[];
   /** What differs from the workspace as it was opened, if that is known. */
   readonly sinceOpened: FileCounts | undefined;
+  readonly isInPlace: boolean;
 }
 
 /** The change for the log. If several calls, or others after a crash, may have made it, all calls are named and none is chosen. */
 export function toChange(outcome: RecordOutcome): WorkspaceChange {
-  const { causes, parent, tree, files, notRecorded, calls, sinceOpened } = outcome;
-  const cause = causes[0]!;
+  const { parent, tree, files, notRecorded, calls, sinceOpened } = outcome;
+  const cause = toCause(outcome);
   const isRecovered = cause.type === 'recovered';
   const [only] = calls.length === 1 && !isRecovered ? calls : [];
   return {
@@ -56,6 +57,14 @@ export function toChange(outcome: RecordOutcome): WorkspaceChange {
       }),
     },
   };
+}
+
+/** What the end of a model's turn finds in a directory of the user, and no call may have made, was perhaps changed by the user. */
+function toCause({ causes, calls, files, isInPlace }: RecordOutcome): RecordCause {
+  const cause = causes[0]!;
+  const isEndOfModelTurn = cause.type === 'turn' && cause.threadId !== null && cause.isByProgram !== true;
+  const isOutside = isInPlace && files.length > 0 && calls.length === 0 && isEndOfModelTurn;
+  return isOutside ? { type: 'outside', threadId: null, paths: null } : cause;
 }
 
 /** What the worktree of a thread has that was not merged yet. */

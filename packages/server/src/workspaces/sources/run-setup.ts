@@ -1,9 +1,7 @@
-import type { ChildProcess } from 'node:child_process';
-import type { Readable } from 'node:stream';
 import { FleetloomError } from '../../base/errors.ts';
 import { createNoSandbox } from '../../tools/sandbox/no-sandbox.ts';
 import type { Sandbox, SandboxState } from '../../tools/sandbox/sandbox.ts';
-import { startLaunch } from '../../tools/sandbox/start-launch.ts';
+import { runLaunch } from '../../tools/sandbox/run-launch.ts';
 import { workspaceLimits } from '../limits.ts';
 import type { SetupResult, WorkspaceMounts } from '../workspace-source.ts';
 
@@ -14,6 +12,8 @@ export type RunSetup = (request: SetupRequest) => Promise<SetupResult>;
 export interface SetupRequest {
   readonly command: string;
   readonly workspace: string;
+  /** The directory in the workspace in which it runs. Default: the workspace itself. */
+  readonly inside?: string | undefined;
   readonly mounts: WorkspaceMounts;
   readonly signal?: AbortSignal | undefined;
 }
@@ -29,11 +29,12 @@ export interface SetupOptions {
 /** Creates the runner of setup commands. */
 export function createSetupRunner(options: SetupOptions): RunSetup {
   const { timeoutMs = workspaceLimits.setupTimeoutMs } = options;
-  return async ({ command, workspace, mounts, signal }) => {
+  return async ({ command, workspace, inside = '.', mounts, signal }) => {
     const sandbox = await chooseSandbox(options);
     const launch = sandbox.launch({
       program: '/bin/bash',
-      args: ['-c', command],
+      // Entered in the sandbox: an earlier command may have put a link in its place.
+      args: ['-c', 'cd -- "$0" && exec /bin/bash -c "$1"', `./${inside}`, command],
       workspace,
       isWorkspaceWritable: mounts.isWritable,
       readOnlyPaths: mounts.readOnlyPaths,
@@ -41,21 +42,9 @@ export function createSetupRunner(options: SetupOptions): RunSetup {
       covers: mounts.covers,
     });
     const startedAt = performance.now();
-    return await new Promise((resolve, reject) => {
-      const child = startLaunch(launch, { cwd: workspace, stdio: ['ignore', 'pipe', 'pipe', 'ignore'] }, reject);
-      if (child?.stdout == null || child.stderr == null) return;
-      const tail = new Tail();
-      for (const stream of [child.stdout, child.stderr]) tail.read(stream);
-      const stop = () => killGroup(child);
-      const timer = setTimeout(stop, timeoutMs);
-      signal?.addEventListener('abort', stop, { once: true });
-      child.on('close', (code) => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', stop);
-        resolve({ command, code, ...tail.end(), durationMs: Math.round(performance.now() - startedAt) });
-      });
-      if (signal?.aborted) stop();
-    });
+    const outputBytesMax = workspaceLimits.setupOutputBytesMax;
+    const ended = await runLaunch(launch, { cwd: workspace, timeoutMs, outputBytesMax, signal });
+    return { command, ...ended, durationMs: Math.round(performance.now() - startedAt) };
   };
 }
 
@@ -69,38 +58,4 @@ async function chooseSandbox({ openSandbox, allowsUnsandboxed }: SetupOptions): 
     problem: `setup commands run in a sandbox, and there is none: ${state.reason}`,
     advice: 'leave setup out, or install bubblewrap on the machine of the server',
   });
-}
-
-/** The end of an output, which may be long. */
-class Tail {
-  readonly #chunks: Buffer[] = [];
-  #bytes = 0;
-  #isCut = false;
-
-  read(stream: Readable): void {
-    stream.on('data', (chunk: Buffer) => {
-      this.#chunks.push(chunk);
-      this.#bytes += chunk.length;
-      while (this.#bytes - this.#chunks[0]!.length >= workspaceLimits.setupOutputBytesMax) {
-        this.#bytes -= this.#chunks.shift()!.length;
-        this.#isCut = true;
-      }
-    });
-  }
-
-  end(): { readonly output: string; readonly isCut: boolean } {
-    const all = Buffer.concat(this.#chunks);
-    const kept = all.subarray(Math.max(0, all.length - workspaceLimits.setupOutputBytesMax));
-    return { output: kept.toString(), isCut: this.#isCut || kept.length < all.length };
-  }
-}
-
-function killGroup(child: ChildProcess): void {
-  try {
-    if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-  } catch {
-    // It has ended in the meantime.
-  }
-  // What it has started may hold its pipes open.
-  for (const pipe of child.stdio) pipe?.destroy();
 }

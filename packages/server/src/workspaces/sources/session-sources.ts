@@ -15,7 +15,7 @@ export interface SessionSources {
   /** Checks a source and stores it for a session that is about to be created. Throws request errors. */
   add(session: NewSession, params: readonly SourceResourceParams[]): Promise<readonly SourceResource[]>;
   /** Checks sources of sessions that may be created later. Stores nothing. Throws request errors. */
-  check(params: readonly SourceResourceParams[]): Promise<void>;
+  check(workspaceId: string, params: readonly SourceResourceParams[]): Promise<void>;
   /** The sources of the session `from` for a fork of it, which begins with the same commits. */
   addAgain(session: NewSession, from: string, sources: readonly SourceResource[]): Promise<readonly SourceResource[]>;
 }
@@ -44,10 +44,10 @@ export function createSessionSources(options: SessionSourcesOptions): SessionSou
   };
   return {
     add,
-    check: async (params) => {
+    check: async (workspaceId, params) => {
       const { directory, repositories } = split(params);
       if (directory !== undefined) await planDirectory(options, directory, 'sesn_none');
-      if (repositories.length > 0) await options.repositories.check(repositories);
+      if (repositories.length > 0) await options.repositories.check(workspaceId, repositories);
     },
     addAgain: async (session, from, sources) => {
       const repositories = sources.filter((each) => each.type !== 'directory');
@@ -58,8 +58,8 @@ export function createSessionSources(options: SessionSourcesOptions): SessionSou
     },
   };
 
-  function toPlace({ sessionId }: NewSession) {
-    return { sessionId, resources: options.resources };
+  function toPlace({ workspaceId, sessionId }: NewSession) {
+    return { workspaceId, sessionId, resources: options.resources };
   }
 
   async function addDirectory(session: NewSession, params: DirectoryResourceParams): Promise<DirectoryResource> {

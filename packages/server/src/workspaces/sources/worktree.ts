@@ -55,8 +55,22 @@ async function checkOut({ git, repository, workspace, privateGit }: Worktree): P
       reach: { readOnlyPaths: privateGit.objects, writablePaths: [privateGit.path], isDirectoryWritable: true },
     });
   } catch (error) {
+    if (error instanceof GitFailure && MISSING.test(error.stderr)) throw missing(repository, error);
     throw toFailure(error, `git cannot write the files of ${repository.base} to the workspace`);
   }
+}
+
+const MISSING = /cannot read object|unable to read|missing blob/;
+
+/** Objects are never fetched for a session: what the repository fetches them with is a setting that runs programs. */
+function missing({ top, base }: SourceRepository, cause: GitFailure): FleetloomError {
+  return new FleetloomError({
+    code: 'workspace_failed',
+    kind: 'caller',
+    problem: `${top} does not have all files of ${base}: it is a partial clone, or damaged`,
+    advice: `fetch them with \`git archive ${base} > /dev/null\` in ${top}, or work on the directory in place`,
+    cause,
+  });
 }
 
 /** More of them do not make it faster. */

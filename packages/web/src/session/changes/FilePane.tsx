@@ -132,6 +132,7 @@ function Touch({ touch, sessionId }: { touch: FileTouch; sessionId: string }) {
 
 const causeWords: Readonly<Record<string, string>> = {
   turn: 'found at the end of a turn',
+  outside: 'found while no tool call ran',
   setup: 'setup command',
   restore: 'restored',
   merge: 'merged from a thread',

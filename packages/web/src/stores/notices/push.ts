@@ -1,5 +1,5 @@
 import type { PushDevice, PushDeviceList, PushDeviceParams, PushKey } from '@fleetloom/protocol/fleet';
-import { api } from '../connection/api.ts';
+import { ApiError, api } from '../connection/api.ts';
 import { trustScript } from '../connection/trust-script.ts';
 import { Signal } from '../signal.ts';
 
@@ -52,7 +52,7 @@ class PushStore {
   turnOff(): Promise<void> {
     return this.#run(async () => {
       const { own } = this;
-      if (own !== undefined) await api.delete(`${PATH}/${own.id}`);
+      if (own !== undefined) await this.#asOwner(() => api.delete(`${PATH}/${own.id}`));
       localStorage.removeItem(KEY);
       const registration = await navigator.serviceWorker.getRegistration(WORKER_SCOPE);
       await (await registration?.pushManager.getSubscription())?.unsubscribe();
@@ -65,7 +65,18 @@ class PushStore {
 
   /** Sends a test message to this device. */
   test(): Promise<void> {
-    return this.#run(() => api.post(`${PATH}/${this.own!.id}/test`, {}));
+    return this.#run(() => this.#asOwner(() => api.post(`${PATH}/${this.own!.id}/test`, {})));
+  }
+
+  /** Another login of this browser may have added it: adding it again makes it the device of this one. */
+  async #asOwner(action: () => Promise<unknown>): Promise<void> {
+    try {
+      await action();
+    } catch (error) {
+      if (!(error instanceof ApiError && error.status === 403)) throw error;
+      await this.#save({});
+      await action();
+    }
   }
 
   async #save(change: PushSettingsChange): Promise<void> {

@@ -15,7 +15,7 @@ export function openAcp(host: ProgramHost): ProgramEngine {
     sandbox: isUnsandboxed ? 'none' : host.openSandbox,
     openMounts: host.openMounts,
     openAuthorization: host.openAuthorization,
-    openNetwork: (networking) => host.openNetwork(networking, []),
+    openNetwork: (networking, sessionId) => host.openNetwork(networking, [], sessionId),
     upstream: usesOwnLogin ? null : toMessagesUpstream(host),
     remover: host.remover,
     onProblem: host.onProblem,

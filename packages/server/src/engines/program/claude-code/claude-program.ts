@@ -19,6 +19,7 @@ import { ProgramEvents } from '../process/program-events.ts';
 import { ProgramTranslator } from './translate/program-translator.ts';
 import { toAgents, toArguments } from './launch/to-arguments.ts';
 import { isEmptyOutput } from './lines/is-empty-output.ts';
+import { ResumedAgents } from './messages/resumed-agents.ts';
 import { toWireBlocks } from './lines/to-content.ts';
 import { listCustomTools } from '../mcp/mcp-tools.ts';
 import { TOOL_SERVER } from '../mcp/server-names.ts';
@@ -79,6 +80,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle 
     known: options.known,
     isResumed: options.resume !== null,
     hearsNested: options.hearsNested,
+    isAwaiting: (key) => silent.isAwaiting(key),
     whyUnreachable: (serverName) => gateway?.session.whyUnreachable(serverName) ?? null,
     onUnknownRequest,
   });
@@ -122,6 +124,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle 
     look: (callId) => lines.recover(() => silent.look(callId)),
     onMissing: (callId) => tools.refuse(callId),
   });
+  const resumed = new ResumedAgents();
   const workflows = new Workflows({
     schedule: options.schedule,
     onLate: (request) => {
@@ -134,7 +137,7 @@ export function openClaudeProgram(options: ClaudeProgramOptions): ProgramHandle 
     bytes: isOversizedLine,
     message: (line) => {
       if (isEmptyOutput(line) || prompts.takeReport(line) || requests.take(line)) return;
-      for (const each of workflows.expand(line)) lines.push(each);
+      for (const each of resumed.expand(line).flatMap((one) => workflows.expand(one))) lines.push(each);
     },
     // A line that cannot be read is lost, and the next one is read as if nothing had happened.
     issue: () => {},

@@ -16,7 +16,7 @@ export function openClaudeCode(host: ProgramHost): ProgramEngine {
     sandbox: isUnsandboxed ? 'none' : host.openSandbox,
     openMounts: host.openMounts,
     openAuthorization: host.openAuthorization,
-    openNetwork: (networking) => host.openNetwork(networking, loginHosts),
+    openNetwork: (networking, sessionId) => host.openNetwork(networking, loginHosts, sessionId),
     upstream: usesOwnLogin
       ? toLoginUpstream(loginBaseURL ?? host.models?.baseURL, choice.environment)
       : toMessagesUpstream(host),

@@ -31,7 +31,10 @@ export interface EngineOptions {
   /** What the sandbox of a session has beside its workspace. */
   readonly openMounts?: ((sessionId: string) => Promise<SandboxMounts>) | undefined;
   /** What a session lets its program reach besides the model. */
-  readonly openNetwork: (networking: Networking | undefined) => ProgramNetwork;
+  readonly openNetwork: (
+    networking: Networking | undefined,
+    sessionId: string,
+  ) => ProgramNetwork | Promise<ProgramNetwork>;
   /** The credentials of a session with vaults for its MCP servers. They never reach the program. */
   readonly openAuthorization?: ((sessionId: string) => McpAuthorization) | undefined;
   /** Removes the files of programs of deleted sessions. */
@@ -183,7 +186,7 @@ export function createProgramEngine<Installed extends StartedProgram>(
     const way = await openGatewayOnce();
     const mcpServers = listMcpServers([agent, ...members]);
     const authorization = hasVaults ? options.openAuthorization?.(asked.sessionId) : undefined;
-    const network = options.openNetwork(networking);
+    const network = await options.openNetwork(networking, asked.sessionId);
     return await way.open({ mcpServers, network, authorization, onEvent: () => {}, ...about });
   }
 

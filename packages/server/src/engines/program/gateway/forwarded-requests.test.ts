@@ -154,3 +154,11 @@ async function sendRaw(baseURL: string, head: string): Promise<string> {
   socket.destroy();
   return piece.toString().split('\r\n')[0]!;
 }
+
+it('[EG65] a response whose reason has control characters is a 502 for the program', async () => {
+  const { session } = await openWay(
+    (_, { socket }) => void socket?.end('HTTP/1.1 200 a\u0001b\r\nContent-Length: 1\r\n\r\nx'),
+  );
+  const answer = await ask(session);
+  expect([answer.statusCode, answer.statusMessage]).toEqual([502, 'Bad Gateway']);
+});

@@ -56,7 +56,8 @@ export function createSessionRequests(options: SessionOptions): SessionRequests 
       forwarder.forward(request, response, target);
     },
     connect: (request, near, head) => {
-      if (hasTunnels) tunnels.open(request, near, head);
+      if (hasTunnels && network.openTunnel !== undefined) network.openTunnel(request, near, head);
+      else if (hasTunnels) tunnels.open(request, near, head);
       else refuse(near, '405 Method Not Allowed', 'This gateway opens no connections');
     },
     mcpPathOf: (serverName) => mcp.pathOf(serverName),
@@ -65,6 +66,7 @@ export function createSessionRequests(options: SessionOptions): SessionRequests 
       forwarder?.close();
       mcp.close();
       tunnels.close();
+      network.close?.();
     },
   };
 }

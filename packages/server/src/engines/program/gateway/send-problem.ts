@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 
 /** An error of the gateway itself, in the words of the API: that is what the program can read. */
 export function sendProblem(
@@ -11,7 +11,8 @@ export function sendProblem(
   const body = JSON.stringify({ type: 'error', error: { type: errorTypes[status], message } });
   // A client that is still sending when the connection closes loses the response.
   request.resume();
-  response.writeHead(status, {
+  // With the words for it: a response keeps those of an endpoint that could not be sent on.
+  response.writeHead(status, STATUS_CODES[status] ?? '', {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
     ...headers,

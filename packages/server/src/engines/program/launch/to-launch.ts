@@ -40,17 +40,31 @@ export function toLaunch(options: LaunchOptions): ProgramLaunch {
   const { socketPath, mounts } = options;
   const own = toOwnFiles(options);
   if (socketPath === null) throw new Error('a program in a sandbox needs the gateway');
-  const { gitRelay } = mounts ?? {};
+  const { gitRelay, egress, packages } = mounts ?? {};
   const others = gitRelay === undefined ? [] : [{ socketPath: gitRelay.socketPath, port: gitRelay.port }];
   const launch = sandbox.launch({
     ...toRelay({ node, socketPath, program, args, others }),
     workspace: directory,
     isWorkspaceWritable: mounts?.isWritable ?? true,
-    readOnlyPaths: [node, socketPath, ...paths, ...(mounts?.readOnlyPaths ?? []), ...(gitRelay?.readOnlyPaths ?? [])],
+    readOnlyPaths: [
+      node,
+      socketPath,
+      ...paths,
+      ...(mounts?.readOnlyPaths ?? []),
+      ...(gitRelay?.readOnlyPaths ?? []),
+      ...(egress?.trust.readOnlyPaths ?? []),
+      ...(packages?.readOnlyPaths ?? []),
+    ],
     writablePaths: [...own.writablePaths, ...(mounts?.writablePaths ?? [])],
     writableFiles: own.writableFiles,
     covers: mounts?.covers ?? [],
-    environment: { ...env, PATH: toSearchPath(node, env['PATH']) },
+    // A secret may have the name of a variable that the program itself needs.
+    environment: {
+      ...egress?.trust.environment,
+      ...packages?.environment,
+      ...env,
+      PATH: [...(packages?.searchPath ?? []), toSearchPath(node, env['PATH'])].join(':'),
+    },
   });
   return { ...launch, hasRelay: true };
 }

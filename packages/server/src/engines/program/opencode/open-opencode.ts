@@ -14,7 +14,7 @@ export function openOpencode(host: ProgramHost): ProgramEngine {
     sandbox: isUnsandboxed ? 'none' : host.openSandbox,
     openMounts: host.openMounts,
     openAuthorization: host.openAuthorization,
-    openNetwork: (networking) => host.openNetwork(networking, []),
+    openNetwork: (networking, sessionId) => host.openNetwork(networking, [], sessionId),
     upstream: toMessagesUpstream(host),
     remover: host.remover,
     onProblem: host.onProblem,

@@ -1,26 +1,29 @@
-import { runProgram } from '../../../base/process/run-program.ts';
 import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
+import { runProgram } from '../../../base/process/run-program.ts';
+import { programLimits } from '../limits.ts';
 
 /** A variable in the environment of every process that a program starts, direct or indirect. */
 export const MARK = 'FLEETLOOM_PROGRAM';
 
 /**
- * Ends every process with this mark, and returns their number. The program runs its tools in process groups of
- * their own, and when it dies they are orphans: only their environment still identifies them.
+ * Ends every process with this mark, waits until they are gone, and returns their number. The program runs its tools in process
+ * groups of their own, and when it dies they are orphans: only their environment still identifies them.
  */
 export async function endMarked(mark: string): Promise<number> {
   const entry = `${MARK}=${mark}`;
-  let ended = 0;
-  // A process that starts during the search is found in the next round.
-  for (let round = 0; round < ROUNDS_MAX; round++) {
+  const ended = new Set<number>();
+  const until = performance.now() + programLimits.programDeathMs;
+  // Each round also finds what started during the one before. A killed process is found until the system has freed its memory.
+  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS_MAX)) {
     const found = (await (process.platform === 'linux' ? findInProc(entry) : askSystem(entry))).filter(kill);
-    if (found.length === 0) break;
-    ended += found.length;
+    for (const pid of found) ended.add(pid);
+    if (found.length === 0 || performance.now() > until) return ended.size;
+    await setTimeout(pauseMs);
   }
-  return ended;
 }
 
-const ROUNDS_MAX = 10;
+const PAUSE_MS_MAX = 100;
 
 async function findInProc(entry: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));

@@ -1,6 +1,6 @@
 import type { FleetAuditEntry } from '@fleetloom/protocol/fleet';
 import { z } from 'zod';
-import type { AuditEntry } from '../../../store/audit.ts';
+import type { AuditEntry, ChainEnd } from '../../../store/audit.ts';
 import type { Store } from '../../../store/store.ts';
 import { httpLimits } from '../../limits.ts';
 import { type AnyRoute, defineRoute } from '../../routing/route.ts';
@@ -46,12 +46,28 @@ export function createAuditRoute({ audit: log }: Pick<Store, 'audit'>): AnyRoute
     handle: async ({ credential: { workspaceId }, query: { after = 0, limit = httpLimits.auditPageDefault } }) => {
       // First, so that the page has no entry that is newer than the head.
       const { start, head } = await log.ends(workspaceId);
-      const entries = await log.list({ workspaceId, after, limit: Math.max(1, limit) });
-      const data = entries.filter(({ seq }) => seq <= head.seq).map(toFleetAuditEntry);
+      const above = after === 0 ? Number.MIN_SAFE_INTEGER : after;
+      const entries = await log.list({ workspaceId, after: above, limit: Math.max(1, limit) + 1 });
+      const page = entries.slice(0, Math.max(1, limit)).filter(({ seq }) => seq <= head.seq);
+      const inserted = page.at(-1)?.seq === head.seq || page.length === 0 ? await findInserted(log, head, entries) : [];
+      const data = [...page, ...inserted].map(toFleetAuditEntry);
       const last = data.at(-1)?.seq;
       return { data, start, head, next_after: last === undefined || last >= head.seq ? null : last };
     },
   });
+}
+
+/** Entries behind the newest one. An entry that was appended in the meantime is not among them: the head is changed with it. */
+async function findInserted(
+  log: Store['audit'],
+  head: ChainEnd,
+  entries: readonly AuditEntry[],
+): Promise<readonly AuditEntry[]> {
+  const behind = entries.filter(({ seq }) => seq > head.seq);
+  const [first] = behind;
+  if (first === undefined) return [];
+  const now = await log.ends(first.workspaceId);
+  return behind.filter(({ seq }) => seq > now.head.seq);
 }
 
 /** An entry as it is sent and written out. `entry` is what the hash was made of, with its keys in their order. */

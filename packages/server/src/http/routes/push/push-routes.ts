@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import type { PushDevice, PushDeviceList, PushKey } from '@fleetloom/protocol/fleet';
 import { requestError } from '../../../base/request-error.ts';
+import { callerOf, type Credential, hasScope } from '../../../keys/credential.ts';
 import { nameOf } from '../../../keys/name-of.ts';
 import type { Push } from '../../../push/push.ts';
 import { unknownId } from '../../routing/checked-request.ts';
+import { requireScopes } from '../../routing/route-scopes.ts';
 import { type AnyRoute, defineRoute } from '../../routing/route.ts';
 import { pushDevice, pushDeviceBody, pushDevices, pushKey } from '../../schemas/push.ts';
 
@@ -30,7 +32,7 @@ export function createPushRoutes(push: Push): readonly AnyRoute[] {
       gives: pushDevice,
       handle: async ({ credential, body }): Promise<PushDevice> => {
         const { workspaceId, id: keyId } = credential;
-        return await push.add({ workspaceId, keyId, name: nameOf(credential) }, body);
+        return await push.add({ workspaceId, keyId, ownerId: callerOf(credential), name: nameOf(credential) }, body);
       },
     }),
     defineRoute({
@@ -54,7 +56,9 @@ export function createPushRoutes(push: Push): readonly AnyRoute[] {
       accepts: ['api'],
       body: z.strictObject({}),
       gives: pushDevice,
-      handle: async ({ credential: { workspaceId }, params: { push_subscription_id: id } }) => {
+      handle: async ({ credential, params: { push_subscription_id: id } }) => {
+        const { workspaceId } = credential;
+        await checkOwner(push, credential, id);
         const device = await push.test(workspaceId, id);
         if (device === undefined) throw unknownId(id);
         if (device.problem === null) return device;
@@ -68,10 +72,21 @@ export function createPushRoutes(push: Push): readonly AnyRoute[] {
       path: `${path}/{push_subscription_id}`,
       accepts: ['api'],
       gives: z.strictObject({ type: z.literal('push_subscription_deleted'), id: z.string() }),
-      handle: async ({ credential: { workspaceId }, params: { push_subscription_id: id } }) => {
+      handle: async ({ credential, params: { push_subscription_id: id } }) => {
+        await checkOwner(push, credential, id);
+        const { workspaceId } = credential;
         if (!(await push.remove(workspaceId, id))) throw unknownId(id);
         return { type: 'push_subscription_deleted', id };
       },
     }),
   ];
+}
+
+/** Throws unless the caller has added the device, or may manage those of others. */
+async function checkOwner(push: Push, credential: Credential, id: string): Promise<void> {
+  if (hasScope(credential, 'manage')) return;
+  const owner = await push.ownerOf(credential.workspaceId, id);
+  if (owner === undefined) throw unknownId(id);
+  if (owner !== callerOf(credential))
+    requireScopes(`the device ${id}, which another caller has added,`, credential, ['manage']);
 }

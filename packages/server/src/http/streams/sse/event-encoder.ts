@@ -19,14 +19,14 @@ export function createEventEncoder(): (event: WireEvent) => Uint8Array {
   };
 }
 
-/** `event:` is always written, because official clients drop events without it. The JSON has no line breaks. */
+/** `event:` is always written, because official clients drop events without it. */
 export function encodeWireEvent(event: WireEvent, retryMs?: number): Uint8Array {
-  return Buffer.from(
-    encodeEvent({
-      event: event.type,
-      ...(event.id === undefined ? {} : { id: event.id }),
-      ...(retryMs === undefined ? {} : { retry: retryMs }),
-      data: JSON.stringify(event),
-    }),
-  );
+  const head = encodeEvent({
+    event: event.type,
+    ...(event.id === undefined ? {} : { id: event.id }),
+    ...(retryMs === undefined ? {} : { retry: retryMs }),
+    data: '',
+  });
+  // Put behind the empty data, because it may be long and JSON has no line breaks to look for.
+  return Buffer.from(`${head.slice(0, -2)}${JSON.stringify(event)}\n\n`);
 }

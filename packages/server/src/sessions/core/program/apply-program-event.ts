@@ -13,7 +13,7 @@ import { endLostWork } from './end-lost-work.ts';
 import { applyApprovalRequest, applyProgramCall } from './apply-program-call.ts';
 import { applyThreadEnd, applyTurnEnd } from './apply-program-end.ts';
 import { applyProgramWork } from './apply-program-work.ts';
-import { applyThreadOpened, applyThreadStarted } from './apply-program-thread.ts';
+import { applyThreadOpened, applyThreadStarted, receiveMessage } from './apply-program-thread.ts';
 
 /** Logs an event of the program that runs `root`. Events after the end of a turn are dropped: their calls were logged as interrupted. */
 export function applyProgramEvent(draft: Draft, root: ThreadState, taken: TakenEvent): void {
@@ -76,6 +76,8 @@ function startOwnTurn(draft: Draft, root: ThreadState): void {
 function applyInTurn(draft: Draft, thread: ThreadState, taken: TakenEvent): void {
   const { event, id } = taken;
   switch (event.type) {
+    case 'thread_message':
+      return receiveMessage(draft, thread, [{ type: 'text', text: event.text }]);
     case 'request_started':
       announceRunning(draft, thread);
       return void draft.event(thread, 'span.model_request_start', {

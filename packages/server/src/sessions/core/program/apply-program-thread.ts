@@ -6,6 +6,7 @@ import { startTurn } from '../turn/start-turn.ts';
 import { agentOf } from '../state/agent-of.ts';
 import { isForeign } from '../state/program-threads.ts';
 import { type SessionState, type ThreadState, threadOf } from '../state/state.ts';
+import type { InputBlock } from '../../../base/content.ts';
 import { findCall, findThread } from './find-thread.ts';
 
 /** Creates the thread of a sub-agent. A sub-agent of an earlier process of the program keeps its thread. */
@@ -53,12 +54,19 @@ function begin(draft: Draft, thread: ThreadState, prompt: string | null): void {
   const parentStreamId = parent.turn?.streamId ?? null;
   startTurn(draft, thread, { parentStreamId, childIndex: null, fresh: [], task: content });
   // An idle parent did not send the message: the program did.
-  if (parent.turn === null) return;
-  draft.event(parent, 'agent.thread_message_sent', {
-    to_session_thread_id: thread.id,
-    to_agent_name: thread.agentName,
-    content,
-  });
+  if (parent.turn !== null) receiveMessage(draft, thread, content);
+}
+
+/** Logs a message of the parent. One that the program delivers when the turn that sent it is over is only in the log of the receiver. */
+export function receiveMessage(draft: Draft, thread: ThreadState, content: readonly InputBlock[]): void {
+  const parent = threadOf(draft.state, thread.parentId!);
+  if (parent.turn !== null) {
+    draft.event(parent, 'agent.thread_message_sent', {
+      to_session_thread_id: thread.id,
+      to_agent_name: thread.agentName,
+      content,
+    });
+  }
   draft.event(thread, 'agent.thread_message_received', {
     from_session_thread_id: parent.id,
     from_agent_name: parent.parentId === null ? null : parent.agentName,

@@ -39,7 +39,12 @@ export class LeaseKeeper {
         renewed.then(() => this.#isClosed || this.#renewLater()),
         reportAsWarning,
       );
-    }, tickMsOf(this.#options));
+    }, this.#renewMs);
+  }
+
+  /** Where no other process can take over a session there is no hurry, and thousands of sessions may be open. */
+  get #renewMs(): number {
+    return this.#options.shared === undefined ? leaseMsOf(this.#options) / 3 : tickMsOf(this.#options);
   }
 
   async #renew(): Promise<void> {

@@ -6,7 +6,7 @@ import { programLimits } from '../../../engines/program/limits.ts';
 import { sessionLimits } from '../../core/limits.ts';
 import type { ProgramEvent } from '../../../engines/program/program.ts';
 import type { NewSessionFrame } from '../../../frames/frames.ts';
-import { DeltaWriter } from '../delta-writer.ts';
+import { DeltaWriter } from '../writes/delta-writer.ts';
 import { type SessionState, type ThreadState, threadOf } from '../../core/state/state.ts';
 import { findThread } from '../../core/program/find-thread.ts';
 

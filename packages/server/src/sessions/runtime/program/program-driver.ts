@@ -294,7 +294,7 @@ export class ProgramDriver {
       const isRecorded = thread !== undefined && call !== undefined && toRecordedCall(thread.id, call) !== null;
       return isRecorded ? { type: 'tool', threadId: thread.id, toolUseId: call.id } : undefined;
     }
-    return ENDS.has(event.type) ? { type: 'turn', threadId: thread?.id ?? null } : undefined;
+    return ENDS.has(event.type) ? { type: 'turn', threadId: thread?.id ?? null, isByProgram: true } : undefined;
   }
 
   /** The calls that the events have begun. The state has them. */

@@ -6,7 +6,7 @@ import { pageOfRows } from '../../sql/page-of-rows.ts';
 import { findAgent, listAgents, listVersions } from '../../sql/queries.ts';
 import { toAgent } from '../../sql/records.ts';
 import type { Store } from '../../store.ts';
-import { build, eachRow, firstRow, runQuery } from '../build.ts';
+import { build, builtOnce, eachRow, firstRow, runQuery } from '../build.ts';
 import type { AppendAudit } from '../audit-log.ts';
 import type { Database } from '../database.ts';
 
@@ -63,7 +63,8 @@ export function createAgents(database: Database, append: AppendAudit): Store['ag
   };
 
   function get(workspaceId: string, id: string, version?: number): AgentRecord | undefined {
-    const row = firstRow(database, findAgent(build, workspaceId, id, version));
+    const query = version === undefined ? findNewest(workspaceId, id) : findVersion(workspaceId, id, version);
+    const row = firstRow(database, query);
     return row && toAgent(row);
   }
 
@@ -72,3 +73,8 @@ export function createAgents(database: Database, append: AppendAudit): Store['ag
     runQuery(database, build.insertInto('agent_versions').values(row));
   }
 }
+
+const findNewest = builtOnce((workspaceId: string, id: string) => findAgent(build, workspaceId, id));
+const findVersion = builtOnce((workspaceId: string, id: string, version: number) =>
+  findAgent(build, workspaceId, id, version),
+);

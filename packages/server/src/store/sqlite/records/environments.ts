@@ -5,7 +5,7 @@ import { pageOfRows } from '../../sql/page-of-rows.ts';
 import { findEnvironment, listEnvironments } from '../../sql/queries.ts';
 import { toEnvironment } from '../../sql/records.ts';
 import type { Store } from '../../store.ts';
-import { build, eachRow, firstRow, runQuery } from '../build.ts';
+import { build, builtOnce, eachRow, firstRow, runQuery } from '../build.ts';
 import type { AppendAudit } from '../audit-log.ts';
 import type { Database } from '../database.ts';
 
@@ -64,7 +64,9 @@ export function createEnvironments(database: Database, append: AppendAudit): Sto
   };
 
   function get(workspaceId: string, id: string): EnvironmentRecord | undefined {
-    const row = firstRow(database, findEnvironment(build, workspaceId, id));
+    const row = firstRow(database, findMine(workspaceId, id));
     return row && toEnvironment(row);
   }
 }
+
+const findMine = builtOnce((workspaceId: string, id: string) => findEnvironment(build, workspaceId, id));

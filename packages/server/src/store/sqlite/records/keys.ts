@@ -3,7 +3,6 @@ import { storeLimits } from '../../limits.ts';
 import type { KeyRecord, NewKey } from '../../records.ts';
 import type { Store } from '../../store.ts';
 import type { Database } from '../database.ts';
-import { build, firstRow, runQuery } from '../build.ts';
 
 export function createKeys(database: Database, clock: Clock): Store['keys'] {
   return {
@@ -25,18 +24,20 @@ export function putKey(
   const now = clock.now();
   // Expired keys are removed here only. Some at a time: after a long pause there may be very many.
   database.prepare(REMOVE_EXPIRED).run(now, storeLimits.storeSliceRowsMax);
-  const mine = build.deleteFrom('idempotency_keys').where('workspace_id', '=', workspaceId).where('key', '=', key);
-  runQuery(database, replaces ? mine : mine.where('expires_at', '<=', now));
-  const row = { workspace_id: workspaceId, key, expires_at: expiresAt, result: JSON.stringify(result) };
-  return runQuery(database, build.insertInto('idempotency_keys').values(row).orIgnore()) > 0;
+  const values = [workspaceId, key, expiresAt, JSON.stringify(result), now, replaces ? 1 : 0];
+  return database.prepare(PUT).run(...values) > 0;
 }
 
 const REMOVE_EXPIRED = `
   DELETE FROM idempotency_keys WHERE rowid IN (SELECT rowid FROM idempotency_keys WHERE expires_at <= ? LIMIT ?)`;
+const PUT = `
+  INSERT INTO idempotency_keys AS k (workspace_id, key, expires_at, result) VALUES (?, ?, ?, ?)
+  ON CONFLICT (workspace_id, key) DO UPDATE SET expires_at = excluded.expires_at, result = excluded.result
+  WHERE k.expires_at <= ? OR ?`;
+const GET = 'SELECT expires_at, result FROM idempotency_keys WHERE workspace_id = ? AND key = ? AND expires_at > ?';
 
 function getKey(database: Database, clock: Clock, workspaceId: string, key: string): KeyRecord | undefined {
-  const mine = build.selectFrom('idempotency_keys').selectAll().where('workspace_id', '=', workspaceId);
-  const row = firstRow(database, mine.where('key', '=', key).where('expires_at', '>', clock.now()));
+  const row = database.prepare<{ expires_at: number; result: string }>(GET).get(workspaceId, key, clock.now());
   if (row === undefined) return undefined;
   return { workspaceId, key, expiresAt: row.expires_at, result: JSON.parse(row.result) as KeyRecord['result'] };
 }

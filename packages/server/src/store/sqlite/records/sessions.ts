@@ -5,7 +5,7 @@ import { pageOfRows } from '../../sql/page-of-rows.ts';
 import * as queries from '../../sql/queries.ts';
 import { toApproval, toSession, toSessionId, toThread } from '../../sql/records.ts';
 import type { Store } from '../../store.ts';
-import { build, eachRow, firstRow } from '../build.ts';
+import { build, builtOnce, eachRow, firstRow } from '../build.ts';
 import type { Database } from '../database.ts';
 
 /** Sessions and what belongs to them are read here and changed by writes. */
@@ -13,10 +13,10 @@ export function createSessions(database: Database): Pick<Store, 'sessions' | 'th
   return {
     sessions: {
       get: async (workspaceId, id) => {
-        const row = firstRow(database, queries.findSession(build, workspaceId, id));
+        const row = firstRow(database, findSession(workspaceId, id));
         return row && toSession(row);
       },
-      findWorkspace: async (id) => firstRow(database, queries.findWorkspace(build, id))?.workspace_id,
+      findWorkspace: async (id) => firstRow(database, findWorkspace(id))?.workspace_id,
       list: async (request) => {
         const rows = eachRow(database, queries.listSessions(build, request));
         return pageOfRows('sessions', request, rows, { toRecord: toSession, positionOf: byCreation });
@@ -42,11 +42,9 @@ export function createSessions(database: Database): Pick<Store, 'sessions' | 'th
     },
 
     inputs: {
-      peek: async (sessionId, limit) =>
-        firstInputs(sessionId, eachRow(database, queries.peekInputs(build, sessionId, limit))),
+      peek: async (sessionId, limit) => firstInputs(sessionId, eachRow(database, peekInputs(sessionId, limit))),
       lastPosition: async (sessionId) => firstRow(database, queries.lastInput(build, sessionId))?.position,
-      bytes: async (sessionId) =>
-        firstRow(database, queries.sumInputs(build, sessionId, { isJson: false }))?.bytes ?? 0,
+      bytes: async (sessionId) => firstRow(database, sumInputs(sessionId))?.bytes ?? 0,
     },
 
     approvals: {
@@ -61,3 +59,9 @@ export function createSessions(database: Database): Pick<Store, 'sessions' | 'th
     },
   };
 }
+
+// These run with every message and every request.
+const findSession = builtOnce((workspaceId: string, id: string) => queries.findSession(build, workspaceId, id));
+const findWorkspace = builtOnce((id: string) => queries.findWorkspace(build, id));
+const peekInputs = builtOnce((sessionId: string, limit: number) => queries.peekInputs(build, sessionId, limit));
+const sumInputs = builtOnce((sessionId: string) => queries.sumInputs(build, sessionId, { isJson: false }));

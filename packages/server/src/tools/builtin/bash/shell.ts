@@ -14,6 +14,8 @@ export interface ShellOptions {
   /** Where bash is. */
   readonly program: string;
   readonly workspace: string;
+  /** Variables beside those of this process. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
   readonly outputBytesMax: number;
   readonly drainMs: number;
 }
@@ -147,14 +149,14 @@ export class Shell {
 }
 
 async function startBash(
-  { program, workspace }: ShellOptions,
+  { program, workspace, environment }: ShellOptions,
   { writeFd }: OutputPipe,
   marker: string,
 ): Promise<ChildProcess> {
   try {
     return await startProgram(program, SHELL_ARGS, {
       cwd: workspace,
-      env: { ...process.env, [SHELL_VARIABLE]: marker },
+      env: { ...process.env, ...environment, [SHELL_VARIABLE]: marker },
       // Its own process group, which is killed as a whole.
       detached: true,
       stdio: ['ignore', writeFd, writeFd, 'pipe'],

@@ -17,6 +17,7 @@ export interface ShellContext {
   readonly signal: AbortSignal;
   readonly workspace: string;
   readonly programs: HostPrograms;
+  readonly environment: Readonly<Record<string, string>>;
   readonly limits: ToolLimits;
 }
 
@@ -55,14 +56,14 @@ export class Shells {
     await Promise.all([...this.#shells.keys()].map((threadId) => this.closeThread(threadId)));
   }
 
-  async #open({ threadId, programs, workspace, limits }: ShellContext): Promise<Shell> {
+  async #open({ threadId, programs, environment, workspace, limits }: ShellContext): Promise<Shell> {
     const open = this.#shells.get(threadId);
     if (open !== undefined && !(await open).isGone) return await open;
     if (this.#isClosed) throw new ToolFailure('the session is closed');
     const { bash: program } = programs;
     if (program === undefined) throw new ToolFailure('bash is not installed here: work with the other tools');
     const { bashOutputBytesMax: outputBytesMax, bashDrainMs: drainMs } = limits;
-    const starting = start({ program, workspace, outputBytesMax, drainMs });
+    const starting = start({ program, workspace, environment, outputBytesMax, drainMs });
     this.#shells.set(threadId, starting);
     try {
       return await starting;

@@ -1,28 +1,92 @@
 import { ToolFailure } from '../../tool-failure.ts';
 import type { ToolLimits } from '../../tool-limits.ts';
 
-/** Says whether a path, with `/` between its parts, fits. */
-export type GlobPattern = (path: string) => boolean;
-
 /**
- * Reads a glob: `*` and `?` within a name, `**` for any number of directories, `[a-z]` and `[!a]` for one character,
- * `{a,b}` for either, and a backslash before what is meant literally. Names that begin with a dot are names like others.
+ * A glob: `*` and `?` within a name, `**` for any number of directories, `[a-z]` and `[!a]` for one character, `{a,b}` for
+ * either, and a backslash before what is meant literally. Names that begin with a dot are names like others.
+ *
+ * It is asked name by name on the way down a tree, so a directory is looked into only if something in it can match.
  *
  * No regular expressions: a pattern comes from a model, and some take forever there. This takes time in proportion to
  * the length of the path times that of all patterns that the braces stand for, which together are bounded.
+ *
+ * @example
+ * const glob = new GlobPattern('src/*.ts', limits);
+ * const inside = glob.enter(glob.start, 'src');
+ * if (inside !== undefined) glob.fits(inside, 'main.ts'); // true
  */
-export function parseGlob(pattern: string, bounds: GlobBounds): GlobPattern {
-  const alternatives = expandBraces(pattern, bounds).map((each) => each.split('/').filter(isPart).map(parseName));
-  return (path) => {
-    const names = path.split('/').map((name) => Array.from(name));
-    return alternatives.some((parts) => matchParts(parts, names));
-  };
+export class GlobPattern {
+  /** Where the names below the directory begin that is searched. */
+  readonly start: GlobPlaces;
+  /** The parts of all alternatives, one alternative after the other, each with its end. */
+  readonly #parts: readonly (Part | 'end')[];
+  /** By part: whether nothing has to follow before the end of its alternative. */
+  readonly #isLast: readonly boolean[];
+
+  constructor(pattern: string, bounds: GlobBounds) {
+    const alternatives = expandBraces(pattern, bounds).map((each) => each.split('/').filter(isPart).map(parseName));
+    const parts = alternatives.flatMap((each) => [...each, 'end' as const]);
+    const isLast = parts.map((part) => part === 'end');
+    for (let at = parts.length - 2; at >= 0; at--) isLast[at] ||= parts[at] === '**' && isLast[at + 1]!;
+    this.#parts = parts;
+    this.#isLast = isLast;
+    const starts = alternatives.map((each, at) =>
+      alternatives.slice(0, at).reduce((sum, { length }) => sum + length + 1, 0),
+    );
+    this.start = this.#reach(starts);
+  }
+
+  /** The places in a directory of this name; undefined if nothing in it can match. */
+  enter(places: GlobPlaces, directory: string): GlobPlaces | undefined {
+    const next: number[] = [];
+    for (const at of places) {
+      const part = this.#parts[at]!;
+      if (part === '**') next.push(at);
+      else if (part !== 'end' && matchName(part, directory)) next.push(at + 1);
+    }
+    const reached = this.#reach(next);
+    return reached.every((at) => this.#parts[at] === 'end') ? undefined : reached;
+  }
+
+  /** Whether a file of this name matches. */
+  fits(places: GlobPlaces, name: string): boolean {
+    return places.some((at) => {
+      const part = this.#parts[at]!;
+      if (part === '**') return this.#isLast[at];
+      return part !== 'end' && this.#isLast[at + 1] && matchName(part, name);
+    });
+  }
+
+  /** `**` also stands for no directory at all. */
+  #reach(places: readonly number[]): GlobPlaces {
+    const reached = new Set<number>();
+    for (const place of places) {
+      let at = place;
+      // What follows a place that was reached before was reached with it.
+      while (!reached.has(at)) {
+        reached.add(at);
+        if (this.#parts[at] === '**') at++;
+      }
+    }
+    return [...reached];
+  }
 }
+
+/** How far a path has matched so far: the parts that its next name may match. */
+export type GlobPlaces = readonly number[];
 
 /** How much braces may stand for. */
 export type GlobBounds = Pick<ToolLimits, 'globAlternativesMax' | 'globAlternativesCharsMax'>;
 
-type Part = '**' | readonly Token[];
+type Part = '**' | NamePart;
+
+/** A name with what it begins and ends with, which is compared at once. */
+interface NamePart {
+  readonly begin: string;
+  readonly end: string;
+  /** What is between them; null: nothing may be. */
+  readonly middle: readonly Token[] | null;
+}
 
 type Token =
   | { readonly type: 'any' }
@@ -111,7 +175,27 @@ function parseName(name: string): Part {
       if (tokens.at(-1)?.type !== 'any') tokens.push({ type: 'any' });
     } else tokens.push(character === '?' ? { type: 'one' } : { type: 'literal', character });
   }
-  return tokens;
+  return toNamePart(tokens);
+}
+
+function toNamePart(tokens: readonly Token[]): NamePart {
+  const first = tokens.findIndex((token) => !isPlain(token));
+  if (first === -1) return { begin: toText(tokens), end: '', middle: null };
+  const last = tokens.findLastIndex((token) => !isPlain(token));
+  return {
+    begin: toText(tokens.slice(0, first)),
+    end: toText(tokens.slice(last + 1)),
+    middle: tokens.slice(first, last + 1),
+  };
+}
+
+/** Half of a character could match half of one in a name. */
+function isPlain(token: Token): boolean {
+  return token.type === 'literal' && !/^\p{Surrogate}$/u.test(token.character);
+}
+
+function toText(tokens: readonly Token[]): string {
+  return tokens.map((token) => (token.type === 'literal' ? token.character : '')).join('');
 }
 
 /** `[abc]`, `[a-z]`, `[!a]`, `[]x]`; without its end the bracket is meant literally. */
@@ -132,18 +216,34 @@ function readSet(characters: readonly string[], begin: number): { token: Token; 
   return undefined;
 }
 
-/** `**` may take any number of names: on a mismatch the last one takes one more, and none before it has to be asked again. */
-function matchParts(parts: readonly Part[], names: readonly (readonly string[])[]): boolean {
-  return matchSequence(
-    parts,
-    names,
-    (part) => part === '**',
-    (part, name) => part !== '**' && matchName(part, name),
-  );
+function matchName({ begin, end, middle }: NamePart, name: string): boolean {
+  if (middle === null) return name === begin;
+  if (name.length < begin.length + end.length || !name.startsWith(begin) || !name.endsWith(end)) return false;
+  if (middle.length === 1 && middle[0]!.type === 'any') return true;
+  return matchTokens(middle, Array.from(name.slice(begin.length, name.length - end.length)));
 }
 
-function matchName(tokens: readonly Token[], name: readonly string[]): boolean {
-  return matchSequence(tokens, name, ({ type }) => type === 'any', matchCharacter);
+/** `*` may take any number of characters: on a mismatch the last one takes one more, and none before it has to be asked again. */
+function matchTokens(tokens: readonly Token[], characters: readonly string[]): boolean {
+  let at = 0;
+  let character = 0;
+  let wildAt = -1;
+  let wildCharacter = 0;
+  while (character < characters.length) {
+    const token = tokens[at];
+    if (token?.type === 'any') {
+      wildAt = at++;
+      wildCharacter = character;
+    } else if (token !== undefined && matchCharacter(token, characters[character]!)) {
+      at++;
+      character++;
+    } else if (wildAt === -1) return false;
+    else {
+      at = wildAt + 1;
+      character = ++wildCharacter;
+    }
+  }
+  return tokens.slice(at).every(({ type }) => type === 'any');
 }
 
 function matchCharacter(token: Token, character: string): boolean {
@@ -152,33 +252,4 @@ function matchCharacter(token: Token, character: string): boolean {
     return token.ranges.some(([low, high]) => low <= character && character <= high) !== token.isNegated;
   }
   return token.type === 'one';
-}
-
-/** A pattern with wildcards against a sequence, in steps that are no more than the product of both lengths. */
-function matchSequence<Pattern, Item>(
-  pattern: readonly Pattern[],
-  items: readonly Item[],
-  isWild: (pattern: Pattern) => boolean,
-  fits: (pattern: Pattern, item: Item) => boolean,
-): boolean {
-  let at = 0;
-  let item = 0;
-  let wildAt = -1;
-  let wildItem = 0;
-  while (item < items.length) {
-    const current = pattern[at];
-    // Both are inside of their sequences, whatever the types of the elements.
-    if (at < pattern.length && isWild(current as Pattern)) {
-      wildAt = at++;
-      wildItem = item;
-    } else if (at < pattern.length && fits(current as Pattern, items[item] as Item)) {
-      at++;
-      item++;
-    } else if (wildAt === -1) return false;
-    else {
-      at = wildAt + 1;
-      item = ++wildItem;
-    }
-  }
-  return pattern.slice(at).every(isWild);
 }

@@ -3,9 +3,9 @@ import type { Directory } from '../../workspace/directory.ts';
 import type { HostContext } from '../host-context.ts';
 import { ToolFailure } from '../../tool-failure.ts';
 import type { ToolLimits } from '../../tool-limits.ts';
-import { type GlobPattern, parseGlob } from './glob-pattern.ts';
+import { findFiles } from './find-files.ts';
+import { GlobPattern } from './glob-pattern.ts';
 import { SearchTime } from '../search/search-time.ts';
-import { walk } from '../../workspace/walk.ts';
 
 /** The checked input of `glob`. */
 export interface GlobInput {
@@ -17,12 +17,18 @@ export interface GlobInput {
 export async function runGlob(input: GlobInput, { files, workspace, limits, signal }: HostContext): Promise<string> {
   const { pattern, path } = input;
   checkPattern(pattern);
-  const fits = parseGlob(pattern, limits);
+  const glob = new GlobPattern(pattern, limits);
   const newest = new Newest(limits);
   const time = new SearchTime(limits.globTimeoutMs, signal);
   const end = await files.search(workspace, path ?? '.', async ({ directory, file }) => {
     if (file !== undefined) throw new ToolFailure(`${path} is a file: give a directory as path`);
-    return await walk(directory, { ...toBounds(limits), signal, onFile: createVisit(directory, fits, newest, time) });
+    return await findFiles(directory, {
+      glob,
+      time,
+      entriesMax: limits.walkEntriesMax,
+      depthMax: limits.walkDepthMax,
+      onFiles: (holder, names) => newest.add(holder, names),
+    });
   });
   const { paths, remarks } = newest.take();
   return [
@@ -42,40 +48,31 @@ function checkPattern(pattern: string): void {
   }
 }
 
-function toBounds({ walkEntriesMax, walkDepthMax }: ToolLimits): { entriesMax: number; depthMax: number } {
-  return { entriesMax: walkEntriesMax, depthMax: walkDepthMax };
-}
-
-type Visit = (holder: Directory, name: string) => Promise<'continue' | 'stop'>;
-
-function createVisit(root: Directory, fits: GlobPattern, newest: Newest, time: SearchTime): Visit {
-  const begin = root.path === '' ? 0 : root.path.length + 1;
-  return async (holder, name) => {
-    if (fits(holder.pathOf(name).slice(begin))) await newest.add(holder, name);
-    if (time.isPauseDue) await time.pause();
-    return time.isOver ? 'stop' : 'continue';
-  };
-}
-
 /** Files by age, of which only the newest are given. */
 class Newest {
   readonly #resultsMax: number;
   readonly #bytesMax: number;
   #found: { path: string; mtimeMs: number }[] = [];
   #count = 0;
+  /** What is older is not among the newest. */
+  #oldestMs = Number.NEGATIVE_INFINITY;
 
   constructor({ globResultsMax, globOutputBytesMax }: ToolLimits) {
     this.#resultsMax = globResultsMax;
     this.#bytesMax = globOutputBytesMax;
   }
 
-  async add(directory: Directory, name: string): Promise<void> {
-    const stats = await directory.stat(name);
-    if (stats === undefined) return;
-    this.#count++;
-    this.#found.push({ path: directory.pathOf(name), mtimeMs: stats.mtimeMs });
+  add(directory: Directory, names: readonly string[]): void {
+    for (const [at, stats] of directory.statsNow(names).entries()) {
+      if (stats === undefined) continue;
+      this.#count++;
+      if (stats.mtimeMs < this.#oldestMs) continue;
+      this.#found.push({ path: directory.pathOf(names[at]!), mtimeMs: stats.mtimeMs });
+    }
     // Now and then, so that a hundred thousand are not all kept and sorting is rare.
-    if (this.#found.length >= this.#resultsMax * 2 + 1_000) this.#found = this.#sorted();
+    if (this.#found.length < this.#resultsMax * 2 + 1_000) return;
+    this.#found = this.#sorted();
+    this.#oldestMs = this.#found.at(-1)!.mtimeMs;
   }
 
   take(): { paths: readonly string[]; remarks: readonly string[] } {

@@ -6,7 +6,7 @@ import { toToolLimits } from '../../tool-limits.ts';
 import type { ToolboxOptions } from '../../registry/create-toolbox.ts';
 import { findProgram as findOnPath } from '../../find-program.ts';
 import { hasRipgrep, openBench, withoutPrograms } from '../../toolbox.suite.ts';
-import { parseGlob } from '../glob/glob-pattern.ts';
+import { GlobPattern } from '../glob/glob-pattern.ts';
 
 /** Our engine takes seconds for each megabyte of this text: at every byte any of 900 states is possible. */
 const SLOW_PATTERN = '[ab]*a[ab]{900}[cd]';
@@ -20,6 +20,18 @@ function toNoise(chars: number): string {
     text += (state >> 16) % 2 === 0 ? 'a' : 'b';
   }
   return text;
+}
+
+/** Whether a path matches, name by name. */
+function matcherOf(pattern: string): (path: string) => boolean {
+  const glob = new GlobPattern(pattern, toToolLimits());
+  return (path) => {
+    const names = path.split('/');
+    const last = names.pop()!;
+    let places: typeof glob.start | undefined = glob.start;
+    for (const name of names) places = places && glob.enter(places, name);
+    return places !== undefined && glob.fits(places, last);
+  };
 }
 
 describe('patterns', () => {
@@ -45,17 +57,17 @@ describe('patterns', () => {
     ['*a*b*c*', ['abc', 'xaxbxcx', 'aabbcc'], ['acb', 'ab']],
     ['(a|b)+$', ['(a|b)+$'], ['a', 'aa']],
   ])('[U40] %s', (pattern, fitting, others) => {
-    const fits = parseGlob(pattern, toToolLimits());
+    const fits = matcherOf(pattern);
     expect(fitting.filter((path) => !fits(path))).toEqual([]);
     expect(others.filter((path) => fits(path))).toEqual([]);
   });
 
   it('[U41] a hostile pattern takes no longer than its length times that of the path', () => {
     const begin = performance.now();
-    expect(parseGlob(`${'*a'.repeat(300)}b`, toToolLimits())('a'.repeat(3_000))).toBe(false);
-    expect(parseGlob(`${'**/a/'.repeat(150)}b`, toToolLimits())('a/'.repeat(1_500))).toBe(false);
-    parseGlob('{'.repeat(1_000), toToolLimits());
-    parseGlob('{a,'.repeat(300), toToolLimits());
+    expect(matcherOf(`${'*a'.repeat(300)}b`)('a'.repeat(3_000))).toBe(false);
+    expect(matcherOf(`${'**/a/'.repeat(150)}b`)('a/'.repeat(1_500))).toBe(false);
+    matcherOf('{'.repeat(1_000));
+    matcherOf('{a,'.repeat(300));
     expect(performance.now() - begin).toBeLessThan(2_000);
   });
 
@@ -63,10 +75,8 @@ describe('patterns', () => {
     const alternatives = (count: number, chars: number): string =>
       `{${Array.from({ length: count }, () => 'x'.repeat(chars)).join(',')}}`;
     expect(toolLimits.globAlternativesCharsMax).toBe(8_192);
-    expect(
-      parseGlob(`${alternatives(16, 12)}${'y'.repeat(500)}`, toToolLimits())(`${'x'.repeat(12)}${'y'.repeat(500)}`),
-    ).toBe(true);
-    expect(() => parseGlob(`${alternatives(16, 12)}${'y'.repeat(501)}`, toToolLimits())).toThrow(
+    expect(matcherOf(`${alternatives(16, 12)}${'y'.repeat(500)}`)(`${'x'.repeat(12)}${'y'.repeat(500)}`)).toBe(true);
+    expect(() => matcherOf(`${alternatives(16, 12)}${'y'.repeat(501)}`)).toThrow(
       'the pattern stands for patterns of more than 8192 characters: use fewer braces',
     );
   });
@@ -79,7 +89,7 @@ describe('patterns', () => {
       `{${Array.from({ length: 50 }, (_, at) => `**/*a*a*a*a*${at}`).join(',')}}`,
       `${'**/*a*a*a*b/'.repeat(80)}x`,
     ]) {
-      expect(parseGlob(pattern, toToolLimits())(path)).toBe(false);
+      expect(matcherOf(pattern)(path)).toBe(false);
     }
     // A tenth of it when nothing else runs.
     expect(performance.now() - begin).toBeLessThan(3_000);

@@ -16,6 +16,8 @@ export type HostCall =
       readonly type: 'open';
       readonly workspace: string;
       readonly programs: HostPrograms;
+      /** Variables of shells beside those of the host. */
+      readonly environment: Readonly<Record<string, string>>;
       /** Those that differ from `limits`. */
       readonly limits: Partial<ToolLimits>;
     }

@@ -50,10 +50,11 @@ export async function serve(input: Readable, output: Writable): Promise<void> {
 type Session = Omit<HostContext, 'threadId' | 'signal'>;
 type Result = Pick<HostAnswer, 'text' | 'isError'>;
 
-function openSession({ workspace, programs, limits: changed }: HostCall & { type: 'open' }, shells: Shells): Session {
+function openSession(request: HostCall & { type: 'open' }, shells: Shells): Session {
+  const { workspace, programs, environment, limits: changed } = request;
   const limits = toToolLimits(changed);
   const files = new WorkspaceFiles({ locks: createLocks(), linksMax: limits.fileLinksMax });
-  return { workspace, programs, limits, files, shells };
+  return { workspace, programs, environment, limits, files, shells };
 }
 
 async function execute(request: HostCall, session: Session | undefined, signal: AbortSignal): Promise<Result> {

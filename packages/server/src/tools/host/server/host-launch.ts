@@ -1,6 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import type { FindProgram } from '../../find-program.ts';
 import { explainShortage } from '../../sandbox/explain-shortage.ts';
+import type { InstalledPackages } from '../../sandbox/installed-packages.ts';
+import type { SandboxEgress } from '../../sandbox/egress.ts';
 import type { SandboxGitRelay } from '../../sandbox/git-relay.ts';
 import { createNoSandbox } from '../../sandbox/no-sandbox.ts';
 import type { Launch, LaunchRequest, Sandbox, SandboxState } from '../../sandbox/sandbox.ts';
@@ -29,6 +31,10 @@ export type HostMounts = Pick<LaunchRequest, 'covers'> & {
   readonly writablePaths: readonly string[];
   /** How git in the sandbox reaches the repositories of the session, if it has any. */
   readonly gitRelay?: SandboxGitRelay | undefined;
+  /** How its programs reach other hosts, if its environment allows some. */
+  readonly egress?: SandboxEgress | undefined;
+  /** The packages of its environment, if any are installed. */
+  readonly packages?: InstalledPackages | undefined;
 };
 
 /** How the tool host of one session is started. */
@@ -42,6 +48,8 @@ export interface HostLauncher {
 export interface HostLaunch {
   readonly launch: Launch;
   readonly programs: HostPrograms;
+  /** Variables of the shells beside those of the host. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 /**
@@ -79,10 +87,10 @@ interface HostPlace {
 function launchIn({ sandbox, workspace, mounts }: HostPlace, found: HostPrograms, limits: ToolLimits): HostLaunch {
   const { node, main, readOnlyPaths } = findSandboxedProgram();
   const [bash, ripgrep] = [toSandboxedPath(found.bash, 'bash'), toSandboxedPath(found.ripgrep, 'rg')];
-  const relay = mounts?.gitRelay;
+  const relays = [mounts?.gitRelay, mounts?.egress].filter((relay) => relay !== undefined);
   const launch = sandbox.launch({
     program: node,
-    args: [...toArgs(main, limits), ...(relay === undefined ? [] : [relay.socketPath, String(relay.port)])],
+    args: [...toArgs(main, limits), ...relays.flatMap(({ socketPath, port }) => [socketPath, String(port)])],
     workspace,
     isWorkspaceWritable: mounts?.isWritable ?? true,
     readOnlyPaths: [
@@ -90,18 +98,20 @@ function launchIn({ sandbox, workspace, mounts }: HostPlace, found: HostPrograms
       ...bash.readOnlyPaths,
       ...ripgrep.readOnlyPaths,
       ...(mounts?.readOnlyPaths ?? []),
-      ...(relay?.readOnlyPaths ?? []),
+      ...relays.flatMap((relay) => relay.readOnlyPaths),
+      ...(mounts?.packages?.readOnlyPaths ?? []),
     ],
     writablePaths: mounts?.writablePaths,
     covers: mounts?.covers,
   });
-  return { launch, programs: { bash: bash.path, ripgrep: ripgrep.path } };
+  const environment = { ...mounts?.egress?.environment, ...mounts?.packages?.environment };
+  return { launch, programs: { bash: bash.path, ripgrep: ripgrep.path }, environment };
 }
 
 function launchWithout(workspace: string, programs: HostPrograms, limits: ToolLimits): HostLaunch {
   const { node, main } = findHostProgram();
   const request = { program: node, args: toArgs(main, limits), workspace, isWorkspaceWritable: true };
-  return { launch: createNoSandbox().launch(request), programs };
+  return { launch: createNoSandbox().launch(request), programs, environment: {} };
 }
 
 /** A sandbox follows a symbolic link, and would have the directory that it leads to as the workspace. */

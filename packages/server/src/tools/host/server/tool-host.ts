@@ -8,8 +8,7 @@ import type { ToolLimits } from '../../tool-limits.ts';
 import { settlesWithin } from '../../settles-within.ts';
 import { CallSlots } from '../../call-slots.ts';
 import { HostConnection } from './host-connection.ts';
-import type { HostLauncher } from './host-launch.ts';
-import type { HostPrograms } from '../../builtin/host-programs.ts';
+import type { HostLaunch, HostLauncher } from './host-launch.ts';
 import type { HostAnswer, HostCall } from '../contract/messages.ts';
 import type { LiveHost, ToolHosts } from './tool-hosts.ts';
 
@@ -127,26 +126,26 @@ export class ToolHost implements LiveHost {
     const { limits, changedLimits = {} } = this.#options;
     // Otherwise what the last one has left would work on the same files.
     await settlesWithin(Promise.resolve(this.#process?.connection.gone), GONE_MS);
-    const { connection, programs } = await this.#spawn(workspace);
+    const { connection, programs, environment } = await this.#spawn(workspace);
     this.#process = { connection, workspaceId, generation: (this.#process?.generation ?? 0) + 1 };
     if (this.#closing.signal.aborted) connection.close();
-    const open = { type: 'open', workspace, programs, limits: changedLimits } as const;
+    const open = { type: 'open', workspace, programs, environment, limits: changedLimits } as const;
     await connection.call(open, { timeoutMs: limits.toolHostStartMs });
     return this.#process;
   }
 
   /** In one of the places that the hosts of all sessions share, which it leaves when it is gone. */
-  async #spawn(workspace: string): Promise<{ connection: HostConnection; programs: HostPrograms }> {
+  async #spawn(workspace: string): Promise<Omit<HostLaunch, 'launch'> & { connection: HostConnection }> {
     const { hosts, launcher, limits, findTenant } = this.#options;
     const { signal } = this.#closing;
     this.#tenant ??= await findTenant?.();
     const leave = await hosts.enter(this, signal);
     try {
-      const { launch, programs } = await launcher.prepare(workspace);
+      const { launch, ...opened } = await launcher.prepare(workspace);
       if (signal.aborted) throw new ToolFailure('the session is closed');
       const connection = await HostConnection.start({ launch, workspace, limits });
       ignoringFailure(connection.gone.finally(leave));
-      return { connection, programs };
+      return { ...opened, connection };
     } catch (error) {
       leave();
       throw error;

@@ -1,7 +1,8 @@
 /** Numbers that bound snapshots. Each has a test at its edge. */
 export const snapshotLimits = {
-  /** A larger file is not recorded. */
+  /** A larger file is not recorded, unless the operator sets another limit, which has a limit itself: files are held in memory. */
   fileBytesMax: 10 * 1024 * 1024,
+  fileBytesAtMost: 100 * 1024 * 1024,
   /** Content that one record stores. Files beyond that are not recorded. */
   recordBytesMax: 1024 * 1024 * 1024,
   /** Paths that one record looks at. A directory with more fails the record, and that is logged. */

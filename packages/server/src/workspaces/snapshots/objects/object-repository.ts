@@ -4,6 +4,8 @@ import type { ObjectFormat, ObjectType } from './object-format.ts';
 /** Objects of git, and git commands on them. */
 export interface ObjectRepository {
   readonly format: ObjectFormat;
+  /** A larger file is not recorded. */
+  readonly fileBytesMax: number;
   /** Runs a git command on this repository. */
   run(args: readonly string[], options?: Partial<GitRunOptions>): Promise<GitOutput>;
   /** Objects, in order. Each is named by its id or as `<tree>:<path>`; undefined for one that does not exist. */

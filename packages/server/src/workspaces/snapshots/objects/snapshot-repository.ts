@@ -2,6 +2,7 @@ import { access, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/pr
 import { dirname, join } from 'node:path';
 import { mapAtOnce } from '../../../base/map-at-once.ts';
 import type { Git, GitOutput, GitRunOptions } from '../../git/run-git.ts';
+import { snapshotLimits } from './limits.ts';
 import { linkObjects } from './link-objects.ts';
 import { writeObjects } from './object-writer.ts';
 import { emptyTree, type ObjectFormat, toObjectId } from './object-format.ts';
@@ -14,6 +15,7 @@ export interface SnapshotRepositoryOptions {
   readonly format: ObjectFormat;
   /** Object directories of the user's repository, which are read but never written. */
   readonly alternates: readonly string[];
+  readonly fileBytesMax?: number | undefined;
 }
 
 /**
@@ -23,28 +25,31 @@ export interface SnapshotRepositoryOptions {
 export class SnapshotRepository implements ObjectRepository {
   readonly path: string;
   readonly format: ObjectFormat;
+  readonly fileBytesMax: number;
   readonly #git: Git;
   /** Files of objects that may be lost by a power failure. */
   readonly #unsynced = new Set<string>();
 
-  private constructor(git: Git, path: string, format: ObjectFormat) {
+  private constructor(git: Git, path: string, { format, fileBytesMax }: Omit<SnapshotRepositoryOptions, 'alternates'>) {
     this.#git = git;
     this.path = path;
     this.format = format;
+    this.fileBytesMax = fileBytesMax ?? snapshotLimits.fileBytesMax;
   }
 
   /** Opens the repository at a path. Undefined if there is none. */
-  static async open(git: Git, path: string): Promise<SnapshotRepository | undefined> {
+  static async open(git: Git, path: string, fileBytesMax?: number): Promise<SnapshotRepository | undefined> {
     const config = await readFile(join(path, 'config'), 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });
     if (config === undefined) return undefined;
-    return new SnapshotRepository(git, path, config.includes('objectformat = sha256') ? 'sha256' : 'sha1');
+    const format = config.includes('objectformat = sha256') ? 'sha256' : 'sha1';
+    return new SnapshotRepository(git, path, { format, fileBytesMax });
   }
 
   /** Opens the repository, or creates it. A process that is killed in between leaves nothing at the path. */
   static async create(git: Git, path: string, options: SnapshotRepositoryOptions): Promise<SnapshotRepository> {
-    const found = await SnapshotRepository.open(git, path);
+    const found = await SnapshotRepository.open(git, path, options.fileBytesMax);
     if (found !== undefined) return found;
     const draft = `${path}.new`;
     await rm(draft, { recursive: true, force: true });
@@ -60,7 +65,7 @@ export class SnapshotRepository implements ObjectRepository {
     };
     for (const [name, content] of Object.entries(files)) await writeFile(join(draft, name), content, { mode: 0o600 });
     await rename(draft, path);
-    return new SnapshotRepository(git, path, options.format);
+    return new SnapshotRepository(git, path, options);
   }
 
   get emptyTree(): string {

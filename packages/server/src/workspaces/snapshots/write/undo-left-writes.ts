@@ -11,19 +11,24 @@ import { listLeftJournals } from './write-journal.ts';
 export interface UndoOptions {
   readonly canWrite: (directory: string) => Promise<boolean>;
   readonly onProblem: Report;
+  readonly fileBytesMax?: number | undefined;
 }
 
 /**
  * Sets all files back that processes of this machine were writing when they were killed, for the snapshot repositories in a
  * directory. What cannot be set back is reported each time.
  */
-export async function undoLeftWrites(git: Git, directory: string, { canWrite, onProblem }: UndoOptions): Promise<void> {
+export async function undoLeftWrites(
+  git: Git,
+  directory: string,
+  { canWrite, onProblem, fileBytesMax }: UndoOptions,
+): Promise<void> {
   for (const { repositoryPath, journal } of await listLeftJournals(directory)) {
     const sessionId = basename(repositoryPath);
     const { directory: target } = journal;
     try {
       if (!(await canWrite(target))) throw new Error('it was moved, or is not in a directory that this server allows');
-      const repository = await SnapshotRepository.open(git, repositoryPath);
+      const repository = await SnapshotRepository.open(git, repositoryPath, fileBytesMax);
       if (repository === undefined) throw new Error('the recorded files of the session are gone');
       const undone = await undoInterrupted(repository, target);
       if (undone !== undefined) onProblem(describe(sessionId, undone));

@@ -36,7 +36,7 @@ export async function writeFiles(
       done.push(change);
     }
     const written = changes.filter(({ after }) => after !== null && after.mode !== SUBMODULE_MODE);
-    for (const batch of toBatches(written)) {
+    for (const batch of toBatches(written, repository.fileBytesMax)) {
       const objects = await repository.read(batch.map(({ after }) => after!.object));
       for (const [at, change] of batch.entries()) {
         const { path, after } = change;
@@ -51,12 +51,11 @@ export async function writeFiles(
   }
 }
 
-/** A file has at most {@link snapshotLimits.fileBytesMax}, unless it was committed before the session. */
-function* toBatches(changes: readonly JournalChange[]): Iterable<readonly JournalChange[]> {
-  for (let at = 0; at < changes.length; at += FILES_AT_ONCE) yield changes.slice(at, at + FILES_AT_ONCE);
+/** A file has at most `fileBytesMax`, unless it was committed before the session. */
+function* toBatches(changes: readonly JournalChange[], fileBytesMax: number): Iterable<readonly JournalChange[]> {
+  const atOnce = Math.max(1, Math.floor((8 * snapshotLimits.batchBytesMax) / fileBytesMax));
+  for (let at = 0; at < changes.length; at += atOnce) yield changes.slice(at, at + atOnce);
 }
-
-const FILES_AT_ONCE = Math.max(1, Math.floor((8 * snapshotLimits.batchBytesMax) / snapshotLimits.fileBytesMax));
 
 async function remove(held: HeldPaths, path: BytePath): Promise<void> {
   const names = path.split('/');

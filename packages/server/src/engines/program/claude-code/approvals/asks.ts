@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { createMessage, type PermissionRequest } from '@fleetloom/protocol/stream-json';
 import type { Decision } from '../../program.ts';
 import type { ClientResult } from '../../mcp/mcp-tools.ts';
@@ -11,6 +12,8 @@ export class Asks {
   readonly #onAnswered: (callId: string) => void;
   readonly #pending = new Map<string, PermissionRequest>();
   readonly #answers = new Map<string, Decision | ClientResult>();
+  /** Calls without a result whose request was answered. */
+  readonly #answered = new Map<string, Answered>();
 
   /** `onAnswered` is called when the answer that was given for a call was written. */
   constructor(write: (line: string) => void, onAnswered: (callId: string) => void = () => {}) {
@@ -20,7 +23,7 @@ export class Asks {
 
   /**
    * Answers the request at once where the definition decides it, or where the decision came first. Returns whether it waits
-   * for a decision.
+   * for a decision. A decision is about one input: a second request for the same call with another input is denied.
    */
   take(request: PermissionRequest, callId: string, tool: CallTool, { isPlanning = false } = {}): boolean {
     const line = this.#toImmediateLine(request, callId, tool, isPlanning);
@@ -39,9 +42,14 @@ export class Asks {
     const isAsked = 'permission' in tool ? tool.permission === 'ask' : request.toolName === QUESTION_TOOL;
     // In plan mode the program asks for what the mode forbids: a definition that allows the tool does not allow that.
     if (!isAsked && !isPlanning) return createMessage.approve(request);
+    const earlier = this.#pending.get(callId) ?? this.#answered.get(callId)?.request;
+    if (earlier !== undefined && !isSame(earlier, request))
+      return createMessage.deny(request, { message: OTHER_INPUT });
+    const repeated = this.#answered.get(callId);
+    if (repeated !== undefined) return toLine(request, repeated.answer);
     const answer = this.#answers.get(callId);
-    this.#answers.delete(callId);
     if (answer === undefined) return undefined;
+    this.#settle(callId, request, answer);
     this.#onAnswered(callId);
     return toLine(request, answer);
   }
@@ -50,9 +58,14 @@ export class Asks {
   give(callId: string, answer: Decision | ClientResult): void {
     const request = this.#pending.get(callId);
     if (request === undefined) return void this.#answers.set(callId, answer);
-    this.forget(callId);
+    this.#settle(callId, request, answer);
     this.#write(toLine(request, answer));
     this.#onAnswered(callId);
+  }
+
+  #settle(callId: string, request: PermissionRequest, answer: Decision | ClientResult): void {
+    this.forget(callId);
+    this.#answered.set(callId, { request, answer });
   }
 
   /** The program does not want to know it any more. The call that it was about. */
@@ -66,8 +79,20 @@ export class Asks {
   forget(callId: string): void {
     this.#pending.delete(callId);
     this.#answers.delete(callId);
+    this.#answered.delete(callId);
   }
 }
+
+interface Answered {
+  readonly request: PermissionRequest;
+  readonly answer: Decision | ClientResult;
+}
+
+function isSame(one: PermissionRequest, other: PermissionRequest): boolean {
+  return one.toolName === other.toolName && isDeepStrictEqual(one.input, other.input);
+}
+
+const OTHER_INPUT = 'This call was already submitted for approval with another input. Make a new call.';
 
 function toLine(request: PermissionRequest, answer: Decision | ClientResult): string {
   if ('content' in answer) return toAnswerLine(request, answer);

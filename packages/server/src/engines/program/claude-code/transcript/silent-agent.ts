@@ -30,6 +30,10 @@ export class SilentAgent {
   readonly calls = new Set<string>();
   readonly #openCalls = new Set<string>();
   #stopReason: string | undefined;
+  /** Messages that were sent to the agent while it works, and that it has not received as far as was read. */
+  awaited = 0;
+  /** The last message of a model of which a line came while a message to the agent was awaited. */
+  answeredId: string | undefined;
 
   constructor(taskId: string, callId: string | null, conversation: string) {
     this.taskId = taskId;
@@ -55,6 +59,7 @@ export class SilentAgent {
   /** The run is over. An agent that has ended keeps nothing in memory that it could have made large. */
   end(): void {
     this.isOpen = false;
+    this.awaited = 0;
     this.prompt = undefined;
     this.calls.clear();
     this.#openCalls.clear();
@@ -63,6 +68,7 @@ export class SilentAgent {
   /** A further run begins. */
   restart(): void {
     this.isOpen = true;
+    this.awaited = 0;
     this.#reported.clear();
     this.hasLines = false;
     this.#stopReason = undefined;
@@ -85,12 +91,25 @@ export class SilentAgent {
     return problems;
   }
 
+  /** The record as a line, if it is a message that the agent received while it worked: the program prints none. */
+  toMessage(transcribed: StreamJsonMessage): StreamJsonMessage | undefined {
+    // Agents can write to their transcripts: one that was sent no message receives none.
+    const received = this.awaited === 0 ? undefined : receivedIn(transcribed);
+    if (received === undefined) return undefined;
+    this.awaited--;
+    const message = { role: 'user', content: [{ type: 'text', text: received }] };
+    const uuid = text(transcribed['uuid']);
+    const about = { parent_tool_use_id: this.callId, agent_id: this.taskId, session_id: this.conversation };
+    return { type: 'user', message, ...about, ...(uuid !== undefined && { uuid }), is_thread_message: true };
+  }
+
   /** The next record of the transcript as the line that the program would have printed for it, if it would have. */
   add(transcribed: StreamJsonMessage): StreamJsonMessage | undefined {
     if (blocksOf(transcribed).length > programLimits.transcriptRecordBlocksMax) {
       this.problem('record_too_large');
       return undefined;
     }
+    if (transcribed.type === 'attachment') return this.toMessage(transcribed);
     if (transcribed.type === 'user' && !this.hasBegun) this.prompt = promptOf(transcribed);
     if (this.prompt !== undefined) this.hasBegun = true;
     const line = this.#toLine(transcribed);
@@ -131,6 +150,16 @@ export class SilentAgent {
     const more = structured === undefined ? {} : { tool_use_result: structured };
     return { type, message: { role: 'user', content: results as never }, ...about, ...more };
   }
+}
+
+/** The text of a message from another agent, which the program adds to a request of an agent that works. */
+function receivedIn({ type, attachment }: StreamJsonMessage): string | undefined {
+  const queued = type === 'attachment' ? record(attachment) : undefined;
+  const origin = queued?.['type'] === 'queued_command' ? record(queued['origin']) : undefined;
+  // A sub-agent that sends is a peer, and the program wraps its message in a tag.
+  if (origin?.['kind'] === 'peer') return text(origin['body']);
+  if (queued === undefined || origin?.['kind'] !== 'coordinator') return undefined;
+  return promptOf({ type: 'user', message: { content: queued['prompt'] as never } });
 }
 
 /** What has a kind, and, if it is a call, an id. */

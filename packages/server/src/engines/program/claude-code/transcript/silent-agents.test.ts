@@ -81,6 +81,53 @@ it('[J275] an agent whose lines are printed, or that the main agent has started,
   expect(agents.rest()).toBeUndefined();
 });
 
+it('[J505] a message to an agent whose lines are printed is taken before the first line of the answer behind it, once', async () => {
+  const { agents, after, write } = await follow();
+  await works(agents);
+  expect([agents.isAwaiting('a1'), agents.before(line('m0', 'u0'))]).toEqual([false, undefined]);
+  await agents.before(sentTo('a1'));
+  expect(agents.isAwaiting('a1')).toBe(true);
+  await write('a1', { ...answer('m1', { type: 'text', text: 'One' }, null), uuid: 'u1' });
+  await write('a1', received('Think of this.'));
+  await write('a1', { ...answer('m2', { type: 'text', text: 'Two' }, null), uuid: 'u2' });
+  expect(await after(line('m1', 'u1'))).toMatchObject({ lines: [] });
+  expect(await after(line('m2', 'u2'))).toMatchObject({ lines: [{ type: 'user' }] });
+});
+
+it('[J505] the record of an answer is waited for, and messages behind it belong to a later one', async () => {
+  const { agents, after, looks, write } = await follow();
+  await works(agents);
+  await agents.before(sentTo('a1'));
+  const answered = after(line('m1', 'u1'));
+  await expect.poll(looks).toBeGreaterThan(1);
+  await write('a1', { ...answer('m1', { type: 'text', text: 'One' }, null), uuid: 'u1' });
+  await write('a1', received('Think of this.'));
+  expect((await answered).lines).toEqual([]);
+  expect(agents.before(line('m1', 'u1b'))).toBeUndefined();
+  await write('a1', { ...answer('m2', { type: 'text', text: 'Two' }, null), uuid: 'u2' });
+  const { lines } = await after(line('m2', 'u2'));
+  expect(lines).toMatchObject([{ agent_id: 'a1', parent_tool_use_id: 'c1', is_thread_message: true }]);
+  expect(blocksOf(lines[0]!)).toEqual([{ type: 'text', text: 'Think of this.' }]);
+  expect([agents.isAwaiting('a1'), agents.before(line('m3', 'u3'))]).toEqual([false, undefined]);
+});
+
+it('[J505] a message that an agent has received is taken when the agent ends, and a record that does not come is waited for 5 s', async () => {
+  const { agents, after, looks, write } = await follow();
+  await works(agents);
+  await agents.before(sentTo('a1'));
+  await agents.before(sentTo('a1'));
+  await write('a1', received('Think of this.'));
+  expect((await after(line('m1', 'u1'))).lines).toHaveLength(1);
+  expect(looks()).toBe(programLimits.transcriptWaitMs / programLimits.transcriptPollMs);
+  const origin = { kind: 'peer', from: 'a0', body: 'And of that.' };
+  const prompt = '<agent-message from="a0">\nAnd of that.\n</agent-message>';
+  await write('a1', { type: 'attachment', attachment: { type: 'queued_command', prompt, origin } });
+  const { lines } = await after(ended('a1', 'killed'));
+  expect(lines.flatMap((each) => blocksOf(each))).toEqual([{ type: 'text', text: 'And of that.' }]);
+  await write('a1', received('Never.'));
+  expect(agents.before(ended('a1', 'killed'))).toBeUndefined();
+});
+
 it('[J345] while the agent that started one is not known, its transcript is not read for the sake of another one', async () => {
   const { agents, after, write } = await follow();
   await agents.before(printed('c1', 'c2'));
@@ -312,4 +359,28 @@ function result(tool_use_id: string) {
 
 function answer(id: string, block: object, stop_reason: string | null): StreamJsonMessage {
   return { type: 'assistant', message: { id, model: 'x', content: [block as never], stop_reason } };
+}
+
+/** An agent of the main agent has begun, and its lines are printed. */
+async function works(agents: SilentAgents): Promise<void> {
+  await agents.before(printed(null, 'c1'));
+  await agents.before(started('a1', 'c1'));
+}
+
+function line(id: string, uuid: string): StreamJsonMessage {
+  return { ...answer(id, { type: 'text', text: 'x' }, null), uuid, parent_tool_use_id: 'c1' };
+}
+
+/** The result of the call that sends an agent a message. */
+function sentTo(id: string): StreamJsonMessage {
+  return {
+    ...result('c8'),
+    parent_tool_use_id: null,
+    tool_use_result: { success: true, message: 'Queued', pin: { id } },
+  };
+}
+
+/** How a transcript has a message that its agent received while it worked. */
+function received(prompt: string) {
+  return { type: 'attachment', attachment: { type: 'queued_command', prompt, origin: { kind: 'coordinator' } } };
 }

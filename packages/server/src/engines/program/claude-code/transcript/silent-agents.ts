@@ -22,7 +22,8 @@ export interface SilentAgentsOptions {
 
 /**
  * Sub-agents whose lines the program does not print: 2.1.197 prints none of agents of agents. What they said and did is read
- * from their transcripts when they make progress, when they need an approval and when they end.
+ * from their transcripts when they make progress, when they need an approval and when they end. So is, of all sub-agents, what
+ * the program adds to their requests while they work: messages of the agent that delegates.
  */
 export class SilentAgents {
   readonly #options: SilentAgentsOptions;
@@ -42,8 +43,11 @@ export class SilentAgents {
   before(line: StreamJsonMessage): Promise<void> | undefined {
     this.#note(line);
     if (line.type === 'result') return this.rest();
+    if (line.type === 'assistant') return this.#beforeAnswer(line);
     const request = record(line['request']);
     const agent = this.#find(line.type === 'control_request' ? request?.['agent_id'] : line['task_id']);
+    if (agent !== undefined && agent.awaited > 0 && agent.isOpen && endOf(line) !== undefined)
+      return this.#receive(agent, null);
     if (agent === undefined || !this.#isSilent(agent)) return undefined;
     if (line.subtype === 'task_started') return agent.callId === null ? this.#begin(agent, line) : undefined;
     if (line.type === 'control_request') {
@@ -56,6 +60,36 @@ export class SilentAgents {
     const status = endOf(line);
     if (status === undefined) return undefined;
     return this.#recover(agent, { type: 'end', isCompleted: status === 'completed' });
+  }
+
+  /** A message that was sent to the agent, and that no line has, may have become part of this request. */
+  isAwaiting(taskId: string): boolean {
+    return (this.#agents.get(taskId)?.awaited ?? 0) > 0;
+  }
+
+  #beforeAnswer(line: StreamJsonMessage): Promise<void> | undefined {
+    const agent = this.#byCall.get(line.parent_tool_use_id ?? '');
+    const messageId = text(line.message?.id);
+    if (agent === undefined || agent.awaited === 0 || messageId === agent.answeredId) return undefined;
+    agent.answeredId = messageId;
+    return this.#receive(agent, text(line.uuid) ?? null);
+  }
+
+  /** Takes what the agent received up to the record of a line, which the program writes with a delay; null: what is there now. */
+  async #receive(agent: SilentAgent, uuid: string | null): Promise<void> {
+    const { transcriptWaitMs: waitMs, transcriptPollMs: pollMs } = programLimits;
+    const until = Date.now() + waitMs;
+    let isThere = uuid === null;
+    for (let attempts = waitMs / pollMs; ; attempts--) {
+      const isLast = this.#isStopped || attempts === 0 || Date.now() >= until;
+      await this.#read(agent, (transcribed) => {
+        if (uuid === null || transcribed.uuid !== uuid) return agent.toMessage(transcribed);
+        isThere = true;
+        return 'refuse';
+      });
+      if (isThere || isLast || agent.isCut) return;
+      await this.#pause();
+    }
   }
 
   /** The lines of a workflow have only the beginning of the prompt of each agent. */
@@ -87,7 +121,7 @@ export class SilentAgents {
   async #lookAt(agents: readonly SilentAgent[]): Promise<void> {
     for (const agent of agents) {
       await this.#readParent(agent);
-      if (this.#isMade(agent)) await this.#read(agent, 'due');
+      if (this.#isMade(agent)) await this.#readPart(agent, 'due');
       this.#report(agent);
     }
   }
@@ -109,6 +143,8 @@ export class SilentAgents {
     } else if (line.type !== 'user') return;
     const agent = this.#byCall.get(line.parent_tool_use_id ?? '');
     if (agent !== undefined) agent.hasLines = true;
+    const receiver = line.type === 'user' ? this.#find(receiverOf(line)) : undefined;
+    if (receiver?.isOpen === true) receiver.awaited++;
   }
 
   #started(line: StreamJsonMessage): void {
@@ -140,7 +176,7 @@ export class SilentAgents {
 
   async #recoverAll(agents: readonly SilentAgent[]): Promise<void> {
     for (const agent of agents) {
-      await this.#read(agent, 'all');
+      await this.#readPart(agent, 'all');
       this.#report(agent);
     }
   }
@@ -156,15 +192,19 @@ export class SilentAgents {
       const isLast = isLate || this.#isStopped;
       if (wanted.type !== 'now') await this.#readParent(agent);
       const isDue = wanted.type === 'now' ? this.#isMade(agent) : isLast || this.#isParentKnown(agent);
-      if (isDue) await this.#read(agent, PARTS[wanted.type]);
+      if (isDue) await this.#readPart(agent, PARTS[wanted.type]);
       if (isLast || isThere(agent, wanted, { since, hasCall: (callId) => this.#calls.has(callId) })) break;
-      await new Promise<void>((resolve) => this.#options.schedule(resolve, programLimits.transcriptPollMs));
+      await this.#pause();
     }
     if (wanted.type === 'end' && wanted.isCompleted && agent.file === undefined) agent.problem('missing');
     if (wanted.type === 'end' && agent.file?.isReadable === false) agent.problem('unreadable');
     // Before the line that begins the agent there is no thread to report on.
     if (wanted.type !== 'prompt') this.#report(agent);
     if (wanted.type === 'end') agent.end();
+  }
+
+  #pause(): Promise<void> {
+    return new Promise((resolve) => this.#options.schedule(resolve, programLimits.transcriptPollMs));
   }
 
   #report(agent: SilentAgent): void {
@@ -187,7 +227,7 @@ export class SilentAgents {
       const other = this.#othersOf(agent).find((each) => !read.has(each) && this.#isMade(each));
       if (other === undefined) return;
       read.add(other);
-      await this.#read(other, 'due');
+      await this.#readPart(other, 'due');
     }
   }
 
@@ -204,19 +244,26 @@ export class SilentAgents {
     return [...this.#agents.values()].filter((other) => other !== agent && this.#isSilent(other));
   }
 
+  #readPart(agent: SilentAgent, part: Part): Promise<void> {
+    return this.#read(agent, (transcribed) => {
+      if (part === 'due' && this.#isEarly(agent, transcribed)) return 'refuse';
+      if (part === 'prompt' && (agent.hasBegun || transcribed.type === 'assistant')) {
+        agent.hasBegun = true;
+        return 'refuse';
+      }
+      return agent.add(transcribed);
+    });
+  }
+
   /** Never rejects: a failure is a problem of the transcript, and the thread of the agent goes on. */
-  async #read(agent: SilentAgent, part: Part): Promise<void> {
+  async #read(agent: SilentAgent, toLine: ToLine): Promise<void> {
     try {
       agent.file ??= await this.#open(agent);
       const skipped = agent.file?.skipped ?? 0;
       for (let room: Promise<void> | undefined; agent.file !== undefined && !agent.isCut; room = undefined) {
         await agent.file.read((transcribed, bytes) => {
-          if (part === 'due' && this.#isEarly(agent, transcribed)) return 'refuse';
-          if (part === 'prompt' && (agent.hasBegun || transcribed.type === 'assistant')) {
-            agent.hasBegun = true;
-            return 'refuse';
-          }
-          const line = agent.add(transcribed);
+          const line = toLine(transcribed);
+          if (line === 'refuse') return 'refuse';
           if (line !== undefined) room = this.#take(line, bytes);
           return room !== undefined || agent.isCut ? 'stop' : 'continue';
         });
@@ -251,6 +298,9 @@ export class SilentAgents {
   }
 }
 
+/** A record of a transcript as the line to take for it, if there is one; `refuse`: nothing is read from there on. */
+type ToLine = (transcribed: StreamJsonMessage) => StreamJsonMessage | 'refuse' | undefined;
+
 /** How much a read takes: the prompt, what is due before agents that still run have reported, or all there is. */
 type Part = 'prompt' | 'due' | 'all';
 
@@ -262,6 +312,14 @@ function endOf(line: StreamJsonMessage): string | undefined {
   const status = line.subtype === 'task_updated' ? text(record(line['patch'])?.['status']) : undefined;
   return status === 'completed' || status === 'failed' || status === 'killed' || status === 'stopped'
     ? status
+    : undefined;
+}
+
+/** The agent to which a message is to be delivered when it makes its next request. */
+function receiverOf(line: StreamJsonMessage): string | undefined {
+  const sent = record(line['tool_use_result']);
+  return sent?.['success'] === true && typeof sent['message'] === 'string'
+    ? text(record(sent['pin'])?.['id'])
     : undefined;
 }
 

@@ -8,6 +8,7 @@ import type { GatewayEvent } from '../../gateway/events.ts';
 import { FailedServers } from './failed-servers.ts';
 import { placeOf } from './open-answer.ts';
 import { SubagentRetries, toRetry } from './subagent-retries.ts';
+import { isSaying, threadOf } from './thread-of.ts';
 import { Threads } from './threads.ts';
 import { calledBy } from '../lines/called-by.ts';
 import { toResultBlocks } from '../lines/to-content.ts';
@@ -34,6 +35,8 @@ export interface ProgramTranslatorOptions {
   readonly isResumed: boolean;
   /** Agents of agents have lines too. */
   readonly hearsNested: boolean;
+  /** A message to a sub-agent may be due before its next answer. */
+  readonly isAwaiting?: ((key: string) => boolean) | undefined;
   /** Why the program cannot reach one of its MCP servers, if we know. */
   readonly whyUnreachable?: ((serverName: string) => string | null) | undefined;
   /** The program wants something of us that we do not know. */
@@ -187,7 +190,9 @@ export class ProgramTranslator {
 
   #tapState(key: string, isFull: boolean): TapState {
     const isCalling = () => [...this.#calls.values()].some((thread) => this.#key(thread) === key);
-    return { isRunning: this.#threads.isRunning(key), isCalling, isFull };
+    // Only the lines of the answer then say when it is due.
+    const isRunning = this.#threads.isRunning(key) && this.#options.isAwaiting?.(key) !== true;
+    return { isRunning, isCalling, isFull };
   }
 
   #event(event: AgentEvent, line: StreamJsonMessage): void {
@@ -242,6 +247,7 @@ export class ProgramTranslator {
       }
       case 'prompt':
         if (event.role === 'replay') this.#turns.taken();
+        if (line['is_thread_message'] === true) this.#emit({ type: 'thread_message', key, text: event.content });
         return;
       case 'raw':
         return this.#raw(thread, event);
@@ -386,13 +392,4 @@ export class ProgramTranslator {
       this.#out.push(event);
     }
   }
-}
-
-function isSaying({ type }: StreamJsonMessage): boolean {
-  return type === 'assistant' || type === 'stream_event' || type === 'user';
-}
-
-/** Whose line it is. One that says nothing new is of the main agent: only that one streams. */
-function threadOf(line: StreamJsonMessage, events: readonly AgentEvent[]): string | undefined {
-  return events.at(-1)?.thread ?? (line['parent_tool_use_id'] === null ? MAIN : undefined);
 }

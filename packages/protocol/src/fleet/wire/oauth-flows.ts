@@ -1,0 +1,33 @@
+/** `POST /v1/vaults/{vault}/oauth_flows`: an MCP server is being connected. Times are ISO 8601. */
+export interface FleetOAuthFlowStarted {
+  readonly type: 'oauth_flow_started';
+  readonly id: string;
+  /** Where its user consents, in a browser. */
+  readonly authorization_url: string;
+  readonly expires_at: string;
+}
+
+/** `GET /v1/vaults/{vault}/oauth_flows/{id}`: what has come of it. */
+export type FleetOAuthFlow = {
+  readonly type: 'oauth_flow';
+  readonly id: string;
+  readonly vault_id: string;
+  readonly mcp_server_url: string;
+  readonly expires_at: string;
+} & (
+  | { readonly status: 'pending' }
+  | { readonly status: 'completed'; readonly credential_id: string }
+  | { readonly status: 'failed'; readonly error: FleetOAuthFlowError }
+);
+
+/** Why nothing was stored. */
+export interface FleetOAuthFlowError {
+  readonly type:
+    | 'authorization_refused'
+    | 'issuer_mismatch'
+    | 'state_mismatch'
+    | 'token_request_failed'
+    | 'credential_not_stored'
+    | 'expired';
+  readonly message: string;
+}

@@ -1,0 +1,68 @@
+import type { FleetAuditEntry } from '@fleetloom/protocol/fleet';
+import { toFleetAuditEntry } from '../../http/routes/access/audit.ts';
+import { CHAIN_START } from '../../store/audit.ts';
+import { storeLimits } from '../../store/limits.ts';
+import type { Store } from '../../store/store.ts';
+
+/** Where entries of the audit log are written beside the store. */
+export interface AuditOutput {
+  /** Each output of a server continues where it ended. */
+  readonly name: string;
+  /**
+   * Whether what was written the last time was not lost since. It is asked before the next write; if it was, the same is written again.
+   * Left out: what was written counts at once.
+   */
+  readonly isIntact?: (() => boolean) | undefined;
+  write(entries: readonly FleetAuditEntry[]): Promise<void>;
+  close(): void;
+}
+
+/** Writes what was appended since the last time to an output, at least once and in the order of each chain. */
+export type WriteOut = () => Promise<void>;
+
+/** Opens an output where it ended before a restart. A new one begins with the entries to come. */
+export async function openAuditOutput(
+  { documents, audit }: Pick<Store, 'documents' | 'audit'>,
+  id: string,
+  output: AuditOutput,
+): Promise<WriteOut> {
+  const known = await documents.get(OUTPUT, id);
+  /** What is written again after a restart, or if the output was not intact. */
+  let settled = new Map(Object.entries((known?.data ?? {}) as Readonly<Record<string, number>>));
+  if (known === undefined) {
+    for (const [workspaceId, { seq }] of await audit.heads()) settled.set(workspaceId, seq);
+    await save();
+  }
+  let written = new Map(settled);
+  let isPending = false;
+  return async () => {
+    if (isPending) await settle();
+    for (const [workspaceId, { seq }] of await audit.heads()) {
+      for (let after = written.get(workspaceId) ?? CHAIN_START.seq; after < seq; ) {
+        const entries = await audit.list({ workspaceId, after, limit: storeLimits.storeSliceRowsMax });
+        // Retention may have removed them.
+        after = entries.at(-1)?.seq ?? seq;
+        // What was written to a connection that broke is written again with the next look, and a new one would hide that.
+        if (isPending && output.isIntact?.() === false) return;
+        isPending = true;
+        if (entries.length > 0) await output.write(entries.map(toFleetAuditEntry));
+        written.set(workspaceId, after);
+      }
+    }
+    if (isPending && output.isIntact === undefined) await settle();
+  };
+
+  async function settle(): Promise<void> {
+    if (output.isIntact?.() ?? true) {
+      settled = new Map(written);
+      await save();
+    } else written = new Map(settled);
+    isPending = false;
+  }
+
+  async function save(): Promise<void> {
+    await documents.put({ kind: OUTPUT, id, data: Object.fromEntries(settled) });
+  }
+}
+
+const OUTPUT = 'audit_output';

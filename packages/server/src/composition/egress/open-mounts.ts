@@ -1,0 +1,24 @@
+import type { OpenedEgress } from './open-egress.ts';
+import type { OpenedPreparation } from './open-preparation.ts';
+import type { ServerStorage } from '../server-storage.ts';
+
+/** What the sandboxes of a session have beside its workspace, or beside the worktree of a thread. */
+export function createMounts(
+  {
+    workspaces,
+    threadWorkspaces,
+    repositories,
+  }: Pick<ServerStorage, 'workspaces' | 'threadWorkspaces' | 'repositories'>,
+  egress: Pick<OpenedEgress, 'open'>,
+  preparation: Pick<OpenedPreparation, 'findPackages'>,
+) {
+  return async (sessionId: string, worktreeOwner: string | null = null) => {
+    const [mounts, gitRelay, opened, packages] = await Promise.all([
+      worktreeOwner === null ? workspaces.mountsOf(sessionId) : threadWorkspaces.mountsOf(sessionId, worktreeOwner),
+      repositories.openRelay(sessionId),
+      egress.open(sessionId),
+      preparation.findPackages(sessionId),
+    ]);
+    return { ...mounts, gitRelay, egress: opened, packages };
+  };
+}

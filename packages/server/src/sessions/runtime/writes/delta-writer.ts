@@ -1,0 +1,76 @@
+import type { Clock } from '../../../base/clock.ts';
+import { sessionLimits } from '../../core/limits.ts';
+import type { QueueState } from '../../../engines/model/engine.ts';
+import { DeltaCoalescer } from '../../../log/delta-coalescer.ts';
+import type { Turn } from '../../../store/frame.ts';
+import type { Schedule } from '../../../base/schedule.ts';
+import type { FramePayloads, NewSessionFrame } from '../../../frames/frames.ts';
+
+/** What writing the deltas of one model request needs. */
+export interface DeltaWriterOptions {
+  readonly threadId: string;
+  readonly turn: Turn | null;
+  readonly signal: AbortSignal;
+  readonly nextEventId: () => string;
+  readonly clock: Clock;
+  readonly schedule: Schedule;
+  readonly writeDelta: (frame: NewSessionFrame) => Promise<unknown>;
+}
+
+type DeltaType = 'delta.queued' | 'delta.admitted' | 'delta.started' | 'delta.text' | 'delta.thinking';
+
+/** Writes the deltas of a model response. Each block has the id of its event, which is new for every block. */
+export class DeltaWriter {
+  readonly #types = new Map<string, 'delta.text' | 'delta.thinking'>();
+  readonly #options: DeltaWriterOptions;
+  readonly #coalescer: DeltaCoalescer;
+  #pending = 0;
+  #written: Promise<unknown> = Promise.resolve();
+  readonly #onWritten = () => this.#pending--;
+
+  constructor(options: DeltaWriterOptions) {
+    this.#options = options;
+    const { clock, schedule } = options;
+    const onDelta = (id: string, text: string) => this.#write(this.#types.get(id)!, { id, text });
+    this.#coalescer = new DeltaCoalescer({ onDelta, clock, schedule });
+  }
+
+  /** The request waits in the queue of its engine. */
+  queue({ reason, ahead, waitMs }: QueueState): void {
+    this.#write('delta.queued', { reason, ahead, until: waitMs === null ? null : this.#options.clock.now() + waitMs });
+  }
+
+  admit(): void {
+    this.#write('delta.admitted', {});
+  }
+
+  /** Returns the id that the event of the block will have. */
+  begin(block: 'text' | 'thinking'): string {
+    const id = this.#options.nextEventId();
+    this.#types.set(id, block === 'text' ? 'delta.text' : 'delta.thinking');
+    this.#coalescer.flush();
+    this.#write('delta.started', { id, block });
+    return id;
+  }
+
+  /** Waits when the disk is behind, so that a fast model does not fill the memory. */
+  async grow(id: string, text: string): Promise<void> {
+    this.#coalescer.push(id, text);
+    if (this.#pending >= sessionLimits.pendingDeltasMax) await this.#written;
+  }
+
+  flush(): void {
+    this.#coalescer.flush();
+  }
+
+  #write<Type extends DeltaType>(type: Type, payload: FramePayloads[Type]): void {
+    const { threadId, turn, signal, clock, writeDelta } = this.#options;
+    // The end of the request is in the log by then, and no delta may follow it.
+    if (signal.aborted) return;
+    const place = turn === null ? null : { streamId: turn.streamId, depth: turn.depth, run: turn.run };
+    this.#pending++;
+    // The payload is that of the type, which the compiler cannot see through the generic.
+    const frame = { threadId, turn: place, time: clock.now(), type, payload } as NewSessionFrame;
+    this.#written = writeDelta(frame).then(this.#onWritten, this.#onWritten);
+  }
+}

@@ -1,0 +1,18 @@
+import type { CustomFetch } from 'openid-client';
+import { signOnLimits } from './limits.ts';
+
+/** Reads a response as far as a provider may need, and rejects a longer one: it would be parsed as one value. */
+export const boundedFetch: CustomFetch = async (url, options) => {
+  const response = await fetch(url, options as RequestInit);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > signOnLimits.responseBytesMax) {
+      throw new TypeError(`the response of ${new URL(url).host} has more than ${signOnLimits.responseBytesMax} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  const { status, headers } = response;
+  return new Response(bytes === 0 ? null : Buffer.concat(chunks), { status, headers });
+};

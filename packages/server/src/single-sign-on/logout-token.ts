@@ -1,0 +1,68 @@
+import type { Clock } from '../base/clock.ts';
+import { signOnLimits } from './limits.ts';
+import type { Provider } from './provider.ts';
+
+/** Whose logins a provider ends: those of a person, of one session at the provider, or both. */
+export interface LogoutOrder {
+  readonly issuer: string;
+  readonly subject: string | undefined;
+  readonly sessionId: string | undefined;
+  /** Logins that began later stay, so that a token that is sent again ends nothing more. */
+  readonly at: number;
+}
+
+/** Checks the token of a back-channel logout, as OpenID Connect Back-Channel Logout 1.0 (2.6) says. Rejects any other token. */
+export type ReadLogoutToken = (token: string) => Promise<LogoutOrder>;
+
+/** Creates the check for the tokens of one provider. Its keys are read on first use, and again when a token has an unknown one. */
+export function createLogoutTokenReader(provider: Provider, clock: Pick<Clock, 'now'>): ReadLogoutToken {
+  const { client_id: clientId, clock_skew_seconds: skew } = provider.config;
+  let keys: { readonly uri: string; readonly find: ReturnType<Jose['createRemoteJWKSet']> } | undefined;
+  return async (token) => {
+    const { createRemoteJWKSet, jwtVerify } = await load();
+    const { issuer, jwks_uri: uri } = await provider.metadata();
+    if (uri === undefined) throw new TypeError('the provider has no keys');
+    if (keys?.uri !== uri) {
+      keys = { uri, find: createRemoteJWKSet(new URL(uri), { timeoutDuration: signOnLimits.requestSeconds * 1_000 }) };
+    }
+    const { payload } = await jwtVerify(token, keys.find, {
+      issuer,
+      audience: clientId,
+      algorithms: SIGNATURES,
+      clockTolerance: skew,
+      currentDate: new Date(clock.now()),
+      maxTokenAge: signOnLimits.logoutTokenMs / 1_000,
+      requiredClaims: ['iat', 'jti', 'events'],
+    });
+    const { events, sub, sid, nonce, iat } = payload;
+    const isLogout = typeof events === 'object' && events !== null && Object.hasOwn(events, LOGOUT_EVENT);
+    // A nonce would make an id token of it.
+    if (!isLogout || nonce !== undefined) throw new TypeError('the token is not a logout token');
+    const sessionId = typeof sid === 'string' ? sid : undefined;
+    if (sub === undefined && sessionId === undefined) throw new TypeError('the logout token names neither sub nor sid');
+    return { issuer, subject: sub, sessionId, at: (iat! + skew + 1) * 1_000 };
+  };
+}
+
+type Jose = typeof import('jose');
+
+/** Servers without single sign-on do not load the library. */
+function load(): Promise<Jose> {
+  return import('jose');
+}
+
+/** Signatures with a key that only the provider has. */
+const SIGNATURES = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';

@@ -1,0 +1,59 @@
+import type { Store } from '../store/store.ts';
+import { mayReceive } from './may-receive.ts';
+import type { SecretBox } from './secret-box.ts';
+import { CREDENTIAL, type Stored, type StoredCredential, type StoredVault, toStored, VAULT } from './stored.ts';
+import { invalidField, vaultError } from './vault-errors.ts';
+
+/** What the credentials of repositories need. */
+export interface RepositoryCredentialsOptions {
+  readonly store: {
+    readonly documents: Store['documents'];
+    readonly sessions: Pick<Store['sessions'], 'findWorkspace'>;
+  };
+  readonly secrets: Pick<SecretBox, 'read'>;
+}
+
+/**
+ * Credentials of the kind `environment_variable` as tokens of git hosts, read again for each request. Others are bound to MCP
+ * servers, and are not sent elsewhere.
+ */
+export function createRepositoryCredentials({ store, secrets }: RepositoryCredentialsOptions) {
+  return {
+    check: async (workspaceId: string, credentialId: string, url: string): Promise<void> => {
+      const found = await find(workspaceId, credentialId);
+      if (found === undefined)
+        throw vaultError('credential_not_found', `credential_id: ${credentialId} does not exist`);
+      const { auth, archivedAt } = found.data;
+      if (archivedAt !== null) throw vaultError('credential_archived', `credential_id: ${credentialId} is archived`);
+      if (auth.type !== 'environment_variable') {
+        const problem = `${credentialId} is a ${auth.type}, which is for an MCP server`;
+        throw invalidField('credential_id', problem, 'use a credential of the kind environment_variable');
+      }
+      const { hostname } = new URL(url);
+      if (!mayReceive(auth.networking, hostname)) {
+        const problem = `${credentialId} may not be sent to ${hostname}`;
+        throw invalidField('credential_id', problem, 'add the host to allowed_hosts of the credential');
+      }
+    },
+    read: async (sessionId: string, credentialId: string, url: string): Promise<string | undefined> => {
+      const workspaceId = await store.sessions.findWorkspace(sessionId);
+      const found = workspaceId === undefined ? undefined : await find(workspaceId, credentialId);
+      if (found === undefined || found.data.archivedAt !== null) return undefined;
+      const { auth, vaultId } = found.data;
+      if (auth.type !== 'environment_variable' || !mayReceive(auth.networking, new URL(url).hostname)) return undefined;
+      return (await secrets.read({ workspaceId: found.data.workspaceId, vaultId, id: credentialId }))?.secrets
+        .secret_value;
+    },
+  };
+
+  /** A credential of another workspace does not exist, and one of an archived vault is archived too. */
+  async function find(workspaceId: string, credentialId: string): Promise<Stored<StoredCredential> | undefined> {
+    const document = await store.documents.get(CREDENTIAL, credentialId);
+    const credential = document && toStored<StoredCredential>(document);
+    if (credential?.data.workspaceId !== workspaceId) return undefined;
+    const vault = await store.documents.get(VAULT, credential.data.vaultId);
+    return vault === undefined || toStored<StoredVault>(vault).data.workspaceId !== workspaceId
+      ? undefined
+      : credential;
+  }
+}

@@ -1,0 +1,66 @@
+import type { FleetAuditEntry } from '@fleetloom/protocol/fleet';
+import { api } from '../stores/connection/api.ts';
+import { type AuditFilter, isBefore, isShown } from './filter-entries.ts';
+
+/** The number and hash of an entry. */
+export interface ChainEnd {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+interface AuditPage {
+  readonly data: readonly FleetAuditEntry[];
+  readonly start: ChainEnd;
+  readonly head: ChainEnd;
+  readonly next_after: number | null;
+}
+
+/** Entries that a filter lets through, the newest first. */
+export interface FoundEntries {
+  readonly entries: readonly FleetAuditEntry[];
+  /** The oldest entry that was looked at; the rest is behind it. Undefined: all were. */
+  readonly before: number | undefined;
+  readonly looked: number;
+}
+
+/** Looks backwards through the log, from `before` or from its end, until there are enough entries or it has looked at many. */
+export async function findEntries(filter: AuditFilter, before?: number, signal?: AbortSignal): Promise<FoundEntries> {
+  const entries: FleetAuditEntry[] = [];
+  const first = before === undefined ? await readPage(BEHIND_ALL, 1) : undefined;
+  let end = before ?? first!.head.seq + 1;
+  let looked = 0;
+  while (entries.length < SHOWN && looked < LOOKED_MAX && end > 1) {
+    if (signal?.aborted === true) break;
+    const after = Math.max(0, end - 1 - PAGE);
+    const page = await readPage(after, end - 1 - after);
+    const found = page.data.filter(({ seq }) => seq < end).toReversed();
+    looked += found.length;
+    const last = found.at(-1);
+    // The entries before the start were removed by the retention.
+    if (last === undefined) return { entries, before: undefined, looked };
+    entries.push(...found.filter((entry) => isShown(entry, filter)));
+    end = last.seq;
+    if (isBefore(last, filter) || end <= page.start.seq + 1) return { entries, before: undefined, looked };
+  }
+  return { entries, before: end > 1 ? end : undefined, looked };
+}
+
+/** Every entry, in order. */
+export async function* readAll(signal: AbortSignal): AsyncGenerator<AuditPage, void, undefined> {
+  for (let after: number | null = 0; after !== null && !signal.aborted; ) {
+    const page: AuditPage = await readPage(after, PAGE);
+    yield page;
+    after = page.next_after;
+  }
+}
+
+async function readPage(after: number, limit: number): Promise<AuditPage> {
+  return await api.get<AuditPage>(`v1/fleet/audit?after=${after}&limit=${limit}`);
+}
+
+/** Behind every entry: the answer says only where the log ends. */
+const BEHIND_ALL = 999_999_999_999_999;
+/** What the server gives at once, what is shown at once, and what is looked at without being asked again. */
+const PAGE = 1_000;
+const SHOWN = 100;
+const LOOKED_MAX = 20_000;

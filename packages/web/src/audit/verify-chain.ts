@@ -1,0 +1,43 @@
+import type { FleetAuditEntry } from '@fleetloom/protocol/fleet';
+import type { ChainEnd } from './read-audit.ts';
+
+/** What a verification has found so far. */
+export interface Verdict {
+  readonly checked: number;
+  /** One sentence each; at most {@link PROBLEMS_MAX}. */
+  readonly problems: readonly string[];
+  readonly last: ChainEnd | undefined;
+}
+
+/** Before the first page. */
+export const UNCHECKED: Verdict = { checked: 0, problems: [], last: undefined };
+
+/** Checks the next entries against the chain of hashes, as `fleetloom audit --verify` does. */
+export async function verifyNext(
+  verdict: Verdict,
+  entries: readonly FleetAuditEntry[],
+  start: ChainEnd,
+): Promise<Verdict> {
+  const problems = [...verdict.problems];
+  let before = verdict.last ?? start;
+  for (const entry of entries) {
+    const { seq, hash } = entry;
+    const isNext = seq === before.seq + 1;
+    if (!isNext) problems.push(`Entry ${seq} follows entry ${before.seq}: entries are missing or out of order.`);
+    else if ((await hashOf(before.hash, entry)) !== hash)
+      problems.push(`Entry ${seq} was changed, or the one before it: its hash does not match.`);
+    before = { seq, hash };
+  }
+  return { checked: verdict.checked + entries.length, problems: problems.slice(0, PROBLEMS_MAX), last: before };
+}
+
+/** The hash of an entry behind another one: docs/audit.md, "What verification finds". */
+async function hashOf(before: string, { workspace_id: id, seq, recorded_at: at, entry }: FleetAuditEntry) {
+  const text = JSON.stringify(entry).replaceAll('\u{10ffff}', '\ufffd');
+  const bytes = new TextEncoder().encode(`${before}\n${id}\n${seq}\n${Date.parse(at)}\n${text}`);
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Problems that are kept. */
+export const PROBLEMS_MAX = 20;

@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { buildProgram, NODE_SECRET } from '../../packages/cli/test-support/processes.ts';
+import { createProcessIo } from '../../packages/cli/src/base/process-io.ts';
+import { createProgram } from '../../packages/cli/src/program.ts';
+import { metricCatalog } from '../../packages/server/src/metrics/catalog.ts';
+import { ownPostgres } from '../support/postgres.ts';
+import { repositoryRoot } from '../support/root.ts';
+import { openCluster } from './cluster.ts';
+import { openConnection } from './database.ts';
+import { Caller, toMessage } from './work.ts';
+
+// What an operator types who follows docs/scaling.md, docs/operations.md and docs/runbook.md.
+
+const PAGES = ['scaling.md', 'operations.md', 'runbook.md'] as const;
+const pages = Object.fromEntries(PAGES.map((name) => [name, read(join('docs', name))])) as Record<Page, string>;
+type Page = (typeof PAGES)[number];
+
+beforeAll(buildProgram, 300_000);
+
+it('[P143] the options, variables, metrics and files that the pages for operators name exist', () => {
+  const serve = createProgram(createProcessIo(), () => {}).commands.flatMap((command) => [
+    command,
+    ...command.commands,
+  ]);
+  const options = new Set(serve.flatMap((command) => command.options.map(({ long }) => long)));
+  const variables = read('packages/cli/src/program.ts') + read('packages/cli/src/config/read-secret-files.ts');
+  for (const [page, text] of Object.entries(pages)) {
+    const ours = [...text.matchAll(/`(--[a-z-]+)[^`]*`/g)].map(([, option]) => option!);
+    expect(
+      ours.filter((option) => !options.has(option)),
+      page,
+    ).toEqual([]);
+    const metrics = [...text.matchAll(/\bfleetloom_\w+/g)].map(([name]) => name);
+    expect(
+      metrics.filter((name) => !Object.hasOwn(metricCatalog, name)),
+      page,
+    ).toEqual([]);
+    const set = [...text.matchAll(/\bFLEETLOOM_[A-Z_]+/g)].map(([name]) => name.replace(/_FILE$/, ''));
+    const known = (name: string) => variables.includes(name) || name.startsWith('FLEETLOOM_LONG');
+    expect(
+      set.filter((name) => !known(name)),
+      page,
+    ).toEqual([]);
+  }
+});
+
+it('[P143] the rules that the table of statements cites exist', () => {
+  const rules = read('packages/server/SPEC.md');
+  const cited = read('test/nodes/README.md').match(/\b(?:P|WS)\d+\b/g)!;
+  expect(cited.filter((rule) => !rules.includes(`- **${rule}**`))).toEqual([]);
+});
+
+it('[P144] the requests of the pages for operators are answered by a node, and their SQL runs on its database and does what they say', {
+  timeout: 120_000,
+}, async () => {
+  const statements = PAGES.flatMap((page) => sqlOf(pages[page]));
+  // Each of them is known here: a new one needs a line below.
+  expect(statements).toEqual([
+    "DELETE FROM fleetloom.documents WHERE kind = 'secret'",
+    'VACUUM (FULL) fleetloom.<table>',
+    'CHECKPOINT',
+    'SELECT 1',
+    'SELECT pid, wait_event_type, state, now() - query_start, left(query, 80) FROM pg_stat_activity ORDER BY 4 DESC',
+    'SELECT * FROM pg_locks WHERE NOT granted',
+  ]);
+  const [forgetSecret, vacuum, checkpoint, one, activity, locks] = statements as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  const postgres = await ownPostgres();
+  const cluster = await openCluster(postgres.url, 1);
+  onTestFinished(() => cluster.close());
+  const [node] = cluster.nodes;
+  const caller = new Caller(node!.url, cluster.key);
+  const { id: agent } = await caller.call<{ id: string }>('POST', '/v1/agents', { name: 'a', model: 'scripted/echo' });
+  const { id: environment_id } = await caller.call<{ id: string }>('POST', '/v1/environments', { name: 'e' });
+  const { id } = await caller.call<{ id: string }>('POST', '/v1/sessions', { agent, environment_id });
+  await caller.call('POST', `/v1/sessions/${id}/events`, toMessage('Hello'));
+  await caller.call('GET', `/v1/sessions/${id}`);
+
+  const paths = new Set(PAGES.flatMap((page) => pathsOf(pages[page])));
+  expect(paths).toContain('/v1/fleet/load');
+  for (const path of paths) {
+    const leaving = new AbortController();
+    const headers = { 'x-api-key': cluster.key };
+    const url = `${node!.url}${path.replace('{id}', id)}`;
+    const { status } = await fetch(url, { headers, signal: leaving.signal });
+    leaving.abort();
+    expect(status, path).toBe(200);
+  }
+
+  const connection = await openConnection(postgres.url);
+  onTestFinished(() => connection.end());
+  expect(await connection.query(one)).toHaveLength(1);
+  expect((await connection.query(activity)).length).toBeGreaterThan(2);
+  const lock = await openConnection(postgres.url);
+  await lock.query('BEGIN; LOCK TABLE fleetloom.agents IN EXCLUSIVE MODE');
+  const made = caller.call('POST', '/v1/agents', { name: 'b', model: 'scripted/echo' });
+  await expect.poll(() => connection.query(locks), { timeout: 20_000 }).not.toEqual([]);
+  await lock.query('ROLLBACK');
+  await lock.end();
+  await made;
+
+  // The secret was lost: the nodes are stopped, and start with another one.
+  expect(await node!.stop()).toBe(0);
+  const tables = (await connection.query(
+    "SELECT tablename FROM pg_tables WHERE schemaname = 'fleetloom' ORDER BY 1",
+  )) as { tablename: string }[];
+  for (const { tablename } of tables) await connection.query(vacuum.replace('<table>', tablename));
+  await connection.query(checkpoint);
+  node!.env = { FLEETLOOM_SECRET: `${NODE_SECRET} another one` };
+  await expect(node!.start()).rejects.toThrow('FLEETLOOM_SECRET');
+  await connection.query(forgetSecret);
+  await node!.start();
+  expect(await caller.call('GET', `/v1/sessions/${id}`)).toMatchObject({ id });
+});
+
+/** The paths that are read. */
+function pathsOf(text: string): string[] {
+  const paths = [...text.matchAll(/(POST |DELETE |)(\/(?:healthz|readyz|metrics|v1\/[a-z_/{}]+))(?=[`\s"?])/g)];
+  return paths.filter(([, method]) => method === '').map(([, , path]) => path!);
+}
+
+function sqlOf(text: string): string[] {
+  const quoted = [...text.matchAll(/`([^`]+)`/g)].map(([, code]) => /-c '(.*)'$/.exec(code!)?.[1] ?? code!);
+  return quoted.filter((code) => /^(SELECT .|DELETE FROM|VACUUM|CHECKPOINT)/.test(code));
+}
+
+function read(path: string): string {
+  return readFileSync(join(repositoryRoot, path), 'utf8');
+}
