@@ -1,6 +1,8 @@
 import { setUp } from './setup.mjs';
 import { claudeCodeTests, recordedTests } from './support/claude-code-tests.mjs';
+import { listFailures } from './support/list-failures.mjs';
 import { ensureProgram, versionsOf } from './support/programs.mjs';
+import { repositoryRoot } from './support/root.mjs';
 import { runVitest } from './support/run-vitest.mjs';
 import { say, seconds } from './support/say.mjs';
 
@@ -11,11 +13,13 @@ const startedAt = Date.now();
 const { versions, passedOn } = readArguments(process.argv.slice(2));
 await setUp({ build: true });
 const failed = [];
+const failures = [];
 if (passedOn.length === 0 && !(await areGreen(['test/stream-json', ...recordedTests])))
   failed.push('the recorded streams');
 for (const version of versions) {
   if (!(await runVersion(version))) failed.push(version);
 }
+for (const failure of failures) console.log(failure);
 console.log(failed.length === 0 ? `all good with claude ${versions.join(' and ')}` : `failed: ${failed.join(', ')}`);
 console.log(`took ${seconds(startedAt)}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
@@ -33,7 +37,9 @@ async function runVersion(version) {
 }
 
 async function areGreen(args, env) {
-  return (await runVitest(args, { env, name: 'claude-code' })).code === 0;
+  const { code, report } = await runVitest(args, { env, name: 'claude-code' });
+  if (code !== 0) failures.push(...listFailures(report, { root: repositoryRoot }));
+  return code === 0;
 }
 
 function readArguments(args) {

@@ -1,5 +1,7 @@
 import { setUp } from './setup.mjs';
+import { listFailures } from './support/list-failures.mjs';
 import { ensureProgram, programNames, versionsOf } from './support/programs.mjs';
+import { repositoryRoot } from './support/root.mjs';
 import { runVitest } from './support/run-vitest.mjs';
 import { giveUp, say, seconds } from './support/say.mjs';
 
@@ -11,9 +13,11 @@ const startedAt = Date.now();
 const { selected, passedOn } = readArguments(process.argv.slice(2));
 await setUp({ build: true });
 const failed = [];
+const failures = [];
 const paths = await installAll(selected);
 if (Object.keys(paths).length > 0 && !(await areGreen())) failed.push('the tests');
 if (Date.now() - startedAt > budgetMinutes * 60_000) say(`\nThis took longer than ${budgetMinutes} minutes.`);
+for (const failure of failures) console.log(failure);
 console.log(failed.length === 0 ? `all good with ${selected.join(', ')}` : `failed: ${failed.join(', ')}`);
 console.log(`took ${seconds(startedAt)}`);
 process.exitCode = failed.length === 0 ? 0 : 1;
@@ -35,7 +39,9 @@ async function installAll(names) {
 async function areGreen() {
   const files = passedOn.some((arg) => !arg.startsWith('-')) ? passedOn : ['test/engines', ...passedOn];
   const env = { FLEETLOOM_TEST_PROGRAMS: JSON.stringify(paths) };
-  return (await runVitest(files, { env, name: 'engines' })).code === 0;
+  const { code, report } = await runVitest(files, { env, name: 'engines' });
+  if (code !== 0) failures.push(...listFailures(report, { root: repositoryRoot }));
+  return code === 0;
 }
 
 function readArguments(args) {

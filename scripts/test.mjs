@@ -3,6 +3,7 @@ import { programPath } from './support/bundle-program.mjs';
 import { ensureChromium } from './support/chromium.mjs';
 import { listLongClaudeCodeTests } from './support/claude-code-tests.mjs';
 import { countTests } from './support/count-tests.mjs';
+import { listFailures } from './support/list-failures.mjs';
 import { startPostgres } from './support/postgres.mjs';
 import { ensureSandbox } from './support/sandbox.mjs';
 import { repositoryRoot } from './support/root.mjs';
@@ -75,5 +76,7 @@ function printCounts() {
   const counts = countTests(result.report);
   const isUnexplained = result.code !== 0 && counts.includes(' 0 failed');
   if (isUnexplained) say('An error occurred outside the tests; see the output of vitest above.');
+  if (result.code !== 0)
+    listFailures(result.report, { root: repositoryRoot }).forEach((failure) => console.log(failure));
   console.log(counts);
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { listFailures } from '../../scripts/support/list-failures.mjs';
 import { createTree, runLines } from './temporary-tree.ts';
 
 const PASSES = "it('is sound', () => {});";
@@ -36,12 +37,40 @@ it('[G44] six failed files are not run again, five are', async () => {
   expect(five.stdout.trimEnd().split('\n').at(-1)).toBe('ended with 0');
 }, 60_000);
 
+it('[G45] the failed tests are named at the end with their errors, and a file that cannot be loaded too', async () => {
+  const files = { 'a.test.js': PASSES, 'b.test.js': FAILS_ONCE('b'), 'c.test.js': "import './missing.js';" };
+  const { stdout } = await runTests(files, { FLEETLOOM_TEST_RETRIES: '' });
+  const end = stdout.slice(stdout.indexOf('FAILED '));
+  expect(end.match(/^FAILED .*$/gm)?.toSorted()).toEqual(['FAILED b.test.js › is starved once', 'FAILED c.test.js']);
+  expect(end).toContain('  Error: starved');
+  expect(end).toContain('./missing.js');
+}, 60_000);
+
+it('[G45] of 21 failed tests 20 are named, with 12 lines of the error each', () => {
+  const failure = (at: number) => ({
+    status: 'failed',
+    fullName: `test ${at}`,
+    failureMessages: [Array.from({ length: 13 }, (_, line) => `line ${line + 1}`).join('\n')],
+  });
+  const report = (count: number) => ({
+    testResults: [
+      { name: '/a.test.js', status: 'failed', assertionResults: Array.from({ length: count }, (_, at) => failure(at)) },
+    ],
+  });
+  expect(listFailures(report(20), { root: '/' })).toHaveLength(20);
+  const [first, ...rest] = listFailures(report(21), { root: '/' });
+  expect(first?.split('\n')).toHaveLength(13);
+  expect([rest.length, rest.at(-1)]).toEqual([20, 'and 1 more']);
+});
+
 async function runTests(files: Record<string, string>, env: Record<string, string>) {
   const root = await createTree({ 'package.json': '{"type":"module"}', ...files });
   return await runLines(
     `import { countTests } from '$scripts/support/count-tests.mjs';
+     import { listFailures } from '$scripts/support/list-failures.mjs';
      import { runVitest } from '$scripts/support/run-vitest.mjs';
      const { code, report } = await runVitest(['--globals', '--no-isolate', '--maxWorkers=1'], { root: ${JSON.stringify(root)} });
+     listFailures(report, { root: ${JSON.stringify(root)} }).forEach((failure) => console.log(failure));
      console.log(countTests(report));
      console.log('ended with ' + code);`,
     // What vitest sets for its workers is not for a vitest that one of them starts.
