@@ -4,6 +4,7 @@ import { listFailures } from './support/list-failures.mjs';
 import { ensureProgram, versionsOf } from './support/programs.mjs';
 import { repositoryRoot } from './support/root.mjs';
 import { runVitest } from './support/run-vitest.mjs';
+import { ensureSandbox } from './support/sandbox.mjs';
 import { say, seconds } from './support/say.mjs';
 
 // `npm run test:claude-code` runs the tests with the real claude program, on every supported version. Arguments after `--` are
@@ -12,6 +13,7 @@ import { say, seconds } from './support/say.mjs';
 const startedAt = Date.now();
 const { versions, passedOn } = readArguments(process.argv.slice(2));
 await setUp({ build: true });
+await ensureSandbox();
 const failed = [];
 const failures = [];
 if (passedOn.length === 0 && !(await areGreen(['test/stream-json', ...recordedTests])))

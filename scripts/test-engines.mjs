@@ -3,6 +3,7 @@ import { listFailures } from './support/list-failures.mjs';
 import { ensureProgram, programNames, versionsOf } from './support/programs.mjs';
 import { repositoryRoot } from './support/root.mjs';
 import { runVitest } from './support/run-vitest.mjs';
+import { ensureSandbox } from './support/sandbox.mjs';
 import { giveUp, say, seconds } from './support/say.mjs';
 
 // `npm run test:engines` runs test/engines with the real agent programs. Arguments after `--` are passed to vitest, except
@@ -12,6 +13,7 @@ const budgetMinutes = 15;
 const startedAt = Date.now();
 const { selected, passedOn } = readArguments(process.argv.slice(2));
 await setUp({ build: true });
+await ensureSandbox();
 const failed = [];
 const failures = [];
 const paths = await installAll(selected);
