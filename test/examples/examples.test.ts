@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildProgram, MAIN } from '../../packages/cli/test-support/processes.ts';
 import { repositoryRoot } from '../support/root.ts';
 
 const FOLDER = join(repositoryRoot, 'examples');
@@ -31,10 +32,8 @@ const INPUTS: Readonly<Record<string, string>> = {
 
 let server: { readonly process: ChildProcess; readonly data: string; readonly env: NodeJS.ProcessEnv };
 
-// `npm test` has built everything; when run alone, this file builds what it needs.
 beforeAll(async () => {
-  const compiler = join(repositoryRoot, 'node_modules', 'typescript', 'bin', 'tsc');
-  spawnSync(process.execPath, [compiler, '-b', join(repositoryRoot, 'packages', 'cli')]);
+  buildProgram();
   server = await serve();
 }, 240_000);
 
@@ -90,7 +89,6 @@ async function run(name: string, env = server.env): Promise<{ code: number | nul
 /** Starts a real server, and returns the key that its first start has created. */
 async function serve(): Promise<typeof server> {
   const data = await mkdtemp(join(tmpdir(), 'fleetloom-examples-'));
-  const main = join(repositoryRoot, 'packages', 'cli', 'dist', 'main.js');
   const {
     ANTHROPIC_API_KEY: _k,
     ANTHROPIC_AUTH_TOKEN: _t,
@@ -98,7 +96,7 @@ async function serve(): Promise<typeof server> {
     NODE_OPTIONS: _o,
     ...rest
   } = process.env;
-  const child = spawn(process.execPath, [main, 'serve', '--json', '--port', '0', '--data', data], {
+  const child = spawn(process.execPath, [MAIN, 'serve', '--json', '--port', '0', '--data', data], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: rest,
   });

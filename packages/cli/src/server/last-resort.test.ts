@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
-import { repositoryRoot } from '../../../../test/support/root.ts';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { buildProgram, cleanEnv, MAIN } from '../../test-support/processes.ts';
 import { limits } from '../base/limits.ts';
+
+beforeAll(buildProgram, 300_000);
 
 it('[C27] an error that no code handles is logged with its stack, the server closes, and the process exits with 70', async () => {
   const { code, stderr } = await serveAnd(`setTimeout(() => { throw new Error('boom'); }, 1)`);
@@ -33,9 +35,9 @@ async function serveAnd(code: string): Promise<{ code: number | null; stderr: st
   onTestFinished(() => rmSync(data, { recursive: true, force: true }));
   const hook = `const write = process.stdout.write; process.stdout.write = function (text, ...rest) {
     const done = write.call(this, text, ...rest); if (String(text).includes('http')) { process.stdout.write = write; setTimeout(() => { ${code} }, 50); } return done; };`;
-  const main = join(repositoryRoot, 'packages/cli/dist/main.js');
-  const args = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, main];
+  const args = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`, MAIN];
   const child = spawn(process.execPath, [...args, 'serve', '--open', '--port', '0', '--data', data], {
+    env: cleanEnv(),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
