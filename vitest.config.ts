@@ -41,6 +41,8 @@ const together = [
 ];
 // As together, and they share a browser. Not the one that measures the frames of a page.
 const browser = ['test/browser/**/!(sessions).test.ts'];
+// Apart, in a project without an exclude of its own: `--exclude` of a command has no effect on one that has.
+const apartExcludable = ['test/engines/**/*.test.ts', 'test/browser/**/sessions.test.ts'];
 const all = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'];
 
 export default defineConfig({
@@ -51,8 +53,13 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'apart', include: all, exclude: [...configDefaults.exclude, ...together, ...browser] },
+        test: {
+          name: 'apart',
+          include: all,
+          exclude: [...configDefaults.exclude, ...together, ...browser, ...apartExcludable],
+        },
       },
+      { extends: true, test: { name: 'apart-excludable', include: apartExcludable } },
       { extends: true, test: { name: 'browser', include: browser, isolate: false } },
       { extends: true, test: { name: 'together', include: together, isolate: false } },
     ],

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { runLines, withScripts } from './temporary-tree.ts';
+import { repositoryRoot } from '../support/root.ts';
+import { runLines, runNode, withScripts } from './temporary-tree.ts';
 
 const exitLikeChild = (source: string) =>
   `import { run, exitLike } from '$scripts/support/run.mjs';
@@ -48,6 +50,13 @@ it('[G9] without a browser a message states what to do', async () => {
   expect(ending.stderr).toContain('NO BROWSER WAS FOUND');
   expect(ending.stderr).toContain('npm test -- --no-browser');
 });
+
+it('[G60] --exclude leaves out the tests with browsers and with engines, in whichever project they are', async () => {
+  const leftOut = ['browser', 'engines'].flatMap((name) => ['--exclude', `test/${name}/**`]);
+  const vitest = join(repositoryRoot, 'node_modules/vitest/vitest.mjs');
+  const ending = await runNode([vitest, 'list', '--filesOnly', '--json', ...leftOut, 'test/browser', 'test/engines']);
+  expect(ending).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\[\]\s*$/) });
+}, 120_000);
 
 /** Sends the signal to the command only, once its program says that it is ready. */
 async function interrupt(signal: NodeJS.Signals, source: string): Promise<unknown[]> {
