@@ -80,17 +80,20 @@ it('[VT10, VT21] a vault is created, read, changed, listed, archived and deleted
     }
   }));
 
-it('[VT11] names of 1 to 255 characters and up to 16 pairs of metadata are accepted, and no NUL character', () =>
+it('[VT11] names of 1 to 255 characters and up to 16 pairs of metadata are accepted, and neither NUL nor half of a pair of surrogates', () =>
   withServer(async ({ client: { beta } }) => {
     const create = (params: object) => outcomeOf(beta.vaults.create({ display_name: 'v', ...params }));
     const pairs = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 'v']));
     expect(await create({ display_name: 'x'.repeat(255), metadata: pairs(16) })).toBe('ok');
+    expect(await create({ display_name: '\u{1f600}' })).toBe('ok');
     for (const refused of [
       { display_name: '' },
       { display_name: 'x'.repeat(256) },
       { metadata: pairs(17) },
       { display_name: 'a\0b' },
       { metadata: { a: '\0' } },
+      { display_name: '\ud800' },
+      { metadata: { '\udc00': 'v' } },
     ]) {
       expect(await create(refused)).toMatch(/^400 .*(?:display_name|metadata)/);
     }

@@ -7,17 +7,17 @@ import { httpLimits } from '../limits.ts';
 import { pageQuery } from '../paging/paging.ts';
 import { moment } from './common.ts';
 
-/** Databases cannot look into JSON with this character. */
-const withoutNul = /^[^\0]*$/u;
-const displayName = z.string().min(1).max(vaultLimits.displayNameCharsMax).regex(withoutNul);
+/** Databases cannot look into JSON with NUL or half of a pair of surrogates. */
+const storable = /^[^\0\p{Surrogate}]*$/u;
+const displayName = z.string().min(1).max(vaultLimits.displayNameCharsMax).regex(storable);
 /** An update can clear it, and the route says what the empty text is. */
-const displayNameUpdate = z.string().max(vaultLimits.displayNameCharsMax).regex(withoutNul);
-const metadataKey = z.string().min(1).max(httpLimits.metadataKeyCharsMax).regex(withoutNul);
-const metadataValue = z.string().max(httpLimits.metadataValueCharsMax).regex(withoutNul);
+const displayNameUpdate = z.string().max(vaultLimits.displayNameCharsMax).regex(storable);
+const metadataKey = z.string().min(1).max(httpLimits.metadataKeyCharsMax).regex(storable);
+const metadataValue = z.string().max(httpLimits.metadataValueCharsMax).regex(storable);
 const metadata = z.record(metadataKey, metadataValue);
 const metadataPatch = z.record(metadataKey, metadataValue.nullable()).nullable();
-const url = z.string().min(1).max(vaultLimits.urlCharsMax).regex(withoutNul);
-const oauthText = z.string().max(vaultLimits.oauthTextCharsMax).regex(withoutNul);
+const url = z.string().min(1).max(vaultLimits.urlCharsMax).regex(storable);
+const oauthText = z.string().max(vaultLimits.oauthTextCharsMax).regex(storable);
 const clientId = oauthText.min(1);
 /** Its length and characters are checked where nothing of it gets into a message. */
 const secret = z.string();
