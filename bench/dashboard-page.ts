@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
 import type { FleetEvent, FleetLoad } from '@fleetloom/protocol/fleet';
 import type { CDPSession, Page } from 'playwright-core';
+import { chromiumPath } from '../test/support/chromium.ts';
 import { encodeLoad, repeatLoad } from './dashboard-load.ts';
 
 // The built dashboard in a real browser, with a server that sends only the load.
@@ -51,7 +52,7 @@ export async function openLoadedPage(pagesDirectory: string, recorded: readonly 
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // It listens on a port, so the address is an object.
   const { port } = server.address() as AddressInfo;
-  const executablePath = process.env['FLEETLOOM_CHROMIUM'] ?? '/usr/bin/chromium';
+  const executablePath = chromiumPath();
   // Imported here: it takes half of the heap of a small server, which every other bench would carry too.
   const { chromium } = await import('playwright-core');
   const browser = await chromium.launch({

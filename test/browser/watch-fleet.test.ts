@@ -1,7 +1,9 @@
 import { encodeFleetEvent, parseFleetEvent } from '@fleetloom/protocol/fleet';
+import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { bundle } from '../support/bundle.ts';
-import { openPage } from '../support/chromium.ts';
+import { createTree } from '../scripts/temporary-tree.ts';
+import { openPage, shellOf } from '../support/chromium.ts';
 import { serve } from '../support/http-server.ts';
 
 it('[F49] watchFleet works in a page: every event arrives once over a connection that is cut twice', async () => {
@@ -38,4 +40,10 @@ it('[F49] watchFleet works in a page: every event arrives once over a connection
   expect(seen).toEqual([...log.map(({ cursor }) => `${cursor}text`), '10over']);
   expect(asked).toEqual(['undefined Bearer k', '4 Bearer k', '8 Bearer k']);
   expect(complaints).toEqual([]);
+});
+
+it('[G61] a browser with the shell of Chromium beside it is started as that shell, and another one as it is', async () => {
+  const shell = join(await createTree({ 'bin/chromium-headless-shell': '' }), 'bin/chromium-headless-shell');
+  expect(shellOf(join(dirname(shell), 'chromium'))).toBe(shell);
+  expect(shellOf('/nowhere/chromium')).toBe('/nowhere/chromium');
 });

@@ -33,10 +33,10 @@ let browser: Browser | undefined;
 let pages = '';
 
 /** Called once per file: one browser for all tests of the process. */
-export function useBrowser(): void {
+export function useBrowser(options: { readonly isWhole?: boolean } = {}): void {
   beforeAll(async () => {
     pages = await buildPages();
-    browser = await openBrowser();
+    browser = await openBrowser(options);
   }, 120_000);
 }
 
@@ -99,8 +99,9 @@ export async function openDashboard(
   };
 }
 
-/** Built once per state of the sources: several test files share it. */
+/** Those that `npm test` has built. Without it, they are built once per state of the sources: several test files share them. */
 async function buildPages(): Promise<string> {
+  if (process.env['FLEETLOOM_TEST_PROGRAM'] !== undefined) return join(repositoryRoot, 'packages/server/dist/web');
   const folder = join(repositoryRoot, '.cache', 'pages', await hashSources());
   if (existsSync(folder)) return folder;
   await removeOld(dirname(folder));

@@ -144,28 +144,15 @@ it('[Z430, Z431, Z432] costs are those of the server for all sessions, with budg
   expect(await total('Cost').innerText()).toBe(`$${sum.toFixed(2)}`);
   await page.getByRole('region', { name: 'Agents' }).getByRole('link', { name: 'spender' }).click();
   await page.locator('.session-line', { hasText: 'Over its budget' }).waitFor();
-  // The server was restarted with more sessions.
-  expect(complaints.filter((text) => !text.includes('ERR_CONNECTION_REFUSED'))).toEqual([]);
+  // The server was restarted with more sessions: it refuses connections, and requests while it begins or ends.
+  expect(complaints.filter((text) => !/ERR_CONNECTION_REFUSED|status of 503/.test(text))).toEqual([]);
 }, 120_000);
 
-it('[Z440, Z441, Z442, Z443] the dashboard is installable; on a phone every page fits, rows open with a tap, and the threads of a session are a drawer; its actions are buttons', async () => {
+it('[Z440, Z441, Z443] on a phone every page fits, rows open with a tap, and the threads of a session are a drawer; its actions are buttons', async () => {
   const { page, api, server, complaints, context } = await openDashboard();
   const sessionId = await startFleetWithApprovals(api, 2);
   await page.locator('.thread-row[data-state=needs]').nth(1).waitFor();
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  const cdp = await context.newCDPSession(page);
-  const { errors, data } = await cdp.send('Page.getAppManifest');
-  expect([errors, JSON.parse(data!).name]).toEqual([[], 'Fleetloom']);
-  // Only the window of the test is a reason not to install it.
-  const { installabilityErrors } = await cdp.send('Page.getInstallabilityErrors');
-  expect(installabilityErrors.map(({ errorId }) => errorId)).toEqual(['in-incognito']);
-  const { icons } = JSON.parse(data!) as { icons: readonly { src: string; sizes: string; type: string }[] };
-  for (const { src, sizes } of icons.filter(({ type }) => type === 'image/png')) {
-    const size = await page.evaluate(
-      `new Promise((resolve) => { const image = new Image(); image.onload = () => resolve(image.width + 'x' + image.height); image.src = '${src}'; })`,
-    );
-    expect([src, size]).toEqual([src, sizes]);
-  }
 
   await page.goto(`${server.url}/#/thread/${sessionId}`);
   await page.reload();

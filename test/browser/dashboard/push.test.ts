@@ -6,7 +6,7 @@ import { openDashboard, useBrowser } from './open-dashboard.ts';
 import { beyond, violations } from './page-faults.ts';
 import { createAgent, startSession } from './small-fleet.ts';
 
-useBrowser();
+useBrowser({ isWhole: true });
 
 const CANARY = 'canary-0815';
 
@@ -101,6 +101,24 @@ it('[Z460, Z461, Z462, Z463, Z464] a device is added with the browser’s permis
   await vi.waitFor(async () => expect(await devices()).toEqual([]));
   expect(complaints).toEqual([]);
 }, 120_000);
+
+it('[Z442] the dashboard is installable', async () => {
+  const { page, context, complaints } = await openDashboard();
+  const cdp = await context.newCDPSession(page);
+  const { errors, data } = await cdp.send('Page.getAppManifest');
+  expect([errors, JSON.parse(data!).name]).toEqual([[], 'Fleetloom']);
+  // Only the window of the test is a reason not to install it.
+  const { installabilityErrors } = await cdp.send('Page.getInstallabilityErrors');
+  expect(installabilityErrors.map(({ errorId }) => errorId)).toEqual(['in-incognito']);
+  const { icons } = JSON.parse(data!) as { icons: readonly { src: string; sizes: string; type: string }[] };
+  for (const { src, sizes } of icons.filter(({ type }) => type === 'image/png')) {
+    const size = await page.evaluate(
+      `new Promise((resolve) => { const image = new Image(); image.onload = () => resolve(image.width + 'x' + image.height); image.src = '${src}'; })`,
+    );
+    expect([src, size]).toEqual([src, sizes]);
+  }
+  expect(complaints).toEqual([]);
+});
 
 /** Replaces the subscription at Chromium's own push service by one at another service. */
 function subscribeWith({ endpoint, keys }: { endpoint: string; keys: { p256dh: string; auth: string } }): string {
