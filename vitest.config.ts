@@ -17,6 +17,8 @@ const together = [
   'test/server/**/!(few-resources|nasty).test.ts',
   'packages/server/src/composition/!(server-storage).test.ts',
   'packages/server/src/composition/audit/*.test.ts',
+  'packages/server/src/composition/credentials/!(open-keys).test.ts',
+  'packages/server/src/egress/!(attacks|connection-log).test.ts',
   'packages/server/src/base/**/!(create-pace|remove-tree|schedule).test.ts',
   'packages/server/src/engines/**/!(loop-turns).test.ts',
   'packages/server/src/{agents,environments,keys,metrics,nodes,push,rules,sessions,single-sign-on,tools,vaults,views,webhooks}/**/*.test.ts',
@@ -28,7 +30,7 @@ const together = [
   'packages/server/src/store/postgres/postgres-{fences,store,tables}.test.ts',
   'packages/server/src/store/{memory,sqlite}/**/*.test.ts',
   'packages/cli/src/{agents,changes,completion,config,connection,demo-fleet,doctor,export,fleet,import,run,vaults,workspace}/**/*.test.ts',
-  'packages/cli/src/{sessions,start}/*.test.ts',
+  'packages/cli/src/{base,sessions,start}/*.test.ts',
   'packages/cli/src/program.test.ts',
   'packages/cli/src/server/!(last-resort).test.ts',
   'packages/cli/src/terminal/!(pseudo-terminal).test.ts',
@@ -36,7 +38,7 @@ const together = [
   // The others draw, and prove that each of them loads what it measures wide text with.
   'packages/cli/src/stream-json/{overview,tree}/*.test.ts',
   'packages/cli/src/watch/**/!(watch).test.ts',
-  'test/{acp,claude-code,docs,fleet,opencode,scripts,stream-json}/**/*.test.ts',
+  'test/{acp,claude-code,docs,examples,fleet,opencode,scripts,stream-json,support}/**/*.test.ts',
   'bench/!(harness).test.ts',
 ];
 // As together, and they share a browser. Not the one that measures the frames of a page.
