@@ -61,7 +61,7 @@ export async function openDashboard(
   const complaints: string[] = [];
   const openTab = async () => {
     const page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(60_000);
     collectComplaints(page, new URL(url).host, complaints);
     return page;
   };
