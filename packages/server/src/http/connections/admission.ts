@@ -91,14 +91,14 @@ export class Admission {
       if (!isBusy && !this.#isLate()) this.#running.delete(request);
     }
     this.#letIn();
-    const waitMs = this.#waitMs();
-    const isOver = ({ since }: Waiting) => now - since >= waitMs;
+    const isOver = ({ since }: Waiting) => now - since >= this.#waitMs();
     while (this.#waiting[0] !== undefined && isOver(this.#waiting[0])) this.#waiting.shift()!.reject(this.#reject());
   }
 
   /** How long a request may wait: as long as it is likely to be answered in time after that. */
   #waitMs(): number {
     const { waitMs, answerMs } = this.#limits;
+    if (this.#waiting.length < httpLimits.admissionQueueLeast) return waitMs;
     // Nine of ten take no longer. One that waits for something else, such as a clone, says nothing about the others.
     const slowMs = this.#served.toSorted((a, b) => a - b)[Math.floor(0.9 * (this.#served.length - 1))] ?? 0;
     return Math.min(waitMs, Math.max(httpLimits.admissionWaitLeastMs, answerMs - slowMs));
