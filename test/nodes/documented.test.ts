@@ -4,6 +4,7 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { buildProgram, NODE_SECRET } from '../../packages/cli/test-support/processes.ts';
 import { createProcessIo } from '../../packages/cli/src/base/process-io.ts';
 import { createProgram } from '../../packages/cli/src/program.ts';
+import { limits } from '../../packages/server/src/limits.ts';
 import { metricCatalog } from '../../packages/server/src/metrics/catalog.ts';
 import { ownPostgres } from '../support/postgres.ts';
 import { repositoryRoot } from '../support/root.ts';
@@ -46,9 +47,70 @@ it('[P143] the options, variables, metrics and files that the pages for operator
   }
 });
 
+it('[P204] the numbers that the pages for operators name are those of the limits', () => {
+  const seconds = (ms: number) => `${ms / 1_000} s`;
+  const count = (value: number) => value.toLocaleString('en-US');
+  const { work, reads } = limits.admission;
+  const stated: Readonly<Record<Exclude<Page, 'runbook.md'>, readonly string[]>> = {
+    'scaling.md': [
+      `within ${seconds(limits.nodeClaimMs)} with a copy of it`,
+      `waits: ${seconds(limits.homeGoneMs)}, or the time set with \`--workspace-wait\` (the same for all nodes, at least ${seconds(limits.nodeAliveMs)})`,
+      `tools may finish for ${seconds(limits.toolStopMsMax)}`,
+      `when its lease (${seconds(limits.sharedLeaseMs)}) has expired`,
+      `writes in progress wait up to ${seconds(limits.databasePatienceMs)}`,
+      `noticed within ${seconds(limits.databaseProbeMs + limits.readyMs)}`,
+      `checks the database every second and waits ${seconds(limits.readyMs)} for the answer`,
+      `a heartbeat every ${seconds(limits.streamPingMs)}`,
+      `deltas within ${limits.deltaWindowMs} ms are merged into one`,
+      `${limits.databaseConnectionsMax} for reads and records`,
+      `(\`--max-sessions\`, ${count(limits.busySessionsMax)})`,
+    ],
+    'operations.md': [
+      `an owner that does not respond within ${seconds(limits.healthWaitMs)} is named`,
+      `\`ulimit -n\`, read again every 5 s), at most ${count(limits.connectionsMax)};`,
+      `at most ${limits.environmentKeysMax} environment keys, ${count(limits.uploadsMax)} uploaded files and ${count(limits.loginsMax)} signed-in browsers; a key has at most ${count(limits.streamsPerKeyMax)} open streams`,
+      `limited to ${count(limits.apiKeysMax)} for the server`,
+      `A lookup ends after ${seconds(limits.dnsLookupMs)}; a session has ${limits.dnsLookupsPerSessionMax} at a time, a server ${limits.dnsLookupsMax}.`,
+      `sends no headers for ${seconds(limits.headersTimeoutMs)}, or no complete request for ${seconds(limits.requestTimeoutMs)}`,
+      `reads nothing of a response for ${seconds(limits.answerStallMs)}`,
+      `the connection is closed after ${seconds(limits.lingerMs)}`,
+      `${limits.pipelinedRequestsMax} are read ahead`,
+      `they wait for at most ${seconds(work.waitMs)}`,
+      `a \`retry-after\` of 1 to ${seconds(limits.admissionRetrySecondsMax * 1_000)}`,
+      `after at most ${seconds(reads.waitMs)}, only when there are too many reads`,
+    ],
+  };
+  for (const [page, sentences] of Object.entries(stated)) {
+    const text = pages[page as Page].replaceAll(/\s+/g, ' ');
+    expect(
+      sentences.filter((each) => !text.includes(each)),
+      page,
+    ).toEqual([]);
+  }
+});
+
+it('[P205] each section of the pages for operators has rules in the table of statements', () => {
+  const table = read('test/nodes/README.md');
+  for (const [page, text] of Object.entries(pages)) {
+    if (page === 'runbook.md') continue;
+    const sections = [...text.matchAll(/^##+ (.+)$/gm)].map(([, title]) => title!);
+    const isProved = (title: string) =>
+      new RegExp(`^\\| ${page.replace('.md', '')}: ${escape(title)} \\| [A-Z]+\\d+`, 'm').test(table);
+    expect(
+      sections.filter((title) => !isProved(title) && !PROSE.has(title)),
+      page,
+    ).toEqual([]);
+  }
+});
+
+const escape = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+
+/** Figures of a model, and a design: nothing of them can be run. */
+const PROSE = new Set(['10, 100 and 1,000 nodes', 'Sharding over several databases']);
+
 it('[P143] the rules that the table of statements cites exist', () => {
-  const rules = read('packages/server/SPEC.md');
-  const cited = read('test/nodes/README.md').match(/\b(?:P|WS)\d+\b/g)!;
+  const rules = ['server', 'cli'].map((name) => read(`packages/${name}/SPEC.md`)).join('\n');
+  const cited = read('test/nodes/README.md').match(/\b[A-Z]{1,2}\d+\b/g)!;
   expect(cited.filter((rule) => !rules.includes(`- **${rule}**`))).toEqual([]);
 });
 

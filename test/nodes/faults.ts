@@ -1,85 +1,105 @@
-import type { RandomText } from '../../bench/random-text.ts';
-import { sessionLimits } from '../../packages/server/src/sessions/core/limits.ts';
-import { isLong } from '../support/seed.ts';
-import type { Postgres } from '../../scripts/support/postgres.mjs';
-import type { Cluster, Node } from './cluster.ts';
+import { closeSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { Cluster } from './cluster.ts';
 import { holdTable, openConnection } from './database.ts';
+import type { Operated } from './operated.ts';
 import { pause } from './work-through.ts';
 
-const SHORT = ['kill', 'freeze', 'cut', 'restart'] as const;
-const ALL = [...SHORT, 'stop', 'terminate', 'lock'] as const;
+export type FaultName = keyof typeof faults;
 
-/** Faults of nodes and their database, in random order, each kind equally often. */
-export class Faults {
-  readonly counts = { kill: 0, freeze: 0, cut: 0, restart: 0, stop: 0, terminate: 0, lock: 0 };
-  readonly #cluster: Cluster;
-  readonly #postgres: Postgres;
-  readonly #random: RandomText;
-  #left: (keyof Faults['counts'])[] = [];
-
-  constructor(cluster: Cluster, postgres: Postgres, random: RandomText) {
-    this.#cluster = cluster;
-    this.#postgres = postgres;
-    this.#random = random;
-  }
-
-  get total(): number {
-    return Object.values(this.counts).reduce((sum, count) => sum + count, 0);
-  }
-
-  /** Applies the next fault and resolves when it is over. Nodes take turns, because one may own all sessions. */
-  async next(): Promise<void> {
-    if (this.#left.length === 0) this.#left = [...(isLong ? ALL : SHORT)];
-    const [fault] = this.#left.splice(this.#random.below(this.#left.length), 1) as [keyof Faults['counts']];
-    const { nodes } = this.#cluster;
-    const node = nodes[this.total % nodes.length]!;
-    this.counts[fault] += 1;
-    if (fault === 'restart') await this.#postgres.restart(this.#random.below(2) === 0 ? 'immediate' : 'fast');
-    else if (fault === 'kill') await this.#kill(node);
-    else if (fault === 'freeze') await this.#freeze(node);
-    else if (fault === 'stop') await this.#stop(node);
-    else if (fault === 'terminate') await this.#terminate();
-    else if (fault === 'lock') await this.#lock();
-    else await this.#cut(node);
-  }
-
-  async #stop(node: Node): Promise<void> {
-    await node.stop();
-    await node.start();
-  }
-
-  /** Ends all connections of all nodes, as an operator or a failover does. */
-  async #terminate(): Promise<void> {
-    const connection = await openConnection(this.#postgres.url);
-    await connection.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
-    );
-    await connection.end();
-  }
-
-  /** For longer than a lease, and sometimes for longer than a write may wait for a lock. */
-  async #lock(): Promise<void> {
-    const held = await holdTable(this.#postgres.url, 'logs');
-    await pause(sessionLimits.sharedLeaseMs + this.#random.below(8_000));
-    await held.letGo();
-  }
-
-  async #kill(node: Node): Promise<void> {
+/** The thirteen faults of an operator. Each resolves when it is over; those that last do so for the given time. */
+export const faults = {
+  'rolling SIGTERM': async ({ cluster, ms }) => {
+    for (const node of cluster.nodes) {
+      expect(await node.stop()).toBe(0);
+      await node.start();
+      await pause(ms);
+    }
+  },
+  'kill -9': async ({ node }) => {
     await node.kill();
-    await pause(this.#random.below(2_000));
     await node.start();
-  }
-
-  async #freeze(node: Node): Promise<void> {
+  },
+  'a frozen node': async ({ node, ms }) => {
     node.signal('SIGSTOP');
-    await pause(sessionLimits.sharedLeaseMs + 1_500);
+    await pause(ms);
     node.signal('SIGCONT');
-  }
+  },
+  'a node cut from its database': ({ node, ms }) => cut([node], ms),
+  'the database is down': async ({ postgres, ms }) => {
+    await postgres.halt();
+    await pause(ms);
+    await postgres.resume();
+  },
+  'the database restarts': ({ postgres }) => postgres.restart('fast'),
+  'the database crashes': ({ postgres }) => postgres.restart('immediate'),
+  'terminated backends': ({ postgres }) => query(postgres.url, TERMINATE),
+  'a locked table': async ({ postgres, table, ms }) => {
+    const held = await holdTable(postgres.url, table);
+    await pause(ms);
+    await held.letGo();
+  },
+  // As if other clients of the database had taken all connections.
+  'no free connection of the database': async ({ postgres, role, ms }) => {
+    await query(postgres.url, `ALTER ROLE ${role} CONNECTION LIMIT 0`, TERMINATE);
+    await pause(ms);
+    await query(postgres.url, `ALTER ROLE ${role} CONNECTION LIMIT -1`);
+  },
+  'the clock of the nodes jumps ahead': (scene) => shiftClock(scene, CLOCK_MS),
+  'the clock of the nodes jumps back': (scene) => shiftClock(scene, -CLOCK_MS),
+  'a full disk': async ({ disk, ms }) => {
+    if (disk === undefined) return;
+    const filler = fillDisk(disk.directory);
+    await pause(ms);
+    filler.end();
+  },
+} satisfies Readonly<Record<string, (scene: Scene) => Promise<void>>>;
 
-  async #cut(node: Node): Promise<void> {
-    if (this.#random.below(2) === 0) node.cable.cut();
-    else node.cable.freeze();
-    await pause(sessionLimits.sharedLeaseMs + this.#random.below(2_000));
-    node.cable.heal();
+/** What a fault is applied to, and for how long. */
+export interface Scene extends Operated {
+  readonly node: Cluster['nodes'][number];
+  readonly table: string;
+  readonly ms: number;
+}
+
+const CLOCK_MS = 600_000;
+const TERMINATE =
+  "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+
+export async function cut(nodes: Cluster['nodes'], ms: number): Promise<void> {
+  for (const { cable } of nodes) cable.cut();
+  await pause(ms);
+  for (const { cable } of nodes) cable.heal();
+}
+
+async function query(url: string, ...statements: readonly string[]): Promise<void> {
+  const connection = await openConnection(url);
+  for (const statement of statements) await connection.query(statement);
+  await connection.end();
+}
+
+async function shiftClock({ setClock, ms }: Scene, byMs: number): Promise<void> {
+  await setClock(byMs);
+  await pause(ms);
+  await setClock(0);
+}
+
+/** Fills a disk until nothing fits any more. */
+export function fillDisk(directory: string): { end(): void } {
+  const file = openSync(join(directory, 'filler'), 'w');
+  const block = Buffer.alloc(65_536, 1);
+  for (let written = block.length; written > 0; ) {
+    try {
+      written = writeSync(file, block);
+    } catch {
+      written = 0;
+    }
   }
+  return {
+    end: () => {
+      ftruncateSync(file, 0);
+      closeSync(file);
+    },
+  };
 }

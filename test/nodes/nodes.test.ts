@@ -12,13 +12,12 @@ import { startServer } from '../../packages/server/src/server.ts';
 import type { Postgres } from '../../scripts/support/postgres.mjs';
 import { ownPostgres } from '../support/postgres.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
-import { isLong, randomText, timeout } from '../support/seed.ts';
+import { timeout } from '../support/seed.ts';
 import { type Cluster, type Node, openCluster } from './cluster.ts';
-import { Faults } from './faults.ts';
 import { checkOwnership, noteOwnership } from './ownership.ts';
 import { countQueries, holdTable, openNumbers } from './database.ts';
 import { runSql } from './run-sql.ts';
-import { Caller, type Task, toEvent, toMessage } from './work.ts';
+import { Caller, toEvent, toMessage, Work } from './work.ts';
 import { pause, workThrough } from './work-through.ts';
 
 let postgres: Postgres;
@@ -35,7 +34,6 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => cluster?.close());
 
-const random = randomText();
 const WAIT = { timeout: 20_000 };
 
 it(
@@ -366,7 +364,8 @@ it('[P117, P118] 200 idle sessions cost a node at most 20 transactions a second,
 it('[P63] all nodes are restarted one after the other while sessions run: nothing is lost or doubled', {
   timeout: Math.max(timeout, 300_000),
 }, async () => {
-  const toTask = (index: number): Task => ({ rounds: 3, chunks: 20, everyMs: 60, writes: index % 6 === 0 });
+  const create = (name: number, slot: number) =>
+    new Work(caller, environmentId, name, { rounds: 3, chunks: 20, everyMs: 60, writes: slot % 6 === 0 });
   const happen = async () => {
     await pause(1_000);
     for (const node of cluster.nodes) {
@@ -374,52 +373,7 @@ it('[P63] all nodes are restarted one after the other while sessions run: nothin
       await node.start();
     }
   };
-  const place = { cluster, caller, environmentId };
-  const { problems } = await workThrough({ ...place, count: 18, toTask, happen, patienceMs: 150_000 });
+  const { problems } = await workThrough({ cluster, count: 18, create, happen, patienceMs: 150_000 });
   expect(problems).toEqual([]);
   expect(checkOwnership(postgres.url).problems).toEqual([]);
-});
-
-/** `FLEETLOOM_LONG=1` has so many sessions at a time, for so many minutes. */
-const longSessions = Number(process.env['FLEETLOOM_LONG_SESSIONS'] ?? 240);
-const longMinutes = Number(process.env['FLEETLOOM_LONG_MINUTES'] ?? 20);
-
-it('[P64] nodes are killed, frozen for longer than their lease and cut off, and the database restarts: 0 lost, 0 doubled, 0 gaps, one owner at a time', {
-  timeout: Math.max(timeout, 300_000),
-}, async () => {
-  const before = checkOwnership(postgres.url);
-  const connectionsBefore = caller.connections;
-  const faults = new Faults(cluster, postgres, random);
-  // Many slow sessions: the number matters, and a machine with two cores has to keep up.
-  const pace = isLong ? { rounds: 12, chunks: 10, everyMs: 1_000 } : { rounds: 8, chunks: 12, everyMs: 170 };
-  const happen = async () => {
-    await pause(1_500);
-    const end = performance.now() + (isLong ? longMinutes * 60_000 : 0);
-    while (faults.total < 4 || performance.now() < end) {
-      await faults.next();
-      await pause(500);
-    }
-  };
-  const totals = await workThrough({
-    cluster,
-    caller,
-    environmentId,
-    count: isLong ? longSessions : 24,
-    toTask: (index) => ({ ...pace, writes: index % 8 === 0 }),
-    isEndless: isLong,
-    happen,
-    patienceMs: isLong ? 600_000 : 150_000,
-  });
-  const after = checkOwnership(postgres.url);
-  const [appends, takeOvers] = [after.appends - before.appends, after.takeOvers - before.takeOvers];
-  console.log(
-    `${totals.sessions} sessions, ${appends} appends, ${takeOvers} take-overs, ${faults.total} faults ${JSON.stringify(faults.counts)}, ` +
-      `${totals.lost} lost, ${totals.doubled} doubled, ${totals.gaps} gaps, ${after.problems.length} problems of owners; ` +
-      `readers came ${caller.connections - connectionsBefore} times, troubles of clients ${JSON.stringify([...caller.troubles])}`,
-  );
-  expect([...totals.problems, ...after.problems].slice(0, 50)).toEqual([]);
-  expect([totals.lost, totals.doubled, totals.gaps]).toEqual([0, 0, 0]);
-  expect(takeOvers).toBeGreaterThan(0);
-  // No node has crashed on its own.
-  expect(cluster.nodes.map(({ deaths }) => deaths)).toEqual([0, 0, 0]);
 });

@@ -1,15 +1,22 @@
 import { setMaxListeners } from 'node:events';
 import type { Cluster } from './cluster.ts';
 import type { Findings } from './findings.ts';
-import { type Caller, type Task, Work } from './work.ts';
+
+/** One session with its clients. */
+export interface Worked {
+  readonly id: string;
+  readonly isDone: boolean;
+  run(signal: AbortSignal, isOver: () => boolean): Promise<void>;
+  /** Checks the session once it is idle. */
+  findProblems(): Promise<Findings>;
+}
 
 export interface WorkThrough {
   readonly cluster: Cluster;
-  readonly caller: Caller;
-  readonly environmentId: string;
   /** Sessions at a time. */
   readonly count: number;
-  readonly toTask: (index: number) => Task;
+  /** Another session, with its number and the slot that it is in. */
+  readonly create: (name: number, slot: number) => Worked;
   /** Whether each slot starts another session after its last one until the end; otherwise each slot has one. */
   readonly isEndless?: boolean;
   readonly happen: () => Promise<void>;
@@ -27,24 +34,24 @@ export interface Totals {
 
 /** Runs sessions while faults are applied to the nodes, and then checks each session completely. */
 export async function workThrough(options: WorkThrough): Promise<Totals> {
-  const { caller, environmentId, count, toTask, isEndless = false, happen, patienceMs } = options;
+  const { count, create, isEndless = false, happen, patienceMs } = options;
   const giveUp = new AbortController();
   setMaxListeners(0, giveUp.signal);
-  const works: Work[] = [];
+  const works: Worked[] = [];
   let isOver = false;
   const goesOn = () => isEndless && !isOver && !giveUp.signal.aborted;
-  const workOnce = async (place: number) => {
-    const work = new Work(caller, works.length, toTask(place));
+  const workOnce = async (slot: number) => {
+    const work = create(works.length, slot);
     works.push(work);
-    await work.run(environmentId, giveUp.signal, () => isEndless && isOver);
+    await work.run(giveUp.signal, () => isEndless && isOver);
   };
-  const workAt = async (place: number) => {
+  const workAt = async (slot: number) => {
     // Spread over time, like real clients.
-    await pause(place * 20);
-    do await workOnce(place);
+    await pause(slot * 20);
+    do await workOnce(slot);
     while (goesOn());
   };
-  const running = Array.from({ length: count }, (_, place) => workAt(place));
+  const running = Array.from({ length: count }, (_, slot) => workAt(slot));
   const all = Promise.all(running);
   try {
     await Promise.race([happen(), all.then(() => new Promise(() => {}))]);
@@ -59,7 +66,7 @@ export async function workThrough(options: WorkThrough): Promise<Totals> {
 }
 
 /** Checks a few sessions at a time, so that the checks do not overload the nodes. */
-async function findAll(works: readonly Work[]): Promise<Findings[]> {
+async function findAll(works: readonly Worked[]): Promise<Findings[]> {
   const findings: Findings[] = [];
   const left = [...works];
   const takeNext = async () => {
@@ -80,8 +87,8 @@ function toTotals(findings: readonly Findings[]): Totals {
   };
 }
 
-function toLate({ nodes }: Cluster, works: readonly Work[]): Error {
-  const open = works.filter(({ seen }) => seen.at(-1)?.type !== 'done');
+function toLate({ nodes }: Cluster, works: readonly Worked[]): Error {
+  const open = works.filter(({ isDone }) => !isDone);
   const output = nodes.map((node) => `${node.name}: ${node.stderr().slice(-2_000)}`).join('\n');
   return new Error(`${open.length} of ${works.length} sessions do not end, ${open[0]?.id} for one\n${output}`);
 }

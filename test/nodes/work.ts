@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type ConnectionState, type FleetWatch, watchFleet } from '@fleetloom/client';
-import type { FleetEvent } from '@fleetloom/protocol/fleet';
+import type { FleetEvent, GateMode } from '@fleetloom/protocol/fleet';
 import { Findings } from './findings.ts';
+import type { Worked } from './work-through.ts';
 import { toScript } from '../../packages/cli/src/conformance/harness/script.ts';
 
 /** A client that retries every request until it is answered. */
@@ -59,17 +60,17 @@ export class Caller {
     }
   }
 
-  /** Opens a fleet stream after a cursor, if there is one. */
-  watch(session: string, after: string | null, signal: AbortSignal): FleetWatch {
+  /** Opens a fleet stream after a cursor, if there is one; without a session, that of all sessions. */
+  watch(session: string | undefined, after: string | null, signal: AbortSignal, gate: GateMode = 'off'): FleetWatch {
     const onConnection = ({ type }: ConnectionState) => void (type === 'open' && (this.connections += 1));
-    const place = after === null ? {} : { after };
+    const place = { ...(session === undefined ? {} : { session }), ...(after === null ? {} : { after }) };
     const server = { url: this.#url, key: this.#key };
-    return watchFleet({ ...server, session, gate: 'off', random: () => 0.1, signal, onConnection, ...place });
+    return watchFleet({ ...server, gate, random: () => 0.1, signal, onConnection, ...place });
   }
 
-  async replay(session: string): Promise<FleetEvent[]> {
+  async replay(session: string, gate: GateMode = 'off'): Promise<FleetEvent[]> {
     const all: FleetEvent[] = [];
-    const watch = watchFleet({ url: this.#url, key: this.#key, session, gate: 'off', follow: false });
+    const watch = watchFleet({ url: this.#url, key: this.#key, session, gate, follow: false });
     for await (const event of watch) all.push(event);
     return all;
   }
@@ -100,29 +101,35 @@ export interface Task {
 }
 
 /** One session with a client that sends messages and watches it while faults are applied to the nodes. */
-export class Work {
+export class Work implements Worked {
   readonly #caller: Caller;
+  readonly #environmentId: string;
   readonly #name: number;
   readonly #task: Task;
   readonly seen: FleetEvent[] = [];
   readonly sent: string[] = [];
   id = '';
 
-  constructor(caller: Caller, name: number, task: Task) {
+  constructor(caller: Caller, environmentId: string, name: number, task: Task) {
     this.#caller = caller;
+    this.#environmentId = environmentId;
     this.#name = name;
     this.#task = task;
   }
 
+  get isDone(): boolean {
+    return this.seen.at(-1)?.type === 'done';
+  }
+
   /** Runs all rounds. The watcher disconnects after each answer and resumes after it on any node. */
-  async run(environmentId: string, signal: AbortSignal, isOver: () => boolean): Promise<void> {
+  async run(signal: AbortSignal, isOver: () => boolean): Promise<void> {
     const agent = await this.#caller.call<{ id: string }>('POST', '/v1/agents', {
       name: `a${this.#name}`,
       model: 'scripted/echo',
       system: toScript(toTurns(this.#name, this.#task)),
       tools: [{ type: 'agent_toolset_20260401' }],
     });
-    const session = { agent: agent.id, environment_id: environmentId };
+    const session = { agent: agent.id, environment_id: this.#environmentId };
     this.id = (await this.#caller.call<{ id: string }>('POST', '/v1/sessions', session)).id;
     let cursor: string | null = null;
     for (let round = 0; round < this.#task.rounds && (round === 0 || !isOver()); round++) {
@@ -131,7 +138,6 @@ export class Work {
     }
   }
 
-  /** Checks the session once it is idle. */
   async findProblems(): Promise<Findings> {
     const { writes = false } = this.#task;
     const rounds = this.sent.length;
@@ -169,13 +175,13 @@ export class Work {
   }
 }
 
-interface ExportedFrame {
+export interface ExportedFrame {
   readonly seq: number;
   readonly type: string;
   readonly payload: { readonly content?: readonly { readonly text?: string }[] };
 }
 
-async function readExport(caller: Caller, sessionId: string): Promise<readonly ExportedFrame[]> {
+export async function readExport(caller: Caller, sessionId: string): Promise<readonly ExportedFrame[]> {
   const lines = await caller.lines(`/v1/sessions/${sessionId}/export`);
   return (lines as ExportedFrame[]).filter(({ type }) => !type.startsWith('export.'));
 }
@@ -192,6 +198,6 @@ function toAnswer(name: number, round: number, { chunks }: Task): string {
   return `a${name}.${round} ${'word '.repeat(chunks)}.`;
 }
 
-function textOf({ content = [] }: ExportedFrame['payload']): string {
+export function textOf({ content = [] }: ExportedFrame['payload']): string {
   return content.map(({ text = '' }) => text).join('');
 }

@@ -7,7 +7,7 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { buildProgram, MAIN } from '../../packages/cli/test-support/processes.ts';
 import { type Cluster, openCluster } from '../nodes/cluster.ts';
 import { openConnection } from '../nodes/database.ts';
-import { Caller, toMessage } from '../nodes/work.ts';
+import { Caller, toMessage, Work } from '../nodes/work.ts';
 import { workThrough } from '../nodes/work-through.ts';
 import { ownPostgres } from '../support/postgres.ts';
 import { repositoryRoot } from '../support/root.ts';
@@ -81,10 +81,9 @@ it.runIf(isLong)(
     };
     const { problems } = await workThrough({
       cluster,
-      caller,
-      environmentId: old.environment,
       count: 18,
-      toTask: (index) => ({ rounds: 16, chunks: 20, everyMs: 60, writes: index % 6 === 0 }),
+      create: (name, slot) =>
+        new Work(caller, old.environment, name, { rounds: 16, chunks: 20, everyMs: 60, writes: slot % 6 === 0 }),
       happen,
       patienceMs: 300_000,
     });

@@ -79,12 +79,15 @@ export const httpLimits = {
   admissionWriteMs: 200,
   /**
    * How many of each kind are under way at a time: at least, at first and at most. How long one waits at most, and as far as that
-   * is known when it arrives.
+   * is known when it arrives. It waits for less if it would not be answered within `answerMs` after that, as the last ones were.
    */
   admission: {
-    work: { least: 1, first: 16, most: 16, waitMs: 1_000, queueMs: 500 },
-    reads: { least: 16, first: 16, most: 64, waitMs: 2_000, queueMs: 1_000 },
+    work: { least: 1, first: 16, most: 16, waitMs: 1_000, queueMs: 500, answerMs: 1_500 },
+    reads: { least: 16, first: 16, most: 64, waitMs: 2_000, queueMs: 1_000, answerMs: 2_000 },
   },
+  /** How long one may always wait, and of how many answers the time is remembered. */
+  admissionWaitLeastMs: 100,
+  admissionServed: 20,
   /**
    * Each request that takes so long multiplies their number by the factor: in a process that is busy for this share of its time,
    * and in one that waits for something else, which then still lets in so many.

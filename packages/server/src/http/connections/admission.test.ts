@@ -138,6 +138,44 @@ it('[P114] while what is due is late, one request for work is let in at a time; 
   expect(count('in') - before).toBeGreaterThan(slots.work.most / 2);
 });
 
+it('[P203] a request waits for less where the last ones took long, so that it is still answered in time', async () => {
+  const { state, enter, leaves, count, pass, admission } = open();
+  state.busyShare = 1;
+  const tookMs = 900;
+  for (let round = 0; round < httpLimits.admissionServed; round++) {
+    void enter();
+    // One of ten waits for something else.
+    await pass(round % 10 === 0 ? 5 * tookMs : tookMs);
+    leaves.shift()!();
+  }
+  // A short queue waits for as long as it may.
+  const short = httpLimits.admissionQueueLeast - 1;
+  for (let index = 0; index < slots.work.least + short + 1; index++) void enter();
+  await settle();
+  expect(admission.waiting).toBe(short + 1);
+  await pass(slots.work.answerMs - tookMs - baseLimits.loopLagTickMs);
+  expect([admission.waiting, count('overloaded')]).toEqual([short + 1, 0]);
+  await pass(baseLimits.loopLagTickMs);
+  expect([admission.waiting, count('overloaded')]).toEqual([short, 1]);
+  await pass(slots.work.waitMs - (slots.work.answerMs - tookMs));
+  expect([admission.waiting, count('overloaded')]).toEqual([0, short + 1]);
+});
+
+it('[P203] a request may always wait for a moment, however long the last ones took', async () => {
+  const { state, enter, leaves, count, pass, admission } = open();
+  state.busyShare = 1;
+  for (let round = 0; round < httpLimits.admissionServed; round++) {
+    void enter();
+    await pass(2 * slots.work.answerMs);
+    leaves.shift()!();
+  }
+  for (let index = 0; index < slots.work.least + httpLimits.admissionQueueLeast; index++) void enter();
+  await pass(httpLimits.admissionWaitLeastMs - baseLimits.loopLagTickMs);
+  expect(count('overloaded')).toBe(0);
+  await pass(baseLimits.loopLagTickMs);
+  expect(count('overloaded')).toBe(1);
+});
+
 it('[P135] reads have slots of their own, of which some are open however late everything is', async () => {
   const { state, enter, leaves, count, pass } = open('reads');
   for (let index = 0; index < 2 * slots.reads.most; index++) void enter();
@@ -277,7 +315,7 @@ it.each([1, 5, 20, 50])(
       const half = await simulateLoad({ ...load, times: 0.5, durationMs: 4_000 });
       expect(half.rejectedMs).toEqual([]);
       const over = await simulateLoad({ ...load, times: 3, durationMs: slowness === 1 ? 4_000 : 20_000 });
-      const figures = `${kind} in the ${place}, ${work.turns}: p99 ${quantile(over.acceptedMs, 0.99)} ms, ${over.used} used, ${over.recoveryMs} ms`;
+      const figures = `${slowness} ${kind} in the ${place}, ${work.turns}: p99 ${quantile(over.acceptedMs, 0.99)} ms, ${over.used} used, ${over.recoveryMs} ms`;
       const atMostMs = kind === 'work' ? 2_000 : 5_000;
       expect(quantile(over.acceptedMs, 0.99), figures).toBeLessThan(atMostMs);
       expect(quantile(over.rejectedMs, 0.99), figures).toBeLessThan(atMostMs);

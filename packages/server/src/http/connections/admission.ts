@@ -33,6 +33,8 @@ export class Admission {
   #waiting: Waiting[] = [];
   /** Requests that waited and were let in since the last tick. */
   #admitted = 0;
+  /** How long the last requests took once they were let in. */
+  readonly #served: number[] = [];
   #tickedAt: number;
   /** How many of them there are per millisecond; unknown while none waits. */
   #rate: number | undefined;
@@ -89,8 +91,17 @@ export class Admission {
       if (!isBusy && !this.#isLate()) this.#running.delete(request);
     }
     this.#letIn();
-    const isOver = ({ since }: Waiting) => now - since >= this.#limits.waitMs;
+    const isOver = ({ since }: Waiting) => now - since >= this.#waitMs();
     while (this.#waiting[0] !== undefined && isOver(this.#waiting[0])) this.#waiting.shift()!.reject(this.#reject());
+  }
+
+  /** How long a request may wait: as long as it is likely to be answered in time after that. */
+  #waitMs(): number {
+    const { waitMs, answerMs } = this.#limits;
+    if (this.#waiting.length < httpLimits.admissionQueueLeast) return waitMs;
+    // Nine of ten take no longer. One that waits for something else, such as a clone, says nothing about the others.
+    const slowMs = this.#served.toSorted((a, b) => a - b)[Math.floor(0.9 * (this.#served.length - 1))] ?? 0;
+    return Math.min(waitMs, Math.max(httpLimits.admissionWaitLeastMs, answerMs - slowMs));
   }
 
   #measureRate(now: number): void {
@@ -151,6 +162,8 @@ export class Admission {
     return () => {
       const isFull = this.#running.size >= Math.floor(this.#slots);
       if (!this.#running.delete(request)) return;
+      if (this.#served.push(this.#options.clock.steady() - request.since) > httpLimits.admissionServed)
+        this.#served.shift();
       const isBusy = this.#isBusy();
       if (this.#isSlow(request, isBusy)) this.#reduce(request, isBusy);
       else if (isFull) this.#slots = Math.min(this.#limits.most, this.#slots + 1 / this.#slots);
@@ -161,7 +174,7 @@ export class Admission {
   #reject(): Error {
     const { kind, clock, random, onProblem } = this.#options;
     const now = clock.steady();
-    const problem = `this server has more ${kind} than it can begin within ${this.#limits.waitMs} ms`;
+    const problem = `this server has more ${kind} than it can begin within ${this.#waitMs()} ms`;
     const requests = kind === 'work' ? 'new requests for work' : 'reads';
     // Once for each overload, not for each request.
     if (now - this.#rejectedAt > httpLimits.admissionReportMs) {
