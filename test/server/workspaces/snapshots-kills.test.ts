@@ -9,7 +9,7 @@ import { buildProgram } from '../../support/build-program.ts';
 import { repositoryRoot } from '../../support/root.ts';
 import { isLong, randomText, timeout } from '../../support/seed.ts';
 import { checkApplication, checkRestore, type KillableSession, OWN_OF_SESSIONS } from './restore-and-apply.suite.ts';
-import { startHost } from './snapshots-kills.suite.ts';
+import { type Host, startHost } from './snapshots-kills.suite.ts';
 import { connect, toScript } from '../server.suite.ts';
 import { type ExportedFrame, framesOf, readSnapshots, waitIdle } from './snapshots.suite.ts';
 import { type UserRepository, withRepository } from '../../../packages/server/src/workspaces/repository.suite.ts';
@@ -53,39 +53,40 @@ const outcomes = new Set<string>();
 async function play(random: RandomText): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'fleetloom-kills-'));
   let checked = 0;
+  let host: Host | undefined;
+  const start = async (allowed: string) => (host = await startHost(codeFolder, directory, allowed));
   try {
     await withRepository(async (user) => {
       const stories = Array.from({ length: THREADS }, (_, index) => toStory(random, `t${index}`));
       await commitFirstFiles(user, stories);
       const before = user.fingerprint(OWN_OF_SESSIONS);
-      let host = await startHost(codeFolder, directory, user.root);
-      const id = await begin(host.url, stories, user.path);
+      const id = await begin((await start(user.root)).url, stories, user.path);
       for (let kill = 0; kill < KILLS; kill++) {
         await wait(200 + random.below(2_500));
-        await host.kill();
+        await host!.kill();
         expect(user.fingerprint(OWN_OF_SESSIONS)).toEqual(before);
-        host = await startHost(codeFolder, directory, user.root);
+        await start(user.root);
       }
-      await waitIdle({ client: connect(host.url) }, id);
-      const test = { directory, url: host.url, key: 'any' };
+      const test = { directory, url: host!.url, key: 'any' };
+      await waitIdle({ client: connect(test.url) }, id);
       const frames = await framesOf(test, id);
       checked += await checkCursors(test, id, frames, stories);
       checked += await checkEnd(test, id, frames);
       await checkFork(test, id, frames, random);
       const restart = async () => {
-        await host.kill();
-        host = await startHost(codeFolder, directory, user.root);
+        await host!.kill();
+        await start(user.root);
       };
       const workspace = join(directory, 'workspaces', id);
-      const session: KillableSession = { id, key: test.key, url: () => host.url, workspace, restart };
+      const session: KillableSession = { id, key: test.key, url: () => host!.url, workspace, restart };
       await checkRestores(session, test, frames, random);
       expect(user.fingerprint(OWN_OF_SESSIONS)).toEqual(before);
       const base = await readSnapshot(readSnapshots(test), id, treeAt(frames, firstOf(frames))!);
       for (let count = 0; count < APPLICATIONS; count++)
         outcomes.add(await checkApplication(session, { user, base, theirs: readOracle(workspace) }, random));
-      await host.kill();
     });
   } finally {
+    await host?.kill();
     rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   }
   return checked;
