@@ -11,7 +11,7 @@ const RECORDED = 'a.txt added 1 0';
 const EDITED = ['README.md modified 1 1', 'a.txt added 2 0', 'mine.txt added 1 0'];
 
 it.each(['worktree', 'copy'] as const)(
-  '[WS705] what the user edits in the workspace of an idle session is recorded before it is applied, and named before it is discarded (%s)',
+  '[WS705] edits of the user in the workspace of an idle session are recorded before they are applied, and named before they are discarded (%s)',
   (mode) =>
     withRepository((user) =>
       withServer(

@@ -66,7 +66,7 @@ export async function checkApplication(
   return isConflict ? 'conflict' : 'applied';
 }
 
-/** Sends a request and, every other time, kills the server while it may be at work. Tells whether it did. */
+/** Sends a request and, every other time, kills the server while it may be at work. Resolves with whether it did. */
 async function killDuring(
   session: KillableSession,
   request: () => Promise<unknown>,

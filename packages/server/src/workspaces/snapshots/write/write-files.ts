@@ -152,7 +152,7 @@ async function writeNew(
   }
 }
 
-/** A file that only its user may read stays one. Whoever may read it may run it, if it is executable. */
+/** A file that only its user may read stays one. If it is executable, those who may read it may run it. */
 function keepPermissions({ mode }: Stats, isExecutable: boolean): number {
   return (mode & 0o666) | (isExecutable ? (mode & 0o444) >> 2 : 0);
 }
