@@ -1,10 +1,19 @@
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { noSandbox } from '../../../packages/server/src/tools/sandbox/sandbox.suite.ts';
-import { openGitServer } from '../../../packages/server/src/workspaces/clone/git-server.suite.ts';
+import { openGitServer, runGit } from '../../../packages/server/src/workspaces/clone/git-server.suite.ts';
 import { follow, openBashSession } from './repositories.suite.ts';
+import {
+  findInFiles,
+  findInMemory,
+  findInObjects,
+  findInProcesses,
+  findInText,
+  observeMachine,
+  toForms,
+} from './token-search.suite.ts';
 import { withServer } from '../server.suite.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -12,16 +21,11 @@ vi.setConfig({ testTimeout: 120_000 });
 const TOKENS = ['ghp_canaryOne0123456789', 'ghp_canaryTwo0123456789', 'ghp_canaryBad0123456789'] as const;
 const [FIRST, SECOND, BAD] = TOKENS;
 
-/** Every form in which a token could be somewhere. */
-const FORMS = TOKENS.flatMap((token) => [
-  token,
-  Buffer.from(`x-access-token:${token}`).toString('base64'),
-  Buffer.from(token).toString('base64').replace(/=+$/, ''),
-  Buffer.from(token).toString('hex'),
-]);
+const FORMS = toForms(TOKENS);
 
 describe.skipIf(noSandbox !== undefined)('the token of a repository', () => {
-  it('[WS189] is in no answer, event, log, problem, database page, file, argument or environment', async () => {
+  it('[WS189, WS703] is in no answer, event, log, problem, database page, file, git object, argument, environment or memory of a process that the server starts', async () => {
+    const machine = observeMachine();
     const host = await openGitServer();
     const url = host.addRepository('team/app', { 'README.md': 'hello' });
     host.allow('team/app', FIRST, 'write');
@@ -30,13 +34,19 @@ describe.skipIf(noSandbox !== undefined)('the token of a repository', () => {
     const logged: string[] = [];
     const found: string[] = [];
     const answers: unknown[] = [];
+    const programs = new Set<string>();
     let scans = 0;
     await withServer(
       async (test) => {
         // While git is waiting for the host.
-        host.onRequest = async () => {
+        host.onRequest = async ({ url: path = '' }) => {
           scans++;
-          found.push(...findInProcesses(), ...findInFiles(test.directory));
+          found.push(...findInProcesses(FORMS), ...findInFiles(machine.directory, FORMS));
+          // What a core file would have, at a clone and at a push: it is some 100 MB each time.
+          if (scans > 3 && !path.endsWith('receive-pack')) return;
+          const memory = findInMemory(FORMS);
+          found.push(...memory.found);
+          memory.programs.forEach((program) => void programs.add(program));
         };
         const { client } = test;
         const look =
@@ -85,11 +95,15 @@ describe.skipIf(noSandbox !== undefined)('the token of a repository', () => {
             .post(`/v1/sessions/${id}/resources/${resourceId}`, { body: { authorization_token: `${FIRST} x` } })
             .catch(String),
         );
-        found.push(...findInFiles(test.directory), ...findInText(JSON.stringify(answers), 'an answer'));
+        found.push(
+          ...findInFiles(machine.directory, FORMS),
+          ...findInObjects(test.directory, FORMS),
+          ...findInText(JSON.stringify(answers), FORMS, 'an answer'),
+        );
         const later = await test.restart();
         expect(await follow(later.client, id).errors()).toHaveLength(6);
         await later.client.beta.sessions.delete(id);
-        found.push(...findInFiles(test.directory));
+        found.push(...findInFiles(machine.directory, FORMS));
       },
       {
         gitHosts: [host.origin],
@@ -100,47 +114,28 @@ describe.skipIf(noSandbox !== undefined)('the token of a repository', () => {
       },
     );
     expect(scans).toBeGreaterThan(5);
+    // The search looked at what it names.
+    expect([...programs]).toEqual(expect.arrayContaining(['git', 'git-remote-http']));
+    expect(machine.gitCalls()).toEqual(expect.arrayContaining([expect.stringMatching(/\0clone\0/)]));
     expect(logged.length).toBeGreaterThan(5);
-    expect([...found, ...findInText(logged.join('\n'), 'the log')]).toEqual([]);
+    expect([...found, ...findInText(logged.join('\n'), FORMS, 'the log')]).toEqual([]);
   });
 
-  it('[WS189] the search of this test finds a token that is there', async () => {
-    expect(findInText(`a ${FORMS[1]} b`, 'text')).toEqual(['text']);
+  it('[WS703] the search of this test finds a token that is there', async () => {
+    const machine = observeMachine();
+    expect(findInText(`a ${FORMS[1]} b`, FORMS, 'text')).toEqual(['text']);
     await withServer(async ({ directory }) => {
       writeFileSync(join(directory, 'file'), `x${FIRST}`);
-      expect(findInFiles(directory)).toEqual([join(directory, 'file')]);
+      expect(findInFiles(machine.directory, FORMS)).toEqual([join(directory, 'file')]);
+      const repository = join(directory, 'deep/repository.git');
+      mkdirSync(repository, { recursive: true });
+      runGit(repository, 'init', '--quiet', '--bare');
+      runGit(repository, 'hash-object', '-w', join(directory, 'file'));
+      expect(findInObjects(directory, FORMS)).toEqual([repository]);
       const child = spawn('sleep', ['20'], { env: { TOKEN: SECOND } });
-      await expect.poll(() => findInProcesses()).toEqual([`/proc/${child.pid}/environ`]);
+      await expect.poll(() => findInProcesses(FORMS)).toEqual([`/proc/${child.pid}/environ`]);
+      expect(findInMemory(FORMS).found).toEqual([`memory of sleep (${child.pid})`]);
       child.kill();
     });
   });
 });
-
-function findInText(text: string, name: string): string[] {
-  return FORMS.some((form) => text.includes(form)) ? [name] : [];
-}
-
-function findInFiles(directory: string): string[] {
-  return readdirSync(directory, { recursive: true, withFileTypes: true }).flatMap((entry) => {
-    const path = join(entry.parentPath, entry.name);
-    return entry.isFile() ? findInText(readIfThere(path), path) : [];
-  });
-}
-
-/** Arguments and environments of this process and of all that it has started. */
-function findInProcesses(): string[] {
-  const all = readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name));
-  const parents = new Map(all.map((id) => [id, /^\d+ \(.*\) . (\d+) /s.exec(readIfThere(`/proc/${id}/stat`))?.[1]]));
-  const isOurs = (id: string | undefined): boolean =>
-    id !== undefined && (id === String(process.pid) || isOurs(parents.get(id)));
-  const files = all.filter(isOurs).flatMap((id) => [`/proc/${id}/cmdline`, `/proc/${id}/environ`]);
-  return files.flatMap((file) => findInText(readIfThere(file), file));
-}
-
-function readIfThere(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return '';
-  }
-}

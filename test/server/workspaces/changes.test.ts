@@ -603,24 +603,32 @@ it('[WS114] changes can be applied after a restart of the server and after the s
     expect((await changesOf(later, id).list()).applied).toHaveLength(2);
   }));
 
-it('[WS457] a file that a sparse checkout leaves out is not a conflict: it is written, and written once', () =>
+it('[WS457, WS706] a file that a sparse checkout leaves out is not a conflict: it is written, and written once; to remove it is one', () =>
   withUser(async (test, user) => {
     await user.write('docs/guide.md', 'guide\n');
-    user.git('add', 'docs');
+    await user.write('old/gone.md', 'gone\n');
+    user.git('add', 'docs', 'old');
     user.git('commit', '--quiet', '--message=docs');
     user.git('sparse-checkout', 'set', 'docs');
-    const turn = [write('src/main.ts', 'agent\n'), bash('rm README.md; echo more >> docs/guide.md')];
+    const turn = [write('src/main.ts', 'agent\n'), bash('rm old/gone.md; echo more >> docs/guide.md')];
     const id = await createRecorded(test, [turn, done], { path: user.path });
     await say(test, id);
+    const text = 'the session deleted the file, which your sparse checkout leaves out';
+    const refusal = await refusalOf(changesOf(test, id).apply({ dry_run: true }));
+    expect(refusal.details['files']).toEqual([{ path: 'old/gone.md', reason: 'sparse', places: null, text }]);
+    const paths = ['docs', 'src'];
     await rm(join(user.path, 'docs/guide.md'));
     const changes = changesOf(test, id);
     // The user has removed this one.
-    expect(await refusalOf(changes.apply())).toMatchObject({ code: 'apply_conflict', details: { files_count: 1 } });
+    const refused = await refusalOf(changes.apply({ paths }));
+    expect(refused).toMatchObject({ code: 'apply_conflict', details: { files: [{ path: 'docs/guide.md' }] } });
     user.git('checkout', '--quiet', 'docs');
     const applied = ['docs/guide.md modified 1 0', 'src/main.ts modified 1 1'];
-    expect(toLines((await changes.apply()).files).filter((line) => !line.startsWith('README'))).toEqual(applied);
+    expect(toLines((await changes.apply({ paths })).files)).toEqual(applied);
     expect(await readFile(join(user.path, 'src/main.ts'), 'utf8')).toBe('agent\n');
-    expect((await changes.apply()).files_count).toBe(0);
+    expect((await changes.apply({ paths })).files_count).toBe(0);
+    // On a branch there is nothing sparse.
+    expect((await changes.apply({ onto: 'branch', branch: 'agents' })).files_count).toBe(3);
   }));
 
 it('[WS451] a server that starts sets back what a killed one had written of an application, and it can be repeated', () => {

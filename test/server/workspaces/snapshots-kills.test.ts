@@ -8,10 +8,11 @@ import type { RandomText } from '../../../bench/random-text.ts';
 import { buildProgram } from '../../support/build-program.ts';
 import { repositoryRoot } from '../../support/root.ts';
 import { isLong, randomText, timeout } from '../../support/seed.ts';
-import { startHost } from './snapshots-kills.suite.ts';
+import { checkApplication, checkRestore, type KillableSession, OWN_OF_SESSIONS } from './restore-and-apply.suite.ts';
+import { type Host, startHost } from './snapshots-kills.suite.ts';
 import { connect, toScript } from '../server.suite.ts';
 import { type ExportedFrame, framesOf, readSnapshots, waitIdle } from './snapshots.suite.ts';
-import { withRepository } from '../../../packages/server/src/workspaces/repository.suite.ts';
+import { type UserRepository, withRepository } from '../../../packages/server/src/workspaces/repository.suite.ts';
 import {
   type FileMap,
   readOracle,
@@ -22,6 +23,8 @@ const ROUNDS = isLong ? 60 : 1;
 const THREADS = 3;
 const OPERATIONS = isLong ? 14 : 7;
 const KILLS = 2;
+const RESTORES = isLong ? 3 : 1;
+const APPLICATIONS = isLong ? 4 : 1;
 
 // Within the repository, because what is not bundled is found from there.
 const codeFolder = join(repositoryRoot, '.cache', `snapshots-kills-${process.pid}`);
@@ -32,39 +35,58 @@ beforeAll(async () => {
 }, 60_000);
 
 it(
-  '[WS81] threads that write files at the same time, a server killed at random moments, and forks: at every cursor the snapshot has what each thread had written by then',
+  '[WS81, WS700] threads that write files at the same time, a server killed at random moments, and forks: at every cursor the snapshot has what each thread had written by then; restores and applications do as an oracle, and before an application the repository of the user keeps every byte',
   async () => {
     const random = randomText();
     let checked = 0;
     for (let round = 0; round < ROUNDS; round++) checked += await play(random);
     // If every thread had been interrupted at once, it would prove nothing.
     expect(checked).toBeGreaterThan(ROUNDS * THREADS);
+    if (isLong) expect([...outcomes]).toEqual(expect.arrayContaining(['applied', 'conflict']));
   },
   timeout * 8,
 );
 
+/** How the applications of all rounds have ended. */
+const outcomes = new Set<string>();
+
 async function play(random: RandomText): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'fleetloom-kills-'));
   let checked = 0;
+  let host: Host | undefined;
+  const start = async (allowed: string) => (host = await startHost(codeFolder, directory, allowed));
   try {
     await withRepository(async (user) => {
       const stories = Array.from({ length: THREADS }, (_, index) => toStory(random, `t${index}`));
-      let host = await startHost(codeFolder, directory, user.root);
-      const id = await begin(host.url, stories, user.path);
+      await commitFirstFiles(user, stories);
+      const before = user.fingerprint(OWN_OF_SESSIONS);
+      const id = await begin((await start(user.root)).url, stories, user.path);
       for (let kill = 0; kill < KILLS; kill++) {
         await wait(200 + random.below(2_500));
-        await host.kill();
-        host = await startHost(codeFolder, directory, user.root);
+        await host!.kill();
+        expect(user.fingerprint(OWN_OF_SESSIONS)).toEqual(before);
+        await start(user.root);
       }
-      await waitIdle({ client: connect(host.url) }, id);
-      const test = { directory, url: host.url, key: 'any' };
+      const test = { directory, url: host!.url, key: 'any' };
+      await waitIdle({ client: connect(test.url) }, id);
       const frames = await framesOf(test, id);
       checked += await checkCursors(test, id, frames, stories);
       checked += await checkEnd(test, id, frames);
       await checkFork(test, id, frames, random);
-      await host.kill();
+      const restart = async () => {
+        await host!.kill();
+        await start(user.root);
+      };
+      const workspace = join(directory, 'workspaces', id);
+      const session: KillableSession = { id, key: test.key, url: () => host!.url, workspace, restart };
+      await checkRestores(session, test, frames, random);
+      expect(user.fingerprint(OWN_OF_SESSIONS)).toEqual(before);
+      const base = await readSnapshot(readSnapshots(test), id, treeAt(frames, firstOf(frames))!);
+      for (let count = 0; count < APPLICATIONS; count++)
+        outcomes.add(await checkApplication(session, { user, base, theirs: readOracle(workspace) }, random));
     });
   } finally {
+    await host?.kill();
     rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   }
   return checked;
@@ -80,9 +102,8 @@ interface Story {
 
 function toStory(random: RandomText, name: string): Story {
   const turns: object[][] = [];
-  const states: FileMap[] = [{}];
+  const states: FileMap[] = [firstFiles(name)];
   const token = () => `${name} ${random.below(1e9)}\n`;
-  const file = (mode: string, content: string) => `${mode} ${Buffer.from(content).toString('hex')}`;
   for (let count = 0; count < OPERATIONS; count++) {
     const files = { ...states.at(-1)! };
     const path = `${name}/${random.pick(['a', 'b', 'c', 'deep/er/d'])}`;
@@ -110,6 +131,23 @@ function toStory(random: RandomText, name: string): Story {
     states.push(files);
   }
   return { name, turns: [...turns, [{ say: 'done' }]], states };
+}
+
+/** What is committed before a thread begins. */
+function firstFiles(name: string): FileMap {
+  return { [`${name}/a`]: file('100644', FIRST), [`${name}/b`]: file('100644', FIRST) };
+}
+
+async function commitFirstFiles(user: UserRepository, stories: readonly Story[]): Promise<void> {
+  for (const path of stories.flatMap(({ name }) => Object.keys(firstFiles(name)))) await user.write(path, FIRST);
+  user.git('add', '--all');
+  user.git('commit', '--quiet', '--message=files of the threads');
+}
+
+const FIRST = 'first\n';
+
+function file(mode: string, content: string): string {
+  return `${mode} ${Buffer.from(content).toString('hex')}`;
 }
 
 function bash(command: string): object {
@@ -222,6 +260,25 @@ async function checkFork(
   );
   if (first?.type === 'workspace.changed')
     expect(frames.map(({ payload }) => ('tree' in payload ? payload.tree : ''))).toContain(first.payload.parent);
+}
+
+/** Restores to random cursors, forward and back. */
+async function checkRestores(
+  session: KillableSession,
+  test: { readonly directory: string },
+  frames: readonly ExportedFrame[],
+  random: RandomText,
+): Promise<void> {
+  const cursors = frames.map(({ seq }) => seq).filter((seq) => seq >= firstOf(frames));
+  for (let count = 0; count < RESTORES; count++) {
+    const at = random.pick(cursors);
+    const files = await readSnapshot(readSnapshots(test), session.id, treeAt(frames, at)!);
+    await checkRestore(session, { at: `${at}`, files }, random);
+  }
+}
+
+function firstOf(frames: readonly ExportedFrame[]): number {
+  return frames.find(({ type }) => type === 'workspace.opened')!.seq;
 }
 
 /** The tree of the last frame of the workspace at or before a cursor. */

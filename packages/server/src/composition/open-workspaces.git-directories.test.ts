@@ -123,3 +123,13 @@ SECRET
       'Ada',
     ]);
   }));
+
+it('[WS702] agents can commit in a copy of a repository that has no author of its own', () =>
+  withRepository(async (user) => {
+    user.git('config', '--remove-section', 'user');
+    const { workspaces, add } = await openTestWorkspaces(user);
+    const workspace = await workspaces.open(await add({ path: user.path, mode: 'copy' }));
+    const run = (...args: string[]) => runUserGit(workspace, ['-c', 'safe.directory=*', ...args]);
+    run('commit', '--quiet', '--allow-empty', '--message=work');
+    expect(run('log', '-1', '--format=%an %ae')).toBe('Fleetloom agent agent@fleetloom.invalid');
+  }));

@@ -2,8 +2,16 @@ import { RequestError, requestError } from '../../base/request-error.ts';
 import type { MergeConflict } from '../snapshots/merge-trees.ts';
 import { changesLimits } from './limits.ts';
 
+/** A file that is to be removed from a directory whose sparse checkout leaves it out. */
+interface SparseConflict {
+  readonly path: string;
+  readonly reason: 'sparse';
+}
+
+type ApplyConflict = MergeConflict | SparseConflict;
+
 /** The error of changes that cannot be applied. Nothing was written. */
-export function applyConflict(target: string, conflicts: readonly MergeConflict[]): RequestError {
+export function applyConflict(target: string, conflicts: readonly ApplyConflict[]): RequestError {
   return toError('apply_conflict', conflicts, (names) => `the changes conflict with ${target} in ${names}`);
 }
 
@@ -15,7 +23,7 @@ export function restoreConflict(directory: string, conflicts: readonly MergeConf
 
 function toError(
   code: 'apply_conflict' | 'restore_conflict',
-  conflicts: readonly MergeConflict[],
+  conflicts: readonly ApplyConflict[],
   toProblem: (names: string) => string,
   advice?: string,
 ): RequestError {
@@ -39,14 +47,17 @@ export function describePaths(paths: readonly string[]): string {
 /** Files that the message itself names. */
 const NAMED_MAX = 5;
 
-function toDetails(conflict: MergeConflict, code: 'apply_conflict' | 'restore_conflict') {
-  const { path, reason, places = null } = conflict;
+function toDetails(conflict: ApplyConflict, code: 'apply_conflict' | 'restore_conflict') {
+  const { path, reason } = conflict;
   const isSince = code === 'restore_conflict' && reason === 'content';
+  const { places = null } = reason === 'sparse' ? {} : conflict;
   return { path, reason, places, text: isSince ? 'changed after the session wrote it' : describeConflict(conflict) };
 }
 
 /** The reason of a conflict for people. */
-function describeConflict({ reason, places, sides }: MergeConflict): string {
+function describeConflict(conflict: ApplyConflict): string {
+  if (conflict.reason === 'sparse') return 'the session deleted the file, which your sparse checkout leaves out';
+  const { reason, places, sides } = conflict;
   if (reason === 'directory') return 'a file on one side and a directory on the other';
   if (reason === 'content') {
     const count = places === undefined ? '' : ` (${places === 1 ? '1 place' : `${places} places`})`;

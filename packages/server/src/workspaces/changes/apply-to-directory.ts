@@ -81,14 +81,20 @@ async function readOurs(target: DirectoryTarget, changes: SelectedChanges): Prom
   return { ours: await repository.change(changes.base, new Map(present)), sparse };
 }
 
-/** A file that a sparse checkout leaves out was not deleted by the user. */
+/** A file that a sparse checkout leaves out was not deleted by the user. Nor can it be: git would not see that it is gone. */
 async function findSparse(
   target: DirectoryTarget,
   { files }: SelectedChanges,
   found: RecordedFiles['changes'],
 ): Promise<ReadonlySet<BytePath>> {
-  const wanted = files.filter(({ after }) => after !== null).map(({ path }) => toBytePath(path));
-  const missing = wanted.filter((path) => found.get(path) === null);
-  const sparse = missing.length === 0 ? undefined : await target.findSparse?.();
-  return new Set(sparse === undefined ? [] : missing.filter((path) => sparse.has(path)));
+  const missing = files.filter(({ path }) => found.get(toBytePath(path)) === null);
+  const all = missing.length === 0 ? undefined : await target.findSparse?.();
+  const sparse = missing.filter(({ path }) => all?.has(toBytePath(path)));
+  const kept = sparse.filter(({ after }) => after === null);
+  if (kept.length > 0)
+    throw applyConflict(
+      target.directory,
+      kept.map(({ path }) => ({ path, reason: 'sparse' })),
+    );
+  return new Set(sparse.map(({ path }) => toBytePath(path)));
 }

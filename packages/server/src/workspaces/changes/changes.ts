@@ -11,6 +11,7 @@ import type {
   WorkspaceTree,
 } from '@fleetloom/protocol/fleet';
 import type { MountedResource } from '@fleetloom/protocol/managed-agents';
+import { FleetloomError } from '../../base/errors.ts';
 import { requestError } from '../../base/request-error.ts';
 import type { FramePayloads } from '../../frames/frames.ts';
 import type { Store } from '../../store/store.ts';
@@ -183,6 +184,7 @@ export function createChanges(options: ChangesOptions): Changes {
 
   async function apply(session: SessionAt, request: ApplyRequest): Promise<ChangesApplied> {
     const { sessionId } = session;
+    if (request.at === undefined) await recordLeft(session, request.by);
     const { source: facts, frames } = await open(sessionId);
     const { onto, isDryRun, by, paths } = request;
     checkOnto(facts, onto.type);
@@ -243,6 +245,7 @@ export function createChanges(options: ChangesOptions): Changes {
 
   async function discard(session: SessionAt, { by, isDryRun }: DiscardRequest): Promise<ChangesDiscarded> {
     const { sessionId } = session;
+    await recordLeft(session, by);
     const { source: facts, frames, all } = await open(sessionId);
     const { shown } = facts;
     if (shown.type === 'directory' && (shown.mode === 'in_place' || shown.mode === 'read_only')) {
@@ -271,6 +274,24 @@ export function createChanges(options: ChangesOptions): Changes {
       not_recorded_count: lost.length,
       ...(worktrees.length > 0 && { worktrees }),
     };
+  }
+
+  /**
+   * Records what has changed in the workspace of an idle session since its last record: the user may have edited files there,
+   * and a process that an agent left may have written some. In place such files are the user's own.
+   */
+  async function recordLeft(session: SessionAt, by: string): Promise<void> {
+    const { source: facts, frames } = await open(session.sessionId);
+    const last = findPoint(frames);
+    const { shown } = facts;
+    const isOwn = shown.type === 'repositories' || shown.mode === 'worktree' || shown.mode === 'copy';
+    if (last === undefined || !isOwn || stateOf(frames) !== 'open') return;
+    const { tree } = last.payload;
+    try {
+      await owner.restore(session, { from: tree, tree }, by);
+    } catch (error) {
+      if (!(error instanceof FleetloomError) || !LEAVES_NOTHING.has(error.code)) throw error;
+    }
   }
 
   async function merge(session: SessionAt, { threadId, by, isDryRun }: MergeRequest): Promise<ChangesMerged> {
@@ -337,6 +358,9 @@ export function createChanges(options: ChangesOptions): Changes {
     throw requestError('directory_not_allowed', problem, { advice, details: { path: directory } });
   }
 }
+
+/** A session that is running is recorded by its turns, and one that has ended has no workspace of its own to record. */
+const LEAVES_NOTHING = new Set(['session_running', 'session_archived', 'session_terminated']);
 
 /** A worktree is one of the whole repository, whichever of its directories was named. */
 function toTarget({ mode, path, repository }: DirectorySource): string {

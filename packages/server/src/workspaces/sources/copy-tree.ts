@@ -7,6 +7,7 @@ import { mapAtOnce } from '../../base/map-at-once.ts';
 import { closing, type Directory, isCode } from '../../tools/workspace/directory.ts';
 import { workspaceLimits } from '../limits.ts';
 import { areOfGitDirectory, isGitName } from './git-directories.ts';
+import { AGENT_AUTHOR_TEXT } from './private-git.ts';
 import { stripGitConfig } from './strip-git-config.ts';
 
 /** A copy of files that is under way. */
@@ -94,7 +95,7 @@ async function copyFileAs(source: Directory, name: string, target: Directory, { 
     await removeIfThere(target, name);
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
     await closing(await target.openFile(name, flags, mode & 0o777), async (to) => {
-      if (isConfig) await to.writeFile(stripGitConfig(await from.readFile('latin1')), 'latin1');
+      if (isConfig) await to.writeFile(AGENT_AUTHOR_TEXT + stripGitConfig(await from.readFile('latin1')), 'latin1');
       else await copyContent(from, to);
       await to.utimes(stats.atime, stats.mtime);
     });

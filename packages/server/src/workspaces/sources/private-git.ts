@@ -71,6 +71,15 @@ async function linkObjects(objects: PrivateGit['objects']): Promise<void> {
 /** Files are written and read as they are: no filter, no line endings, no encoding, no keyword. */
 export const EXACT_BYTES = '* -text -eol -crlf -ident -filter -working-tree-encoding\n';
 
+/** An agent must be able to commit. What the user has set comes later, and wins. */
+const AGENT_AUTHOR: readonly Setting[] = [
+  ['user', null, 'name', 'Fleetloom agent'],
+  ['user', null, 'email', 'agent@fleetloom.invalid'],
+];
+
+/** The same at the beginning of a configuration that is copied. */
+export const AGENT_AUTHOR_TEXT: string = toText(AGENT_AUTHOR);
+
 function toConfig(objectFormat: 'sha1' | 'sha256', settings: readonly Setting[]): string {
   const isSha256 = objectFormat === 'sha256';
   const all: readonly Setting[] = [
@@ -80,12 +89,14 @@ function toConfig(objectFormat: 'sha1' | 'sha256', settings: readonly Setting[])
     ['core', null, 'logallrefupdates', 'true'],
     ...(isSha256 ? [['extensions', null, 'objectformat', 'sha256'] as const] : []),
     ['gc', null, 'auto', '0'],
-    // An agent must be able to commit. What the user has set comes later, and wins.
-    ['user', null, 'name', 'Fleetloom agent'],
-    ['user', null, 'email', 'agent@fleetloom.invalid'],
+    ...AGENT_AUTHOR,
     ...settings,
   ];
-  return all
+  return toText(all);
+}
+
+function toText(settings: readonly Setting[]): string {
+  return settings
     .map(([section, subsection, name, value]) => {
       const title = subsection === null ? `[${section}]` : `[${section} "${subsection}"]`;
       return `${title}\n\t${name} = "${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"\n`;

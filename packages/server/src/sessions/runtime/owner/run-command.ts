@@ -63,7 +63,7 @@ async function restore(
     return { type: 'done' };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { type: 'refused', code: 'not_restored', problem: `the files cannot be restored (${reason})` };
+    return { type: 'refused', code: 'not_restored', problem: `the files cannot be recorded or restored (${reason})` };
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
+import { constants, type Stats } from 'node:fs';
 import { lstat, open, readdir, rename, rmdir, symlink, unlink } from 'node:fs/promises';
 import { FleetloomError } from '../../../base/errors.ts';
 import { isCode } from '../../../tools/workspace/directory.ts';
@@ -99,7 +99,7 @@ async function write(held: HeldPaths, path: BytePath, { mode, content, draft: na
   const draft = toPath(parent, name);
   try {
     if (mode === '120000') await symlink(content, draft);
-    else await writeNew(draft, content, mode === '100755' ? 0o777 : 0o666);
+    else await writeNew(draft, { mode, content, replaced: await findReplaced(toPath(parent, names.at(-1)!)) });
     await putInPlace(held, draft, names);
   } catch (error) {
     await unlink(draft).catch(() => {});
@@ -129,14 +129,32 @@ async function removeEmptyTree(held: HeldPaths, names: readonly BytePath[]): Pro
   await rmdir(toPath((await held.hold(names.slice(0, -1)))!, names.at(-1)!));
 }
 
-async function writeNew(path: Buffer, content: Buffer, mode: number): Promise<void> {
+/** The file that is replaced, if it is one. */
+async function findReplaced(path: Buffer): Promise<Stats | undefined> {
+  const stats = await lstat(path).catch(() => undefined);
+  return stats?.isFile() ? stats : undefined;
+}
+
+async function writeNew(
+  path: Buffer,
+  { mode, content, replaced }: { mode: string; content: Buffer; replaced: Stats | undefined },
+): Promise<void> {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-  const handle = await open(path, flags, mode);
+  const isExecutable = mode === '100755';
+  const permissions = replaced === undefined ? undefined : keepPermissions(replaced, isExecutable);
+  const handle = await open(path, flags, permissions ?? (isExecutable ? 0o777 : 0o666));
   try {
     await handle.writeFile(content);
+    // Without what the umask of this process takes away.
+    if (permissions !== undefined) await handle.chmod(permissions);
   } finally {
     await handle.close();
   }
+}
+
+/** A file that only its user may read stays one. If it is executable, those who may read it may run it. */
+function keepPermissions({ mode }: Stats, isExecutable: boolean): number {
+  return (mode & 0o666) | (isExecutable ? (mode & 0o444) >> 2 : 0);
 }
 
 function refused(path: BytePath, action: 'removed' | 'written', cause: unknown): FleetloomError {
