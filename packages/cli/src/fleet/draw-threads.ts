@@ -36,7 +36,7 @@ export function drawThread(row: ThreadRow, drawing: ThreadDrawing): Row {
   const left = [
     span(`${signOf(state, drawing)} `, state.style),
     span(toRails(row.branches, glyphs), 'rail'),
-    span(cleanLine(row.agent), 'bold'),
+    span(`${cleanLine(row.agent)}${row.ordinal > 0 ? ` ${row.ordinal}` : ''}`, 'bold'),
   ];
   const word = span(`${toColumn(state.word, WORD_WIDTH, glyphs.ellipsis)} `, state.style);
   const tokens = span(formatCount(tokensOf(row.usage)).padStart(TOKENS_WIDTH), 'dim');
