@@ -37,7 +37,9 @@ it('[Y431, Z229, Z450, Z451, Z520, Z528, Z602, Z603] the script of the review: f
   await line.getByText('They need no key, and their costs are examples').waitFor();
   await page.locator('.counts button', { hasText: '2 need you' }).waitFor();
   await page.locator('.figures', { hasText: 'example cost' }).waitFor();
-  if (SHOTS !== undefined) await page.locator('.thread-row[data-state=writing]').nth(9).waitFor();
+  // The picture is best when many write; on a slow machine there may never be ten at the same time.
+  const many = page.locator('.thread-row[data-state=writing]').nth(9);
+  if (SHOTS !== undefined) await many.waitFor({ timeout: 10_000 }).catch(() => {});
   await shoot(page, 'first-minute');
   await page.reload();
   await rows.nth(24).waitFor();
