@@ -20,12 +20,8 @@ export async function printSnapshot(io: Io, model: WatchModel, nowMs: number): P
   const drawing = { width: drawingWidth(io), glyphs, nowMs, health: model.health };
   const rows: Row[] = [
     {
-      left: [
-        span('fleetloom', 'brand'),
-        span(`  ${cleanLine(model.facts.name ?? '')}`.trimEnd()),
-        span(`  ${model.sessionId}`, 'dim'),
-      ],
-      right: [],
+      left: [span('fleetloom', 'brand'), span(`  ${cleanLine(model.facts.name ?? '')}`.trimEnd())],
+      right: [span(model.sessionId, 'dim')],
     },
     ...threads.map((thread) => drawThread(thread, drawing)),
     ...model.pendingCalls(drawing.nowMs).flatMap((pendingCall): Row[] => {

@@ -410,13 +410,14 @@ describe('fleetloom watch elsewhere', () => {
     expect([events[0]?.type, events.at(-1)?.type]).toEqual(['request_received', 'done']);
   });
 
-  it('[Y42] --once prints how it is now, with what waits, and returns the worst of it', async () => {
+  it('[Y42, Y433] --once prints how it is now, with what waits, and returns the worst of it', async () => {
     const asking = await server.begin(delegate('asker', [ASKS]));
     await expect
       .poll(async () => (await fleet('watch', asking.sessionId, '--once')).stdout)
       .toMatch(/! ╰─asker .* needs you/);
     const { code, stdout } = await fleet('watch', asking.sessionId, '--once');
     expect(code).toBe(7);
+    expect(stdout.split('\n')[0]).toMatch(/^fleetloom {2}\S.* sesn_\w+$/);
     expect(stdout).toMatch(/^! sevt_\w+ {2}asker bash: echo asked$/m);
     await fleet('cancel', asking.requestId);
     expect((await fleet('watch', asking.sessionId, '--once')).code).toBe(1);
