@@ -22,13 +22,13 @@ export interface PushNetwork {
 }
 
 export async function startPushNetwork(): Promise<PushNetwork> {
-  /** The last registration: whom a message is for, and which key may send it. */
+  /** The last registration: the recipient of messages, and the key that may send them. */
   let registration = new URLSearchParams();
   let count = 0;
   let newest: TLSSocket | undefined;
   const web = createServer((request, response) => void answer(request, response));
   const messages = createTlsServer(createCertificate(), (socket) => {
-    // Chromium opens the connection anew once it is registered: the newest one is in use.
+    // Chromium opens another connection once it is registered: the newest one is in use.
     socket.on('error', () => {});
     socket.once('data', () => {
       socket.write(Buffer.concat([Buffer.from([VERSION]), toFrame(LOGIN_RESPONSE, text(1, 'login'))]));

@@ -153,7 +153,9 @@ function drawAsks(
       right: [],
     },
     ...shown.map((line): Row => ({ left: [span(`    ${line}`)], right: [] })),
-    ...(rest === 0 ? [] : [{ left: [span(`    ${glyphs.ellipsis} ${plural(rest, 'more line')}`, 'attention')], right: [] }]),
+    ...(rest === 0
+      ? []
+      : [{ left: [span(`    ${glyphs.ellipsis} ${plural(rest, 'more line')}`, 'attention')], right: [] }]),
     { left: [span(`  ${answer}`, 'dim')], right: [] },
   ];
 }

@@ -6,8 +6,8 @@ import { toThreadCells } from '../fleet/session-cells.ts';
 import { toThreadLabel } from '../fleet/thread-label.ts';
 import type { Io } from '../base/io.ts';
 import { toJsonText } from '../base/json-text.ts';
-import { readPresent } from '../watch/watch.ts';
-import type { WatchModel } from '../watch/state/watch-model.ts';
+import { readPresent } from './watch.ts';
+import type { WatchModel } from './state/watch-model.ts';
 import { printTable } from '../terminal/print-table.ts';
 import { writeText } from '../base/write-text.ts';
 
