@@ -89,6 +89,6 @@ function Entries({ found, filter }: { found: FoundEntries; filter: AuditFilter }
 /** How many entries are shown, and of how many. */
 function toFound(count: number, looked: number, isAll: boolean): string {
   const of = `${isAll ? '' : 'newest '}${formatNumber(looked)} ${looked === 1 ? 'entry' : 'entries'}`;
-  if (count === 0) return `None of the ${of} matches.`;
+  if (count === 0) return `No entry matches, of the ${of}.`;
   return count === looked && isAll ? `All ${of} of the log.` : `${formatNumber(count)} of the ${of}.`;
 }
