@@ -16,7 +16,7 @@ const IMPLEMENTATIONS = {
   deny: 'sessions/approve.js',
   cancel: 'sessions/cancel.js',
   sessions: 'sessions/list-sessions.js',
-  threads: 'sessions/list-threads.js',
+  threads: 'watch/list-threads.js',
   export: 'export/export-session.js',
 };
 const COMMANDS = Object.keys(IMPLEMENTATIONS) as (keyof typeof IMPLEMENTATIONS)[];

@@ -41,9 +41,14 @@ export function useBrowser(options: { readonly isWhole?: boolean } = {}): void {
 }
 
 export async function openDashboard(
-  options: Partial<ServerOptions> & { readonly isSignedIn?: boolean; readonly hash?: string } = {},
+  options: Partial<ServerOptions> & {
+    readonly isSignedIn?: boolean;
+    readonly hash?: string;
+    /** The browser to use, which the caller closes. */
+    readonly context?: BrowserContext;
+  } = {},
 ): Promise<Dashboard> {
-  const { isSignedIn = true, hash = '#/fleet', ...more } = options;
+  const { isSignedIn = true, hash = '#/fleet', context: given, ...more } = options;
   const dataDirectory = mkdtempSync(join(tmpdir(), 'fleetloom-dashboard-'));
   const problems: unknown[] = [];
   const start = (port?: number) =>
@@ -57,7 +62,8 @@ export async function openDashboard(
   let server = await start();
   const key = server.firstKey ?? 'any';
   const { url, port } = server;
-  const context = await browser!.newContext({ viewport: { width: 1_440, height: 900 }, reducedMotion: 'reduce' });
+  const viewport = { width: 1_440, height: 900 };
+  const context = given ?? (await browser!.newContext({ viewport, reducedMotion: 'reduce' }));
   const complaints: string[] = [];
   const openTab = async () => {
     const page = await context.newPage();
@@ -68,7 +74,7 @@ export async function openDashboard(
   onTestFinished(async () => {
     // A route handler under way would fail, outside any test, when its page closes.
     await Promise.all(context.pages().map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })));
-    await context.close();
+    if (given === undefined) await context.close();
     await server.close();
     rmSync(dataDirectory, { recursive: true, force: true });
     if (problems.length > 0) throw new AggregateError(problems, 'the server reported problems');

@@ -15,7 +15,7 @@ const patience = { timeout: 30_000, interval: 100 };
 /** Where the screenshots of the script are written; they are not made without it. */
 const SHOTS = process.env['FLEETLOOM_SHOTS'];
 
-it('[Y431, Z229, Z450, Z451, Z520, Z528] the script of the review: first minute on the demo, approve and see the result, a rule for `npm test*` and nothing else, 100 sessions, find one by a word, kill and restart the server, answer from a phone; every page fits and passes axe', async () => {
+it('[Y431, Z229, Z450, Z451, Z520, Z528, Z602, Z603] the script of the review: first minute on the demo, approve and see the result, a rule for `npm test*` and nothing else, 100 sessions, find one by a word, kill and restart the server, answer from a phone; every page fits and passes axe', async () => {
   const data = mkdtempSync(join(tmpdir(), 'fleetloom-review-'));
   onTestFinished(() => rmSync(data, { recursive: true, force: true, maxRetries: 5 }));
   const browser = await openBrowser();
@@ -37,7 +37,9 @@ it('[Y431, Z229, Z450, Z451, Z520, Z528] the script of the review: first minute 
   await line.getByText('They need no key, and their costs are examples').waitFor();
   await page.locator('.counts button', { hasText: '2 need you' }).waitFor();
   await page.locator('.figures', { hasText: 'example cost' }).waitFor();
-  if (SHOTS !== undefined) await page.locator('.thread-row[data-state=writing]').nth(9).waitFor();
+  // The picture is best when many write; on a slow machine there may never be ten at the same time.
+  const many = page.locator('.thread-row[data-state=writing]').nth(9);
+  if (SHOTS !== undefined) await many.waitFor({ timeout: 10_000 }).catch(() => {});
   await shoot(page, 'first-minute');
   await page.reload();
   await rows.nth(24).waitFor();
@@ -81,6 +83,9 @@ it('[Y431, Z229, Z450, Z451, Z520, Z528] the script of the review: first minute 
   await page.locator('.thread-facts', { hasText: 'e.g. $0.' }).waitFor();
   await page.reload();
   await result.waitFor();
+  await page.goto(`${server.url}/#/costs`);
+  await page.locator('.totals', { hasText: 'Example cost' }).waitFor();
+  await page.getByRole('region', { name: 'Models' }).getByText('e.g. $0.').waitFor();
   await tryRules(api);
 
   // A hundred sessions; one is found by a word of its title.
@@ -133,11 +138,16 @@ it('[Y431, Z229, Z450, Z451, Z520, Z528] the script of the review: first minute 
   phone.setDefaultTimeout(30_000);
   await phone.goto(`${server.url}/#/inbox`);
   const card = phone.locator('.inbox-list li', { hasText: 'phone.txt' });
+  // The demo still asks too, so each item names its session.
+  await card.getByText('A note from the phone').waitFor();
   await card.tap();
   await shoot(phone, 'phone-approval');
   await phone.reload();
   await card.tap();
-  await phone.getByRole('button', { name: /^Approve once/ }).tap();
+  const approve = phone.getByRole('button', { name: /^Approve once/ });
+  expect((await approve.boundingBox())!.height).toBeGreaterThanOrEqual(44);
+  expect(await approve.locator('kbd').isVisible()).toBe(false);
+  await approve.tap();
   await card.waitFor({ state: 'detached' });
   await phone.goto(`${server.url}/#/sessions?q=phone`);
   await phone.locator('.session-line', { hasText: 'done' }).waitFor();
@@ -206,10 +216,21 @@ const trickyCalls = [
     'npm \u0442est',
     'npm\u00a0test',
     'A=b npm test',
+    'env A=b npm test',
+    'npm test # touch owned',
+    'npm test <<EOF\nowned\nEOF',
   ].map((command) => ({ call: 'bash', input: { command } })),
-  ...['src/../owned', '../src/owned', '/src/owned', 'src/deep/owned', 'src\\owned', 's\u0433c/owned', 'SRC/owned'].map(
-    (path) => ({ call: 'write', input: { file_path: path, content: 'owned' } }),
-  ),
+  ...[
+    'src/../owned',
+    '../src/owned',
+    '/src/owned',
+    'src/deep/owned',
+    'src\\owned',
+    's\u0433c/owned',
+    'SRC/owned',
+    'src/e\u0301',
+    'src/\u00e9',
+  ].map((path) => ({ call: 'write', input: { file_path: path, content: 'owned' } })),
 ];
 
 /** An agent with rules for `npm test*` and `src/*`: what they do not mean exactly waits for a person. */

@@ -7,6 +7,7 @@ import {
   type SessionHealth,
   type Slot,
   type ThreadRow,
+  toLabel,
   tokensOf,
 } from '@fleetloom/protocol/fleet';
 import { cleanLine, formatCount, formatSpan, plural } from '@fleetloom/protocol/text';
@@ -36,7 +37,7 @@ export function drawThread(row: ThreadRow, drawing: ThreadDrawing): Row {
   const left = [
     span(`${signOf(state, drawing)} `, state.style),
     span(toRails(row.branches, glyphs), 'rail'),
-    span(cleanLine(row.agent), 'bold'),
+    span(`${cleanLine(row.agent)}${row.ordinal > 0 ? ` ${row.ordinal}` : ''}`, 'bold'),
   ];
   const word = span(`${toColumn(state.word, WORD_WIDTH, glyphs.ellipsis)} `, state.style);
   const tokens = span(formatCount(tokensOf(row.usage)).padStart(TOKENS_WIDTH), 'dim');
@@ -105,11 +106,16 @@ export function signOf({ sign, attempt }: SlotState, { glyphs, animationMs }: Th
 /** The current activity of the thread, clean and on one line. */
 export function doingOf({ slot, approvals }: ThreadRow, nowMs: number, health?: SessionHealth): string {
   const [asked] = approvals;
-  if (asked !== undefined) return cleanLine(`${asked.tool}: ${toInputLine(asked.input)}`);
+  if (asked !== undefined) return cleanLine(`${asked.tool}: ${toInputLabel(asked.input)}`);
   return cleanLine(describeSilence(slot, nowMs, { health }) ?? nowDoing(slot));
 }
 
-/** The only text field of an input, or else all of it as JSON. */
+/** What a call is about, as the dashboard shows it in lists. */
+export function toInputLabel(input: unknown): string {
+  return cleanLine(toLabel(input)) || toInputLine(input);
+}
+
+/** The whole input in one line, for a person who decides by it: its only text field, or all of it as JSON. */
 export function toInputLine(input: unknown): string {
   const fields = typeof input === 'object' && input !== null ? Object.values(input) : [];
   const [only] = fields;

@@ -1,15 +1,17 @@
+import { hasExamplePrice } from '@fleetloom/protocol/fleet';
 import type { SessionThread, Usage } from '@fleetloom/protocol/managed-agents';
 import { formatCost, formatCount, formatSpan } from '@fleetloom/protocol/text';
 
 /** The cells of a thread in a table, indented by `depth`; `label` is the name shown for its agent. */
 export function toThreadCells(
-  { id, status, agent, stats, usage }: SessionThread,
-  depth: number,
-  label: string,
+  { id, agent, stats, usage }: SessionThread,
+  { state, depth, label }: { readonly state: string; readonly depth: number; readonly label: string },
 ): string[] {
   const active = stats === null ? '' : formatSpan(stats.active_seconds * 1000);
   const tokens = usage === null ? '' : formatCount(usage.input_tokens + usage.output_tokens);
-  return [id, status, `${'  '.repeat(depth)}${label}`, agent.model.id, active, tokens, toCost(usage)];
+  const cost = toCost(usage);
+  const shown = cost !== '' && hasExamplePrice(agent.model.id) ? `e.g. ${cost}` : cost;
+  return [id, state, `${'  '.repeat(depth)}${label}`, agent.model.id, active, tokens, shown];
 }
 
 /** Empty if the price is unknown, which is not the same as zero. */

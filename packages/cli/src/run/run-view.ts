@@ -7,7 +7,7 @@ import {
   type ThreadRow,
   toThreadRows,
 } from '@fleetloom/protocol/fleet';
-import { cleanLine } from '@fleetloom/protocol/text';
+import { cleanLine, plural } from '@fleetloom/protocol/text';
 import { drawSummary, drawThread } from '../fleet/draw-threads.ts';
 import { toEventLine } from '../fleet/event-line.ts';
 import { toInputLines } from '../fleet/input-lines.ts';
@@ -153,7 +153,9 @@ function drawAsks(
       right: [],
     },
     ...shown.map((line): Row => ({ left: [span(`    ${line}`)], right: [] })),
-    ...(rest === 0 ? [] : [{ left: [span(`    ${glyphs.ellipsis} ${rest} more lines`, 'attention')], right: [] }]),
+    ...(rest === 0
+      ? []
+      : [{ left: [span(`    ${glyphs.ellipsis} ${plural(rest, 'more line')}`, 'attention')], right: [] }]),
     { left: [span(`  ${answer}`, 'dim')], right: [] },
   ];
 }

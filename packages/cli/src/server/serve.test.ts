@@ -54,7 +54,7 @@ describe.concurrent('fleetloom serve', { timeout: 120_000 }, () => {
     expect(running.out.stderr).toBe('');
   });
 
-  it('[Y27] the first key is shown once and never again, and still opens', async () => {
+  it('[Y27, Y502] the first key is shown once and never again, and still opens', async () => {
     const data = newDirectory();
     const first = startProgram(['serve', '--port', '0', '--data', data]);
     await first.saw(/ SDK +ANTHROPIC_BASE_URL=.*\n/);
@@ -63,6 +63,7 @@ describe.concurrent('fleetloom serve', { timeout: 120_000 }, () => {
     const second = startProgram(['serve', '--port', '0', '--data', data]);
     await second.saw(/ SDK +ANTHROPIC_BASE_URL=.*\n/);
     expect(second.out.stdout).not.toContain('key ');
+    expect(second.out.stdout).toMatch(/^ {2}dashboard (npx )?fleetloom open prints a login link/m);
     const url = /listens on (\S+)/.exec(second.out.stdout)?.[1] ?? '';
     expect(await statusOf(url, key)).toBe(200);
     expect(await stop(second)).toBe(0);

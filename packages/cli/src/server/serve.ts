@@ -19,6 +19,7 @@ import { toDatabaseTls, toTlsFiles, type TlsOptions } from './network-options.ts
 import type { LogForm } from './log-forms.ts';
 import { createRequestLines } from './request-lines.ts';
 import { type EndingSignal, waitForSignal } from '../base/until-signal.ts';
+import { toPasted } from '../base/to-pasted.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { writeText } from '../base/write-text.ts';
 import { describePrograms, type ProgramOptions, toClaudeCode, toOtherPrograms, toProgramNames } from './programs.ts';
@@ -274,6 +275,7 @@ function toText(io: Io, options: ServeOptions, { url, firstKey, webhookKey }: Se
           `  signing   ${webhookKey}`,
           '            shown only once: receivers need it as ANTHROPIC_WEBHOOK_SIGNING_KEY',
         ]),
+    toPasted(io, '  dashboard fleetloom open prints a login link, in another terminal'),
     `  SDK       ANTHROPIC_BASE_URL=${url}`,
     '',
   ].join('\n');

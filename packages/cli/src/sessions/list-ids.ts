@@ -7,6 +7,7 @@ import { limits } from '../base/limits.ts';
 import { writeText } from '../base/write-text.ts';
 import { type ConnectionOptions, toConnection } from '../connection/connection.ts';
 import { createServerApi } from '../connection/server-api.ts';
+import { toDistinctIds } from './distinct-ids.ts';
 
 /**
  * Prints the ids that begin with a word, one per line with a description behind a tab, as completion scripts read them. Prints nothing
@@ -33,9 +34,10 @@ async function readIds(io: Io, kind: string, word: string, options: ConnectionOp
   const isWhole = word.startsWith('sesn_');
   const query = { limit: limits.completionsMax, archived: 'true', q: word === '' ? undefined : word };
   const { data } = await api.get<FleetSessionList>('/v1/fleet/sessions', query);
+  const distinct = toDistinctIds(data);
   return data
-    .map(({ id, short_id: short, state, name }) => ({
-      id: isWhole ? id : short,
+    .map(({ id, state, name }) => ({
+      id: isWhole ? id : distinct.get(id)!,
       about: `${sessionStates[state].label}: ${name}`,
     }))
     .filter(({ id }) => id.startsWith(word));

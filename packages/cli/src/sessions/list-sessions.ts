@@ -13,6 +13,7 @@ import { exitCode } from '../base/exit-code.ts';
 import type { Io } from '../base/io.ts';
 import { toJsonText } from '../base/json-text.ts';
 import { limits } from '../base/limits.ts';
+import { toDistinctIds } from './distinct-ids.ts';
 import { printTable } from '../terminal/print-table.ts';
 import { writeText } from '../base/write-text.ts';
 import { describeCounts } from '../fleet/describe-counts.ts';
@@ -36,17 +37,20 @@ export interface SessionsOptions extends ConnectionOptions {
 /** `fleetloom sessions`: lists sessions as the server finds and counts them, the newest activity first. */
 export async function listSessions(io: Io, options: SessionsOptions): Promise<number> {
   const api = createServerApi(toConnection(io.env, options), limits.callMs, () => io.timers.now());
-  const rows: string[][] = [];
+  const found: FleetSession[] = [];
   let last: FleetSessionList | undefined;
   for await (const page of readPages(api, options)) {
     last = page;
     for (const session of page.data) {
       // One by one: a list may be long, and its reader may close the pipe.
       if (options.json === true) await writeText(io.stdout, `${toJsonText(io.stdout, session)}\n`);
-      else rows.push(toCells(session, api.clock.toServerTime(io.timers.now())));
+      else found.push(session);
     }
   }
   if (options.json === true || last === undefined) return exitCode.ok;
+  const ids = toDistinctIds(found);
+  const nowMs = api.clock.toServerTime(io.timers.now());
+  const rows = found.map((session) => [ids.get(session.id)!, ...toCells(session, nowMs)]);
   if (rows.length > 0) await printTable(io, ['SESSION', 'STATE', 'AGENT', 'ACTIVE', 'COST', 'NAME'], rows);
   io.stderr.write(toPasted(io, `${describeList(last, rows.length)}\n`));
   return exitCode.ok;
@@ -79,13 +83,9 @@ async function* readPages(api: ServerApi, options: SessionsOptions): AsyncGenera
 /** The largest page of the server. */
 const PAGE_ITEMS = 200;
 
-function toCells(
-  { short_id: id, state, agent, last_activity_at: at, cost_usd: cost, model, name }: FleetSession,
-  nowMs: number,
-) {
+function toCells({ state, agent, last_activity_at: at, cost_usd: cost, model, name }: FleetSession, nowMs: number) {
   // An unknown price is not the same as zero.
   return [
-    id,
     sessionStates[state].label,
     agent.name,
     formatAge(nowMs - Date.parse(at)),

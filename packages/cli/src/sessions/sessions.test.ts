@@ -155,17 +155,19 @@ describe('fleetloom sessions and threads', () => {
     expect((await fleet('threads', 'no such')).code).toBe(4);
   });
 
-  it('[Y14] threads are listed as a tree, or as JSON lines', async () => {
+  it('[Y14, Y500] threads are listed as a tree with the states of watch and the dashboard, or as JSON lines as the API returns them', async () => {
     const { sessionId, requestId, ids } = await beginAsking('true');
     const { stdout } = await fleet('threads', sessionId);
-    expect(stdout.split('\n')[0]).toMatch(/^THREAD +STATUS +AGENT +MODEL +ACTIVE +TOKENS +COST$/);
+    expect(stdout.split('\n')[0]).toMatch(/^THREAD +STATE +AGENT +MODEL +ACTIVE +TOKENS +COST$/);
     expect(stdout).toMatch(/^sthr_\w+ +\w+ +master +scripted\/echo/m);
-    expect(stdout).toMatch(/^sthr_\w+ +idle {6}asker +scripted\/echo/m);
+    // On the wire it is idle.
+    expect(stdout).toMatch(/^sthr_\w+ +needs you {4}asker +scripted\/echo/m);
     const json = (await fleet('threads', sessionId, '--json')).stdout.trimEnd().split('\n');
     const [parent, child] = json.map((line) => JSON.parse(line) as SessionThread);
     expect(child?.parent_thread_id).toBe(parent?.id);
     await fleet('deny', sessionId, ...ids);
     await server.ended(requestId);
+    expect((await fleet('threads', sessionId)).stdout).toMatch(/^sthr_\w+ +done +master/m);
   });
 
   it('[Y3] the title of a session cannot control the terminal, and the table fits it', async () => {

@@ -29,7 +29,7 @@ export async function chooseSession(
   if (!canChoose) return { sessionId: (await findNewest(api)).id };
   await loadTextWidth();
   // The URL and the key are checked before the alternate screen is entered.
-  list.page = await readList(api, list.query);
+  list.page = await readList(api, list);
   return await chooseFrom(io, api, list);
 }
 
@@ -42,9 +42,10 @@ async function findNewest(api: ServerApi): Promise<FleetSession> {
   throw new CommandError(exitCode.notFound, 'There are no sessions.', 'Create one with "fleetloom run".');
 }
 
-async function readList(api: ServerApi, query: string): Promise<FleetSessionList> {
+async function readList(api: ServerApi, { query, isByAttention }: SessionList): Promise<FleetSessionList> {
   const q = query === '' ? undefined : query;
-  return await api.get<FleetSessionList>('/v1/fleet/sessions', { q, limit: limits.sessionRowsMax });
+  const sort = isByAttention ? 'state' : undefined;
+  return await api.get<FleetSessionList>('/v1/fleet/sessions', { q, sort, limit: limits.sessionRowsMax });
 }
 
 async function chooseFrom(io: Io, api: ServerApi, list: SessionList): Promise<Choice> {
@@ -52,7 +53,7 @@ async function chooseFrom(io: Io, api: ServerApi, list: SessionList): Promise<Ch
   const leave = new AbortController();
   const now = () => api.clock.toServerTime(io.timers.now());
   const screen = new FullScreen(io, (columns, rows) =>
-    list.draw(rows, now()).map((row) => paintRow(row, Math.max(1, columns - 1), look)),
+    list.draw(rows, now(), look.glyphs).map((row) => paintRow(row, Math.max(1, columns - 1), look)),
   );
   const note = (error: unknown) => {
     if (leave.signal.aborted) return;
@@ -60,7 +61,7 @@ async function chooseFrom(io: Io, api: ServerApi, list: SessionList): Promise<Ch
     screen.update();
   };
   const reload = () =>
-    void readList(api, list.query).then((page) => {
+    void readList(api, list).then((page) => {
       list.page = page;
       screen.update();
     }, note);

@@ -19,7 +19,10 @@ export async function printSnapshot(io: Io, model: WatchModel, nowMs: number): P
   const threads = model.threads();
   const drawing = { width: drawingWidth(io), glyphs, nowMs, health: model.health };
   const rows: Row[] = [
-    { left: [span('fleetloom', 'brand'), span(`  ${model.sessionId}`, 'dim')], right: [] },
+    {
+      left: [span('fleetloom', 'brand'), span(`  ${cleanLine(model.facts.name ?? '')}`.trimEnd())],
+      right: [span(model.sessionId, 'dim')],
+    },
     ...threads.map((thread) => drawThread(thread, drawing)),
     ...model.pendingCalls(drawing.nowMs).flatMap((pendingCall): Row[] => {
       const { agent, tool, input, toolUseId, type, questions } = pendingCall;

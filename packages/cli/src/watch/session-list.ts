@@ -9,6 +9,7 @@ import {
 import { cleanLine, formatAge, formatCost, plural } from '@fleetloom/protocol/text';
 import { toColumn } from '../fleet/draw-threads.ts';
 import type { Key } from '../terminal/parse-keys.ts';
+import type { Glyphs } from '../terminal/glyphs.ts';
 import type { Style } from '../terminal/palette.ts';
 import { type Row, span } from '../terminal/row.ts';
 import { describeCounts } from '../fleet/describe-counts.ts';
@@ -16,7 +17,7 @@ import { describeCounts } from '../fleet/describe-counts.ts';
 /** What a key in the list of sessions asks for. */
 export type ListAction =
   | { readonly type: 'open'; readonly sessionId: string }
-  /** The server searches, and the answer replaces the list. */
+  /** The server searches and sorts, and the answer replaces the list. */
   | { readonly type: 'search' }
   /** A session by a word of its name or the beginning of its id. */
   | { readonly type: 'jump'; readonly text: string }
@@ -27,6 +28,8 @@ export class SessionList {
   page: FleetSessionList | undefined;
   /** What the server searches for. */
   query = '';
+  /** Sessions that need a person first, instead of the newest activity. */
+  isByAttention = false;
   /** Shown in place of the keys, until the next key. */
   notice = '';
   #selectedId: string | undefined;
@@ -53,13 +56,16 @@ export class SessionList {
     else if (typed === 'enter' || typed === 'right') return this.#open(this.selected);
     else if (typed === '/') this.#prompt = { type: 'search', text: this.query };
     else if (typed === ':') this.#prompt = { type: 'jump', text: '' };
-    else if (/^[1-9]$/.test(typed)) this.#select(Number(typed) - 1);
+    else if (typed === 'o') {
+      this.isByAttention = !this.isByAttention;
+      return this.#search(this.query);
+    } else if (/^[1-9]$/.test(typed)) this.#select(Number(typed) - 1);
     else if (typed === 'escape' && this.query !== '') return this.#search('');
     else if (typed === 'q' || typed === 'escape') return { type: 'quit', isInterrupt: false };
     return undefined;
   }
 
-  draw(rows: number, nowMs: number): Row[] {
+  draw(rows: number, nowMs: number, glyphs: Glyphs): Row[] {
     const room = Math.max(1, rows - 4);
     const { sessions, selected } = this;
     const first = Math.max(0, Math.min(selected - Math.floor(room / 2), sessions.length - room));
@@ -67,7 +73,7 @@ export class SessionList {
     const shown = sessions
       .slice(first, first + room)
       .map((session, index) =>
-        toRow(session, { number: first + index + 1, width, isSelected: first + index === selected, nowMs }),
+        toRow(session, { number: first + index + 1, width, isSelected: first + index === selected, nowMs, glyphs }),
       );
     return [
       this.#drawHead(),
@@ -96,7 +102,8 @@ export class SessionList {
       const mark = this.#prompt.type === 'search' ? '/' : ':';
       return { left: [span(` ${mark}${this.#prompt.text}`, 'bold'), span('▏')], right: [] };
     }
-    const keys = ' Enter watch · j k select · 1-9 or :number jump · :id or name · / search · q quit';
+    const order = this.isByAttention ? 'newest first' : 'needs you first';
+    const keys = ` Enter watch · o ${order} · / search · : number, name or id · q quit`;
     return {
       left: [span(this.notice === '' ? keys : ` ${this.notice}`, this.notice === '' ? 'dim' : 'attention')],
       right: [],
@@ -149,28 +156,38 @@ const STEPS: Readonly<Record<string, number | undefined>> = {
   end: 1e9,
 };
 
-const PAINTS: Readonly<Record<FleetSessionState, Style>> = {
-  needs_you: 'attention',
-  stalled: 'attention',
-  failed: 'failed',
-  running: 'writing',
-  done: 'plain',
-  idle: 'dim',
-  archived: 'dim',
+/** A state is never shown by its colour alone. */
+const LOOKS: Readonly<Record<FleetSessionState, { readonly style: Style; readonly glyph: SessionGlyph }>> = {
+  needs_you: { style: 'attention', glyph: 'needsYou' },
+  stalled: { style: 'attention', glyph: 'unfinished' },
+  failed: { style: 'failed', glyph: 'failed' },
+  running: { style: 'writing', glyph: 'writing' },
+  done: { style: 'plain', glyph: 'done' },
+  idle: { style: 'dim', glyph: 'queued' },
+  archived: { style: 'dim', glyph: 'stopped' },
 };
+
+type SessionGlyph = 'needsYou' | 'unfinished' | 'failed' | 'writing' | 'done' | 'queued' | 'stopped';
 
 function toRow(
   session: FleetSession,
-  at: { readonly number: number; readonly width: number; readonly isSelected: boolean; readonly nowMs: number },
+  at: {
+    readonly number: number;
+    readonly width: number;
+    readonly isSelected: boolean;
+    readonly nowMs: number;
+    readonly glyphs: Glyphs;
+  },
 ): Row {
   const state = stateOfSession(session, at.nowMs);
+  const look = LOOKS[state];
   const example = hasExamplePrice(session.model) ? 'e.g. ' : '';
   const cost = session.cost_usd === null ? '' : `${example}${formatCost(session.cost_usd)}`;
   return {
     left: [
       span(at.isSelected ? '> ' : '  ', 'brand'),
       span(`${String(at.number).padStart(at.width)}  `, 'dim'),
-      span(`${toColumn(sessionStates[state].label, 10, '…')} `, PAINTS[state]),
+      span(`${at.glyphs[look.glyph]} ${toColumn(sessionStates[state].label, 10, '…')} `, look.style),
       span(`${toColumn(cleanLine(session.agent.name), 16, '…')} `, 'dim'),
       span(cleanLine(session.name), at.isSelected ? 'bold' : 'plain'),
     ],

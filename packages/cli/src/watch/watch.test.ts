@@ -300,9 +300,9 @@ describe('fleetloom watch on a terminal', () => {
     await server.ended(second.requestId);
     const { terminal, fake, ended, see } = open([], new FakeTerminal(120, 24));
     await see(/fleetloom · \d+ sessions/);
-    expect(terminal.screen[1]).toMatch(/^> +1 {2}done +master +the second/);
+    expect(terminal.screen[1]).toMatch(/^> +1 {2}✓ done +master +the second/);
     fake.type('j');
-    await see(/^> +2 {2}done +master +the first/m);
+    await see(/^> +2 {2}✓ done +master +the first/m);
     fake.type('\r');
     await see(new RegExp(`fleetloom · ${first.sessionId}`));
     fake.type('q');
@@ -314,21 +314,21 @@ describe('fleetloom watch on a terminal', () => {
     expect(isGivenBack(left.terminal)).toBe(true);
   });
 
-  it('[Y182] the list is current, Esc comes back to it, a number, a name or an id jumps, and / searches on the server', async () => {
+  it('[Y182, Y501] the list is current, Esc comes back to it, a number, a name or an id jumps, and / searches on the server', async () => {
     const run = await server.begin('count the zebras');
     await server.ended(run.requestId);
     const { fake, ended, see } = open([], new FakeTerminal(120, 24));
-    await see(/^> +1 {2}done +master +count the zebras/m);
+    await see(/^> +1 {2}✓ done +master +count the zebras/m);
     // Changes arrive on their own, and the selected session stays selected.
     fake.type('1');
     const other = await server.begin('feed the lions');
     await server.ended(other.requestId);
-    await see(/^ +1 {2}done +master +feed the lions/m);
-    await see(/^> +2 {2}done +master +count the zebras/m);
+    await see(/^ +1 {2}✓ done +master +feed the lions/m);
+    await see(/^> +2 {2}✓ done +master +count the zebras/m);
     fake.type(':1\r');
     await see(new RegExp(`fleetloom · ${other.sessionId}`));
     fake.type('\u001b');
-    await see(/^> +1 {2}done +master +feed the lions/m);
+    await see(/^> +1 {2}✓ done +master +feed the lions/m);
     fake.type(':zebras\r');
     await see(new RegExp(`fleetloom · ${run.sessionId}`));
     fake.type('\u001b');
@@ -339,6 +339,17 @@ describe('fleetloom watch on a terminal', () => {
     await see(/fleetloom · \d+ sessions/);
     fake.type(':nothing like it\r');
     await see(/No session matches "nothing like it"/);
+    const asking = await server.begin(delegate('asker', [ASKS]));
+    const last = await server.begin('count the lions');
+    await server.ended(last.requestId);
+    await see(/^ +1 {2}✓ done +master +count the lions/m);
+    // What needs a person comes first, whatever is newer.
+    fake.type('o');
+    await see(/^ +1 {2}! needs you/m);
+    await see(/o newest first/);
+    fake.type('o');
+    await see(/^ +1 {2}✓ done +master +count the lions/m);
+    await fleet('cancel', asking.requestId);
     fake.type('/zebras\r');
     await see(/fleetloom · 1 session matching "zebras"/);
     fake.type('\u001b');
@@ -399,13 +410,14 @@ describe('fleetloom watch elsewhere', () => {
     expect([events[0]?.type, events.at(-1)?.type]).toEqual(['request_received', 'done']);
   });
 
-  it('[Y42] --once prints how it is now, with what waits, and returns the worst of it', async () => {
+  it('[Y42, Y433] --once prints how it is now, with what waits, and returns the worst of it', async () => {
     const asking = await server.begin(delegate('asker', [ASKS]));
     await expect
       .poll(async () => (await fleet('watch', asking.sessionId, '--once')).stdout)
       .toMatch(/! ╰─asker .* needs you/);
     const { code, stdout } = await fleet('watch', asking.sessionId, '--once');
     expect(code).toBe(7);
+    expect(stdout.split('\n')[0]).toMatch(/^fleetloom {2}\S.* sesn_\w+$/);
     expect(stdout).toMatch(/^! sevt_\w+ {2}asker bash: echo asked$/m);
     await fleet('cancel', asking.requestId);
     expect((await fleet('watch', asking.sessionId, '--once')).code).toBe(1);

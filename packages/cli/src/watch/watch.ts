@@ -11,6 +11,7 @@ import { type EndingSignal, onEndingSignal } from '../base/until-signal.ts';
 import { UsageError } from '../base/usage-error.ts';
 import { chooseSession } from './choose-session.ts';
 import { SessionList } from './session-list.ts';
+import type { WatchModel } from './state/watch-model.ts';
 import { type FollowSession, followSession } from './data/follow-session.ts';
 import { writeText } from '../base/write-text.ts';
 
@@ -77,21 +78,34 @@ function toExitCode({ runs }: SessionSlots): number {
 
 /** Prints the current state. The exit code is the most urgent state. */
 async function printOnce(io: Io, api: ServerApi, session: string): Promise<number> {
-  const [{ WatchModel }, { printSnapshot }, { readHealth }, { readFacts }, { worstState }] = await Promise.all([
-    import('./state/watch-model.ts'),
+  const [{ printSnapshot }, { worstState }] = await Promise.all([
     import('./print-snapshot.ts'),
+    import('./state/worst-state.ts'),
+  ]);
+  const found = await readPresent(io, api, session);
+  if (typeof found === 'string') return exitCode[found];
+  await printSnapshot(io, found.model, found.nowMs);
+  return worstState(found.model, found.nowMs);
+}
+
+/** A session as it is now, and the server's time; or the signal that ended the reading. */
+export async function readPresent(
+  io: Io,
+  api: ServerApi,
+  session: string,
+): Promise<{ readonly model: WatchModel; readonly nowMs: number } | EndingSignal> {
+  const [{ WatchModel }, { readHealth }, { readFacts }] = await Promise.all([
+    import('./state/watch-model.ts'),
     import('./data/health-reader.ts'),
     import('./state/session-facts.ts'),
-    import('./state/worst-state.ts'),
   ]);
   const model = new WatchModel(session, api.clock);
   const signal = await follow(io, api, session, { onEvent: (event) => model.take(event), isOver: () => true });
-  if (signal !== undefined) return exitCode[signal];
+  if (signal !== undefined) return signal;
   model.facts = await readFacts(api, session);
   const nowMs = api.clock.toServerTime(io.timers.now());
   if (model.hasStalled(nowMs)) model.health = await readHealth(api, session);
-  await printSnapshot(io, model, nowMs);
-  return worstState(model, nowMs);
+  return { model, nowMs };
 }
 
 /** Returns the signal that ended it, if any. */

@@ -61,17 +61,9 @@ it('[F85] an age has one unit and at most four columns, a time in the past its u
 });
 
 it('[F85] counts have at most four columns, money as many digits as matter', () => {
-  expect([0, 999, 1_000, 2_899, 9_949, 9_950, 38_617, 999_499, 999_500].map(formatCount)).toEqual([
-    '0',
-    '999',
-    '1.0k',
-    '2.9k',
-    '9.9k',
-    '10k',
-    '39k',
-    '999k',
-    '1.0M',
-  ]);
+  expect(
+    [0, 999, 1_000, 2_899, 9_949, 9_950, 38_617, 999_499, 999_500, 999_949_999, 999_950_000].map(formatCount),
+  ).toEqual(['0', '999', '1.0k', '2.9k', '9.9k', '10k', '39k', '999k', '1.0M', '999.9M', '1.0B']);
   expect([0, 0.0042, 0.00999, 0.01, 0.168964, 12.4, 999.99, 1_250].map(formatCost)).toEqual([
     '$0.00',
     '$0.0042',
@@ -80,7 +72,7 @@ it('[F85] counts have at most four columns, money as many digits as matter', () 
     '$0.17',
     '$12.40',
     '$999.99',
-    '$1250',
+    '$1,250',
   ]);
   expect([10, 2_048, 3_145_728].map(formatBytes)).toEqual(['10 B', '2.0 KB', '3.0 MB']);
   expect([plural(1, 'thread'), plural(0, 'thread'), plural(1_200, 'thread')]).toEqual([

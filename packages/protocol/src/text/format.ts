@@ -36,13 +36,14 @@ export function formatCount(count: number): string {
   if (count < 1_000) return String(Math.round(count));
   if (count < 9_950) return `${(count / 1_000).toFixed(1)}k`;
   if (count < 999_500) return `${Math.round(count / 1_000)}k`;
-  return `${(count / 1_000_000).toFixed(1)}M`;
+  if (count < 999_950_000) return `${(count / 1_000_000).toFixed(1)}M`;
+  return `${(count / 1_000_000_000).toFixed(1)}B`;
 }
 
-/** US dollars with as many digits as matter: `$0.0042`, `$0.17`, `$12.40`, `$1250`. */
+/** US dollars with as many digits as matter: `$0.0042`, `$0.17`, `$12.40`, `$1,250`. */
 export function formatCost(usd: number): string {
   if (usd > 0 && usd < 0.01) return `$${usd.toFixed(4)}`;
-  return usd < 1_000 ? `$${usd.toFixed(2)}` : `$${Math.round(usd)}`;
+  return usd < 1_000 ? `$${usd.toFixed(2)}` : `$${Math.round(usd).toLocaleString('en-US')}`;
 }
 
 /** A size in binary units: `10 B`, `2.0 KB`, `3.0 MB`. */

@@ -35,15 +35,7 @@ export interface Subscriber {
 
 /** Starts a push service with a certificate of its own, which this process accepts until the test has finished. */
 export async function startPushService(): Promise<PushService> {
-  const directory = mkdtempSync(join(tmpdir(), 'fleetloom-push-'));
-  const [key, cert] = [join(directory, 'key'), join(directory, 'cert')];
-  const about = ['-days', '2', '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  execFileSync('openssl', ['req', '-x509', ...curve, '-keyout', key, '-out', cert, ...about], { stdio: 'ignore' });
-  const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (request, response) => {
-    void take(request, response);
-  });
-  rmSync(directory, { recursive: true });
+  const server = createServer(createCertificate(), (request, response) => void take(request, response));
   vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -68,6 +60,18 @@ export async function startPushService(): Promise<PushService> {
     const answer = service.answer(push);
     if (answer !== undefined) response.writeHead(answer.status, answer.headers).end();
   }
+}
+
+/** A certificate for 127.0.0.1, and its key. */
+export function createCertificate(): { readonly key: Buffer; readonly cert: Buffer } {
+  const directory = mkdtempSync(join(tmpdir(), 'fleetloom-push-'));
+  const [key, cert] = [join(directory, 'key'), join(directory, 'cert')];
+  const about = ['-days', '2', '-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  execFileSync('openssl', ['req', '-x509', ...curve, '-keyout', key, '-out', cert, ...about], { stdio: 'ignore' });
+  const made = { key: readFileSync(key), cert: readFileSync(cert) };
+  rmSync(directory, { recursive: true });
+  return made;
 }
 
 /** The other side of RFC 8291, written from its text and not from the code that encrypts. */

@@ -105,6 +105,16 @@ it('[H180] a command rule matches one simple command and its plain words, and no
     'npm test @/etc/passwd',
     'npm test http://x',
     'npm test (x)',
+    'npm test # x',
+    'npm test <<EOF\nrm x\nEOF',
+    'npm test <<<x',
+    'npm test \\\nx',
+    'npm test\u2003x',
+    'npm test\u001b[2K',
+    'npm te\u0301st',
+    'env A=b npm test',
+    "$'npm' test",
+    'exec npm test',
   ];
   for (const command of refused) expect([command, await runs('npm test*', command)]).toEqual([command, false]);
   expect(await runs('cat src/*', 'cat src/a.ts')).toBe(true);
@@ -161,6 +171,7 @@ it('[H181] a path rule matches the resolved path from the workspace on; links, `
     'src/.env',
     'src/a.ts/x',
     'src/e\u0301.ts',
+    'src/\u00e9.ts',
   ];
   for (const path of refused) expect([path, await opens('src/*', path)]).toEqual([path, false]);
   expect(await opens('src/**', 'src/deep/b.ts')).toBe(true);
@@ -272,6 +283,10 @@ const pieces = fc.constantFrom(
   '\u200b',
   'ｎ',
   'е',
+  '\u00e9',
+  '<<EOF\n',
+  'env A=b ',
+  '\u2003',
   'e\u0301',
   '\ud800',
   'src',

@@ -70,9 +70,7 @@ function Entries({ found, filter }: { found: FoundEntries; filter: AuditFilter }
         </table>
       </div>
       <p className="quiet" role="status">
-        {entries.length === 0 ? 'No entry matches' : `${formatNumber(entries.length)} entries`} of the newest{' '}
-        {formatNumber(looked)}
-        {before === undefined && ', which are all'}.
+        {toFound(entries.length, looked, before === undefined)}
       </p>
       {before !== undefined && (
         <button type="button" disabled={isBusy} onClick={() => run(more)}>
@@ -86,4 +84,11 @@ function Entries({ found, filter }: { found: FoundEntries; filter: AuditFilter }
       )}
     </>
   );
+}
+
+/** How many entries are shown, and of how many. */
+function toFound(count: number, looked: number, isAll: boolean): string {
+  const of = `${isAll ? '' : 'newest '}${formatNumber(looked)} ${looked === 1 ? 'entry' : 'entries'}`;
+  if (count === 0) return `No entry matches, of the ${of}.`;
+  return count === looked && isAll ? `All ${of} of the log.` : `${formatNumber(count)} of the ${of}.`;
 }

@@ -56,6 +56,7 @@ function Sums({ costs, days }: { costs: FleetCosts; days: number }) {
   const { groups, unlisted_count: unlisted } = costs;
   const total = sumAll(groups);
   const example = sumAll(groups.filter(({ model }) => hasExamplePrice(model)));
+  const isExample = example.cost > 0 && example.sessions === total.sessions;
   if (total.sessions === 0)
     return (
       <section className="nothing" aria-label="Costs">
@@ -68,7 +69,7 @@ function Sums({ costs, days }: { costs: FleetCosts; days: number }) {
   return (
     <>
       <dl className="totals">
-        <Total name="Cost" value={formatCost(total.cost)} />
+        <Total name={isExample ? 'Example cost' : 'Cost'} value={formatCost(total.cost)} />
         <Total name="Sessions" value={formatNumber(total.sessions)} />
         <Total name="Tokens" value={formatCount(total.tokens)} />
         <Total name="Per session" value={formatCost(total.cost / Math.max(1, total.sessions - total.unpriced))} />

@@ -30,11 +30,13 @@ export function SumTable({ name, sums, linkOf }: SumTableProps) {
             <tr key={sum.name} style={{ backgroundSize: `${(100 * sum.cost) / most}% 100%` }}>
               <td>
                 <a href={linkOf(sum.name)}>{cleanLine(sum.name)}</a>
-                {hasExamplePrice(sum.name) && <span className="quiet"> example price</span>}
               </td>
               <td>{formatNumber(sum.sessions)}</td>
               <td>{formatCount(sum.tokens)}</td>
-              <td>{sum.unpriced === sum.sessions ? 'not known' : formatCost(sum.cost)}</td>
+              <td>
+                {hasExamplePrice(sum.name) && 'e.g. '}
+                {sum.unpriced === sum.sessions ? 'not known' : formatCost(sum.cost)}
+              </td>
             </tr>
           ))}
         </tbody>

@@ -3,7 +3,7 @@ import { useHealth } from '../stores/health.ts';
 import { useSignal } from '../stores/signal.ts';
 import { fleet, ui } from '../stores/stores.ts';
 import { CalmOrder } from '@fleetloom/protocol/fleet';
-import { toActiveSessions } from './active-sessions.ts';
+import { Settling, toActiveSessions } from './active-sessions.ts';
 import { columnChoice } from './column-choice.ts';
 import { toEmptyColumns } from './empty-columns.ts';
 import { FleetRow } from './FleetRow.tsx';
@@ -37,6 +37,7 @@ export function FleetTable() {
   const body = useRef<HTMLDivElement>(null);
   const order = useRef(new CalmOrder());
   const sessionOrder = useRef(new CalmOrder());
+  const settling = useRef(new Settling());
   const [isHeld, setHeld] = useState(false);
   const [frame, setFrame] = useState({ top: 0, height: 800, rowHeight: ROW_HEIGHT });
   const measure = useCallback(() => {
@@ -54,12 +55,13 @@ export function FleetTable() {
   const { rowHeight } = frame;
   const now = fleet.now();
   const known = fleet.shown();
+  const isSettled = settling.current.isSettled(known, now);
   const isFiltered = ui.group !== undefined || ui.query.trim() !== '';
   // A filter covers every loaded session, and a replay shows those of its time.
   const sessions =
     isFiltered || fleet.replay.isOn
       ? known
-      : toActiveSessions({ sessions: known, ui, now, order: sessionOrder.current, isHeld });
+      : toActiveSessions({ sessions: known, ui, now, order: sessionOrder.current, isHeld, isSettled });
   const rows = toTableRows({ sessions, ui, now, order: order.current, isHeld });
   useSignal(columnChoice.changed);
   const unused = toEmptyColumns(rows.flatMap((line) => (line.type === 'thread' ? [line.row] : [])));

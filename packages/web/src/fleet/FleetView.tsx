@@ -29,7 +29,8 @@ function Rest() {
   const count = Object.values(value).reduce((total, one) => total + one, 0);
   return (
     <p className="fleet-rest">
-      Active sessions, and those of the time shown. <a href="#/sessions">All {plural(count, 'session')}</a>
+      Active sessions, and those of the time shown.{' '}
+      <a href="#/sessions">{count === 1 ? 'The list of sessions' : `All ${plural(count, 'session')}`}</a>
     </p>
   );
 }

@@ -12,13 +12,22 @@ export interface ActiveInput {
   readonly order: CalmOrder;
   /** Whether the pointer is over the rows: then the order does not change. */
   readonly isHeld: boolean;
+  /** Before, sessions are still being loaded, and each takes its position at once: rows that were not there yet cannot jump. */
+  readonly isSettled: boolean;
 }
 
 /**
  * The sessions that are active: those that need a person first, then stalled, failed and running ones. Sessions that failed or
  * finished are shown while they are in the window of the lanes.
  */
-export function toActiveSessions({ sessions, ui, now, order, isHeld }: ActiveInput): readonly ShownSession[] {
+export function toActiveSessions({
+  sessions,
+  ui,
+  now,
+  order,
+  isHeld,
+  isSettled,
+}: ActiveInput): readonly ShownSession[] {
   const from = ui.windowMs === 'all' ? 0 : (ui.windowEnd ?? now) - Math.max(ui.windowMs, tableLimits.finishedMs);
   const active = sessions
     .map((shown) => ({ shown, state: toFleetState(shown) }))
@@ -26,8 +35,21 @@ export function toActiveSessions({ sessions, ui, now, order, isHeld }: ActiveInp
     .toSorted((left, right) => sessionStates[left.state].rank - sessionStates[right.state].rank);
   const byId = new Map(active.map(({ shown }) => [shown.session.id, shown]));
   return order
-    .order([...byId.keys()], now, isHeld, tableLimits.reorderMs)
+    .order([...byId.keys()], now, isHeld && isSettled, isSettled ? tableLimits.reorderMs : 0)
     .flatMap((sessionId) => byId.get(sessionId) ?? []);
+}
+
+/** Whether the sessions of a page that was opened are loaded. Those that begin later change nothing about it. */
+export class Settling {
+  #loadingAt: number | undefined;
+  #isSettled = false;
+
+  isSettled(sessions: readonly Pick<ShownSession, 'isLoading'>[], now: number): boolean {
+    if (this.#isSettled) return true;
+    if (sessions.length === 0 || sessions.some(({ isLoading }) => isLoading)) this.#loadingAt = now;
+    this.#loadingAt ??= now;
+    return (this.#isSettled = now - this.#loadingAt >= tableLimits.settledMs);
+  }
 }
 
 function isOpen(state: FleetSessionState): boolean {

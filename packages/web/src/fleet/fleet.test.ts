@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { sampleLog } from '../model/sample-log.suite.ts';
 import { SessionModel } from '../model/session-model.ts';
 import { toShownRows } from '../model/summary.ts';
-import { toActiveSessions } from './active-sessions.ts';
+import type { ShownSession } from '../stores/fleet-store.ts';
+import { Settling, toActiveSessions } from './active-sessions.ts';
 import { parseHidden } from './column-choice.ts';
 import { toEmptyColumns } from './empty-columns.ts';
 import { laneText } from './lane-text.ts';
@@ -215,7 +216,7 @@ describe('what the fleet shows', () => {
     const done = shownOf('sesn_done', false);
     const open = shownOf('sesn_open', true);
     const ids = (ui: { windowMs: number | 'all'; windowEnd: undefined }, now: number) =>
-      toActiveSessions({ sessions: [done, open], ui, now, order: new CalmOrder(), isHeld: false }).map(
+      toActiveSessions({ sessions: [done, open], ui, now, order: new CalmOrder(), isHeld: false, isSettled: true }).map(
         ({ session }) => session.id,
       );
     const end = done.slots.lastAt!;
@@ -224,6 +225,33 @@ describe('what the fleet shows', () => {
     expect(ids(short, end + tableLimits.finishedMs)).toEqual(['sesn_open', 'sesn_done']);
     expect(ids(short, end + tableLimits.finishedMs + 1)).toEqual(['sesn_open']);
     expect(ids({ windowMs: 'all', windowEnd: undefined }, end + 1e9)).toEqual(['sesn_open', 'sesn_done']);
+  });
+
+  it('[Z601] while a page loads its sessions, those that are active take their position at once, also under the pointer', () => {
+    const [done, open] = [shownOf('sesn_done', false), shownOf('sesn_open', true)];
+    const now = done.slots.lastAt!;
+    const order = new CalmOrder();
+    const show = (sessions: readonly ShownSession[], isSettled: boolean) =>
+      toActiveSessions({
+        sessions,
+        ui: { windowMs: MINUTE, windowEnd: undefined },
+        now,
+        order,
+        isHeld: true,
+        isSettled,
+      }).map(({ session }) => session.id);
+    expect(show([done], false)).toEqual(['sesn_done']);
+    expect(show([done, open], false)).toEqual(['sesn_open', 'sesn_done']);
+    const later = shownOf('sesn_later', true);
+    expect(show([done, open, later], true)).toEqual(['sesn_open', 'sesn_done', 'sesn_later']);
+
+    const settling = new Settling();
+    const { settledMs } = tableLimits;
+    expect(settling.isSettled([], 0)).toBe(false);
+    expect(settling.isSettled([{ isLoading: true }], 5_000)).toBe(false);
+    expect(settling.isSettled([{ isLoading: false }], 5_000 + settledMs - 1)).toBe(false);
+    expect(settling.isSettled([{ isLoading: false }], 5_000 + settledMs)).toBe(true);
+    expect(settling.isSettled([{ isLoading: true }], 9_000)).toBe(true);
   });
 
   it('[Z527] only known columns are read from the stored choice', () => {

@@ -4,6 +4,8 @@ export const tableLimits = {
   lanesMs: 33,
   /** How long a new order by attention has to hold before a row moves. */
   reorderMs: 3_000,
+  /** How long no session has to be loading until the order of the sessions is calm. */
+  settledMs: 1_000,
   /** The least time for which a session that ended stays in the table, however short the window of the lanes is. */
   finishedMs: 300_000,
 } as const;

@@ -49,20 +49,25 @@ export function CardActions({ item }: { item: InboxItem }) {
           <button data-needs="approve" type="button" className="primary" onClick={() => approve(item)}>
             Approve once <kbd>a</kbd>
           </button>
-          <button data-needs="run" type="button" onClick={() => inbox.setMode('edit')}>
-            Edit and allow … <kbd>e</kbd>
-          </button>
           <button data-needs="approve" type="button" onClick={() => inbox.setMode('deny')}>
             Deny … <kbd>d</kbd>
           </button>
-          <button data-needs="approve" type="button" onClick={() => inbox.setMode('rule')}>
-            Approve this input … <kbd>A</kbd>
+          <button data-needs="run" type="button" onClick={() => inbox.setMode('edit')}>
+            Edit and allow … <kbd>e</kbd>
           </button>
           {item.plan === null && (
             <button data-needs="manage" type="button" onClick={() => inbox.setMode('always')}>
               Always allow … <kbd>w</kbd>
             </button>
           )}
+          <button
+            data-needs="approve"
+            type="button"
+            onClick={() => inbox.setMode('rule')}
+            title="Every call with exactly this input, while this page is open"
+          >
+            Approve this input … <kbd>A</kbd>
+          </button>
         </>
       )}
       {item.kind === 'answer' && item.questions.length === 0 && (

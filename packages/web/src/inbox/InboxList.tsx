@@ -4,12 +4,15 @@ import { toLabel as inputLabel } from '@fleetloom/protocol/fleet';
 import { type InboxItem, needsDecision } from '../model/inbox-items.ts';
 import { cleanLine } from '@fleetloom/protocol/text';
 import { decisions } from '../stores/decisions.ts';
+import { nameOfSession } from '../model/name-of-session.ts';
 import { inbox } from '../stores/inbox-store.ts';
 import { kindStyles } from './kind-styles.ts';
 
 /** Every item on one or two lines, to select from. */
 export function InboxList({ items, selectedId }: { items: readonly InboxItem[]; selectedId: string }) {
   const now = fleet.now();
+  // One session has one name: it is on its card.
+  const isMixed = items.some(({ session }) => session.id !== items[0]!.session.id);
   return (
     <ul
       className="inbox-list"
@@ -36,6 +39,7 @@ export function InboxList({ items, selectedId }: { items: readonly InboxItem[]; 
           </b>
           <span className="quiet">{item.tool === '' ? kindStyles[item.kind].word : cleanLine(item.tool)}</span>
           <time>{formatAge(now - item.since)}</time>
+          {isMixed && <span className="inbox-session">{cleanLine(nameOfSession(item.session))}</span>}
           <span className="inbox-line">{cleanLine(toLine(item))}</span>
           <Progress id={item.id} />
         </li>

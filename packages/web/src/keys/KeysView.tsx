@@ -31,7 +31,7 @@ export function KeysView() {
       actions={
         loaded.value !== undefined &&
         (loaded.value.keys.length > 0 || loaded.value.person !== null) && (
-          <button data-needs="admin" type="button" onClick={() => setNew(true)}>
+          <button data-needs="admin" type="button" className="primary" onClick={() => setNew(true)}>
             New key …
           </button>
         )

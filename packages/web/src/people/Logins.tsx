@@ -1,8 +1,9 @@
-import type { FleetLogin } from '@fleetloom/protocol/fleet';
+import type { FleetLogin, FleetSettings } from '@fleetloom/protocol/fleet';
 import { cleanLine } from '@fleetloom/protocol/text';
 import { useState } from 'react';
 import { formatDay } from '../model/format.ts';
 import { api } from '../stores/connection/api.ts';
+import { describeBrowser } from '../stores/notices/push.ts';
 import { inBackground } from '../stores/connection/in-background.ts';
 import { toPersonName } from '../model/person-name.ts';
 import { describeProblem } from '../ui/admin/AdminPage.tsx';
@@ -40,13 +41,17 @@ export function Logins() {
           </tr>
         </thead>
         <tbody>
-          {value.map((login) => (
+          {value.logins.map((login) => (
             <tr key={login.id}>
               <td>{formatDay(Date.parse(login.created_at))}</td>
-              <td>{cleanLine(toPersonName(login.person) ?? login.key_id ?? '–')}</td>
+              <td>
+                {cleanLine(toPersonName(login.person) ?? value.keyNames.get(login.key_id ?? '') ?? login.key_id ?? '–')}
+              </td>
               <td>{login.role ?? 'as its key'}</td>
               <td>{cleanLine(login.address ?? '–')}</td>
-              <td>{cleanLine(login.user_agent ?? '–')}</td>
+              <td title={cleanLine(login.user_agent ?? '')}>
+                {login.user_agent === null ? '–' : describeBrowser(login.user_agent)}
+              </td>
               <td>
                 {login.is_current ? (
                   <span className="tag">this browser</span>
@@ -64,6 +69,10 @@ export function Logins() {
   );
 }
 
-async function readLogins(): Promise<readonly FleetLogin[]> {
-  return (await api.get<{ readonly data: readonly FleetLogin[] }>('v1/fleet/logins')).data;
+async function readLogins() {
+  const [{ data: logins }, { keys }] = await Promise.all([
+    api.get<{ readonly data: readonly FleetLogin[] }>('v1/fleet/logins'),
+    api.get<FleetSettings>('v1/fleet/settings'),
+  ]);
+  return { logins, keyNames: new Map(keys.map(({ id, name }) => [id, name])) };
 }

@@ -23,9 +23,11 @@ export function DemoLine() {
     <aside className="demo-line" aria-label="About the demo">
       <p className="demo-text">
         <b>Demo.</b>{' '}
-        {isOver
-          ? 'The agents are done. See what came out of it, then start your own session.'
-          : `${plural(rows.length, 'scripted agent')} prepare${rows.length === 1 ? 's' : ''} a release of a sample project on this machine. They need no key, and their costs are examples. `}
+        <span className="demo-about">
+          {isOver
+            ? 'The agents are done. See what came out of it, then start your own session.'
+            : `${plural(rows.length, 'scripted agent')} prepare${rows.length === 1 ? 's' : ''} a release of a sample project on this machine. They need no key, and their costs are examples. `}
+        </span>
         {!isOver && !hasAsked && 'One of them will ask for your approval.'}
         {item !== undefined && (
           <b>

@@ -23,7 +23,13 @@ export function LinkBadge() {
     <output className="link" data-link={state} title={title.join('\n')}>
       <b aria-hidden="true">{GLYPHS[state]}</b> {NAMES[state]}
       {state === 'replay' && ` at ${formatClock(fleet.replay.time ?? 0)}`}
-      {(state === 'reconnecting' || state === 'over') && silence()}
+      {(state === 'reconnecting' || state === 'over') &&
+        silence().map((part, index) => (
+          <span key={index} className="silence">
+            {' '}
+            · {part}
+          </span>
+        ))}
       <span> · seq {formatNumber(model.seq)}</span>
       {isLive && <span className="wide"> · lag {lagMs < 5_000 ? `${formatNumber(Math.round(lagMs))} ms` : '–'}</span>}
       <span data-bad={gaps > 0}>
@@ -65,10 +71,9 @@ function toState(): ShownLink {
 }
 
 /** How long no byte arrived, and when the next attempt is. */
-function silence(): string {
+function silence(): readonly string[] {
   const { lastByteAt, nextTryAt } = fleet.link;
   const now = Date.now();
-  const age = lastByteAt === null ? ' · nothing received yet' : ` · last byte ${formatDuration(now - lastByteAt)} ago`;
-  const wait = nextTryAt === null ? '' : ` · next try in ${Math.max(0, Math.ceil((nextTryAt - now) / 1_000))} s`;
-  return `${age}${wait}`;
+  const age = lastByteAt === null ? 'nothing received yet' : `last byte ${formatDuration(now - lastByteAt)} ago`;
+  return nextTryAt === null ? [age] : [age, `next try in ${Math.max(0, Math.ceil((nextTryAt - now) / 1_000))} s`];
 }

@@ -7,6 +7,8 @@ export function Modal({ label, children, className = '' }: { label: string; chil
   useEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
+    // The focus is on the first control, which may be below what is to be read first.
+    if (dialog !== null) dialog.scrollTop = 0;
     return () => dialog?.close();
   }, []);
   const close = () => ui.closeDialog();

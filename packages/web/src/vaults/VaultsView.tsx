@@ -31,7 +31,7 @@ export function VaultsView({ selectedId }: { selectedId: string | undefined }) {
           <label className="inline-choice">
             <input type="checkbox" checked={hasArchived} onChange={() => setArchived(!hasArchived)} /> Archived
           </label>
-          <a data-needs="manage" className="button" href="#/vaults/new">
+          <a data-needs="manage" className="button primary" href="#/vaults/new">
             New vault …
           </a>
         </>

@@ -10,7 +10,7 @@ export const declareThreads: DeclareCommand = (program, { io, done }) =>
     .option('--json', 'print the API objects, one per line')
     .addHelpText('after', EXAMPLES + SERVER_EXIT_CODES)
     .action(async (session: string, options: object) => {
-      const { listThreads } = await import('../../sessions/list-threads.ts');
+      const { listThreads } = await import('../../watch/list-threads.ts');
       done(await listThreads(io, session, options));
     });
 

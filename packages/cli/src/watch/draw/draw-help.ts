@@ -1,3 +1,4 @@
+import { plural } from '@fleetloom/protocol/text';
 import { type Row, span } from '../../terminal/row.ts';
 import { watchCommands } from '../input/command-line.ts';
 import type { WatchModel } from '../state/watch-model.ts';
@@ -19,7 +20,10 @@ export function drawHelp(model: WatchModel, room: number): Row[] {
   model.scroll = Math.max(0, Math.min(model.scroll, rows.length - space));
   const shown = rows.slice(model.scroll, model.scroll + space);
   const below = rows.length - model.scroll - shown.length;
-  return [...shown, ...(below > 0 ? [{ left: [span(`  ${below} more lines below`, 'attention')], right: [] }] : [])];
+  return [
+    ...shown,
+    ...(below > 0 ? [{ left: [span(`  ${plural(below, 'more line')} below`, 'attention')], right: [] }] : []),
+  ];
 }
 
 function toRow(key: string, width: number, what: string): Row {

@@ -1,6 +1,6 @@
 import { cutTextStart } from '@fleetloom/protocol/fleet';
 import { cleanLine, formatAge, plural } from '@fleetloom/protocol/text';
-import { toColumn, toInputLine } from '../../fleet/draw-threads.ts';
+import { toColumn, toInputLabel } from '../../fleet/draw-threads.ts';
 import { toApprovalLines } from '../../fleet/input-lines.ts';
 import { limits } from '../../base/limits.ts';
 import { cleanText } from '../../terminal/clean-text.ts';
@@ -77,7 +77,7 @@ function drawPendingCalls(
 }
 
 function toPendingLine({ tool, input, questions }: PendingCall): string {
-  return questions.length === 0 ? `${tool}: ${toInputLine(input)}` : questions.map(({ text }) => text).join(' ');
+  return questions.length === 0 ? `${tool}: ${toInputLabel(input)}` : questions.map(({ text }) => text).join(' ');
 }
 
 /** The requesting agent, the threads waiting for it, the last text, and the whole input, scrollable. */

@@ -1,4 +1,4 @@
-import { cleanLine } from '@fleetloom/protocol/text';
+import { cleanLine, plural } from '@fleetloom/protocol/text';
 import { toApprovalLines } from '../../fleet/input-lines.ts';
 import { limits } from '../../base/limits.ts';
 import { type Row, span } from '../../terminal/row.ts';
@@ -21,7 +21,7 @@ export function drawPendingCall(
     ...shown.map((line): Row => ({ left: [span(`    ${line}`)], right: [] })),
     ...(rest === 0
       ? []
-      : [{ left: [span(`    ${glyphs.ellipsis} ${rest} more lines, press i`, 'attention')], right: [] }]),
+      : [{ left: [span(`    ${glyphs.ellipsis} ${plural(rest, 'more line')}, press i`, 'attention')], right: [] }]),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FleetEvents } from '../../../test-support/fleet-events.ts';
+import { toInputLabel, toInputLine } from '../../fleet/draw-threads.ts';
 import { draw, modelOf, press } from '../../../test-support/watch-models.ts';
 import type { ServerApi } from '../../connection/server-api.ts';
 import { exitCode } from '../../base/exit-code.ts';
@@ -67,6 +68,12 @@ describe('the inbox', () => {
     expect(screen()).toMatch(
       /gamma waits for the result of ask_human +sevt_3\n {3}lead › beta › gamma\n {3}Which branch\?/,
     );
+  });
+
+  it('[Y503] a row names what the call is about, and the whole input is shown where it is decided', () => {
+    const edit = { file_path: 'src/retry.js', old_string: 'a', new_string: 'b' };
+    expect([toInputLabel(edit), toInputLabel({ count: 3 })]).toEqual(['src/retry.js', '{"count":3}']);
+    expect(toInputLine(edit)).toBe(JSON.stringify(edit));
   });
 
   it('[Y33] an input of any length can be scrolled, and the position is shown', () => {

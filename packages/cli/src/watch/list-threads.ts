@@ -6,6 +6,8 @@ import { toThreadCells } from '../fleet/session-cells.ts';
 import { toThreadLabel } from '../fleet/thread-label.ts';
 import type { Io } from '../base/io.ts';
 import { toJsonText } from '../base/json-text.ts';
+import { readPresent } from './watch.ts';
+import type { WatchModel } from './state/watch-model.ts';
 import { printTable } from '../terminal/print-table.ts';
 import { writeText } from '../base/write-text.ts';
 
@@ -24,9 +26,28 @@ export async function listThreads(io: Io, session: string, options: ThreadsOptio
     for (const thread of all) await writeText(io.stdout, `${toJsonText(io.stdout, thread)}\n`);
     return exitCode.ok;
   }
-  const rows = inTree(all).map(({ thread, depth }) => toThreadCells(thread, depth, toThreadLabel(thread, all)));
-  await printTable(io, ['THREAD', 'STATUS', 'AGENT', 'MODEL', 'ACTIVE', 'TOKENS', 'COST'], rows);
+  const present = await readPresent(io, api, session);
+  if (typeof present === 'string') return exitCode[present];
+  const stateOf = toStates(present);
+  const rows = inTree(all).map(({ thread, depth }) => {
+    const { state, ordinal } = stateOf(thread);
+    const label = `${toThreadLabel(thread, all)}${ordinal > 0 ? ` ${ordinal}` : ''}`;
+    return toThreadCells(thread, { state, depth, label });
+  });
+  await printTable(io, ['THREAD', 'STATE', 'AGENT', 'MODEL', 'ACTIVE', 'TOKENS', 'COST'], rows);
   return exitCode.ok;
+}
+
+/** States and numbers as `watch` and the dashboard show them: the wire calls a thread idle that waits for a person or has failed. */
+function toStates({ model, nowMs }: { readonly model: WatchModel; readonly nowMs: number }) {
+  const pending = model.pendingCalls(nowMs);
+  const shown = new Map(
+    model.threads().map((row) => {
+      const { word: state } = model.stateOf(row, nowMs, pending);
+      return [row.threadId, { state, ordinal: row.ordinal }];
+    }),
+  );
+  return ({ id, status }: SessionThread) => shown.get(id) ?? { state: status, ordinal: 0 };
 }
 
 interface Placed {
