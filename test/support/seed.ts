@@ -6,7 +6,7 @@ import { RandomText } from '../../bench/random-text.ts';
 export const isLong = process.env['FLEETLOOM_LONG'] === '1';
 
 /** The timeout of tests that run longer in that mode. */
-export const timeout = isLong ? 6 * 3_600_000 : 30_000;
+export const timeout = isLong ? 6 * 3_600_000 : 120_000;
 
 /** Every random test of a file begins here. `FLEETLOOM_SEED=… npm test -- <file>` repeats a run. */
 export const seed = Number(process.env['FLEETLOOM_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
