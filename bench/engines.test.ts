@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { readEngine } from './engine-readers.ts';
 import { playAcp, playBareEvents, playBareLines, playCodex, playOpencode } from './engine-players.ts';
 
 it.each([
@@ -23,6 +24,16 @@ it.each([
     expect(bare(Buffer.from(written))).toBe(lines.length);
     // At least a turn with a text, a call and its result.
     expect(ours(Buffer.from(written))).toBeGreaterThan(8);
+  },
+);
+
+it.each(['codex', 'opencode', 'acp'] as const)(
+  '[J431] the bench of engines measures each line that %s writes on its way to a client',
+  async (name) => {
+    const delays = await readEngine(name, { lines: 8, everyMs: 1 });
+    // The first quarter is not counted.
+    expect(delays).toHaveLength(6);
+    expect(Math.min(...delays)).toBeGreaterThan(0);
   },
 );
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { playAcp, playBareEvents, playBareLines, playCodex, playOpencode } from './engine-players.ts';
+import { readEngine } from './engine-readers.ts';
 import { type Bench, comparePair, type Measured } from './harness.ts';
 
 /** How fast the lines of programs become events, and how much memory their processes need. */
@@ -13,6 +14,10 @@ export const engines: Bench = {
     { name: 'codex-throughput', run: () => measure('codex', playBareLines, playCodex) },
     { name: 'opencode-throughput', run: () => measure('opencode', playBareEvents, playOpencode) },
     { name: 'acp-throughput', run: () => measure('acp', playBareLines, playAcp) },
+    ...(['codex', 'opencode', 'acp'] as const).flatMap((name) => [
+      { name: `${name}-line-to-client`, run: () => measureDelay(name, 0.5, 20) },
+      { name: `${name}-line-to-client-p99`, run: () => measureDelay(name, 0.99, 100) },
+    ]),
     { name: 'codex-memory', run: () => measureMemory('codex', ['app-server']) },
     {
       name: 'opencode-memory',
@@ -57,6 +62,13 @@ function readProcesses(name: string): Uint8Array[] {
       }
       return written.filter((text) => text !== '').map((text) => Buffer.from(text));
     });
+}
+
+/** The delay from a line of the program to the event at a reader of the fleet stream, including the synced log. */
+async function measureDelay(name: 'codex' | 'opencode' | 'acp', share: number, goalMs: number): Promise<Measured> {
+  const delays = (await readEngine(name, { lines: 400, everyMs: 5 })).toSorted((a, b) => a - b);
+  const value = delays[Math.floor((delays.length - 1) * share)] ?? Number.NaN;
+  return { value, unit: 'ms', floor: null, ratio: null, goal: `<= ${goalMs} ms`, ok: value <= goalMs };
 }
 
 /** The memory of an idle process, all its children included, where the program was installed for tests. */

@@ -1,5 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import type { SessionFrame } from '../../packages/server/src/frames/frames.ts';
 import { findLogProblems } from '../../packages/server/src/sessions/suite/check-log.suite.ts';
 import { type TestServer, withServer } from '../server/server.suite.ts';
@@ -132,6 +133,16 @@ export class ClaudeServer {
     const listed = this.client.beta.sessions.threads.events.list(threadId, { session_id: sessionId });
     for await (const event of listed) events.push(event);
     return events;
+  }
+
+  /** A fork of the session, at its end or at the cursor `at`. */
+  async fork(sessionId: string, body: { readonly at?: string | undefined } = {}): Promise<string> {
+    const headers = { authorization: `Bearer ${this.key}`, 'content-type': 'application/json' };
+    const url = `${this.url}/v1/sessions/${sessionId}/fork`;
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    expect(response.status).toBe(200);
+    // The cast: the server's answer.
+    return ((await response.json()) as { id: string }).id;
   }
 
   /** The whole log, and what is wrong with it. */

@@ -11,7 +11,7 @@ await describeWithClaudeCode('forks of sessions of the real program', ({ path })
     await withClaudeServer(path, async (server) => {
       const { session, say } = await begin(server);
       await say('The first word is apple.');
-      const fork = await forkOf(server, session);
+      const fork = await server.fork(session);
       expect(textsOf(await server.run(fork, 'Recall.'))).toEqual(['first=apple second=']);
       expect(textsOf(await server.run(fork, 'The second word is banana.'))).toEqual(['Noted.']);
       await say('The second word is cherry.');
@@ -36,11 +36,11 @@ await describeWithClaudeCode('forks of sessions of the real program', ({ path })
         if (event.type === 'done' && event.cursor !== null) cursors.push(event.cursor);
       }
       await say('The second word is cherry.');
-      const fork = await forkOf(server, session, { at: cursors.at(-1) });
+      const fork = await server.fork(session, { at: cursors.at(-1) });
       expect(textsOf(await server.run(fork, 'Recall.'))).toEqual(['first=apple second=']);
       expect(textsOf(await server.run(session, 'Recall.'))).toEqual(['first=apple second=cherry']);
       // A fork of a fork, before it has said anything.
-      const again = await forkOf(server, await forkOf(server, session, { at: cursors.at(-1) }));
+      const again = await server.fork(await server.fork(session, { at: cursors.at(-1) }));
       expect(textsOf(await server.run(again, 'Recall.'))).toEqual(['first=apple second=']);
     });
   }, 180_000);
@@ -48,7 +48,7 @@ await describeWithClaudeCode('forks of sessions of the real program', ({ path })
   it('[J320] a fork from before the first turn begins a new conversation, and one without a transcript is 409 `not_forkable` and leaves nothing', async () => {
     await withClaudeServer(path, async (server) => {
       const session = await server.createSession();
-      const early = await forkOf(server, session);
+      const early = await server.fork(session);
       expect(textsOf(await server.run(early, `Go. ${script([{ say: 'Early.' }])}`))).toEqual(['Early.']);
       // Until then its program may write to the transcript.
       await server.restart();
@@ -70,12 +70,6 @@ async function begin(server: ClaudeServer) {
   const session = await server.createSession({ system: `<script>${JSON.stringify(model)}</script>` });
   const say = async (text: string) => void (await server.run(session, text));
   return { session, say };
-}
-
-async function forkOf(server: ClaudeServer, session: string, body: object = {}): Promise<string> {
-  const response = await post(server, `/v1/sessions/${session}/fork`, body);
-  expect(response.status).toBe(200);
-  return ((await response.json()) as { id: string }).id;
 }
 
 async function post({ url, key }: ClaudeServer, path: string, body: object): Promise<Response> {

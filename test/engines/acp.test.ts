@@ -24,7 +24,7 @@ describe.runIf(hasPrograms)('the agent of these tests', () => {
       const create = () => openAcpPrograms({ isSandboxed: false });
       await stopAtRandom({ create, words: acpWords, runs, afterMs: 600, delegates: false });
     },
-    runs * 15_000,
+    runs * 60_000,
   );
 });
 

@@ -12,6 +12,6 @@ describeWithProgram('codex', 'stops at random moments', ({ path }) => {
       const create = () => openCodexPrograms(path, 'codex/gpt-5.5');
       await stopAtRandom({ create, words, runs, afterMs: 600, delegates: true });
     },
-    runs * 15_000,
+    runs * 60_000,
   );
 });

@@ -104,6 +104,29 @@ describeWithProgram('opencode', 'sessions of the real program', ({ path }) => {
       ]);
     });
   }, 240_000);
+
+  it('[MX222] a fork continues with the history until its turn, works in its own workspace, and both sessions continue independently', async () => {
+    await withOpencode(path, async (server) => {
+      const session = await server.createSession({ model });
+      const turns = [
+        [{ say: 'One.' }],
+        [{ say: 'Two: {{find:Remember (\\w+)}}.' }, words.bash('touch here')],
+        [{ say: 'Over.' }],
+        [{ say: 'Three.' }],
+      ];
+      await server.run(session, `Remember apples. ${script(...turns)}`);
+      const fork = await server.fork(session);
+      expect(textsOf(await server.run(fork, 'And now?'))).toEqual(['Two: apples.', 'Over.']);
+      expect([await server.files(fork), await server.files(session)]).toEqual([['here'], []]);
+      expect(textsOf(await server.run(session, 'And now?'))).toEqual(['Two: apples.', 'Over.']);
+      expect(textsOf(await server.run(fork, 'And then?'))).toEqual(['Three.']);
+      // In the middle of the history.
+      const end = (await server.log(session)).frames.find(({ type }) => type === 'run.ended');
+      const early = await server.fork(session, { at: String(end?.seq) });
+      expect(textsOf(await server.run(early, 'And now?'))).toEqual(['Two: apples.', 'Over.']);
+      for (const id of [session, fork, early]) expect((await server.log(id)).problems).toEqual([]);
+    });
+  }, 300_000);
 });
 
 async function withOpencode(path: string, run: (server: ClaudeServer) => Promise<void>): Promise<void> {

@@ -13,6 +13,6 @@ describeWithProgram('opencode', 'stops at random moments', ({ path }) => {
       const create = () => openOpencodePrograms(path, { isSandboxed: false });
       await stopAtRandom({ create, words, runs, afterMs: 4_000, delegates: true });
     },
-    runs * 30_000,
+    runs * 60_000,
   );
 });

@@ -54,7 +54,7 @@ export async function stopAtRandom({ create, words, runs, afterMs, delegates }: 
       await program.close();
       expect([run, kind, findDisorder(events)]).toEqual([run, kind, []]);
       expect(events.at(-1)).toMatchObject({ type: 'exited' });
-      await vi.waitFor(() => expect([run, kind, tested.countProcesses()]).toEqual([run, kind, 0]), 10_000);
+      await vi.waitFor(() => expect([run, kind, tested.countProcesses()]).toEqual([run, kind, 0]), 60_000);
     }
   } finally {
     await tested.close();

@@ -6,21 +6,15 @@ import { toServerFailures } from '../../packages/server/src/engines/program/open
 import type { AskRequest } from '../../packages/server/src/engines/program/opencode/wire/events.ts';
 import { readAsk, readEvent } from '../../packages/server/src/engines/program/opencode/wire/read-event.ts';
 import type { Decision, ProgramEvent } from '../../packages/server/src/engines/program/program.ts';
+import { type RecordedRow, readRows } from '../../packages/server/src/engines/program/suite/mutate-recording.suite.ts';
 import { agent, toolset } from '../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { repositoryRoot } from '../support/root.ts';
 
 /** What passed between a client and opencode, and what a consumer has to show of it. */
 export interface OpencodeRecording {
   readonly name: string;
-  readonly rows: readonly Row[];
+  readonly rows: readonly RecordedRow[];
   readonly expected: Expected;
-}
-
-interface Row {
-  readonly dir: 'in' | 'out';
-  readonly via?: string;
-  /** Null at the end of a process. */
-  readonly line: string | null;
 }
 
 export interface Expected {
@@ -82,16 +76,15 @@ export function opencodeRecordings(): OpencodeRecording[] {
   const names = readdirSync(directory).filter((name) => name.endsWith('.ndjson'));
   return names.sort().map((file) => {
     const name = file.slice(0, -'.ndjson'.length);
-    const lines = readFileSync(join(directory, file), 'utf8').split('\n');
-    // The casts: these files were recorded for these tests.
-    const rows = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Row);
+    const rows = readRows(join(directory, file));
+    // The cast: these files were recorded for these tests.
     const expected = JSON.parse(readFileSync(join(directory, `${name}.expected.json`), 'utf8')) as Expected;
     return { name, rows, expected };
   });
 }
 
 /** Feeds a recording to the translator of one conversation. Its approvals are decided as the recorded client decided. */
-export function play({ rows }: OpencodeRecording, conversation: string): Played {
+export function play({ rows }: Pick<OpencodeRecording, 'rows'>, conversation: string): Played {
   const events: ProgramEvent[] = [];
   const replies: { requestId: string; reply: AskReply }[] = [];
   const sent: { requestId: string; body: Record<string, unknown> }[] = [];
@@ -172,7 +165,7 @@ const mcpTools = {
 };
 
 /** A conversation in another directory is only on the stream of all directories. */
-function chooseStream(rows: readonly Row[], conversation: string): string {
+function chooseStream(rows: readonly RecordedRow[], conversation: string): string {
   const isOwn = rows.some(({ via, line }) => via === 'sse' && line?.includes(conversation) === true);
   return isOwn ? 'sse' : 'sse /global/event';
 }

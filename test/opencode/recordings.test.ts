@@ -26,6 +26,20 @@ describe('recordings of opencode', () => {
     },
   );
 
+  it.each(all)('[MX200] %s: output that grows while a command runs is that of its result', (_, recording, root) => {
+    const { events } = play(recording, root.id);
+    const shown = new Map<string, string>();
+    for (const event of events)
+      if (event.type === 'output_delta') shown.set(event.callId, (shown.get(event.callId) ?? '') + event.text);
+    for (const [callId, text] of shown) {
+      const result = events.find((event) => event.type === 'result' && event.callId === callId);
+      const whole = result?.type === 'result' && result.content[0]?.type === 'text' ? result.content[0].text : '';
+      // Long output is cut in both, to its end.
+      expect(whole.includes(text) || text.length > 20_000 || whole.includes('aborted')).toBe(true);
+    }
+    if (recording.name === 'tool-call') expect(shown.size).toBeGreaterThan(0);
+  });
+
   it.each(all)(
     '[OC2] %s: sub-agents are threads below the one that made them, opened by its call',
     (_, recording, root) => {

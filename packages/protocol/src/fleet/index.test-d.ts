@@ -96,7 +96,9 @@ import {
   type Run,
   type RunError,
   type RunEvent,
+  type PlanChanged,
   type SettingsLoaded,
+  type ToolOutput,
   type FilesRewound,
   type SessionLevelEvent,
   type SessionsChanged,
@@ -160,11 +162,13 @@ expectTypeOf<StreamEvent>().toEqualTypeOf<
   | RequestRetrying
   | ContextCompacted
   | SettingsLoaded
+  | PlanChanged
   | TextDelta
   | TextRetract
   | ThinkingDelta
   | ThinkingRetract
   | ToolStart
+  | ToolOutput
   | ToolCall
   | FileWritten
   | ApprovalRequired
@@ -196,7 +200,10 @@ export function narrows(event: FleetEvent): string | number | boolean | undefine
       return event.attempts_max ?? event.retry_at;
     case 'text':
     case 'thinking':
+    case 'tool_output':
       return event.delta;
+    case 'plan':
+      return event.items[0]?.status;
     case 'text_retract':
     case 'thinking_retract':
       return event.from;

@@ -65,6 +65,9 @@ export const baseLimits = {
   contentDepthMax: 500,
   /** The names that a program gives to agents, calls, blocks and requests. */
   foreignNameCharsMax: 512,
+  /** Tasks of the plan of an agent, and characters of each. Further tasks are left out. */
+  planTasksMax: 100,
+  planTaskCharsMax: 500,
   /** The beginning of a text where only a hint of it is wanted. */
   excerptCharsMax: 200,
   /** Attempts after the first one that failed, before the turn is given up. */

@@ -1,3 +1,4 @@
+import type { PlanTask } from '@fleetloom/protocol/fleet';
 import type { SessionAgent } from '@fleetloom/protocol/managed-agents';
 import type { AssistantBlock, InputBlock, Message, ResultBlock, TextBlock } from '../base/content.ts';
 import type { Json, JsonObject } from '../base/json/json.ts';
@@ -259,6 +260,8 @@ export interface FramePayloads extends WorkspacePayloads {
     /** How the turn that it reports ended. */
     is_error: boolean;
   };
+  /** The tasks that the agent of a program has planned, as they are now. */
+  'agent.plan': { items: readonly PlanTask[] };
   /** From here on the agent's history is this one instead of everything before. */
   'agent.thread_context_compacted': { id: string; history: readonly Message[] };
 
@@ -284,6 +287,8 @@ export interface FramePayloads extends WorkspacePayloads {
   'delta.started': { id: string; block: 'text' | 'thinking' };
   'delta.text': { id: string; text: string };
   'delta.thinking': { id: string; text: string };
+  /** The running tool call with this id has written more. Its result has the output that counts. */
+  'delta.output': { id: string; text: string };
 }
 
 /** The type of a frame, which determines its payload. */

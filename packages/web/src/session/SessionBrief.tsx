@@ -1,4 +1,4 @@
-import { cutText, sessionStates, states } from '@fleetloom/protocol/fleet';
+import { cutText, type PlanTask, sessionStates, states } from '@fleetloom/protocol/fleet';
 import { cleanLine } from '@fleetloom/protocol/text';
 import { toFleetState } from '../model/fleet-state.ts';
 import { nameOfSession } from '../model/name-of-session.ts';
@@ -33,6 +33,7 @@ export function SessionBrief({ shown, row, blocks }: { shown: ShownSession; row:
           <LongText text={task} className="said" />
         </details>
       )}
+      {row.slot.plan.length > 0 && <Plan tasks={row.slot.plan} />}
       {result !== '' && (
         <details>
           <summary>
@@ -44,6 +45,29 @@ export function SessionBrief({ shown, row, blocks }: { shown: ShownSession; row:
       )}
       {row.slot.error !== null && <p className="fault one-line">{cleanLine(row.slot.error)}</p>}
     </section>
+  );
+}
+
+/** How far the agent is in its plan, and what it does now; all tasks when it is opened. */
+function Plan({ tasks }: { tasks: readonly PlanTask[] }) {
+  const done = tasks.filter(({ status }) => status === 'completed' || status === 'cancelled').length;
+  const now = tasks.find(({ status }) => status === 'in_progress');
+  return (
+    <details>
+      <summary>
+        <span className="quiet">
+          Plan {done} of {tasks.length}
+        </span>{' '}
+        {now !== undefined && cleanLine(now.text)}
+      </summary>
+      <ul className="plan">
+        {tasks.map(({ text, status }, index) => (
+          <li key={index} data-status={status}>
+            {cleanLine(text)} <span className="quiet">{cleanLine(status.replace('_', ' '))}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

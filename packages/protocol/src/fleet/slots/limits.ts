@@ -8,6 +8,8 @@ export const limits = {
   filesMax: 64,
   /** Characters of a tool's label, e.g. its command. */
   labelCharsMax: 120,
+  /** Characters of the output of a running call that are kept: the end of it. */
+  outputCharsMax: 2_000,
   /** Slots that a run keeps. The slots that ended first are dropped first; the totals keep their cost. */
   slotsPerRunMax: 2_000,
   /** Runs that a session keeps. The oldest are dropped first; the totals keep their cost. */

@@ -1,5 +1,15 @@
 import type { StreamEventBase } from '../wire/event-base.ts';
-import type { LoadedSettings, StreamEvent, StreamStart, TokenUsage, ToolCall, ToolStart } from '../wire/events.ts';
+import { cutTextStart } from '../../text/cut-text.ts';
+import type {
+  LoadedSettings,
+  PlanTask,
+  StreamEvent,
+  StreamStart,
+  TokenUsage,
+  ToolCall,
+  ToolOutput,
+  ToolStart,
+} from '../wire/events.ts';
 import { limits } from './limits.ts';
 import { questionsOf } from './question.ts';
 import { appendText, emptyText, retractText, settleText, type TextTail } from './text-tail.ts';
@@ -47,6 +57,8 @@ export interface Slot {
   readonly usage: FleetUsage;
   /** What its program loaded beside the definition, if this turn started the program. */
   readonly settings: LoadedSettings | null;
+  /** The tasks that the agent has planned, as they are now. */
+  readonly plan: readonly PlanTask[];
   /** How full the context window was after the newest response. Null before the first, and after the window was cleared. */
   readonly context: SlotContext | null;
   readonly stopReason: string | null;
@@ -104,6 +116,8 @@ export interface SlotTool {
   readonly startedAt: number | null;
   readonly durationMs: number | null;
   readonly error: string | null;
+  /** The end of what it wrote, while it runs. Absent: nothing, or the tool does not report it. */
+  readonly output?: string;
   /** The client provides the result. Absent: the server runs the tool, or the stream does not say. */
   readonly awaitsResult?: true;
 }
@@ -145,6 +159,7 @@ export function openSlot(event: StreamEventBase): Slot {
     openChildren: 0,
     usage: noUsage,
     settings: null,
+    plan: [],
     context: null,
     stopReason: null,
     error: null,
@@ -192,6 +207,10 @@ export function foldSlot(slot: Slot, event: StreamEvent, textCharsMax: number): 
       return enter(slot, 'thinking', event);
     case 'tool_start':
       return addTool(enter(slot, 'tool', event), toRunningTool(event));
+    case 'tool_output':
+      return growTool(touch(slot, event), event);
+    case 'plan':
+      return { ...touch(slot, event), plan: event.items };
     case 'tool_call':
       return endTool(slot, event);
     case 'file':
@@ -293,6 +312,14 @@ function keepTools(tools: SlotTool[]): readonly SlotTool[] {
   if (tools.length <= limits.toolsMax) return tools;
   const index = tools.findIndex((tool) => !isRunning(tool));
   return tools.toSpliced(Math.max(0, index), 1);
+}
+
+function growTool(slot: Slot, { tool_use_id: toolUseId, delta }: ToolOutput): Slot {
+  const index = slot.tools.findLastIndex((tool) => isRunning(tool) && tool.toolUseId === toolUseId);
+  const tool = slot.tools[index];
+  if (tool === undefined) return slot;
+  const output = cutTextStart((tool.output ?? '') + delta, limits.outputCharsMax);
+  return { ...slot, tools: slot.tools.with(index, { ...tool, output }) };
 }
 
 function endTool(slot: Slot, event: ToolCall): Slot {

@@ -196,6 +196,22 @@ describe('the consumer rule', () => {
     expect(describeSettings(none)).toBe('user settings: nothing found');
   });
 
+  it('[MX204] a slot has the plan of its agent and the last 2,000 characters that a running call wrote', () => {
+    const call = { tool: 'bash', tool_use_id: 't1' };
+    const story = new Story()
+      .request()
+      .start(0)
+      .say('tool_start', 0, { ...call, input: {} });
+    story.say('tool_output', 0, { ...call, delta: 'x'.repeat(1_999) }).say('tool_output', 0, { ...call, delta: 'yz' });
+    story.say('tool_output', 0, { ...call, tool_use_id: 'unknown', delta: 'n' });
+    expect(limits.outputCharsMax).toBe(2_000);
+    expect(slotOf(fold(story), 0).tools[0]?.output).toBe(`${'x'.repeat(1_998)}yz`);
+    const items = [{ text: 'Look', status: 'pending' }];
+    story.say('plan', 0, { items }).say('tool_call', 0, { ...call, ok: true, duration_ms: 1 });
+    const slot = slotOf(fold(story), 0);
+    expect([slot.plan, slot.tools[0]?.output]).toEqual([items, undefined]);
+  });
+
   it('[F50] a slot has the cause and end of its wait, and neither once the wait is over', () => {
     const story = new Story().request().start(0).say('agent_start', 0, { model: 'm', iteration: 1 });
     const seen: unknown[] = [];

@@ -8,6 +8,7 @@ export type FieldKind =
   | 'flag'
   | 'texts'
   | 'files'
+  | 'tasks'
   | 'value'
   | 'textIfAny'
   | 'numberIfAny'
@@ -59,7 +60,9 @@ export const eventFields = {
   text_retract: { ...stream, from: 'count' },
   thinking: { ...stream, delta: 'text' },
   thinking_retract: { ...stream, from: 'count' },
+  plan: { ...stream, items: 'tasks' },
   tool_start: { ...toolUse, input: 'value', awaits_result: 'flagIfAny' },
+  tool_output: { ...toolUse, delta: 'text' },
   tool_call: { ...toolUse, ok: 'flag', duration_ms: 'number', error: 'textIfAny' },
   file: { ...stream, path: 'text', size: 'count', encoding: 'text', content: 'text' },
   approval_required: { ...toolUse, input: 'value', kind: 'textIfAny', reason: 'textIfAny' },

@@ -26,11 +26,13 @@ export type StreamEvent =
   | RequestRetrying
   | ContextCompacted
   | SettingsLoaded
+  | PlanChanged
   | TextDelta
   | TextRetract
   | ThinkingDelta
   | ThinkingRetract
   | ToolStart
+  | ToolOutput
   | ToolCall
   | FileWritten
   | ApprovalRequired
@@ -137,6 +139,19 @@ export interface LoadedSettings {
   readonly rules: readonly string[];
 }
 
+/** The tasks that the agent of a program has planned, as they are now. Replaces the plan before. */
+export interface PlanChanged extends StreamEventBase {
+  readonly type: 'plan';
+  readonly items: readonly PlanTask[];
+}
+
+/** One task of a plan. */
+export interface PlanTask {
+  readonly text: string;
+  /** `pending`, `in_progress`, `completed` or `cancelled`. */
+  readonly status: string;
+}
+
 /** The next piece of the turn's text. */
 export interface TextDelta extends StreamEventBase {
   readonly type: 'text';
@@ -171,6 +186,15 @@ export interface ToolStart extends StreamEventBase {
   readonly input: unknown;
   /** The client provides the result (`user.custom_tool_result`): a custom tool, or a question to the user. */
   readonly awaits_result?: boolean;
+}
+
+/** A running tool call wrote more output. Only some programs report it; at most the first 262,144 characters of a call. */
+export interface ToolOutput extends StreamEventBase {
+  readonly type: 'tool_output';
+  /** The name of the tool. */
+  readonly tool: string;
+  readonly tool_use_id: string;
+  readonly delta: string;
 }
 
 /** A tool call, a delegation or a whole parallel block has finished. */

@@ -56,6 +56,11 @@ const isFile = (value: unknown): boolean => {
   return file !== undefined && isText(file['path']) && isText(file['status']);
 };
 
+const isTask = (value: unknown): boolean => {
+  const task = toRecord(value);
+  return task !== undefined && isText(task['text']) && isText(task['status']);
+};
+
 const checks: Readonly<Record<FieldKind, FieldCheck>> = {
   text: { is: isText, name: 'text' },
   number: { is: isNumber, name: 'a number' },
@@ -68,6 +73,7 @@ const checks: Readonly<Record<FieldKind, FieldCheck>> = {
   },
   texts: { is: (value) => Array.isArray(value) && value.every(isText), name: 'a list of texts' },
   files: { is: (value) => Array.isArray(value) && value.every(isFile), name: 'a list of files' },
+  tasks: { is: (value) => Array.isArray(value) && value.every(isTask), name: 'a list of tasks' },
   value: { is: (value) => value !== undefined, name: 'there', missing: null },
   textIfAny: { is: (value) => value === undefined || isText(value), name: 'text', missing: undefined },
   countIfAny: {

@@ -37,6 +37,8 @@ export const programLimits = {
   programCallsMax: 200_000,
   /** Sub-agents of one process. */
   programThreadsMax: 5_000,
+  /** What is shown of the output of one call while it runs. What follows is in its result. */
+  programOutputCharsMax: 256 * 1024,
   /** Commands and tasks of one process in the background. */
   programWorksMax: 1_000,
   /** Names and texts that translators keep of what is not there yet, such as a sub-agent that was named before it began. */

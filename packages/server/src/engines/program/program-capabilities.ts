@@ -21,6 +21,10 @@ export interface ProgramCapabilities {
   readonly customTools: 'all_agents' | 'main_agent' | 'none';
   /** How the model receives the system prompt of the definition. */
   readonly systemPrompt: 'system' | 'message';
+  /** When the output of a command is shown: while it runs, only where the agent reports it, or when it has ended. */
+  readonly commandOutput: 'live' | 'if_offered' | 'at_end';
+  /** The tasks that an agent has planned are reported. */
+  readonly plans: boolean;
   /** When a message that arrives during a turn is read: in that turn, or in the next one. */
   readonly steering: 'turn' | 'next_turn';
   /** When another model is used after a change: from the next model request on, or from the next turn on. */
@@ -101,6 +105,17 @@ export const capabilityWords: { readonly [Name in keyof ProgramCapabilities]: Ca
     best: 'system',
     without: 'the system prompt of the definition is the beginning of the first message',
   },
+  commandOutput: {
+    title: 'the output of a command while it runs',
+    best: 'live',
+    without: 'the output of a command is shown when it has ended',
+    others: { if_offered: 'the output of a command is shown while it runs where the agent reports it' },
+  },
+  plans: {
+    title: 'the plan of an agent as a list of tasks',
+    best: true,
+    without: 'the plan of an agent is not reported as a list of tasks',
+  },
   steering: {
     title: 'a message during a turn is read in that turn',
     best: 'turn',
@@ -168,6 +183,8 @@ export const noCapabilities: ProgramCapabilities = {
   questions: false,
   customTools: 'none',
   systemPrompt: 'message',
+  commandOutput: 'at_end',
+  plans: false,
   steering: 'next_turn',
   modelChange: 'turn',
   requestUsage: 'later',

@@ -1,3 +1,4 @@
+import type { PlanTask } from '@fleetloom/protocol/fleet';
 import type { AgentSnapshot, Networking } from '@fleetloom/protocol/managed-agents';
 import type { AssistantBlock, InputBlock, ResultBlock } from '../../base/content.ts';
 import type { Json, JsonObject } from '../../base/json/json.ts';
@@ -169,6 +170,10 @@ export type ProgramEvent = { readonly key: string } & (
       /** The file as the call has left it, where the input of the call does not have its content. */
       readonly file?: WrittenFile | undefined;
     }
+  /** A call that runs has written more. It is only shown while the call runs: the result has the output that counts. */
+  | { readonly type: 'output_delta'; readonly callId: string; readonly text: string }
+  /** The tasks that the agent has planned, as they are now. It replaces the plan before. */
+  | { readonly type: 'plan'; readonly items: readonly PlanTask[] }
   /** What `answer` or `giveResult` gave for the call was handed to the program. It comes before the result of the call. */
   | { readonly type: 'answered'; readonly callId: string }
   /** The program no longer wants to know whether the call may run. */

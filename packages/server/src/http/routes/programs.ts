@@ -65,6 +65,8 @@ export function createProgramRoutes(options: ProgramRoutesOptions): readonly Any
             questions: capabilities.questions,
             custom_tools: capabilities.customTools,
             system_prompt: capabilities.systemPrompt,
+            command_output: capabilities.commandOutput,
+            plans: capabilities.plans,
             steering: capabilities.steering,
             model_change: capabilities.modelChange,
             request_usage: capabilities.requestUsage,

@@ -28,6 +28,8 @@ export const program = z
       questions: z.boolean(),
       custom_tools: z.enum(['all_agents', 'main_agent', 'none']),
       system_prompt: z.enum(['system', 'message']),
+      command_output: z.enum(['live', 'if_offered', 'at_end']),
+      plans: z.boolean(),
       steering: z.enum(['turn', 'next_turn']),
       model_change: z.enum(['request', 'turn']),
       request_usage: z.enum(['at_end', 'later', 'turn']),

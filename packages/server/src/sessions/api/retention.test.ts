@@ -20,6 +20,15 @@ import {
   solo,
   workspaceId,
 } from '../suite/fleet.suite.ts';
+import {
+  begins,
+  calls,
+  createTestPrograms,
+  ends,
+  gives,
+  turnBegins,
+  turnEnds,
+} from '../runtime/program/test-program.suite.ts';
 import { onEachStore } from '../suite/stores.suite.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -67,6 +76,21 @@ onEachStore((openStore) => {
     expect(await retain(fleet, 'none').retention.run()).toBe(0);
     expect(await countDeltas(fleet, id)).toBeGreaterThanOrEqual(open);
   });
+});
+
+it('[MX203] output of a running call is removed like other deltas once its result is in the log', async () => {
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs, isChecked: false });
+  const id = await fleet.begin(
+    { ...solo, model: { id: 'claude-code/default', effort: { type: 'high' }, speed: 'standard' } },
+    'Go.',
+  );
+  const program = await programs.wait();
+  program.emit(turnBegins, begins(), calls('t1', 'allow'), ends());
+  program.emit({ type: 'output_delta', key: 'main', callId: 't1', text: 'one' }, gives('t1'), turnEnds);
+  await fleet.rest(id);
+  expect(await countDeltas(fleet, id)).toBe(1);
+  expect(await retain(fleet, 'none').retention.run()).toBe(1);
 });
 
 it('[R162] deltas are kept forever, for some days or not at all, as configured', async () => {

@@ -98,7 +98,7 @@ async function* listSessions(store: Pick<Store, 'sessions'>, workspaceId: string
 async function pruneSession(store: RetentionOptions['store'], sessionId: string, endedBefore: number): Promise<number> {
   const whole = new Set<string>();
   for await (const entries of readBatches(store, sessionId, 0, { skipsDeltas: true })) {
-    for (const entry of entries) if (entry.kind === 'frame' && isWhole(entry.value)) whole.add(idOf(entry.value));
+    for (const entry of entries) if (entry.kind === 'frame' && isWhole(entry.value)) whole.add(idOfWhole(entry.value));
   }
   // Without whole blocks no delta can be removed, so the deltas need not be read.
   if (whole.size === 0) return 0;
@@ -107,10 +107,15 @@ async function pruneSession(store: RetentionOptions['store'], sessionId: string,
 }
 
 function isWhole({ type }: Frame): boolean {
-  return type === 'agent.message' || type === 'agent.thinking';
+  return type === 'agent.message' || type === 'agent.thinking' || type === 'agent.tool_result';
 }
 
-/** Deltas have the id of the event of their block. */
+/** The output of a call is whole in its result. */
+function idOfWhole(frame: Frame): string {
+  return frame.type === 'agent.tool_result' ? (frame.payload['tool_use_id'] as string) : idOf(frame);
+}
+
+/** Deltas have the id of the event of their block, or of their call. */
 function idOf({ payload }: Frame): string {
   return payload['id'] as string;
 }

@@ -12,6 +12,8 @@ interface Grown {
 export class LogRequests {
   /** The open request of each thread. */
   readonly #open = new Map<string, string>();
+  /** Calls that may write output. */
+  readonly #running = new Set<string>();
   readonly #grown = new Map<string, Grown>();
 
   take({ type, payload, threadId }: SessionFrame, complain: Complain): void {
@@ -38,6 +40,18 @@ export class LogRequests {
       case 'delta.text':
       case 'delta.thinking':
         return this.#grow(payload, type === 'delta.text' ? 'text' : 'thinking', startId, complain);
+      case 'delta.output':
+        if (!this.#running.has(payload.id)) complain(`${payload.id} does not run`);
+        return;
+      case 'tool.started':
+        this.#running.add(payload.tool_use_id);
+        return;
+      case 'user.tool_confirmation':
+        if (payload.result === 'allow') this.#running.add(payload.tool_use_id);
+        return;
+      case 'agent.tool_result':
+        this.#running.delete(payload.tool_use_id);
+        return;
       case 'agent.message':
         return this.#finish(payload.id, payload.content.map(({ text }) => text).join(''), startId, complain);
       case 'agent.thinking': {

@@ -137,6 +137,24 @@ describe('the fleet view', () => {
     expect(ended).toMatchObject([{ code: 'unknown_error' }, { error_code: 'unknown_error' }]);
   });
 
+  it('[MX202, MX201] output of a running call, and a plan, are on the stream', () => {
+    const { take } = openView();
+    take('agent.tool_use', {
+      id: 'sevt_1',
+      call_id: 'c',
+      name: 'bash',
+      input: {},
+      evaluated_permission: 'allow',
+    } as never);
+    expect(take('delta.output', { id: 'sevt_1', text: 'one' })).toMatchObject([
+      { type: 'tool_output', tool: 'bash', tool_use_id: 'sevt_1', delta: 'one' },
+    ]);
+    const items = [{ text: 'Look', status: 'pending' as const }];
+    expect(take('agent.plan', { items })).toMatchObject([{ type: 'plan', items }]);
+    take('agent.tool_result', { tool_use_id: 'sevt_1', content: [], is_error: false, is_interrupted: false });
+    expect(take('delta.output', { id: 'sevt_1', text: 'late' })).toEqual([]);
+  });
+
   it('[V65] text of a retried request is retracted, for any reason of the retry', () => {
     for (const [type, payload] of [
       ['session.error', { retry: 'retrying', retry_at: 9, error: { type: 'unknown_error', message: 'x' } }],

@@ -58,6 +58,12 @@ const converters: { readonly [Type in FrameType]?: ToEvents<Type> } = {
     return includeThinking && delta !== '' ? [{ type: 'thinking', delta }] : [];
   },
 
+  'delta.output': ({ id: tool_use_id, text: delta }, { stream }) => {
+    const call = stream.calls.get(tool_use_id);
+    return call === undefined ? [] : [{ type: 'tool_output', tool: call.name, tool_use_id, delta }];
+  },
+  'agent.plan': ({ items }) => [{ type: 'plan', items }],
+
   'agent.tool_use': (use, context) => {
     const { stream } = context;
     // A command is found in the text, where the gate finds it too.

@@ -5,14 +5,16 @@ import { cleanText } from '@fleetloom/protocol/text';
 import { StreamingText } from '../../ui/text/StreamingText.tsx';
 import type { Block } from './blocks.ts';
 
-/** Text or thinking that is being streamed and is not in the list of events yet. */
+/** Text, thinking or output of a call that is being streamed and is not in the list of events yet. */
 export interface Live {
-  readonly kind: 'thinking' | 'text';
+  readonly kind: 'thinking' | 'text' | 'output';
   readonly text: string;
 }
 
 /** The streamed text that the list lacks. Stream and list both number a thread's model requests, so a listed one is recognised. */
 export function liveText({ slot, session, key }: ShownRow, blocks: readonly Block[]): Live | undefined {
+  const output = slot.tools.findLast(({ state }) => state === 'running')?.output ?? '';
+  if (slot.state === 'running' && slot.phase === 'tool' && output !== '') return { kind: 'output', text: output };
   const track = session.tracks.get(key);
   const isOpen = slot.state === 'running' && (slot.phase === 'writing' || slot.phase === 'thinking');
   if (track === undefined || !isOpen) return undefined;
@@ -31,19 +33,21 @@ export function liveText({ slot, session, key }: ShownRow, blocks: readonly Bloc
   return { kind: 'text', text: tail.slice(Math.max(0, tail.length - (length - settled.length))) };
 }
 
-/** The block at the end of a transcript while a model writes. */
+const liveStates = { thinking: 'thinking', text: 'writing', output: 'tool' } as const;
+
+/** The block at the end of a transcript while a model or a command writes. */
 export function LiveBlock({ live }: { live: Live }) {
-  const { glyph } = states[live.kind === 'thinking' ? 'thinking' : 'writing'];
+  const state = liveStates[live.kind];
   return (
     <div className="block live" data-block={live.kind}>
-      <span className="block-glyph" data-ink={live.kind === 'thinking' ? 'thinking' : 'writing'} aria-hidden="true">
-        {glyph}
+      <span className="block-glyph" data-ink={state} aria-hidden="true">
+        {states[state].glyph}
       </span>
-      {live.kind === 'text' ? (
-        <StreamingText text={live.text} />
-      ) : (
+      {live.kind === 'text' && <StreamingText text={live.text} />}
+      {live.kind === 'thinking' && (
         <p className="thoughts">{cleanText(cutTextStart(live.text, 2_000)) || 'thinking …'}</p>
       )}
+      {live.kind === 'output' && <pre className="live-output">{cleanText(live.text)}</pre>}
     </div>
   );
 }

@@ -11,6 +11,8 @@ export const acpCapabilities: ProgramCapabilities = {
   questions: false,
   customTools: 'none',
   systemPrompt: 'message',
+  commandOutput: 'if_offered',
+  plans: true,
   steering: 'next_turn',
   modelChange: 'turn',
   requestUsage: 'turn',

@@ -85,6 +85,27 @@ it('[AC5] a call is announced when its input is known, has its output as the res
   ]);
 });
 
+it('[MX200, MX201] output of a terminal of the agent, and its plan, are events', () => {
+  const talk = converseInTest();
+  talk.open();
+  talk.say('Go.');
+  const show = (data: string) =>
+    talk.update({ sessionUpdate: 'tool_call_update', toolCallId: 'c1', _meta: { terminal_output_delta: { data } } });
+  talk.update(call('c1'));
+  show('one\n');
+  show('two\n');
+  talk.update(done('c1'));
+  show('late\n');
+  talk.update({ sessionUpdate: 'plan', entries: [{ content: 'Look', priority: 'high', status: 'completed' }] });
+  const shown = talk.events.filter(({ type }) => type === 'output_delta' || type === 'result' || type === 'plan');
+  expect(shown).toMatchObject([
+    { type: 'output_delta', callId: 'c1', text: 'one\n' },
+    { type: 'output_delta', callId: 'c1', text: 'two\n' },
+    { type: 'result', content: [{ text: 'one\ntwo\n' }] },
+    { type: 'plan', items: [{ text: 'Look', status: 'completed' }] },
+  ]);
+});
+
 it('[AC6] a permission request is an approval, answered once with the narrowest option; what the definition allows or denies is answered without a person', () => {
   const talk = converseInTest(asking);
   talk.open();

@@ -80,6 +80,8 @@ export const programCapabilities: ProgramCapabilities = {
   questions: true,
   customTools: 'all_agents',
   systemPrompt: 'system',
+  commandOutput: 'at_end',
+  plans: false,
   steering: 'turn',
   modelChange: 'request',
   requestUsage: 'at_end',

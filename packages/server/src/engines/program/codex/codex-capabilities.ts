@@ -11,6 +11,8 @@ export const codexCapabilities: ProgramCapabilities = {
   questions: true,
   customTools: 'all_agents',
   systemPrompt: 'system',
+  commandOutput: 'live',
+  plans: true,
   steering: 'turn',
   modelChange: 'turn',
   requestUsage: 'later',

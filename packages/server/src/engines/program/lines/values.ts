@@ -28,6 +28,13 @@ export function number(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
+/** The value if it can be a number of tokens, and otherwise 0. */
+export function tokenCount(value: unknown): number {
+  return typeof value === 'number' && value >= 0 && value <= TOKENS_MAX ? value : 0;
+}
+
+const TOKENS_MAX = 1e12;
+
 /** What was parsed from JSON is JSON. */
 export function toJson(value: unknown): Json {
   return (value ?? null) as Json;

@@ -11,6 +11,8 @@ export const opencodeCapabilities: ProgramCapabilities = {
   questions: true,
   customTools: 'all_agents',
   systemPrompt: 'system',
+  commandOutput: 'live',
+  plans: true,
   steering: 'turn',
   modelChange: 'turn',
   requestUsage: 'later',
@@ -18,6 +20,6 @@ export const opencodeCapabilities: ProgramCapabilities = {
   failureStatus: true,
   waitsForReader: false,
   resume: 'always',
-  fork: false,
+  fork: true,
   recovery: false,
 };

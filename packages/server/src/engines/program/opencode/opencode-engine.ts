@@ -26,6 +26,7 @@ import type { SandboxMounts } from '../program-sandbox.ts';
 import { findServerNameProblem } from './approvals/tool-policy.ts';
 import { opencodeCapabilities } from './capabilities.ts';
 import { findOpencode } from './find-program.ts';
+import { copyConversations } from './launch/copy-conversations.ts';
 import { listModels, toConfig } from './launch/to-config.ts';
 import { DATA, toEnvironment } from './launch/to-environment.ts';
 import { openOpencodeProgram, opencodeControls, CLOSED_MODE } from './opencode-program.ts';
@@ -88,7 +89,12 @@ function toParts(options: OpencodeOptions, shared: EngineShared): EngineParts<In
       return await shared.startWith(passage, () => start(session, { home, passage, tools, refusals }));
     },
     kept: homes,
-    // A conversation of opencode belongs to its directory, and a fork has another one: it is not copied.
+    copyConversation: async ({ message, from, to }) => {
+      const [source, target] = await Promise.all(
+        [from, to].map(async (owner) => join(await homes.open(owner), LAYOUT.config)),
+      );
+      return await copyConversations({ message, from: source!, to: target!, schedule });
+    },
   };
 
   async function start(

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { agent, converse, script, scriptByWords, textsOf, type EventOf, wholeOf } from './conversation.suite.ts';
 import { findDisorder } from './find-disorder.suite.ts';
-import type { ProgramUnderTest } from './program-under-test.suite.ts';
+import { PROGRAM_TEST_MS, type ProgramUnderTest } from './program-under-test.suite.ts';
 
 /** What N1, N2, N4 and N12 say of engines, of whole turns. */
 export function answersSuite(program: ProgramUnderTest): void {
@@ -15,34 +15,38 @@ export function turnsSuite({ tested, words, version, isTapped, capabilities }: P
   const isJoined = capabilities.subAgentReport === 'result';
   const hasSubAgents = capabilities.subAgentText !== 'none';
 
-  it('[J1] the events of a turn are in order: requests, blocks that grow and are whole, calls and their results, the end', async () => {
-    const { program, events, ask } = await converse(tested());
-    const first = [{ think: 'Hm.' }, { say: 'I look.', chunks: 3 }, words.bash('echo here')];
-    await ask(`Go. ${script(first, [{ say: 'Seen.' }])}`);
-    await program.close();
-    expect(findDisorder(events)).toEqual([]);
-    expect(events[0]).toMatchObject({ type: 'opened', version });
-    expect(wholeOf(events)).toEqual([
-      { type: 'thinking', thinking: 'Hm.', signature: '' },
-      { type: 'text', text: 'I look.' },
-      { type: 'text', text: 'Seen.' },
-    ]);
-    // A call comes whole, and so does what it gave.
-    expect(events.filter(({ type }) => type === 'call')).toMatchObject([{ input: { command: 'echo here' } }]);
-    expect(events.filter(({ type }) => type === 'result')).toMatchObject([
-      { content: [{ text: `here${words.outputEnd}` }], isError: false },
-    ]);
-    const ends = events.flatMap((event) => (event.type === 'request_ended' ? [event] : []));
-    expect(ends.map(({ stopReason, isError }) => [stopReason, isError])).toEqual([
-      [capabilities.stopReasons ? 'tool_use' : null, false],
-      [capabilities.stopReasons ? 'end_turn' : null, false],
-    ]);
-    // The usage of a whole turn is that of its last request.
-    const counted = capabilities.requestUsage === 'turn' ? ends.slice(-1) : ends;
-    for (const { usage } of counted) expect(usage.outputTokens).toBeGreaterThan(0);
-    expect(events.at(-2)).toMatchObject({ type: 'turn_ended', outcome: { type: 'done' }, isMoreToCome: false });
-    expect(events.at(-1)).toMatchObject({ type: 'exited', isWanted: true });
-  }, 90_000);
+  it(
+    '[J1] the events of a turn are in order: requests, blocks that grow and are whole, calls and their results, the end',
+    async () => {
+      const { program, events, ask } = await converse(tested());
+      const first = [{ think: 'Hm.' }, { say: 'I look.', chunks: 3 }, words.bash('echo here')];
+      await ask(`Go. ${script(first, [{ say: 'Seen.' }])}`);
+      await program.close();
+      expect(findDisorder(events)).toEqual([]);
+      expect(events[0]).toMatchObject({ type: 'opened', version });
+      expect(wholeOf(events)).toEqual([
+        { type: 'thinking', thinking: 'Hm.', signature: '' },
+        { type: 'text', text: 'I look.' },
+        { type: 'text', text: 'Seen.' },
+      ]);
+      // A call comes whole, and so does what it gave.
+      expect(events.filter(({ type }) => type === 'call')).toMatchObject([{ input: { command: 'echo here' } }]);
+      expect(events.filter(({ type }) => type === 'result')).toMatchObject([
+        { content: [{ text: `here${words.outputEnd}` }], isError: false },
+      ]);
+      const ends = events.flatMap((event) => (event.type === 'request_ended' ? [event] : []));
+      expect(ends.map(({ stopReason, isError }) => [stopReason, isError])).toEqual([
+        [capabilities.stopReasons ? 'tool_use' : null, false],
+        [capabilities.stopReasons ? 'end_turn' : null, false],
+      ]);
+      // The usage of a whole turn is that of its last request.
+      const counted = capabilities.requestUsage === 'turn' ? ends.slice(-1) : ends;
+      for (const { usage } of counted) expect(usage.outputTokens).toBeGreaterThan(0);
+      expect(events.at(-2)).toMatchObject({ type: 'turn_ended', outcome: { type: 'done' }, isMoreToCome: false });
+      expect(events.at(-1)).toMatchObject({ type: 'exited', isWanted: true });
+    },
+    PROGRAM_TEST_MS,
+  );
 
   it.runIf(hasSubAgents)(
     '[J2] sub-agents are opened before any other event of them, and their usage adds up to that of the turn',
@@ -81,7 +85,7 @@ export function turnsSuite({ tested, words, version, isTapped, capabilities }: P
       if (isTapped) for (const tokens of ofChildren) expect(tokens).toBeGreaterThan(1);
       else expect(ends.at(-1)?.usage.outputTokens).toBeGreaterThan(4);
     },
-    90_000,
+    PROGRAM_TEST_MS,
   );
 }
 
@@ -103,7 +107,7 @@ function wordsSuite({ tested, words, capabilities }: ProgramUnderTest): void {
       expect(events.filter(({ type }) => type === 'thread_opened')).toEqual([]);
       expect(findDisorder(events)).toEqual([]);
     },
-    90_000,
+    PROGRAM_TEST_MS,
   );
 
   it.runIf(hasSubAgents)(
@@ -121,23 +125,27 @@ function wordsSuite({ tested, words, capabilities }: ProgramUnderTest): void {
       else expect(new Set(textsOf(events))).toEqual(new Set(['As I am.']));
       expect(textsOf(events, key)).toEqual(['As you say.']);
     },
-    90_000,
+    PROGRAM_TEST_MS,
   );
 
-  it('[J175] whatever the model says, the pieces add up to it, turn after turn', async () => {
-    const seed = Number(process.env['FLEETLOOM_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-    console.log(`FLEETLOOM_SEED=${seed}`);
-    const turns = fc.sample(turn, { seed, numRuns: RUNS });
-    const { program, events, ask } = await converse(tested());
-    const cases = Object.fromEntries(turns.map((turn, at) => [`Number ${at}!`, turn]));
-    for (const at of turns.keys()) {
-      const question = at === 0 ? `Number 0! ${scriptByWords(cases)}` : `Number ${at}!`;
-      expect((await ask(question)).outcome).toEqual({ type: 'done' });
-    }
-    await program.close();
-    expect(findDisorder(events)).toEqual([]);
-    expect(wholeOf(events)).toEqual(turns.flat().map(toExpected));
-  }, 90_000);
+  it(
+    '[J175] whatever the model says, the pieces add up to it, turn after turn',
+    async () => {
+      const seed = Number(process.env['FLEETLOOM_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+      console.log(`FLEETLOOM_SEED=${seed}`);
+      const turns = fc.sample(turn, { seed, numRuns: RUNS });
+      const { program, events, ask } = await converse(tested());
+      const cases = Object.fromEntries(turns.map((turn, at) => [`Number ${at}!`, turn]));
+      for (const at of turns.keys()) {
+        const question = at === 0 ? `Number 0! ${scriptByWords(cases)}` : `Number ${at}!`;
+        expect((await ask(question)).outcome).toEqual({ type: 'done' });
+      }
+      await program.close();
+      expect(findDisorder(events)).toEqual([]);
+      expect(wholeOf(events)).toEqual(turns.flat().map(toExpected));
+    },
+    PROGRAM_TEST_MS,
+  );
 }
 
 const RUNS = process.env['FLEETLOOM_LONG'] === '1' ? 200 : 12;

@@ -4,23 +4,27 @@ import { expect, it } from 'vitest';
 import { runProgram } from '../../../base/process/run-program.ts';
 import { programControls } from '../program-controls.ts';
 import { converse, said, script } from './conversation.suite.ts';
-import type { ProgramUnderTest } from './program-under-test.suite.ts';
+import { PROGRAM_TEST_MS, type ProgramUnderTest } from './program-under-test.suite.ts';
 
 /** What a running program is asked for outside of its turns. */
 export function controlsSuite({ tested, words, controls }: ProgramUnderTest): void {
   const has = (control: (typeof controls)[number]) => controls.includes(control);
 
-  it('[J380] a program says which requests it answers, before it runs and while it runs', async () => {
-    expect((await tested().engine.describe()).controls).toEqual(controls);
-    const { program } = await converse(tested());
-    expect(program.controls).toEqual(controls);
-    // One that it does not have is answered too.
-    for (const type of programControls.filter((control) => !has(control) && control !== 'rewind')) {
-      expect(await program.control({ type } as { type: 'usage' | 'diff' })).toEqual({ type: 'unsupported' });
-    }
-    await program.close();
-    expect(await program.control({ type: 'usage' })).toEqual({ type: 'exited' });
-  }, 90_000);
+  it(
+    '[J380] a program says which requests it answers, before it runs and while it runs',
+    async () => {
+      expect((await tested().engine.describe()).controls).toEqual(controls);
+      const { program } = await converse(tested());
+      expect(program.controls).toEqual(controls);
+      // One that it does not have is answered too.
+      for (const type of programControls.filter((control) => !has(control) && control !== 'rewind')) {
+        expect(await program.control({ type } as { type: 'usage' | 'diff' })).toEqual({ type: 'unsupported' });
+      }
+      await program.close();
+      expect(await program.control({ type: 'usage' })).toEqual({ type: 'exited' });
+    },
+    PROGRAM_TEST_MS,
+  );
 
   it.runIf(has('usage'))(
     '[J381] the usage that a program reports grows with its requests, by model',
@@ -33,7 +37,7 @@ export function controlsSuite({ tested, words, controls }: ProgramUnderTest): vo
       expect(used).toMatchObject({ type: 'usage', models: [{ inputTokens: expect.any(Number) }] });
       expect(used.type === 'usage' && used.models[0]!.inputTokens).toBeGreaterThan(0);
     },
-    90_000,
+    PROGRAM_TEST_MS,
   );
 
   it.runIf(has('diff'))(
@@ -74,7 +78,7 @@ export function controlsSuite({ tested, words, controls }: ProgramUnderTest): vo
         reason: null,
       });
     },
-    90_000,
+    PROGRAM_TEST_MS,
   );
 
   it.runIf(has('rewind'))(
@@ -116,7 +120,7 @@ export function controlsSuite({ tested, words, controls }: ProgramUnderTest): vo
       expect(await readFile(old, 'utf8')).toBe('original\n');
       await expect(stat(fresh)).rejects.toThrow('ENOENT');
     },
-    90_000,
+    PROGRAM_TEST_MS,
   );
 
   it.runIf(has('rewind'))(
@@ -138,6 +142,6 @@ export function controlsSuite({ tested, words, controls }: ProgramUnderTest): vo
       expect(answer.type).toBe('failed');
       expect(await readFile(file, 'utf8')).toBe('one\n');
     },
-    90_000,
+    PROGRAM_TEST_MS,
   );
 }

@@ -8,6 +8,7 @@ export function findDisorder(events: readonly ProgramEvent[]): string[] {
   const growing = new Map<string, string>();
   const calls = new Map<string, string>();
   const askable = new Set<string>();
+  const ended = new Set<string>();
   for (const [at, event] of events.entries()) {
     const complain = (problem: string) => problems.push(`${at} ${event.type} of ${event.key}: ${problem}`);
     if (event.type === 'thread_opened') known.add(event.key);
@@ -30,6 +31,9 @@ export function findDisorder(events: readonly ProgramEvent[]): string[] {
     if (event.type === 'call' && isAskable(event)) askable.add(event.callId);
     if (event.type === 'ask' && calls.get(event.callId) !== event.key) complain('is not about a call of this agent');
     if (event.type === 'ask' && !askable.delete(event.callId)) complain('is about a call without an approval');
+    if (event.type === 'output_delta' && calls.get(event.callId) !== event.key) complain('the call is unknown');
+    if (event.type === 'output_delta' && ended.has(event.callId)) complain('the call has a result');
+    if (event.type === 'result') ended.add(event.callId);
     if (event.type === 'result' && calls.get(event.callId) !== event.key) complain('the call is unknown');
   }
   return problems;

@@ -4,26 +4,32 @@ import { expect, it } from 'vitest';
 import { agent, converse, openTested, script, textsOf, wholeOf } from './conversation.suite.ts';
 import { endedSuite } from './ended.suite.ts';
 import { findDisorder } from './find-disorder.suite.ts';
-import type { ProgramUnderTest } from './program-under-test.suite.ts';
+import { PROGRAM_TEST_MS, type ProgramUnderTest } from './program-under-test.suite.ts';
 
 /** Conversations that go on, and ends: what N10 and N11 say of engines. */
 export function lifeSuite({ create, tested, words, capabilities }: ProgramUnderTest): void {
   const isJoined = capabilities.subAgentReport === 'result';
   const hasSubAgents = capabilities.subAgentText !== 'none';
 
-  it('[J3] a program continues a conversation of an earlier process, and emits nothing of it again', async () => {
-    const first = await converse(tested());
-    await first.ask(`Go. ${script([{ say: 'One.' }], [{ say: 'Two.' }])}`);
-    await first.program.close();
-    const { conversation } = await first.next('opened');
-    const second = await converse(tested(), { resume: conversation });
-    await second.ask('And now?');
-    await second.program.close();
-    expect(wholeOf(second.events)).toEqual([{ type: 'text', text: 'Two.' }]);
-    // What the earlier process took is not counted again.
-    const taken = second.events.flatMap((event) => (event.type === 'request_ended' ? [event.usage.outputTokens] : []));
-    expect(taken).toEqual([1]);
-  }, 90_000);
+  it(
+    '[J3] a program continues a conversation of an earlier process, and emits nothing of it again',
+    async () => {
+      const first = await converse(tested());
+      await first.ask(`Go. ${script([{ say: 'One.' }], [{ say: 'Two.' }])}`);
+      await first.program.close();
+      const { conversation } = await first.next('opened');
+      const second = await converse(tested(), { resume: conversation });
+      await second.ask('And now?');
+      await second.program.close();
+      expect(wholeOf(second.events)).toEqual([{ type: 'text', text: 'Two.' }]);
+      // What the earlier process took is not counted again.
+      const taken = second.events.flatMap((event) =>
+        event.type === 'request_ended' ? [event.usage.outputTokens] : [],
+      );
+      expect(taken).toEqual([1]);
+    },
+    PROGRAM_TEST_MS,
+  );
 
   it.runIf(isJoined && hasSubAgents)(
     '[J182] a follow-up is a further run of the same sub-agent, also in the next process',
@@ -64,7 +70,7 @@ export function lifeSuite({ create, tested, words, capabilities }: ProgramUnderT
       expect(textsOf(second.events, key)).toEqual(['Third.']);
       expect(findDisorder(second.events)).toEqual([]);
     },
-    120_000,
+    PROGRAM_TEST_MS,
   );
 
   it.runIf(!isJoined)(
@@ -110,58 +116,74 @@ export function lifeSuite({ create, tested, words, capabilities }: ProgramUnderT
       expect(textsOf(second.events, key)).toEqual(['Third.']);
       expect(findDisorder(second.events)).toEqual([]);
     },
-    120_000,
+    PROGRAM_TEST_MS,
   );
 
-  it('[J4] a conversation that is lost is a turn that failed, or an end with its reason, and never silence', async () => {
-    const { program, next, events } = await converse(tested(), { resume: '00000000-0000-4000-8000-000000000000' });
-    program.say([{ type: 'text', text: 'Hello?' }]);
-    expect(await next('exited')).toMatchObject({ isWanted: false });
-    expect(JSON.stringify(events)).toMatch(words.lostConversation);
-  }, 90_000);
+  it(
+    '[J4] a conversation that is lost is a turn that failed, or an end with its reason, and never silence',
+    async () => {
+      const { program, next, events } = await converse(tested(), { resume: '00000000-0000-4000-8000-000000000000' });
+      program.say([{ type: 'text', text: 'Hello?' }]);
+      expect(await next('exited')).toMatchObject({ isWanted: false });
+      expect(JSON.stringify(events)).toMatch(words.lostConversation);
+    },
+    PROGRAM_TEST_MS,
+  );
 
-  it('[J7] while its events are not read the program has to wait, and a reader that resumes loses nothing', async () => {
-    const program = await openTested(tested());
-    const text = 'word '.repeat(25_000);
-    program.say([{ type: 'text', text: `Go. ${script([{ say: text, chunks: 10_000 }])}` }]);
-    // Long enough to fill every pipe on the way.
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
-    let whole = '';
-    for await (const events of program.events) {
-      for (const event of events)
-        if (event.type === 'block_ended' && event.content.type === 'text') whole = event.content.text;
-      if (events.some(({ type }) => type === 'turn_ended')) break;
-    }
-    expect(whole === text).toBe(true);
-    await program.close();
-  }, 120_000);
+  it(
+    '[J7] while its events are not read the program has to wait, and a reader that resumes loses nothing',
+    async () => {
+      const program = await openTested(tested());
+      const text = 'word '.repeat(25_000);
+      program.say([{ type: 'text', text: `Go. ${script([{ say: text, chunks: 10_000 }])}` }]);
+      // Long enough to fill every pipe on the way.
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
+      let whole = '';
+      for await (const events of program.events) {
+        for (const event of events)
+          if (event.type === 'block_ended' && event.content.type === 'text') whole = event.content.text;
+        if (events.some(({ type }) => type === 'turn_ended')) break;
+      }
+      expect(whole === text).toBe(true);
+      await program.close();
+    },
+    PROGRAM_TEST_MS,
+  );
 
-  it('[J5] closing ends an idle program and a running one, and no process is left of either', async () => {
-    const resting = await converse(tested());
-    await resting.ask(`Go. ${script([{ say: 'Done.' }])}`);
-    const busy = await converse(tested());
-    busy.program.say([{ type: 'text', text: `Go. ${script([words.bash('tail -f /dev/null')])}` }]);
-    await busy.next('call');
-    await Promise.all([resting.program.close(), busy.program.close(), busy.program.close()]);
-    for (const { events } of [resting, busy]) {
-      expect(events.filter(({ type }) => type === 'exited')).toHaveLength(1);
-      expect(events.at(-1)).toMatchObject({ type: 'exited', isWanted: true });
-    }
-    expect(tested().countProcesses()).toBe(0);
-  }, 90_000);
+  it(
+    '[J5] closing ends an idle program and a running one, and no process is left of either',
+    async () => {
+      const resting = await converse(tested());
+      await resting.ask(`Go. ${script([{ say: 'Done.' }])}`);
+      const busy = await converse(tested());
+      busy.program.say([{ type: 'text', text: `Go. ${script([words.bash('tail -f /dev/null')])}` }]);
+      await busy.next('call');
+      await Promise.all([resting.program.close(), busy.program.close(), busy.program.close()]);
+      for (const { events } of [resting, busy]) {
+        expect(events.filter(({ type }) => type === 'exited')).toHaveLength(1);
+        expect(events.at(-1)).toMatchObject({ type: 'exited', isWanted: true });
+      }
+      expect(tested().countProcesses()).toBe(0);
+    },
+    PROGRAM_TEST_MS,
+  );
 
-  it('[J183] closing the engine ends all programs, and what is opened then is over, with its reason', async () => {
-    const own = await create();
-    const begun = await converse(own);
-    begun.program.say([{ type: 'text', text: `Go. ${script([words.bash('tail -f /dev/null')])}` }]);
-    await begun.next('call');
-    await Promise.all([own.engine.close(), own.engine.close()]);
-    expect(begun.events.at(-1)).toMatchObject({ type: 'exited', isWanted: true });
-    expect(own.countProcesses()).toBe(0);
-    const late = await converse(own);
-    expect(await late.next('exited')).toMatchObject({ isWanted: false, message: expect.stringMatching(/closed/) });
-    await own.close();
-  }, 90_000);
+  it(
+    '[J183] closing the engine ends all programs, and what is opened then is over, with its reason',
+    async () => {
+      const own = await create();
+      const begun = await converse(own);
+      begun.program.say([{ type: 'text', text: `Go. ${script([words.bash('tail -f /dev/null')])}` }]);
+      await begun.next('call');
+      await Promise.all([own.engine.close(), own.engine.close()]);
+      expect(begun.events.at(-1)).toMatchObject({ type: 'exited', isWanted: true });
+      expect(own.countProcesses()).toBe(0);
+      const late = await converse(own);
+      expect(await late.next('exited')).toMatchObject({ isWanted: false, message: expect.stringMatching(/closed/) });
+      await own.close();
+    },
+    PROGRAM_TEST_MS,
+  );
 
   endedSuite(async () => {
     const { program } = await converse(tested());

@@ -4,6 +4,9 @@ import type { ProgramControl } from '../program-controls.ts';
 import type { TestedPrograms } from './conversation.suite.ts';
 import type { ProgramWords } from './words.suite.ts';
 
+/** For one test: real programs take 20 times as long on a machine that others use too. */
+export const PROGRAM_TEST_MS = 300_000;
+
 export interface ProgramUnderTest {
   readonly create: () => Promise<TestedPrograms>;
   /** The one that the tests share. Each opens programs of its own, and closes them. */
@@ -23,7 +26,7 @@ export function usePrograms(options: Omit<ProgramUnderTest, 'tested'>): ProgramU
   let shared: TestedPrograms | undefined;
   beforeAll(async () => {
     shared = await options.create();
-  }, 60_000);
+  }, PROGRAM_TEST_MS);
   afterAll(() => shared?.close());
   const tested = () => {
     if (shared === undefined) throw new Error('the engine is there only while tests run');

@@ -151,6 +151,8 @@ function applyInTurn(draft: Draft, thread: ThreadState, taken: TakenEvent): void
         retry: 'exhausted',
         retry_at: null,
       });
+    case 'plan':
+      return draft.add(thread, 'agent.plan', { items: event.items });
     case 'compacted':
       return void draft.event(thread, 'agent.thread_context_compacted', { history: [] });
     default:

@@ -3,7 +3,7 @@ import { createManualSchedule } from '../../../base/manual-schedule.suite.ts';
 import { MAIN, type ProgramEvent } from '../../../engines/program/program.ts';
 import type { NewSessionFrame } from '../../../frames/frames.ts';
 import type { SessionState } from '../state/state.ts';
-import { ProgramDeltas } from '../../runtime/program/program-deltas.ts';
+import { isDelta, ProgramDeltas } from '../../runtime/program/program-deltas.ts';
 
 /** What the log and the fleet stream have of one thread. */
 export interface FoldedThread {
@@ -45,8 +45,7 @@ export async function foldThreads(events: readonly ProgramEvent[]): Promise<Read
     if (event.type === 'request_started') requests.set(key, `start_${++nextRequest}`);
     if (event.type === 'request_ended') requests.delete(key);
     deltas.stopUnwanted();
-    if (event.type === 'block_started') deltas.start(event);
-    if (event.type === 'block_delta') await deltas.grow(event);
+    if (isDelta(event)) await deltas.take(event);
     if (event.type === 'call') of(key).blocks.push(`call ${event.callId}`);
     if (event.type !== 'block_ended') continue;
     const id = deltas.end(event) ?? `sevt_${++nextId}`;

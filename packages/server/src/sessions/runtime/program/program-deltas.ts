@@ -1,3 +1,4 @@
+import { cutText } from '@fleetloom/protocol/fleet';
 import { inBackground, reportAsWarning } from '../../../base/in-background.ts';
 import type { Clock } from '../../../base/clock.ts';
 import { RecentMap } from '../../../base/collections/recent-map.ts';
@@ -8,7 +9,7 @@ import type { ProgramEvent } from '../../../engines/program/program.ts';
 import type { NewSessionFrame } from '../../../frames/frames.ts';
 import { DeltaWriter } from '../writes/delta-writer.ts';
 import { type SessionState, type ThreadState, threadOf } from '../../core/state/state.ts';
-import { findThread } from '../../core/program/find-thread.ts';
+import { findCall, findThread } from '../../core/program/find-thread.ts';
 
 /** What writing the deltas of a program needs. */
 export interface ProgramDeltasOptions {
@@ -29,25 +30,48 @@ interface OpenRequest {
   readonly blocks: RecentMap<{ readonly id: string; text: string }>;
 }
 
+type ProgramDelta = Extract<ProgramEvent, { type: 'block_started' | 'block_delta' | 'output_delta' }>;
+
+/** Whether an event is written as a delta, and not decided on. */
+export function isDelta(event: ProgramEvent): event is ProgramDelta {
+  return event.type === 'block_started' || event.type === 'block_delta' || event.type === 'output_delta';
+}
+
+interface OpenOutput {
+  readonly threadId: string;
+  readonly writer: DeltaWriter;
+  readonly stop: AbortController;
+  chars: number;
+}
+
 /**
- * Writes what the agents of a program say while they say it, for each model request that is under way. It owns the event ids of
+ * Writes what the agents of a program say while they say it, for each model request that is under way,
+ * and what their calls write while they run. It owns the event ids of
  * open blocks: each begun block gets a new id, and an id is given away once, to the event of its block.
  */
 export class ProgramDeltas {
   readonly #options: ProgramDeltasOptions;
   readonly #requests = new Map<string, OpenRequest>();
+  /** By the ids of the calls. */
+  readonly #outputs = new Map<string, OpenOutput>();
 
   constructor(options: ProgramDeltasOptions) {
     this.#options = options;
   }
 
-  start({ key, block, kind }: Extract<ProgramEvent, { type: 'block_started' }>): void {
+  async take(event: ProgramDelta): Promise<void> {
+    if (event.type === 'block_started') this.#start(event);
+    else if (event.type === 'block_delta') await this.#grow(event);
+    else await this.#show(event);
+  }
+
+  #start({ key, block, kind }: Extract<ProgramEvent, { type: 'block_started' }>): void {
     const request = this.#open(key);
     // Of blocks that do not end, the oldest are forgotten.
     request?.blocks.set(block, { id: request.writer.begin(kind), text: '' });
   }
 
-  async grow({ key, block, text }: Extract<ProgramEvent, { type: 'block_delta' }>): Promise<void> {
+  async #grow({ key, block, text }: Extract<ProgramEvent, { type: 'block_delta' }>): Promise<void> {
     const request = this.#requests.get(key);
     const open = request?.blocks.get(block);
     if (request === undefined || open === undefined) return;
@@ -72,8 +96,33 @@ export class ProgramDeltas {
     return isTrue ? open.id : undefined;
   }
 
-  /** Nothing may be written after the end of its request. */
+  /** A running call has written more. */
+  async #show({ key, callId, text }: Extract<ProgramEvent, { type: 'output_delta' }>): Promise<void> {
+    const thread = this.#threadOf(key);
+    const call = findCall(thread, callId);
+    if (thread === undefined || call?.progress.type !== 'running') return;
+    const output = this.#outputs.get(call.id) ?? this.#openOutput(thread, call.id);
+    const shown = cutText(text, Math.max(0, programLimits.programOutputCharsMax - output.chars));
+    output.chars += shown.length;
+    if (shown !== '') await output.writer.show(call.id, shown);
+  }
+
+  /** The call has its result, which is about to be logged. */
+  endOutput({ key, callId }: Extract<ProgramEvent, { type: 'result' }>): void {
+    const call = findCall(this.#threadOf(key), callId);
+    const output = call === undefined ? undefined : this.#outputs.get(call.id);
+    if (call === undefined || output === undefined) return;
+    output.writer.flush();
+    this.#outputs.delete(call.id);
+  }
+
+  /** Nothing may be written after the end of its request or call. */
   stopUnwanted(): void {
+    for (const [id, { threadId, stop }] of this.#outputs) {
+      if (this.#options.state.threads.get(threadId)?.calls.get(id)?.progress.type === 'running') continue;
+      stop.abort();
+      this.#outputs.delete(id);
+    }
     for (const [key, { startId, stop }] of this.#requests) {
       if (this.#startIdOf(key) === startId) continue;
       stop.abort();
@@ -82,22 +131,32 @@ export class ProgramDeltas {
   }
 
   #open(key: string): OpenRequest | undefined {
-    const { state: _, rootId: __, ...options } = this.#options;
     const startId = this.#startIdOf(key);
     const known = this.#requests.get(key);
     if (known?.startId === startId) return known;
     const thread = this.#threadOf(key);
     if (startId === undefined || thread === undefined) return undefined;
     const stop = new AbortController();
-    const writer = new DeltaWriter({ ...options, threadId: thread.id, turn: thread.turn, signal: stop.signal });
     const request: OpenRequest = {
       startId,
-      writer,
+      writer: this.#openWriter(thread, stop),
       stop,
       blocks: new RecentMap({ entriesMax: programLimits.programBlocksMax }),
     };
     this.#requests.set(key, request);
     return request;
+  }
+
+  #openOutput(thread: ThreadState, toolUseId: string): OpenOutput {
+    const stop = new AbortController();
+    const output = { threadId: thread.id, writer: this.#openWriter(thread, stop), stop, chars: 0 };
+    this.#outputs.set(toolUseId, output);
+    return output;
+  }
+
+  #openWriter(thread: ThreadState, { signal }: AbortController): DeltaWriter {
+    const { state: _, rootId: __, ...options } = this.#options;
+    return new DeltaWriter({ ...options, threadId: thread.id, turn: thread.turn, signal });
   }
 
   #startIdOf(key: string): string | undefined {

@@ -25,7 +25,7 @@ import { type ThreadState, threadOf } from '../../core/state/state.ts';
 import { isDelegationName } from '../../core/delegation/delegation-tools.ts';
 import { findCall, findThread } from '../../core/program/find-thread.ts';
 import { toProgramDefinition } from './program-definition.ts';
-import { ProgramDeltas, type ProgramDeltasOptions } from './program-deltas.ts';
+import { isDelta, ProgramDeltas, type ProgramDeltasOptions } from './program-deltas.ts';
 import type { SessionFiles } from '../session-files.ts';
 import { toRecordedCall } from '../to-recorded-call.ts';
 import { startProgram } from './start-program.ts';
@@ -274,11 +274,9 @@ export class ProgramDriver {
         await flush();
         change = await this.#options.files?.record(cause);
       }
-      const isGrowing = event.type === 'block_started' || event.type === 'block_delta';
       // Both are decided on what came before. Otherwise the event that wakes a session has to be decided with the one that made it idle.
-      if (isGrowing || (isWaking(event) && this.#isHushed)) await flush();
-      if (event.type === 'block_started') this.#deltas.start(event);
-      else if (event.type === 'block_delta') await this.#deltas.grow(event);
+      if (isDelta(event) || (isWaking(event) && this.#isHushed)) await flush();
+      if (isDelta(event)) await this.#deltas.take(event);
       else if (!this.#isUnwanted(event)) taken.push(this.#toTaken(this.#withMessages(event)));
     }
     await flush();
@@ -336,6 +334,7 @@ export class ProgramDriver {
 
   #toTaken(event: TakenEvent['event']): TakenEvent {
     if (event.type === 'block_ended') return { event, id: this.#deltas.end(event) };
+    if (event.type === 'result') this.#deltas.endOutput(event);
     if (event.type !== 'request_ended') return { event };
     const { costNanoUsd } = this.#options;
     return { event, costNanoUsd: costNanoUsd(event.model, event.usage, this.#agent.model.speed) };

@@ -17,11 +17,12 @@ export interface DeltaWriterOptions {
   readonly writeDelta: (frame: NewSessionFrame) => Promise<unknown>;
 }
 
-type DeltaType = 'delta.queued' | 'delta.admitted' | 'delta.started' | 'delta.text' | 'delta.thinking';
+type DeltaType = 'delta.queued' | 'delta.admitted' | 'delta.started' | GrowingType;
+type GrowingType = 'delta.text' | 'delta.thinking' | 'delta.output';
 
-/** Writes the deltas of a model response. Each block has the id of its event, which is new for every block. */
+/** Writes the deltas of a model response, whose blocks have the ids of their events, or of the output of a tool call. */
 export class DeltaWriter {
-  readonly #types = new Map<string, 'delta.text' | 'delta.thinking'>();
+  readonly #types = new Map<string, GrowingType>();
   readonly #options: DeltaWriterOptions;
   readonly #coalescer: DeltaCoalescer;
   #pending = 0;
@@ -57,6 +58,12 @@ export class DeltaWriter {
   async grow(id: string, text: string): Promise<void> {
     this.#coalescer.push(id, text);
     if (this.#pending >= sessionLimits.pendingDeltasMax) await this.#written;
+  }
+
+  /** A running tool call has written more. Its event is in the log. */
+  async show(toolUseId: string, text: string): Promise<void> {
+    this.#types.set(toolUseId, 'delta.output');
+    await this.grow(toolUseId, text);
   }
 
   flush(): void {

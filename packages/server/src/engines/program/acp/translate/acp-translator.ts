@@ -2,12 +2,13 @@ import { cutText } from '@fleetloom/protocol/fleet';
 import { isDeeper } from '../../../../base/json/is-deeper.ts';
 import { programLimits } from '../../limits.ts';
 import type { Fields, RequestId } from '../../lines/json-rpc-line.ts';
+import { toPlan } from '../../lines/to-plan.ts';
 import { nameIn, record, text, toJson } from '../../lines/values.ts';
 import { type Decision, MAIN, type ProgramEvent, type TurnOutcome } from '../../program.ts';
 import type { ToolChoice } from '../../tool-choices.ts';
 import { type CallPolicy, toToolName } from '../approvals/call-policy.ts';
 import { CANCELLED, toDenial, toOutcome } from '../approvals/to-outcome.ts';
-import { CallFields, KeptChars } from './call-fields.ts';
+import { CallFields, KeptChars, readTerminal } from './call-fields.ts';
 import { GrowingText } from './growing-text.ts';
 import { toResult } from './to-result.ts';
 import { toUsage } from './to-usage.ts';
@@ -71,6 +72,8 @@ export class AcpTranslator {
       case 'tool_call':
       case 'tool_call_update':
         return this.#update(update);
+      case 'plan':
+        return [{ key: MAIN, type: 'plan', items: toPlan(update['entries'], 'content') }];
       default:
         return [];
     }
@@ -154,9 +157,16 @@ export class AcpTranslator {
     call.fields.take(update);
     const { status } = update;
     const isOver = status === 'completed' || status === 'failed';
-    if (!isOver && status !== 'in_progress') return [];
+    if (!isOver && status !== 'in_progress') return this.#show(call, update);
     const events = this.#announce(call);
-    return isOver ? [...events, ...this.#result(call, status === 'failed', toResult(call.fields))] : events;
+    if (!isOver) return [...events, ...this.#show(call, update)];
+    return [...events, ...this.#result(call, status === 'failed', toResult(call.fields))];
+  }
+
+  /** What the terminal of an announced call shows. */
+  #show({ callId, isAnnounced }: OpenCall, update: Fields): readonly ProgramEvent[] {
+    const shown = isAnnounced ? readTerminal(update) : undefined;
+    return shown === undefined ? [] : [{ key: MAIN, type: 'output_delta', callId, text: shown }];
   }
 
   /** Only a `tool_call`, or a permission request, begins a call: an update of one that has ended is late. */

@@ -51,7 +51,7 @@ export class CallFields {
   take(update: Fields): void {
     for (const name of FIELD_NAMES) if (update[name] != null) this.#set(this.#fields, name, update[name]);
     for (const [name, value] of Object.entries(record(update['rawInput']) ?? {})) this.#set(this.#input, name, value);
-    const shown = text(record(record(update['_meta'])?.['terminal_output_delta'])?.['data']);
+    const shown = readTerminal(update);
     if (shown !== undefined) this.#show(shown);
   }
 
@@ -76,6 +76,11 @@ export class CallFields {
     this.#terminal = cutTextStart(this.#terminal + shown, max);
     this.#kept.replace(before, this.#terminal.length);
   }
+}
+
+/** What a terminal of the agent shows with this update. */
+export function readTerminal(update: Fields): string | undefined {
+  return text(record(record(update['_meta'])?.['terminal_output_delta'])?.['data']);
 }
 
 const FIELD_NAMES = ['kind', 'title', 'name', 'content', 'rawOutput'] as const;

@@ -1,10 +1,10 @@
 import type { Usage } from '../../../model/engine.ts';
-import { number, record } from '../../lines/values.ts';
+import { record, tokenCount } from '../../lines/values.ts';
 
 /** The usage of a whole turn, as `session/prompt` reports it; zeros where it reports nothing. */
 export function toUsage(reported: unknown): Usage {
   const usage = record(reported);
-  const read = (name: string) => Math.max(0, number(usage?.[name]) ?? 0);
+  const read = (name: string) => tokenCount(usage?.[name]);
   const [input, output] = [read('inputTokens'), read('outputTokens')];
   const [cacheRead, cacheWrite] = [read('cachedReadTokens'), read('cachedWriteTokens')];
   // Some agents count cached tokens as part of the input, others beside it.

@@ -1,6 +1,6 @@
-import { constants } from 'node:fs';
-import { lstat, mkdir, open, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { readPlainFile } from '../../launch/read-plain-file.ts';
 import { programLimits } from '../../limits.ts';
 import { findRollouts } from './find-rollouts.ts';
 
@@ -21,7 +21,7 @@ export async function copyConversation({ conversation, turnId, from, to }: Copie
   const source = await realpath(from).catch(() => from);
   const [path] = await findRollouts(source, conversation);
   if (path === undefined) return false;
-  const content = await readPlain(join(source, path));
+  const content = await readPlainFile(join(source, path), programLimits.programTranscriptBytesMax);
   if (content === undefined || !content.includes(`"${turnId}"`)) return false;
   const target = join(to, path);
   await mkdir(dirname(target), { recursive: true, mode: 0o700 });
@@ -29,18 +29,4 @@ export async function copyConversation({ conversation, turnId, from, to }: Copie
   // Whole lines only: the program may be writing the next one.
   await writeFile(target, content.subarray(0, content.lastIndexOf(0x0a) + 1), { mode: 0o600, flag: 'wx' });
   return true;
-}
-
-/** Undefined if it is not a file, or a longer one than a session can be forked with. */
-async function readPlain(path: string): Promise<Buffer | undefined> {
-  const found = await lstat(path).catch(() => undefined);
-  if (!found?.isFile() || found.size > programLimits.programTranscriptBytesMax) return undefined;
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined);
-  if (file === undefined) return undefined;
-  try {
-    // A directory on the way may have become a link in the meantime.
-    return (await realpath(path)) === path ? await readFile(file) : undefined;
-  } finally {
-    await file.close();
-  }
 }

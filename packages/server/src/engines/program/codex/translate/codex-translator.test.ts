@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { agent, textsOf, toolset } from '../../suite/conversation.suite.ts';
+import { findDamage } from '../../suite/find-damage.suite.ts';
 import { findDisorder } from '../../suite/find-disorder.suite.ts';
 import { programLimits } from '../../limits.ts';
 import type { ProgramEvent } from '../../program.ts';
@@ -284,6 +285,77 @@ it('[CX15] items, notifications and requests that this version does not know bre
   expect(events.flatMap((event) => (event.type === 'call' ? [[event.name, event.input]] : []))).toEqual([
     ['newTool', { what: 1 }],
   ]);
+});
+
+it('[MX211] a turn without a reported end or beginning, and an ask that is not over when its turn ends, leave nothing open', () => {
+  const { take, ask, events, translator } = begin({ tools: [toolset('always_ask')] });
+  ask(1, 'item/permissions/requestApproval', { threadId: 't', turnId: 'one', itemId: 'p1', permissions: {}, cwd: '/' });
+  ask(2, 'item/permissions/requestApproval', { threadId: 't', turnId: 'one', itemId: 'p2', permissions: {}, cwd: '/' });
+  events.push(...translator.give('p2', { type: 'allow' }));
+  // The end of the first turn, and the beginning of the third, are lost.
+  take('turn/started', { threadId: 't', turn: { id: 'two' } });
+  take('turn/started', { threadId: 't', turn: { id: 'two' } });
+  take('turn/completed', { threadId: 't', turn: { id: 'three', status: 'completed' } });
+  take('turn/completed', { threadId: 't', turn: { id: 'three', status: 'completed' } });
+  take('serverRequest/resolved', { threadId: 't', requestId: 2 });
+  const shown = events.filter(({ type }) => /^(turn_|result|ask_withdrawn)/.test(type));
+  expect(shown.map((event) => ('callId' in event ? `${event.type} ${event.callId}` : event.type))).toEqual([
+    'turn_started',
+    'ask_withdrawn p1',
+    'result p1',
+    'result p2',
+    'turn_ended',
+    'turn_started',
+    'turn_ended',
+    'turn_started',
+    'turn_ended',
+  ]);
+  expect(findDamage(events)).toEqual([]);
+});
+
+it('[MX211] a total without its numbers counts nothing, and the next one counts what is new', () => {
+  const { take, events } = begin();
+  const report = (total: object) =>
+    take('thread/tokenUsage/updated', { threadId: 't', turnId: 'one', tokenUsage: { total, last: total } });
+  report({ inputTokens: 100, outputTokens: 10 });
+  report({ inputTokens: 'x', outputTokens: null });
+  report({ inputTokens: 130, outputTokens: 12 });
+  const used = events.flatMap((event) => (event.type === 'request_ended' ? [event.usage] : []));
+  expect(used.map(({ inputTokens, outputTokens }) => [inputTokens, outputTokens])).toEqual([
+    [100, 10],
+    [30, 2],
+  ]);
+});
+
+it('[MX200, MX201] a running command shows what it writes, and a plan is a list of tasks', () => {
+  const { take, events } = begin();
+  const output = (delta: string, itemId = 'c1') =>
+    take('item/commandExecution/outputDelta', { threadId: 't', turnId: 'one', itemId, delta });
+  output('early\n');
+  take('item/started', { threadId: 't', turnId: 'one', item: command('c1', 'inProgress') });
+  output('one\n');
+  output('of another call\n', 'c2');
+  const whole = { ...command('c1', 'completed'), aggregatedOutput: 'one\ntwo\n' };
+  take('item/completed', { threadId: 't', turnId: 'one', item: whole });
+  output('late\n');
+  const steps = [{ step: 'Look', status: 'completed' }, { step: 'Fix', status: 'inProgress' }, { step: 'Test' }, {}];
+  take('turn/plan/updated', { threadId: 't', turnId: 'one', explanation: null, plan: steps });
+  const shown = events.filter(({ type }) => type === 'output_delta' || type === 'result' || type === 'plan');
+  expect(shown).toMatchObject([
+    { type: 'output_delta', callId: 'c1', text: 'one\n' },
+    { type: 'result', content: [{ text: 'one\ntwo\n' }] },
+    {
+      items: [
+        { text: 'Look', status: 'completed' },
+        { text: 'Fix', status: 'in_progress' },
+        { text: 'Test', status: 'pending' },
+      ],
+    },
+  ]);
+  const many = Array.from({ length: 101 }, () => ({ step: 'x'.repeat(501) }));
+  take('turn/plan/updated', { threadId: 't', turnId: 'one', plan: many });
+  const last = events.at(-1);
+  expect(last?.type === 'plan' ? [last.items.length, last.items[0]?.text.length] : []).toEqual([100, 500]);
 });
 
 /** A translator in the first turn of its main thread `t`. */

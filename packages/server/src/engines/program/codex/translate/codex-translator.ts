@@ -1,6 +1,7 @@
 import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
 import { programLimits } from '../../limits.ts';
 import { RecentMap } from '../../../../base/collections/recent-map.ts';
+import { toPlan } from '../../lines/to-plan.ts';
 import { nameIn, number, record, text } from '../../lines/values.ts';
 import { type Decision, MAIN, type ProgramEvent } from '../../program.ts';
 import { type Ask, Asks } from '../approvals/asks.ts';
@@ -46,6 +47,8 @@ export class CodexTranslator {
   readonly #foreign = new RecentMap<true>({ entriesMax: programLimits.programKeptNamesMax });
   readonly #failedServers = new RecentMap<true>({ entriesMax: programLimits.programKeptNamesMax });
   readonly #asks: Asks;
+  /** Asks about calls that no item describes, by their calls. */
+  readonly #madeUp = new Map<string, Ask>();
   readonly #subAgents: SubAgents;
   #main: string | undefined;
   #mode: PermissionMode = 'default';
@@ -186,11 +189,15 @@ export class CodexTranslator {
       case 'item/completed':
         return this.#takeItem(fold, record(params['item']) ?? {}, turnId, true);
       case 'item/agentMessage/delta':
-        return fold.grow(nameIn(params['itemId']) ?? '', 'text', text(params['delta']) ?? '', 0);
+        return fold.grow(itemOf(params), 'text', text(params['delta']) ?? '', 0);
       case 'item/reasoning/summaryTextDelta':
         return fold.grow(itemOf(params), 'summary', text(params['delta']) ?? '', number(params['summaryIndex']) ?? 0);
       case 'item/reasoning/textDelta':
         return fold.grow(itemOf(params), 'content', text(params['delta']) ?? '', number(params['contentIndex']) ?? 0);
+      case 'item/commandExecution/outputDelta':
+        return fold.show(itemOf(params), text(params['delta']) ?? '');
+      case 'turn/plan/updated':
+        return this.#emit({ key: fold.key, type: 'plan', items: toPlan(params['plan'], 'step') });
       case 'thread/tokenUsage/updated':
         return fold.count(params['tokenUsage'], turnId);
       case 'thread/settings/updated':
@@ -208,6 +215,8 @@ export class CodexTranslator {
 
   #startTurn(fold: ThreadFold, turnId: string): void {
     const { key, threadId } = fold;
+    if (fold.turnId === turnId || fold.endedTurnId === turnId) return;
+    if (fold.turnId !== null) this.#endTurn(fold, { id: fold.turnId, error: { message: NO_END } });
     fold.turnId = turnId;
     if (key === MAIN) return this.#emit({ key, type: 'turn_started' });
     const run = this.#subAgents.startRun(threadId);
@@ -216,8 +225,15 @@ export class CodexTranslator {
 
   #endTurn(fold: ThreadFold, turn: Fields): void {
     const { key, threadId } = fold;
-    const [turnId, status] = [nameIn(turn['id']) ?? '', text(turn['status']) ?? 'failed'];
-    for (const { callId } of this.#asks.withdraw(threadId)) this.#emit({ key, type: 'ask_withdrawn', callId });
+    const [turnId, status] = [nameIn(turn['id']) ?? fold.turnId ?? '', text(turn['status']) ?? 'failed'];
+    if (fold.endedTurnId === turnId) return;
+    // Its beginning was not reported.
+    this.#startTurn(fold, turnId);
+    for (const ask of this.#asks.withdraw(threadId)) {
+      this.#emit({ key, type: 'ask_withdrawn', callId: ask.callId });
+      this.#endMadeUp(ask, true);
+    }
+    for (const ask of this.#madeUp.values()) if (ask.threadId === threadId) this.#endMadeUp(ask, false);
     fold.endTurn(status);
     const outcome = toOutcome(turn);
     if (key === MAIN) {
@@ -264,6 +280,7 @@ export class CodexTranslator {
     const found = readAsk(fold, { id, method, params });
     if (found === null) return this.#options.reject(id, `This client cannot answer ${method}.`);
     const { ask, choice, event } = found;
+    if (ask.isMadeUp) this.#madeUp.set(ask.callId, ask);
     if (choice === 'deny') this.#asks.settle(ask, { type: 'deny', message: DENIED[this.#mode] });
     else if (choice === 'allow') this.#asks.settle(ask, { type: 'allow' });
     else if (this.#asks.take(ask)) {
@@ -279,8 +296,15 @@ export class CodexTranslator {
     this.#foldOf(ask.callId)?.go(ask.callId);
     const key = this.#keyOf(ask.callId);
     if (isWithdrawn) this.#emit({ key, type: 'ask_withdrawn', callId: ask.callId });
-    if (ask.isMadeUp) this.#emit({ key, ...toMadeUpResult(ask, isWithdrawn, this.#asks.denialOf(ask.callId)) });
+    this.#endMadeUp(ask, isWithdrawn);
     if (ask.isMadeUp || isWithdrawn) this.#asks.forget(ask.callId);
+  }
+
+  /** A call that only the ask describes has its result with the end of the ask, or of the turn. */
+  #endMadeUp(ask: Ask, isWithdrawn: boolean): void {
+    if (!this.#madeUp.delete(ask.callId)) return;
+    const result = toMadeUpResult(ask, isWithdrawn, this.#asks.denialOf(ask.callId));
+    this.#emit({ key: this.#keyOf(ask.callId), ...result });
   }
 
   #takeError(fold: ThreadFold, params: Fields): void {
@@ -329,6 +353,7 @@ export class CodexTranslator {
   }
 }
 
+const NO_END = 'The program did not report how the turn ended.';
 const NOT_AVAILABLE = 'This tool is not available to this agent.';
 const DENIED: Readonly<Record<PermissionMode, string>> = {
   default: NOT_AVAILABLE,

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import type { AgentSnapshot } from '@fleetloom/protocol/managed-agents';
 import { agent, toolset } from '../../suite/conversation.suite.ts';
 import { record, text } from '../../lines/values.ts';
 import type { Decision, ProgramEvent } from '../../program.ts';
+import { type RecordedRow, readRows } from '../../suite/mutate-recording.suite.ts';
 import type { ClientResult } from '../../mcp/mcp-tools.ts';
 import { type Fields, type RequestId, toRpcLine } from '../../lines/json-rpc-line.ts';
 import { CodexTranslator } from './codex-translator.ts';
@@ -34,16 +34,14 @@ export interface PlayedRecording {
   readonly unseen: ReadonlyMap<string, Tokens>;
 }
 
-interface Row {
-  readonly dir: 'in' | 'out';
-  readonly line: string | null;
-}
+type Row = Pick<RecordedRow, 'dir' | 'line'>;
 
 export function playRecording(path: string): PlayedRecording {
-  const rows = readFileSync(path, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Row);
+  return playRows(readRows(path));
+}
+
+/** Plays the rows of a recording. */
+export function playRows(rows: readonly Row[]): PlayedRecording {
   const definition = toAskingAgent(rows);
   const processes: PlayedProcess[] = [];
   const answers: PlayedAnswer[] = [];

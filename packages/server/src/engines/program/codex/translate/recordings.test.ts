@@ -29,6 +29,13 @@ describe.each(names)('%s', (name) => {
     }
   });
 
+  it('[MX200] output that grows while a command runs is that of its result', () => {
+    for (const { events } of played.processes) expect(findStray(events)).toEqual([]);
+    const isRecorded = readFileSync(new URL(`${name}.ndjson`, folder), 'utf8').includes('commandExecution/outputDelta');
+    const isShown = played.processes.some(({ events }) => events.some(({ type }) => type === 'output_delta'));
+    expect(isShown).toBe(isRecorded);
+  });
+
   it('[CX3] the answers that Codex reads are those that were recorded', () => {
     for (const { method, recorded, written, isLate } of played.answers) {
       // A person grants all or nothing; in the recording a part was granted.
@@ -45,6 +52,19 @@ function withoutScope(recorded: unknown): unknown {
   const { decision } = answer;
   if (decision === 'acceptForSession' || record(decision) !== undefined) return { decision: 'accept' };
   return 'action' in answer ? { ...answer, _meta: null } : recorded;
+}
+
+/** Calls that did not end with what they showed. Codex makes up the results of commands that were stopped. */
+function findStray(events: readonly ProgramEvent[]): string[] {
+  const shown = new Map<string, string>();
+  for (const event of events)
+    if (event.type === 'output_delta') shown.set(event.callId, (shown.get(event.callId) ?? '') + event.text);
+  return [...shown].flatMap(([callId, text]) => {
+    const result = events.find((event) => event.type === 'result' && event.callId === callId);
+    if (result?.type !== 'result' || result.isError) return [];
+    const [block] = result.content;
+    return block?.type === 'text' && block.text.includes(text) ? [] : [callId];
+  });
 }
 
 /** Calls without a result when the turn of their agent ended. */

@@ -43,6 +43,8 @@ export class ThreadFold {
   readonly #options: ThreadFoldOptions;
   /** The turn that is under way. */
   turnId: string | null = null;
+  /** The turn before. */
+  endedTurnId: string | null = null;
   /** The model of its requests. */
   model: string;
   #hasRequest = false;
@@ -55,6 +57,8 @@ export class ThreadFold {
   readonly #blocks: GrowingBlocks;
   readonly #usage = new UsageCount();
   readonly #calls = new Map<string, OpenCall>();
+  /** The items of the turn that are complete. */
+  readonly #closed = new Set<string>();
   /** Commands that go on after their turn. */
   readonly #background = new Map<string, string>();
 
@@ -84,15 +88,20 @@ export class ThreadFold {
     const id = idOf(item);
     if (item['type'] === 'agentMessage' || item['type'] === 'reasoning') {
       this.#openRequest();
+      this.#closed.delete(id);
       this.#blocks.start(id, item['type']);
-    } else this.#openCall(id, item);
+    } else if (!this.#calls.has(id)) this.#openCall(id, item);
   }
 
   completeItem(item: Fields, turnId: string | undefined): void {
     const { emit, key } = this.#options;
     const id = idOf(item);
-    if (item['type'] === 'agentMessage' || item['type'] === 'reasoning') return this.#blocks.end(id, item);
-    if (item['type'] === 'contextCompaction') return emit({ key, type: 'compacted' });
+    if (isWithoutResult(item)) {
+      // A line that comes again changes nothing.
+      if (this.#closed.has(id)) return;
+      this.#closed.add(id);
+      return item['type'] === 'contextCompaction' ? emit({ key, type: 'compacted' }) : this.#blocks.end(id, item);
+    }
     const work = this.#background.get(id);
     if (work !== undefined) {
       this.#background.delete(id);
@@ -100,7 +109,7 @@ export class ThreadFold {
       return emit({ key, type: 'work_ended', workId: work, outcome });
     }
     // Its result was made up when its turn ended.
-    if (!this.#calls.has(id) && turnId !== this.turnId) return;
+    if (!this.#calls.has(id) && (turnId !== this.turnId || this.#closed.has(id))) return;
     const call = this.#calls.get(id) ?? this.#openCall(id, item);
     if (call !== undefined) this.#closeCall(call, item);
   }
@@ -109,6 +118,13 @@ export class ThreadFold {
   grow(itemId: string, source: 'text' | 'summary' | 'content', delta: string, part: number): void {
     this.#openRequest();
     this.#blocks.grow(itemId, source, delta, part);
+  }
+
+  /** A command that runs has written more. */
+  show(itemId: string, text: string): void {
+    const { emit, key } = this.#options;
+    const call = this.#calls.get(itemId);
+    if (call !== undefined && text !== '') emit({ key, type: 'output_delta', callId: call.callId, text });
   }
 
   /** A call that no item describes, because Codex only asks for it. */
@@ -187,7 +203,9 @@ export class ThreadFold {
       this.#background.delete(itemId);
       emit({ key, type: 'work_ended', workId, outcome: 'stopped' });
     }
+    this.endedTurnId = this.turnId;
     this.turnId = null;
+    this.#closed.clear();
   }
 
   #openCall(id: string, item: Fields): OpenCall | undefined {
@@ -204,6 +222,7 @@ export class ThreadFold {
       isAsked: false,
     };
     this.#calls.set(id, call);
+    this.#closed.delete(id);
     emit({ key, type: 'call', callId: call.callId, ...facts });
     if (facts.tool.kind === 'custom') this.wait(call.callId);
     return call;
@@ -212,6 +231,7 @@ export class ThreadFold {
   #closeCall({ callId, itemId }: OpenCall, item: Fields): void {
     const { emit, key, denialOf } = this.#options;
     this.#calls.delete(itemId);
+    this.#closed.add(itemId);
     this.go(callId);
     const { content, isError } = toResult(item);
     const denial = isError ? denialOf(callId) : undefined;
@@ -260,6 +280,11 @@ function addUsage(one: Usage, other: Usage): Usage {
     cacheWrite5mTokens: one.cacheWrite5mTokens + other.cacheWrite5mTokens,
     cacheWrite1hTokens: one.cacheWrite1hTokens + other.cacheWrite1hTokens,
   };
+}
+
+/** An item that is not a call. */
+function isWithoutResult({ type }: Fields): boolean {
+  return type === 'agentMessage' || type === 'reasoning' || type === 'contextCompaction';
 }
 
 function idOf(item: Fields): string {

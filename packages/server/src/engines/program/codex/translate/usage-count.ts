@@ -1,5 +1,5 @@
 import type { Usage } from '../../../model/engine.ts';
-import { number, record } from '../../lines/values.ts';
+import { number, record, tokenCount } from '../../lines/values.ts';
 
 /**
  * The usage of single model requests of one thread. The program reports totals of the thread, and repeats them: when a thread
@@ -12,8 +12,8 @@ export class UsageCount {
   /** What was used since the report before; null if nothing was. `isInTurn`: the report belongs to a turn that is under way. */
   take(tokenUsage: unknown, isInTurn: boolean): Usage | null {
     const reported = record(tokenUsage);
-    const total = readCounts(reported?.['total']);
     const before = this.#total;
+    const total = readCounts(reported?.['total'], before);
     this.#total = total;
     // A thread whose history is older than this process begins with a total that says nothing about its request.
     if (before === undefined) return isInTurn ? toUsage(atMost(readCounts(reported?.['last']), total)) : null;
@@ -29,16 +29,20 @@ interface Counts {
 }
 
 /** `totalTokens` is not read: when the context is full the program sets it to the size of the window. */
-function readCounts(value: unknown): Counts {
+function readCounts(value: unknown, before: Counts = none): Counts {
   const counts = record(value);
-  const read = (name: string) => Math.max(0, number(counts?.[name]) ?? 0);
+  // A total without a number stays as it was: otherwise the next one would count everything again.
+  const read = (name: string, known: number) =>
+    number(counts?.[name]) === undefined ? known : tokenCount(counts?.[name]);
   return {
-    input: read('inputTokens'),
-    cached: read('cachedInputTokens'),
-    cacheWrite: read('cacheWriteInputTokens'),
-    output: read('outputTokens'),
+    input: read('inputTokens', before.input),
+    cached: read('cachedInputTokens', before.cached),
+    cacheWrite: read('cacheWriteInputTokens', before.cacheWrite),
+    output: read('outputTokens', before.output),
   };
 }
+
+const none: Counts = { input: 0, cached: 0, cacheWrite: 0, output: 0 };
 
 function combine(one: Counts, other: Counts, how: (a: number, b: number) => number): Counts {
   return {

@@ -5,6 +5,28 @@ import type { ProgramEvent } from '../../program.ts';
 import { OpencodeTranslator, type TranslatorOptions } from './opencode-translator.ts';
 import type { MessageInfo, OpencodeError, OpencodeEvent, Part, ToolState } from '../wire/events.ts';
 
+it('[MX200, MX201] of output that is sent again and again the new part is shown, and todos are a plan', () => {
+  const { take } = create();
+  take(busy(), answer('msg_2'), tool('prt_1', { status: 'running' }));
+  const grow = (shown: string) =>
+    take(tool('prt_1', { status: 'running', shown })).map((event) =>
+      event.type === 'output_delta' ? event.text : event,
+    );
+  expect(grow('one\n')).toEqual(['one\n']);
+  expect(grow('one\n')).toEqual([]);
+  expect(grow('one\ntwo\n')).toEqual(['two\n']);
+  const long = Array.from({ length: 100 }, (_, at) => `line ${at}\n`).join('');
+  expect(grow(`one\ntwo\n${long}`)).toEqual([long]);
+  // Of a long output opencode sends the end.
+  expect(grow(`...\n${long.slice(100)}end\n`)).toEqual(['end\n']);
+  expect(grow('All of it is new.')).toEqual(['All of it is new.']);
+  expect(take(tool('prt_1', { status: 'completed', output: 'All.' })).map(({ type }) => type)).toEqual(['result']);
+  const todos = [{ content: 'Look', status: 'in_progress', priority: 'high', id: '1' }];
+  expect(take({ type: 'todos', sessionId: MAIN_ID, todos })).toEqual([
+    { type: 'plan', key: 'main', items: [{ text: 'Look', status: 'in_progress' }] },
+  ]);
+});
+
 describe('ends of runs', () => {
   it('[OC5] an end that is reported while a message is open is not the end of the turn; the second report is, and a third is nothing', () => {
     const { take, translator } = create();
@@ -548,6 +570,7 @@ function tool(id: string, state: Partial<ToolState>, messageId = 'msg_2', callId
     status: 'pending',
     input: { command: 'ls' },
     output: '',
+    shown: '',
     exit: null,
     childId: null,
     ...state,

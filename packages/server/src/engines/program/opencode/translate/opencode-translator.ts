@@ -10,6 +10,7 @@ import type {
   SessionInfo,
   Snapshot,
 } from '../wire/events.ts';
+import { toPlan } from '../../lines/to-plan.ts';
 import { record, text } from '../../lines/values.ts';
 import { RecentMap } from '../../../../base/collections/recent-map.ts';
 import { programLimits } from '../../limits.ts';
@@ -157,6 +158,8 @@ export class OpencodeTranslator {
         return this.#of(event.sessionId, (thread) => this.#takeError(thread, event));
       case 'compacted':
         return this.#of(event.sessionId, ({ key }) => [{ type: 'compacted', key }]);
+      case 'todos':
+        return this.#of(event.sessionId, ({ key }) => [{ type: 'plan', key, items: toPlan(event.todos, 'content') }]);
     }
   }
 

@@ -1,6 +1,7 @@
 import type { Usage } from '../../../model/engine.ts';
 import { noUsage } from '../../../model/usage.ts';
 import { programLimits } from '../../limits.ts';
+import { GrowingOutput } from '../../lines/growing-output.ts';
 import { MAIN, type ProgramCall, type ProgramEvent } from '../../program.ts';
 import { RecentMap } from '../../../../base/collections/recent-map.ts';
 import type { AskRequest, MessageInfo, OpencodeError, Part, SessionStatus } from '../wire/events.ts';
@@ -46,6 +47,7 @@ interface OpenCall {
   readonly ownId: string;
   readonly tool: ProgramCall['tool'];
   readonly input: ProgramCall['input'];
+  readonly output: GrowingOutput;
 }
 
 /** One conversation of opencode: its runs, model requests, blocks and calls as events. */
@@ -283,14 +285,20 @@ export class Thread {
     if (state.status === 'pending' || this.#ended.has(id)) return [];
     const begun = this.#calls.has(id) ? [] : this.#beginCall(id, ownId, name, state.input);
     const call = this.#calls.get(id);
-    if (state.status === 'running' || call === undefined) return begun;
+    if (call === undefined) return begun;
+    if (state.status === 'running') return [...begun, ...this.#show(call, state.shown)];
     return [...begun, ...this.#endCall(id, call, toResult(state))];
+  }
+
+  #show({ callId, output }: OpenCall, shown: string): ProgramEvent[] {
+    const text = shown === '' ? '' : output.take(shown);
+    return text === '' ? [] : [{ type: 'output_delta', key: this.key, callId, text }];
   }
 
   #beginCall(partId: string, ownId: string, name: string, input: ProgramCall['input']): ProgramEvent[] {
     const tool = this.#options.toolOf(name);
     const callId = this.#options.callIdOf(partId, ownId);
-    const call: OpenCall = { callId, ownId, tool, input };
+    const call: OpenCall = { callId, ownId, tool, input, output: new GrowingOutput() };
     this.#calls.set(partId, call);
     this.#options.onCall?.(callId, tool);
     const early = this.#early.filter((request) => request.callId === ownId);

@@ -18,7 +18,9 @@ export type OpencodeEvent =
   | { readonly type: 'asked'; readonly request: AskRequest }
   /** A permission request or a question was answered, by this client or by another one. */
   | { readonly type: 'replied'; readonly sessionId: string; readonly requestId: string }
-  | { readonly type: 'compacted'; readonly sessionId: string };
+  | { readonly type: 'compacted'; readonly sessionId: string }
+  /** The tasks that the agent has planned, as opencode lists them. */
+  | { readonly type: 'todos'; readonly sessionId: string; readonly todos: unknown };
 
 /** A conversation of opencode: that of the main agent, or of a sub-agent. */
 export interface SessionInfo {
@@ -91,6 +93,8 @@ export interface ToolState {
   readonly input: Json;
   /** The output or the error; empty until there is one. */
   readonly output: string;
+  /** What a running command has written so far; of a long output its end. */
+  readonly shown: string;
   /** The exit code of a command. */
   readonly exit: number | null;
   /** The conversation of the sub-agent that a `task` call runs. */

@@ -1,5 +1,5 @@
 import { cutText } from '@fleetloom/protocol/fleet';
-import { nameIn, number, record, records, text, toJson } from '../../lines/values.ts';
+import { nameIn, number, record, records, text, tokenCount, toJson } from '../../lines/values.ts';
 import { baseLimits } from '../../../../base/limits.ts';
 import type {
   AskRequest,
@@ -56,6 +56,8 @@ function readOfSession(type: string, sessionId: string, properties: Record<strin
       return { type: 'error', sessionId, error: readError(properties['error']) };
     case 'session.compacted':
       return { type: 'compacted', sessionId };
+    case 'todo.updated':
+      return { type: 'todos', sessionId, todos: properties['todos'] };
     case 'message.part.delta': {
       const [messageId, partId] = [nameIn(properties['messageID']), nameIn(properties['partID'])];
       const delta = text(properties['delta']);
@@ -96,7 +98,7 @@ export function readStatus(value: unknown): SessionStatus | null {
     case 'retry':
       return {
         type: 'retry',
-        attempt: count(status['attempt']),
+        attempt: Math.max(0, number(status['attempt']) ?? 0),
         message: text(status['message']) ?? '',
         next: number(status['next']) ?? null,
       };
@@ -124,11 +126,11 @@ export function readMessage(value: unknown): MessageInfo | null {
     error: info['error'] === undefined || info['error'] === null ? null : readError(info['error']),
     isCompleted: number(record(info['time'])?.['completed']) !== undefined,
     tokens: {
-      input: count(tokens?.['input']),
-      output: count(tokens?.['output']),
-      reasoning: count(tokens?.['reasoning']),
-      cacheRead: count(cache?.['read']),
-      cacheWrite: count(cache?.['write']),
+      input: tokenCount(tokens?.['input']),
+      output: tokenCount(tokens?.['output']),
+      reasoning: tokenCount(tokens?.['reasoning']),
+      cacheRead: tokenCount(cache?.['read']),
+      cacheWrite: tokenCount(cache?.['write']),
     },
   };
 }
@@ -183,6 +185,7 @@ function readState(value: unknown): ToolState | null {
     status,
     input: toJson(state['input']),
     output: text(status === 'error' ? state['error'] : state['output']) ?? '',
+    shown: status === 'running' ? (text(metadata?.['output']) ?? '') : '',
     exit: number(metadata?.['exit']) ?? null,
     childId: nameIn(metadata?.['sessionId']) ?? null,
   };
@@ -201,10 +204,6 @@ function readError(value: unknown): OpencodeError {
     message: text(data?.['message']) ?? text(error?.['message']) ?? name,
     statusCode: number(data?.['statusCode']) ?? null,
   };
-}
-
-function count(value: unknown): number {
-  return Math.max(0, number(value) ?? 0);
 }
 
 /** What is kept of the questions of one request, which are compared with the answers. */
