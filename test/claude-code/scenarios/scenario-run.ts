@@ -174,10 +174,15 @@ export class ScenarioRun {
     });
   }
 
-  /** Waits until the text of the session, as the fleet stream delivers it, contains this. */
+  /** Waits until the text of a thread, as the fleet stream delivers it, contains this. */
   async hears(text: string): Promise<void> {
-    const heard = () => this.fleet.flatMap((event) => (event.type === 'text' ? [event.delta] : [])).join('');
-    await this.#until(`the text ${text}`, () => heard().includes(text));
+    const hears = () => {
+      const heard = new Map<string | null, string>();
+      for (const event of this.fleet)
+        if (event.type === 'text') heard.set(event.thread_id, (heard.get(event.thread_id) ?? '') + event.delta);
+      return [...heard.values()].some((said) => said.includes(text));
+    };
+    await this.#until(`the text ${text}`, hears);
   }
 
   async decide(id: string, result: 'allow' | 'deny', message?: string): Promise<void> {

@@ -128,6 +128,7 @@ export class ProgramTranslator {
       }
     }
     for (const event of events) this.#event(event, line);
+    this.#emit(...this.#threads.openAdopted());
     if (thread === MAIN && line.type === 'assistant') this.#lastMessage = text(line['uuid']) ?? this.#lastMessage;
     if (thread !== undefined) this.#finish(line, thread);
     this.#emit(...this.#work.take(line));
