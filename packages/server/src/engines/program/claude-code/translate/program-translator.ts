@@ -278,6 +278,7 @@ export class ProgramTranslator {
       isOwn: event.origin !== undefined,
       outcome: outcome.type,
       queuedTurns: number(line['queued_turn_count']) ?? 0,
+      isLocal: line['num_turns'] === 0,
     });
     const message = this.#lastMessage;
     this.#emit({ type: 'turn_ended', key: MAIN, outcome, isMoreToCome, ...(message === undefined ? {} : { message }) });
