@@ -135,7 +135,7 @@ function isSameResult({ name, result: expected }: Call, { result: actual }: Call
   // The program ran nothing, or wrote afterwards that it was stopped.
   if (actual?.isInterrupted === true && expected?.isInterrupted !== true)
     return isDisturbed && (expected === null || expected.isError);
-  // Its process died before the rest of it: the program printed that nobody can answer any more, and did not write it.
+  // Its process died before the rest of it: the program printed that the answer can no longer arrive, and did not write it.
   if (isDisturbed && actual?.isError === true && actual.content === UNANSWERED && expected === null) return true;
   if (expected === null || actual === null) return expected === actual;
   if (expected.isError !== actual.isError || expected.isInterrupted !== actual.isInterrupted) return false;

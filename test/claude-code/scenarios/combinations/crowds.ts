@@ -358,7 +358,7 @@ export const crowdScenarios: readonly Scenario[] = [
       await run.hasFile('one');
       await run.hasFile('two');
       const ask = await run.see((event) => event.type === 'agent.tool_use' && event.evaluated_permission === 'ask');
-      await run.decide('id' in ask ? String(ask.id) : '', 'deny', 'No.');
+      await run.decide('id' in ask ? ask.id : '', 'deny', 'No.');
       await run.say('And this.');
       await run.server.makeFile(run.session, 'go');
       await settle(run);
