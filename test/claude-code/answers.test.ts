@@ -187,7 +187,7 @@ class AnswerRun {
       for (const [at, sent] of data!.entries()) this.#accepted.set((sent as { id: string }).id, events[at]!);
     } catch (error) {
       if (/Connection error|fetch failed|terminated|socket/i.test(String(error))) this.#uncertain += events.length;
-      else expect(String(error)).toMatch(/already answered|was withdrawn because|answered twice|shutting down|503/);
+      else expect(String(error)).toMatch(/already answered|was withdrawn because|answered twice|shutting down|503|529/);
     }
   }
 

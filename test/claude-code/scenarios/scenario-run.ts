@@ -7,6 +7,7 @@ import { type ClaudeServer, isAtRest, type SessionEvent, textsOf } from '../clau
 import { toLogStory } from './log-story.ts';
 import { isWritten } from './story.ts';
 import { readTranscript } from './transcript.ts';
+import { withoutWorkflows } from './without-workflows.ts';
 
 /** A session of a scenario with everything that its live streams have delivered. */
 export class ScenarioRun {
@@ -137,7 +138,8 @@ export class ScenarioRun {
     await this.#until('the transcript', async () => {
       const log = toLogStory((await this.server.log(this.session)).frames);
       const transcript = await readTranscript(this.home, log).catch(() => undefined);
-      const counts = [...log.threads.values()].map(({ key, items, unfinished }) => {
+      const logged = transcript === undefined ? log : withoutWorkflows(log, transcript);
+      const counts = [...logged.threads.values()].map(({ key, items, unfinished }) => {
         const written = transcript?.threads.get(key)?.items.length ?? 0;
         return written >= items.filter((item) => isWritten(item) && unfinished?.has(item) !== true).length;
       });
