@@ -66,10 +66,11 @@ export class ClaudeServer {
 
   async createSession(choice: AgentChoice = {}, more: object = {}): Promise<string> {
     const { client } = this;
-    const environment = await client.beta.environments.create({ name: 'here', config: { type: 'cloud' } });
+    const asked = { name: 'here', config: { type: 'cloud' } } as const;
+    const environment = await untilBegun(() => client.beta.environments.create(asked));
     const agent = await this.#createAgent({ name: 'coordinator', ...choice });
-    const session = await client.beta.sessions.create({ agent, environment_id: environment.id, ...more });
-    return session.id;
+    const wanted = { agent, environment_id: environment.id, ...more };
+    return (await untilBegun(() => client.beta.sessions.create(wanted))).id;
   }
 
   async #createAgent({ roster = [], ...choice }: AgentChoice): Promise<string> {
@@ -78,12 +79,12 @@ export class ClaudeServer {
     const defaults = { name: 'agent', model: 'claude-code/default', tools: [toolset('always_allow')] };
     const multiagent = members.length === 0 ? {} : { multiagent: { type: 'coordinator', agents: members } };
     // Tests write the wire by hand, and the server checks it.
-    const agent = await this.client.beta.agents.create({ ...defaults, ...choice, ...multiagent } as never);
-    return agent.id;
+    const wanted = { ...defaults, ...choice, ...multiagent } as never;
+    return (await untilBegun(() => this.client.beta.agents.create(wanted))).id;
   }
 
   async send(sessionId: string, ...events: readonly object[]): Promise<void> {
-    await this.client.beta.sessions.events.send(sessionId, { events: events as never });
+    await untilBegun(() => this.client.beta.sessions.events.send(sessionId, { events: events as never }));
   }
 
   async say(sessionId: string, text: string): Promise<void> {
@@ -171,6 +172,19 @@ export class ClaudeServer {
   async programs(): Promise<number[]> {
     const names = await readdir(join(this.#test.directory, 'programs')).catch(() => []);
     return names.map((name) => Number.parseInt(name, 10));
+  }
+}
+
+/** A server on a starved machine refuses requests before it begins them (529): these can be repeated, whatever they do. */
+async function untilBegun<Answer>(request: () => Promise<Answer>): Promise<Answer> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await request();
+    } catch (error) {
+      const isRefused = error instanceof Error && 'status' in error && error.status === 529;
+      if (!isRefused || attempt === 20) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import { it } from 'vitest';
 import { describeWithClaudeCode } from '../../support/claude-code.ts';
 import { approvalScenarios } from './combinations/approvals.ts';
+import { crowdScenarios } from './combinations/crowds.ts';
 import { followUpScenarios } from './combinations/follow-ups.ts';
 import { messageScenarios } from './combinations/messages.ts';
 import { mixedScenarios } from './combinations/mixed.ts';
@@ -15,6 +16,7 @@ const scenarios = [
   ...workScenarios,
   ...followUpScenarios,
   ...mixedScenarios,
+  ...crowdScenarios,
 ];
 
 await describeWithClaudeCode('one story of several things at once', ({ path, version }) => {

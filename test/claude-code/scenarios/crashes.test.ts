@@ -6,14 +6,11 @@ import { runScenario, select } from './run-scenario.ts';
 import type { Scenario } from './scenario.ts';
 import { shareClaudeServer } from './shared-server.ts';
 
-const gaps: Readonly<Record<string, Scenario['knownGap']>> = {};
-
 const scenarios: readonly Scenario[] = [...moments, ...combinedMoments].map(({ name, agent = {}, reach }) => ({
   name: `the program is killed ${name}`,
   agent,
   isDisturbed: true,
   isSmoke: name === 'in an approval',
-  knownGap: gaps[name],
   drive: async (run) => {
     await reach(run);
     await run.isWritten();

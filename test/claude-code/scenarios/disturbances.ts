@@ -178,6 +178,33 @@ export const combinedMoments: readonly Moment[] = [
     },
   },
   {
+    name: 'in a workflow with an agent that works and one that waits for an approval',
+    agent: {
+      tools: [{ ...toolset('always_allow'), configs: [{ name: 'bash', permission_policy: { type: 'always_ask' } }] }],
+    },
+    reach: async (run) => {
+      const child = (name: string, ...turns: readonly object[][]) =>
+        JSON.stringify(`Do ${name}. ${script(...turns)}`).replaceAll('<', '\\u003c');
+      const asks = child('ask', [{ say: 'I ask.' }, bash('echo one')], [{ say: 'Never.' }]);
+      const says = child('say', [{ say: 'I say.' }, slowly]);
+      const meta = JSON.stringify({ name: 'look', description: 'Looks', phases: [{ title: 'Look' }] });
+      const source = `export const meta = ${meta};\nreturn await parallel([() => agent(${asks}, { label: 'asks' }), () => agent(${says}, { label: 'says' })]);`;
+      const cases = {
+        'And now': [{ say: 'I go on.' }],
+        'task-notification': [{ sleep_ms: 5_000 }, { say: 'It is over.' }],
+        'Go\\.': [{ call: 'Workflow', input: { script: source } }],
+      };
+      const all = Object.entries(cases).map(([match, turn]) => ({ match, turn }));
+      const otherwise = [{ say: 'Under way.' }];
+      await run.say(
+        `Go. <script>${JSON.stringify({ when: all, else: otherwise }).replaceAll('<', '\\u003c')}</script>`,
+      );
+      await run.hears('Under way.');
+      await run.see((event) => event.type === 'agent.tool_use' && event.evaluated_permission === 'ask');
+      await run.hears('One');
+    },
+  },
+  {
     name: 'while requests of the main agent are retried',
     reach: async (run) => {
       const fail = { fail: { status: 529, times: 50, retry_after_s: 20 } };

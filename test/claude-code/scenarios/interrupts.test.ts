@@ -7,8 +7,6 @@ import { runScenario, select } from './run-scenario.ts';
 import type { Scenario } from './scenario.ts';
 import { shareClaudeServer } from './shared-server.ts';
 
-const gaps: Readonly<Record<string, Scenario['knownGap']>> = {};
-
 const scenarios: readonly Scenario[] = [
   ...[...moments, ...combinedMoments].map(
     ({ name, agent = {}, reach }): Scenario => ({
@@ -16,7 +14,6 @@ const scenarios: readonly Scenario[] = [
       agent,
       isDisturbed: true,
       isSmoke: name === 'in a tool',
-      knownGap: gaps[name],
       drive: async (run) => {
         await reach(run);
         await run.send({ type: 'user.interrupt' });

@@ -4,19 +4,14 @@ import { ClaudeServer } from '../claude-server.ts';
 import { catchUp, checkStory } from './check-story.ts';
 import { combinedMoments, inBackground, type Moment, moments } from './disturbances.ts';
 import { type HostServer, openHostServer } from './host-server.ts';
-import { failsIfGap, select } from './run-scenario.ts';
-import { gapOf, type Scenario } from './scenario.ts';
+import { select } from './run-scenario.ts';
+import type { Scenario } from './scenario.ts';
 import { ScenarioRun } from './scenario-run.ts';
 import { shareClaudeServer } from './shared-server.ts';
 
-const gaps: Readonly<Record<string, Scenario['knownGap']>> = {};
+type Row = Moment & Pick<Scenario, 'version' | 'isSmoke'>;
 
-type Row = Moment & Pick<Scenario, 'version' | 'isSmoke' | 'knownGap'>;
-
-const rows: readonly Row[] = [...moments, ...combinedMoments, inBackground].map((moment) => ({
-  ...moment,
-  knownGap: gaps[moment.name],
-}));
+const rows: readonly Row[] = [...moments, ...combinedMoments, inBackground];
 const closed = rows.map((row) => ({ ...row, isSmoke: row.name === 'in a tool' })).map(leaveOutRace);
 
 /**
@@ -38,7 +33,7 @@ await describeWithClaudeCode('one story with restarts of the server', ({ path, v
       '[J335] transcript, log and streams have the same content: closed %s',
       { timeout: 180_000 },
       async ([, row]) => {
-        await continues(runs.get(row.name)!, gapOf(row, version));
+        await continues(runs.get(row.name)!);
       },
     );
   });
@@ -56,7 +51,7 @@ await describeWithClaudeCode('one story with restarts of the server', ({ path, v
       '[J336] transcript, log and streams have the same content: killed %s',
       { timeout: 180_000 },
       async ([, row]) => {
-        await continues(runs.get(row.name)!, gapOf(row, version));
+        await continues(runs.get(row.name)!);
       },
     );
   });
@@ -89,20 +84,18 @@ function restartAt(
 }
 
 /** What was open is answered if it still is, and the next message works. */
-async function continues(run: ScenarioRun, gap: string | undefined): Promise<void> {
-  await failsIfGap(gap, async () => {
-    const { server, session } = run;
-    const isIdle = async () => (await server.client.beta.sessions.retrieve(session)).status === 'idle';
-    await vi.waitFor(async () => expect(await isIdle()).toBe(true), { timeout: 60_000, interval: 200 });
-    await run.followAgain();
-    const { open } = run;
-    for (const id of open) await answer(run, id);
-    if (open.length > 0) await run.rest();
-    await run.ask('And now?');
-    await catchUp(run);
-    await run.leave();
-    await checkStory(run, { isDisturbed: true });
-  });
+async function continues(run: ScenarioRun): Promise<void> {
+  const { server, session } = run;
+  const isIdle = async () => (await server.client.beta.sessions.retrieve(session)).status === 'idle';
+  await vi.waitFor(async () => expect(await isIdle()).toBe(true), { timeout: 60_000, interval: 200 });
+  await run.followAgain();
+  const { open } = run;
+  for (const id of open) await answer(run, id);
+  if (open.length > 0) await run.rest();
+  await run.ask('And now?');
+  await catchUp(run);
+  await run.leave();
+  await checkStory(run, { isDisturbed: true });
 }
 
 async function answer(run: ScenarioRun, id: string): Promise<void> {

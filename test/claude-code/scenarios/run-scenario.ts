@@ -2,12 +2,10 @@ import { isLong } from '../../support/seed.ts';
 import type { ClaudeServer } from '../claude-server.ts';
 import { catchUp, checkStory } from './check-story.ts';
 import { ScenarioRun } from './scenario-run.ts';
-import { gapOf, type Scenario } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
 
 /** How long one step of a scenario is waited for: much more than it takes, on a busy machine too. */
 const PATIENCE_MS = 60_000;
-/** A run with a known gap waits for this time in full. */
-const GAP_PATIENCE_MS = 10_000;
 
 /** The scenarios of a table that this run of the tests plays with this version of the program, with their names. */
 export function select<Row extends Pick<Scenario, 'name' | 'version' | 'isSmoke' | 'isLong'>>(
@@ -21,26 +19,11 @@ export function select<Row extends Pick<Scenario, 'name' | 'version' | 'isSmoke'
     .map((row) => [row.name, row]);
 }
 
-/** Plays a scenario on a session of its own and compares all records of it. A scenario with a known gap has to fail. */
+/** Plays a scenario on a session of its own and compares all records of it. */
 export async function runScenario(server: ClaudeServer, scenario: Scenario, version: string): Promise<void> {
-  await failsIfGap(gapOf(scenario, version), () => play(server, scenario, version));
-}
-
-export async function failsIfGap(gap: string | undefined, work: () => Promise<void>): Promise<void> {
-  if (gap === undefined) return await work();
-  const failure = await work().then(
-    () => undefined,
-    (reason: unknown) => (reason instanceof Error ? reason.message : 'it failed'),
-  );
-  if (failure === undefined) throw new Error(`The gap is closed. Remove the knownGap of this scenario: ${gap}`);
-  if (process.env['FLEETLOOM_SHOW_GAPS'] === '1') console.log(`known gap: ${gap}\n${failure}`);
-}
-
-async function play(server: ClaudeServer, scenario: Scenario, version: string): Promise<void> {
   const { agent, drive } = scenario;
   const session = await server.createSession(typeof agent === 'function' ? await agent() : agent);
-  const patienceMs = gapOf(scenario, version) === undefined ? PATIENCE_MS : GAP_PATIENCE_MS;
-  const run = new ScenarioRun({ server, session, version, patienceMs });
+  const run = new ScenarioRun({ server, session, version, patienceMs: PATIENCE_MS });
   await run.follow();
   try {
     await drive(run);

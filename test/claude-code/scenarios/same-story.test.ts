@@ -58,6 +58,17 @@ it('[J337] only in a turn that was cut off a call without a result may be closed
   expect(findDifferences(story(items), log, { ...options, isDisturbed: true })).not.toEqual([]);
 });
 
+it('[J337] only in a turn that was cut off the result of a call that could no longer be permitted may be missing in the transcript', () => {
+  const content = 'Tool permission request failed: Error: Tool permission stream closed before response received';
+  const open = story([...items.slice(0, 4), call('toolu_1', null)]);
+  const log = (result: Result) => story([...items.slice(0, 4), call('toolu_1', result)]);
+  const unanswered = log({ ...failed, content });
+  expect(findDifferences(open, unanswered, { ...options, isDisturbed: true })).toEqual([]);
+  expect(findDifferences(open, unanswered, options)).not.toEqual([]);
+  expect(findDifferences(open, log(failed), { ...options, isDisturbed: true })).not.toEqual([]);
+  expect(findDifferences(story(items), unanswered, { ...options, isDisturbed: true })).not.toEqual([]);
+});
+
 it('[J337] a second result, a result without a call and a call that appears twice are problems of a story', () => {
   const builder = new StoryBuilder();
   builder.add(MAIN, call('toolu_1', null));

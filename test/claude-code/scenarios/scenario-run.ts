@@ -7,6 +7,7 @@ import { type ClaudeServer, isAtRest, type SessionEvent, textsOf } from '../clau
 import { toLogStory } from './log-story.ts';
 import { isWritten } from './story.ts';
 import { readTranscript } from './transcript.ts';
+import { withoutWorkflows } from './without-workflows.ts';
 
 /** A session of a scenario with everything that its live streams have delivered. */
 export class ScenarioRun {
@@ -137,7 +138,8 @@ export class ScenarioRun {
     await this.#until('the transcript', async () => {
       const log = toLogStory((await this.server.log(this.session)).frames);
       const transcript = await readTranscript(this.home, log).catch(() => undefined);
-      const counts = [...log.threads.values()].map(({ key, items, unfinished }) => {
+      const logged = transcript === undefined ? log : withoutWorkflows(log, transcript);
+      const counts = [...logged.threads.values()].map(({ key, items, unfinished }) => {
         const written = transcript?.threads.get(key)?.items.length ?? 0;
         return written >= items.filter((item) => isWritten(item) && unfinished?.has(item) !== true).length;
       });
@@ -174,10 +176,15 @@ export class ScenarioRun {
     });
   }
 
-  /** Waits until the text of the session, as the fleet stream delivers it, contains this. */
+  /** Waits until the text of a thread, as the fleet stream delivers it, contains this. */
   async hears(text: string): Promise<void> {
-    const heard = () => this.fleet.flatMap((event) => (event.type === 'text' ? [event.delta] : [])).join('');
-    await this.#until(`the text ${text}`, () => heard().includes(text));
+    const hears = () => {
+      const heard = new Map<string | null, string>();
+      for (const event of this.fleet)
+        if (event.type === 'text') heard.set(event.thread_id, (heard.get(event.thread_id) ?? '') + event.delta);
+      return [...heard.values()].some((said) => said.includes(text));
+    };
+    await this.#until(`the text ${text}`, hears);
   }
 
   async decide(id: string, result: 'allow' | 'deny', message?: string): Promise<void> {

@@ -16,14 +16,4 @@ export interface Scenario {
   readonly isLong?: true;
   /** Only with this version of the program. */
   readonly version?: '2.1.197' | '2.1.325';
-  /**
-   * A defect that is known: the piece of work that fixes it, and one sentence. The scenario has to fail as long as it is
-   * marked; with an object, only with the versions that it names. `FLEETLOOM_SHOW_GAPS=1` prints how it fails.
-   */
-  readonly knownGap?: string | Readonly<Partial<Record<string, string>>> | undefined;
-}
-
-/** The gap of a scenario with a version of the program, if it has one. */
-export function gapOf({ knownGap }: Pick<Scenario, 'knownGap'>, version: string): string | undefined {
-  return typeof knownGap === 'object' ? knownGap[version] : knownGap;
 }

@@ -3,9 +3,8 @@ import { script } from '../../../../packages/server/src/engines/program/suite/co
 import { bash } from '../../claude-server.ts';
 import type { ScenarioRun } from '../scenario-run.ts';
 import type { Scenario } from '../scenario.ts';
-import { askingWorkers, deepen, launch, member, when, workers } from './steps.ts';
+import { askingWorkers, deepen, keyAt, launch, member, settle, wait, when, workers } from './steps.ts';
 
-const wait = (begun: string, go: string) => bash(`touch ${begun}; until [ -e ${go} ]; do sleep 0.1; done`);
 const send = { call: 'SendMessage', input: { to: '{{last_user}}', message: 'Think of this.', summary: 'Think' } };
 
 function named(name: string, agent: string, isBackground: boolean): object {
@@ -32,9 +31,7 @@ function sender(child: string, more: Readonly<Record<string, readonly object[]>>
 }
 
 async function idOf(run: ScenarioRun, at = 0): Promise<string> {
-  const { frames } = await run.server.log(run.session);
-  const created = frames.filter(({ type }) => type === 'session.thread_created')[at];
-  return created?.type === 'session.thread_created' ? String(created.payload.program_key) : '';
+  return (await keyAt(run, at)).key;
 }
 
 /** Waits until agents have said this so many times, each on its own stream. */
@@ -49,14 +46,6 @@ async function heard(run: ScenarioRun, text: string, times = 1): Promise<void> {
     timeout: 30_000,
     interval: 20,
   });
-}
-
-/** Waits until the session has been idle for a moment: the program may begin a turn on its own. */
-async function settled(run: ScenarioRun): Promise<void> {
-  for (let count = -1; count !== run.events.length; await new Promise((resolve) => setTimeout(resolve, 1_500))) {
-    count = run.events.length;
-    await run.rest();
-  }
 }
 
 /** Messages of the main agent to sub-agents. */
@@ -137,7 +126,7 @@ export const followUpScenarios: readonly Scenario[] = [
       await run.rest();
       await run.rest();
       await run.ask('And now?');
-      await settled(run);
+      await settle(run);
     },
   },
   {
@@ -210,7 +199,7 @@ export const followUpScenarios: readonly Scenario[] = [
       const turns = [[named('middle', 'middle', false)], [{ say: 'Done.' }], [{ say: 'Later.' }], [{ say: 'Later.' }]];
       await run.say(`Go. ${script(...turns)}`);
       await heard(run, 'Done.');
-      await settled(run);
+      await settle(run);
     },
   },
   {
@@ -234,7 +223,7 @@ export const followUpScenarios: readonly Scenario[] = [
       await run.kill();
       await run.rest();
       await run.ask('And now?');
-      await settled(run);
+      await settle(run);
     },
   },
 ];

@@ -1,6 +1,5 @@
 import { script } from '../../../../packages/server/src/engines/program/suite/conversation.suite.ts';
 import { bash, delegate, toolset } from '../../claude-server.ts';
-import type { ScenarioRun } from '../scenario-run.ts';
 import type { Scenario } from '../scenario.ts';
 import {
   allowAll,
@@ -12,24 +11,18 @@ import {
   fill,
   form,
   hook,
+  keyAt,
   launch,
   member,
   PICTURE,
   putHooks,
   question,
+  wait,
   when,
   workers,
 } from './steps.ts';
 
-const wait = (begun: string, go: string) => bash(`touch ${begun}; until [ -e ${go} ]; do sleep 0.1; done`);
 const custom = { tools: [toolset('always_ask'), form] };
-
-async function keyAt(run: ScenarioRun, at: number): Promise<{ id: string; key: string }> {
-  const { frames } = await run.server.log(run.session);
-  const created = frames.filter(({ type }) => type === 'session.thread_created')[at];
-  if (created?.type !== 'session.thread_created') return { id: '', key: '' };
-  return { id: created.payload.session_thread_id, key: String(created.payload.program_key) };
-}
 
 /** Work of several kinds at once that people and agents disturb. */
 export const mixedScenarios: readonly Scenario[] = [

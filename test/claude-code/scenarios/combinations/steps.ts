@@ -76,3 +76,22 @@ export function hook(output: object | string, matcher = '*'): object[] {
   const command = typeof output === 'string' ? output : `echo '${JSON.stringify(output)}'`;
   return [{ matcher, hooks: [{ type: 'command', command }] }];
 }
+
+/** A command that makes one file and waits for another one. */
+export const wait = (begun: string, go: string) => bash(`touch ${begun}; until [ -e ${go} ]; do sleep 0.1; done`);
+
+/** The thread of a sub-agent, in the order in which they were created, and how the program names it. */
+export async function keyAt(run: ScenarioRun, at: number): Promise<{ id: string; key: string }> {
+  const { frames } = await run.server.log(run.session);
+  const created = frames.filter(({ type }) => type === 'session.thread_created')[at];
+  if (created?.type !== 'session.thread_created') return { id: '', key: '' };
+  return { id: created.payload.session_thread_id, key: String(created.payload.program_key) };
+}
+
+/** Waits until the session has been idle for a moment: the program may begin a turn on its own. */
+export async function settle(run: ScenarioRun): Promise<void> {
+  for (let count = -1; count !== run.events.length; await new Promise((resolve) => setTimeout(resolve, 1_500))) {
+    count = run.events.length;
+    await run.rest();
+  }
+}

@@ -39,3 +39,26 @@ it('[J423, J420] the engine that recovers a conversation is given archived threa
   const { open } = ended!.threads.get(MAIN)!;
   expect([[...open!.calls], [...open!.inputs]]).toEqual([['a1', 'a2'], [['a2', expect.anything()]]]);
 });
+
+it('[J541] the prompt of a sub-agent that is opened after the turn of its parent has ended is in the log of the sub-agent', async () => {
+  const programs = createTestPrograms();
+  const fleet = await openFleet({ programs });
+  const id = await fleet.begin(main, 'Go.');
+  const program = await programs.wait();
+  program.emit(opened, turnBegins, begins(), callsAgent('a1'), opens('k1', 'a1'), ends());
+  program.emit(begins('k1'), ends('k1'), leaves('k1'), { ...opens('k2', 'a2'), parentKey: 'k1' } as ProgramEvent);
+  await fleet.until(
+    id,
+    ({ type, payload }) => type === 'turn.started' && 'task' in payload && payload.task === 'Do k2.',
+  );
+  const frames = await fleet.frames(id);
+  const threadIds = frames.flatMap((frame) =>
+    frame.type === 'session.thread_created' ? [frame.payload.session_thread_id] : [],
+  );
+  const received = frames.filter(
+    (frame) => frame.type === 'agent.thread_message_received' && frame.threadId === threadIds[1],
+  );
+  expect(received.map(({ payload }) => payload)).toMatchObject([
+    { from_session_thread_id: threadIds[0], content: [{ text: 'Do k2.' }], answers_call: null },
+  ]);
+});

@@ -34,7 +34,10 @@ export function applyThreadOpened(
     program_key: key,
     ...(event.callId === null ? {} : { program_call: event.callId }),
   });
-  begin(draft, threadOf(state, id), prompt ?? description);
+  const thread = threadOf(state, id);
+  begin(draft, thread, prompt ?? description);
+  // The parent gave the prompt, and its turn may be over by now.
+  if (parent.turn === null && prompt !== null) receiveMessage(draft, thread, [{ type: 'text', text: prompt }]);
 }
 
 /** Continues a sub-agent that had ended. */
@@ -53,7 +56,7 @@ function begin(draft: Draft, thread: ThreadState, prompt: string | null): void {
   const content = [{ type: 'text' as const, text: prompt ?? '' }];
   const parentStreamId = parent.turn?.streamId ?? null;
   startTurn(draft, thread, { parentStreamId, childIndex: null, fresh: [], task: content });
-  // An idle parent did not send the message: the program did.
+  // A further run below an idle parent was begun by the program.
   if (parent.turn !== null) receiveMessage(draft, thread, content);
 }
 

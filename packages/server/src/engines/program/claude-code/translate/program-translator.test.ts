@@ -85,6 +85,33 @@ it('[J362] a failed request behind which an agent goes on is emitted before its 
   expect(translate([spawn, early, failed]).map(({ type }) => type)).not.toContain('request_failed');
 });
 
+it('[J540] an agent that the program announces before the call that makes it opens right behind that call, before its caller can end', () => {
+  const started = (task_id: string, tool_use_id: string) => ({
+    type: 'system',
+    subtype: 'task_started',
+    task_id,
+    tool_use_id,
+    task_type: 'local_agent',
+    prompt: `Do ${task_id}.`,
+  });
+  const calls = assistant('toolu_A', 'calls', { type: 'tool_use', id: 'toolu_D', name: 'Agent', input: {} });
+  const ended = { type: 'system', subtype: 'task_updated', task_id: 'middle', patch: { status: 'completed' } };
+  const deep = assistant('toolu_D', 'deep', { type: 'text', text: 'deep' });
+  const events = translate([
+    spawn,
+    started('middle', 'toolu_A'),
+    early,
+    started('deep', 'toolu_D'),
+    calls,
+    ended,
+    deep,
+  ]);
+  const at = events.findIndex((event) => event.type === 'thread_opened' && event.key === 'deep');
+  expect(events[at]).toMatchObject({ parentKey: 'middle', prompt: 'Do deep.', callId: 'toolu_D' });
+  expect(events[at - 1]).toMatchObject({ type: 'call', key: 'middle', callId: 'toolu_D' });
+  expect(events.findIndex(({ type }) => type === 'thread_ended')).toBeGreaterThan(at);
+});
+
 function translate(lines: readonly StreamJsonMessage[]): ProgramEvent[] {
   const translator = create();
   return lines.flatMap((line) => translator.take(line));

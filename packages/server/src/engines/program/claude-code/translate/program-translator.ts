@@ -128,6 +128,7 @@ export class ProgramTranslator {
       }
     }
     for (const event of events) this.#event(event, line);
+    this.#emit(...this.#threads.openAdopted());
     if (thread === MAIN && line.type === 'assistant') this.#lastMessage = text(line['uuid']) ?? this.#lastMessage;
     if (thread !== undefined) this.#finish(line, thread);
     this.#emit(...this.#work.take(line));
@@ -277,6 +278,7 @@ export class ProgramTranslator {
       isOwn: event.origin !== undefined,
       outcome: outcome.type,
       queuedTurns: number(line['queued_turn_count']) ?? 0,
+      isLocal: line['num_turns'] === 0,
     });
     const message = this.#lastMessage;
     this.#emit({ type: 'turn_ended', key: MAIN, outcome, isMoreToCome, ...(message === undefined ? {} : { message }) });

@@ -23,6 +23,8 @@ export class Threads {
   /** By how the translator names them. */
   readonly #known = new Map<string, Known>();
   readonly #running = new Set<string>();
+  /** Agents that were announced before the call that made them, by how the translator names them. */
+  readonly #early = new Set<string>();
   readonly #opened = new Set<string>();
 
   constructor(agent: AgentSnapshot, members: readonly AgentSnapshot[]) {
@@ -99,12 +101,21 @@ export class Threads {
     if (known === undefined) return [];
     this.#running.add(known.key);
     if (run > 0 && known.isOpened) return [{ type: 'thread_started', key: known.key, prompt }];
-    return known.parent === UNRESOLVED ? [] : this.open(thread);
+    if (known.parent !== UNRESOLVED) return this.open(thread);
+    this.#early.add(thread);
+    return [];
+  }
+
+  /** The call that made an agent was taken: its thread opens now, because the agent that made the call may end before the next line. */
+  openAdopted(): ProgramEvent[] {
+    const adopted = [...this.#early].filter((thread) => this.#known.get(thread)?.parent !== UNRESOLVED);
+    return adopted.flatMap((thread) => this.open(thread));
   }
 
   /** It does something, so it has to be there. */
   open(thread: string): ProgramEvent[] {
     const known = this.#known.get(thread);
+    this.#early.delete(thread);
     if (known === undefined || known.isOpened) return [];
     known.isOpened = true;
     this.#opened.add(known.key);

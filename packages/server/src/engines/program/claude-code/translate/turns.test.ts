@@ -29,6 +29,19 @@ describe('turns', () => {
     expect([turns.giveUp(), turns.areResting]).toEqual([true, true]);
   });
 
+  it('[J542] a report that comes before a slash command is answered is read in a turn of its own behind the command', () => {
+    const reportedBefore = (isLocal: boolean) => {
+      const turns = new Turns();
+      turns.said();
+      expect(turns.report()).toBe(false);
+      turns.start();
+      return [turns.end({ ...ended, isLocal }), turns.isExpecting];
+    };
+    expect(reportedBefore(true)).toEqual([true, true]);
+    // A model has read the report with the message.
+    expect(reportedBefore(false)).toEqual([false, false]);
+  });
+
   it('[J247] a session does not become idle between two turns that the program has queued', () => {
     const turns = new Turns();
     turns.start();

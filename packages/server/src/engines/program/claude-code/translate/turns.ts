@@ -10,6 +10,8 @@ export class Turns {
   #untaken = 0;
   /** Sub-agents that ended during a turn, which may have read their reports or not. */
   #unread = 0;
+  /** The same, of those that had ended when the turn began. */
+  #unreadBefore = 0;
   #isExpecting = false;
   /** The program repeats messages when they become part of a turn. */
   #repeatsMessages = false;
@@ -36,11 +38,14 @@ export class Turns {
   start(): void {
     this.#open++;
     this.#isExpecting = false;
+    this.#unreadBefore = this.#unread;
     this.#unread = 0;
   }
 
   /** Returns whether another turn follows. */
-  end({ isOwn, outcome, queuedTurns }: EndedTurn): boolean {
+  end({ isOwn, outcome, queuedTurns, isLocal = false }: EndedTurn): boolean {
+    // No model was asked, so none has read a report.
+    if (isLocal) this.#unread += this.#unreadBefore;
     this.#open = Math.max(0, this.#open - 1);
     // A message that the program has not repeated by the end of a turn is queued: its turn comes next.
     const isQueued = this.#untaken > 0 && (outcome === 'stopped' || (this.#repeatsMessages && outcome === 'done'));
@@ -78,4 +83,6 @@ export interface EndedTurn {
   readonly outcome: TurnOutcome['type'];
   /** Turns that the program says it has queued. Only newer releases say so. */
   readonly queuedTurns: number;
+  /** The program has answered by itself: a slash command. */
+  readonly isLocal?: boolean;
 }
