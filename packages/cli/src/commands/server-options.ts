@@ -33,6 +33,7 @@ export const serverOption = {
   gitPush: 'which pushes of agents reach git hosts (default: no-delete, all but those that delete refs)',
   bashNetwork:
     'what commands reach through the egress proxy: hosts of environments with limited networking (limited, the default), also every public host where networking is unrestricted (open), or nothing (none)',
+  strictNetwork: 'hold web_fetch to the hosts of an environment with limited networking, as its commands are',
   packageHosts: 'registries that allow_package_managers of an environment opens (default: the public ones)',
   egressCa: 'file with certificates of further authorities, in PEM, that commands and the egress proxy trust',
   snapshotFileMb: `largest file of a workspace whose changes are recorded, in MB (default: 10, at most ${limits.snapshotFileMbMax})`,
