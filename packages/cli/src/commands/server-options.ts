@@ -26,7 +26,8 @@ export const serverOption = {
     'how connections to a database on another machine are encrypted (default: FLEETLOOM_DATABASE_TLS, else verify)',
   data: 'data directory (default: FLEETLOOM_DATA, else ~/.local/share/fleetloom)',
   scripts: 'directory with scripts for the scripted model, one JSON or YAML file each',
-  unsandboxedBash: 'allow agents to run bash without a sandbox if none is available',
+  unsandboxedBash:
+    'allow agents to run bash without a sandbox if none is available; they can then read the master key and every stored secret',
   privateHosts: 'private hosts that agents may reach with web_fetch, MCP and commands, as host or host:port',
   directories: 'directories that sessions may work on, with everything below them (default: none)',
   gitHosts: 'hosts besides github.com that sessions may clone from, as host or host:port; * allows every public host',

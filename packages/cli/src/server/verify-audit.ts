@@ -1,4 +1,4 @@
-import type { FleetAuditEntry } from '@fleetloom/protocol/fleet';
+import { describeChainEnd, type FleetAuditEntry } from '@fleetloom/protocol/fleet';
 import { ChainCheck, type ChainEnd } from '@fleetloom/server';
 
 /** A page of `GET /v1/fleet/audit`. */
@@ -37,20 +37,11 @@ export async function verifyAudit(
   }
   // The newest one may have come while the log was read.
   const { head } = page;
-  const end = compareEnds(check.last ?? start, head);
+  const end = describeChainEnd(check.last ?? start, head);
   if (end !== undefined) problems.push(end);
   const wrong = anchor === undefined ? undefined : compareAnchor(anchor, start, known);
   if (wrong !== undefined) problems.push(wrong);
   return { problems, head };
-}
-
-function compareEnds(last: ChainEnd, head: ChainEnd): string | undefined {
-  if (last.seq > head.seq) return `entry ${last.seq} is behind the newest one, which is ${head.seq}: it was inserted`;
-  if (last.seq < head.seq)
-    return `the log ends at entry ${last.seq}, and ${head.seq} was the newest: its end was removed`;
-  return last.hash === head.hash
-    ? undefined
-    : `entry ${head.seq} is not the one that the log was left with: it was rewritten`;
 }
 
 function compareAnchor(anchor: ChainEnd, start: ChainEnd, known: ChainEnd | undefined): string | undefined {
