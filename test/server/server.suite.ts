@@ -60,8 +60,8 @@ export async function withNodes(
   const masterKey = Buffer.alloc(32, 7).toString('base64');
   const nodes: FleetloomServer[] = [];
   try {
-    for (const name of ['one', 'two', 'three']) {
-      const own = { dataDirectory: join(directory, name), masterKey };
+    for (const name of ['one-', 'two-', 'three-']) {
+      const own = { dataDirectory: await mkdtemp(join(directory, name)), masterKey };
       const onProblem = (problem: unknown) => problems.push(problem);
       nodes.push(await startOn({ onProblem, ...own, ...options }, await openPostgresStore(database), true));
     }
