@@ -68,7 +68,7 @@ export async function withNodes(
     const [server] = nodes as [FleetloomServer];
     let next = 0;
     const toNextNode: typeof fetch = (request, init) => {
-      const { pathname, search } = new URL(String(request));
+      const { pathname, search } = new URL(request instanceof Request ? request.url : request);
       return fetch(`${nodes[next++ % nodes.length]!.url}${pathname}${search}`, init);
     };
     const key = server.firstKey ?? 'any';

@@ -130,7 +130,7 @@ it.skipIf(noSandbox !== undefined)(
 /** How the mark would look in what other programs write. Of base64 what is the same in each of its three positions. */
 const FORMS: readonly (readonly [string, Buffer])[] = [
   ['the secret', Buffer.from(MARK)],
-  ['the secret backwards', Buffer.from([...MARK].toReversed().join(''))],
+  ['the secret backwards', Buffer.from(Buffer.from(MARK).toReversed())],
   ['the secret in UTF-16', Buffer.from(MARK, 'utf16le')],
   ['the secret in hexadecimal', Buffer.from(Buffer.from(MARK).toString('hex'))],
   ...[0, 1, 2].map((at): [string, Buffer] => {
@@ -145,59 +145,60 @@ function toSecret(name: string): string {
 
 /** Stores secrets in every field that takes one, replaces some, and sends some that are refused. Returns how many there were. */
 async function seed(client: Anthropic, answers: unknown[]): Promise<number> {
+  const made = { count: 0 };
+  while (made.count < SECRETS) await seedVault(client, answers, (name) => toSecret(`${name}-${made.count++}`));
+  return made.count;
+}
+
+async function seedVault(client: Anthropic, answers: unknown[], secret: Secret): Promise<void> {
   const { vaults } = client.beta;
-  let count = 0;
-  const secret = (name: string) => toSecret(`${name}-${count++}`);
   const keep = async (request: Promise<unknown>) => void answers.push(await request.catch((error) => describe(error)));
-  for (let at = 0; count < SECRETS; at++) {
-    const vault = await vaults.create({ display_name: `v${at}` });
-    const of = { vault_id: vault.id };
-    for (let number = 0; number < 15; number++) {
-      const url = `https://h${number}.example/mcp`;
-      const auth = TYPES[number % TYPES.length]!(secret, url, `NAME_${number}`);
-      const { id, ...rest } = await vaults.credentials.create(vault.id, { auth, display_name: 'd' });
-      answers.push(rest);
-      if (number % 5 === 0) await keep(vaults.credentials.update(id, { ...of, auth: toUpdate(auth, secret) }));
-      if (number % 7 === 0) await keep(vaults.credentials.archive(id, of));
-    }
-    const variable = { type: 'environment_variable', networking: { type: 'unrestricted' } } as const;
-    await keep(
-      vaults.credentials.create(vault.id, { auth: { ...variable, secret_name: 'PATH', secret_value: secret('name') } }),
-    );
-    await keep(
-      vaults.credentials.create(vault.id, {
-        auth: { ...variable, secret_name: 'A', secret_value: `${secret('line')}\n` },
-      }),
-    );
-    await keep(
-      vaults.credentials.create(vault.id, {
-        auth: { type: 'static_bearer', mcp_server_url: 'https://h0.example/mcp', token: secret('taken') },
-      }),
-    );
-    await keep(
-      vaults.credentials.create(vault.id, {
-        auth: { type: 'static_bearer', mcp_server_url: 'ftp://x', token: { in: secret('object') } } as never,
-      }),
-    );
-    await keep(
-      client.post(`/v1/vaults/${vault.id}/oauth_flows`, {
-        body: { mcp_server_url: 'http://127.0.0.1:1/mcp', client_id: 'c', client_secret: secret('flow') },
-      }),
-    );
-    await keep(
-      client.post('/v1/sessions', {
-        body: {
-          agent: 'agent_x',
-          environment_id: 'env_x',
-          resources: [
-            { type: 'github_repository', url: 'https://github.com/a/b', authorization_token: secret('repository') },
-          ],
-        },
-      }),
-    );
-    await keep(client.get('/v1/vaults', { headers: { 'x-api-key': secret('key') } }));
+  const vault = await vaults.create({ display_name: 'v' });
+  const of = { vault_id: vault.id };
+  for (let number = 0; number < 15; number++) {
+    const url = `https://h${number}.example/mcp`;
+    const auth = TYPES[number % TYPES.length]!(secret, url, `NAME_${number}`);
+    const { id, ...rest } = await vaults.credentials.create(vault.id, { auth, display_name: 'd' });
+    answers.push(rest);
+    if (number % 5 === 0) await keep(vaults.credentials.update(id, { ...of, auth: toUpdate(auth, secret) }));
+    if (number % 7 === 0) await keep(vaults.credentials.archive(id, of));
   }
-  return count;
+  const variable = { type: 'environment_variable', networking: { type: 'unrestricted' } } as const;
+  await keep(
+    vaults.credentials.create(vault.id, { auth: { ...variable, secret_name: 'PATH', secret_value: secret('name') } }),
+  );
+  await keep(
+    vaults.credentials.create(vault.id, {
+      auth: { ...variable, secret_name: 'A', secret_value: `${secret('line')}\n` },
+    }),
+  );
+  await keep(
+    vaults.credentials.create(vault.id, {
+      auth: { type: 'static_bearer', mcp_server_url: 'https://h0.example/mcp', token: secret('taken') },
+    }),
+  );
+  await keep(
+    vaults.credentials.create(vault.id, {
+      auth: { type: 'static_bearer', mcp_server_url: 'ftp://x', token: { in: secret('object') } } as never,
+    }),
+  );
+  await keep(
+    client.post(`/v1/vaults/${vault.id}/oauth_flows`, {
+      body: { mcp_server_url: 'http://127.0.0.1:1/mcp', client_id: 'c', client_secret: secret('flow') },
+    }),
+  );
+  await keep(
+    client.post('/v1/sessions', {
+      body: {
+        agent: 'agent_x',
+        environment_id: 'env_x',
+        resources: [
+          { type: 'github_repository', url: 'https://github.com/a/b', authorization_token: secret('repository') },
+        ],
+      },
+    }),
+  );
+  await keep(client.get('/v1/vaults', { headers: { 'x-api-key': secret('key') } }));
 }
 
 type Auth = Anthropic.Beta.Vaults.CredentialCreateParams['auth'];
@@ -346,14 +347,16 @@ async function listPaths(client: Anthropic, sessions: readonly string[]): Promis
 }
 
 async function read({ url, key }: TestServer, path: string): Promise<string> {
-  const response = await fetch(`${url}${path}`, { headers: { 'x-api-key': key } });
+  // A search takes long enough for a connection that is kept to be closed.
+  const response = await fetch(`${url}${path}`, { headers: { 'x-api-key': key, connection: 'close' } });
   return `${JSON.stringify([...response.headers])}${await response.text()}`;
 }
 
 /** Arguments and variables of all processes, now. */
 function readProcesses(): string {
   const ids = readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name));
-  return ids.map((id) => `${readQuietly(`/proc/${id}/cmdline`)}${readQuietly(`/proc/${id}/environ`)}`).join('\n');
+  const files = ids.flatMap((id) => [`/proc/${id}/cmdline`, `/proc/${id}/environ`]);
+  return files.map((path) => readQuietly(path).toString('latin1')).join('\n');
 }
 
 function listFiles(directory: string): string[] {

@@ -31,7 +31,7 @@ export function listBashAttempts(known: Known): Readonly<Record<string, string>>
     'temporary files': `ls -laR /tmp /var/tmp /dev/shm /run; grep -rao 'zQ7[c]anary[0-9a-z-]*' /tmp /var/tmp /dev/shm /run /fleetloom | head`,
     'files of programs': `cat ~/.git-credentials ~/.netrc ~/.npmrc ~/.pypirc ~/.aws/credentials ~/.docker/config.json ~/.config/gh/hosts.yml /etc/gitconfig ~/.bash_history`,
     'helpers of git': `printf 'protocol=https\\nhost=github.com\\n\\n' | git credential fill; git config --list --show-origin; cat .git/config`,
-    'configuration of npm and pip': `npm config list -l; npm config get //registry.npmjs.org/:_authToken; pip config list`,
+    'configuration of npm and pip': `npm config list -l; npm config get _authToken; pip config list`,
     'open files of processes': `for fd in /proc/[0-9]*/fd/*; do readlink $fd; timeout 1 head -c 4096 $fd | strings; done`,
     'sockets of the sandbox': `ls -la /fleetloom /run/*.sock; ss -xlp; cat /proc/net/unix`,
     'the key of the authority': `grep -l 'PRIVATE KEY' -r /fleetloom /etc/ssl /tmp; cat /fleetloom/*`,

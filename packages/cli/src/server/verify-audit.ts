@@ -19,7 +19,7 @@ export interface AuditFindings {
 /** Reads a whole audit log and checks each entry, both ends, and an entry that is known from an earlier verification. */
 export async function verifyAudit(
   readPage: (after: number) => Promise<AuditPage>,
-  anchor?: ChainEnd | undefined,
+  anchor?: ChainEnd,
 ): Promise<AuditFindings> {
   let page = await readPage(0);
   const { start } = page;
