@@ -3,6 +3,7 @@ import { catchUp } from './catch-up.ts';
 import { claudeCode } from './claude-code.ts';
 import { command } from './command.ts';
 import { dashboard } from './dashboard.ts';
+import { egress } from './egress.ts';
 import { engines } from './engines.ts';
 import { fleet } from './fleet.ts';
 import { growth } from './growth.ts';
@@ -27,6 +28,7 @@ const benches: Bench[] = [
   store,
   sessions,
   tools,
+  egress,
   workspaces,
   fleet,
   catchUp,

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { limits } from '@fleetloom/server';
 // Tools are not exported by the package, so this imports them by path.
 import { Shells } from '../packages/server/src/tools/builtin/bash/shells.ts';
-import { createToolbox } from '../packages/server/src/tools/registry/create-toolbox.ts';
+import { createToolbox, type ToolboxOptions } from '../packages/server/src/tools/registry/create-toolbox.ts';
 import { WorkspaceFiles } from '../packages/server/src/tools/builtin/files/workspace-files.ts';
 import { runTool } from '../packages/server/src/tools/host/program/run-tool.ts';
 import { ToolHosts } from '../packages/server/src/tools/host/server/tool-hosts.ts';
@@ -53,8 +53,12 @@ export async function listByRipgrep({ path }: BenchWorkspace): Promise<string[]>
 }
 
 /** Opens a session with its tools, like a server. */
-export async function openSession({ path }: BenchWorkspace, hosts: ToolHosts = new ToolHosts()): Promise<BenchSession> {
-  const toolbox = createToolbox({ hosts, allowUnsandboxedBash: true });
+export async function openSession(
+  { path }: BenchWorkspace,
+  hosts: ToolHosts = new ToolHosts(),
+  options: ToolboxOptions = {},
+): Promise<BenchSession> {
+  const toolbox = createToolbox({ hosts, allowUnsandboxedBash: true, ...options });
   const { tools } = await toolbox.offer({ tools: [{ type: 'agent_toolset_20260401' }], mcp_servers: [] });
   const { signal } = new AbortController();
   const context = { sessionId: 'sesn_1', threadId: 'sthr_1', openWorkspace: async () => path, signal };

@@ -114,6 +114,12 @@ it('[P143] the rules that the table of statements cites exist', () => {
   expect(cited.filter((rule) => !rules.includes(`- **${rule}**`))).toEqual([]);
 });
 
+it('[P143] the rules that the table of secrets and egress cites exist', () => {
+  const rules = `${read('packages/server/SPEC.md')}${read('packages/cli/SPEC.md')}`;
+  const cited = read('test/server/vaults/README.md').match(/\b(?:VT|EG|ID|P)\d+\b/g)!;
+  expect(cited.filter((rule) => !rules.includes(`- **${rule}**`))).toEqual([]);
+});
+
 it('[P144] the requests of the pages for operators are answered by a node, and their SQL runs on its database and does what they say', {
   timeout: 120_000,
 }, async () => {

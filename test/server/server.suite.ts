@@ -2,7 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
-import { type FleetloomServer, type ServerOptions, startServer } from '../../packages/server/src/server.ts';
+import { type FleetloomServer, type ServerOptions, startOn, startServer } from '../../packages/server/src/server.ts';
+import { openPostgresStore } from '../../packages/server/src/store/postgres/postgres-store.ts';
+import { testDatabase } from '../support/postgres.ts';
 
 /** A whole server with a directory of its own, and the official client. */
 export interface TestServer {
@@ -45,6 +47,38 @@ export async function withServer(
     await rm(directory, { recursive: true, force: true });
   }
   if (problems.length > 0) throw new AggregateError(problems, 'the server reported problems in the background');
+}
+
+/** Runs with three nodes on one database, of which each request of the client goes to the next one. They are not restarted. */
+export async function withNodes(
+  run: (test: Omit<TestServer, 'restart'>) => Promise<void>,
+  options: Partial<ServerOptions> = {},
+): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'fleetloom-nodes-'));
+  const database = await testDatabase();
+  const problems: unknown[] = [];
+  const masterKey = Buffer.alloc(32, 7).toString('base64');
+  const nodes: FleetloomServer[] = [];
+  try {
+    for (const name of ['one-', 'two-', 'three-']) {
+      const own = { dataDirectory: await mkdtemp(join(directory, name)), masterKey };
+      const onProblem = (problem: unknown) => problems.push(problem);
+      nodes.push(await startOn({ onProblem, ...own, ...options }, await openPostgresStore(database), true));
+    }
+    const [server] = nodes as [FleetloomServer];
+    let next = 0;
+    const toNextNode: typeof fetch = (request, init) => {
+      const { pathname, search } = new URL(request instanceof Request ? request.url : request);
+      return fetch(`${nodes[next++ % nodes.length]!.url}${pathname}${search}`, init);
+    };
+    const key = server.firstKey ?? 'any';
+    const client = new Anthropic({ baseURL: server.url, apiKey: key, maxRetries: 0, fetch: toNextNode });
+    await run({ server, url: server.url, key, client, directory });
+  } finally {
+    for (const node of nodes) await node.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+  if (problems.length > 0) throw new AggregateError(problems, 'a node reported problems in the background');
 }
 
 /** The official client, which says at once what goes wrong. */

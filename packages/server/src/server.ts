@@ -148,7 +148,7 @@ async function start(
     onProblem,
   });
   lifetime.onClose(() => webhooks.close());
-  const { allowedPrivateHosts, allowUnsandboxedBash } = options;
+  const { allowedPrivateHosts, allowUnsandboxedBash, strictNetwork } = options;
   const vaults = lifetime.add(
     openVaults({ store, masterKeys, onEvents: webhooks.onResourceEvents, allowedPrivateHosts, resolver, clock, ids }),
     (opened) => opened.close(),
@@ -199,7 +199,8 @@ async function start(
   const programOf = (model: string) => showFilesToPrograms(findEngine(model), files, onProblem);
   const agents = createAgents({ store, clock, ids, checkModel: checks.checkModel });
   const environments = createEnvironments({ store, clock, ids });
-  const tools = { allowUnsandboxedBash, allowedPrivateHosts, hosts: new ToolHosts(), mcpSlots: new ConnectionSlots() };
+  const shared = { hosts: new ToolHosts(), mcpSlots: new ConnectionSlots() };
+  const tools = { allowUnsandboxedBash, allowedPrivateHosts, strictNetwork, ...shared };
   const sessions = createSessions({
     store,
     log,

@@ -1,8 +1,13 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type Anthropic from '@anthropic-ai/sdk';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { openGitServer } from '../../../packages/server/src/workspaces/clone/git-server.suite.ts';
 import { openOrigin, type Origin, world } from '../../../packages/server/src/egress/egress.suite.ts';
 import { connect, toScript, type TestServer, withServer } from '../server.suite.ts';
 import { createVault, sendAndWait } from '../vaults/vaults.suite.ts';
@@ -19,7 +24,7 @@ const ADDRESS = '127.0.0.2';
 /** A session with a variable API_KEY for the host, whose agent runs one command for each message. */
 async function openSession(
   { client }: Pick<TestServer, 'client'>,
-  origin: Origin,
+  origin: Pick<Origin, 'port'>,
   commands: readonly string[],
   hosts = [ADDRESS],
 ) {
@@ -37,7 +42,11 @@ async function openSession(
 }
 
 /** An environment that allows the host, and a vault with the variable API_KEY for these hosts. */
-async function createEnvironment({ client }: Pick<TestServer, 'client'>, { port }: Origin, hosts = [ADDRESS]) {
+async function createEnvironment(
+  { client }: Pick<TestServer, 'client'>,
+  { port }: Pick<Origin, 'port'>,
+  hosts = [ADDRESS],
+) {
   const { beta } = client;
   const auth = {
     type: 'environment_variable' as const,
@@ -126,6 +135,47 @@ it.skipIf(noSandbox !== undefined)(
     });
   },
 );
+
+it.skipIf(noSandbox !== undefined)(
+  '[EG206] git clones from and pushes to a real git host with the placeholder as its password, and the token is in no file of the clone',
+  async () => {
+    const host = await openGitServer();
+    host.addRepository('team/app', { 'README.md': 'hello' });
+    host.allow('team/app', SECRET, 'write');
+    const port = await serveByHttps(host.origin);
+    await withEgress(async (test) => {
+      const url = `https://x-access-token:$API_KEY@${ADDRESS}:${port}/team/app.git`;
+      const commit = 'git -c user.name=a -c user.email=a@b commit -qm more';
+      const { id } = await openSession(test, { port }, [
+        `git clone -q ${url} app 2>&1 && cat app/README.md && cd app && echo more > more && git add more && ${commit}
+         git push -q origin HEAD:refs/heads/topic 2>&1; cat .git/config; grep -rc ${SECRET.slice(3)} . | grep -v ':0$'`,
+        `git ls-remote https://${ADDRESS}:${port}/team/app.git 2>&1 < /dev/null`,
+      ]);
+      const shown = await runNext(test.client, id);
+      expect(shown).toMatch(/^hello/);
+      expect(shown).toContain('x-access-token:flph_');
+      expect(host.git('team/app', 'log', '--format=%s', '-1', 'topic').trim()).toBe('more');
+      expect(await runNext(test.client, id)).toMatch(/could not read Username|Authentication failed/);
+    });
+  },
+);
+
+/** The git host by https, at the address that sandboxes reach. */
+async function serveByHttps(origin: string): Promise<number> {
+  const server = createSecureServer(world.issue(ADDRESS), (incoming, outgoing) => {
+    const { method, headers } = incoming;
+    const forwarded = request(`${origin}${incoming.url}`, { method, headers }, (answer) => {
+      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(outgoing);
+    });
+    forwarded.on('error', () => outgoing.destroy());
+    incoming.pipe(forwarded);
+  });
+  server.listen(0, ADDRESS);
+  await once(server, 'listening');
+  onTestFinished(() => void (server.closeAllConnections(), server.close()));
+  return (server.address() as AddressInfo).port;
+}
 
 it.skipIf(noSandbox !== undefined)(
   '[EG41, EG108] the secret is in no response, event, log, metric, file of the server, argument or environment of a process',

@@ -5,41 +5,45 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { expect, it } from 'vitest';
 import { toScript, withServer } from '../server.suite.ts';
 
-it('[W50] the network of an environment counts for its sessions as it was when they were made, and after a restart', async () => {
-  await withSite(async (port) => {
-    await withServer(
-      async (test) => {
-        const networking = { type: 'limited' as const, allowed_hosts: ['localhost'] };
-        const environment = await test.client.beta.environments.create({
-          name: 'tight',
-          config: { type: 'cloud', networking },
-        });
-        const fetches = (host: string) => [{ call: 'web_fetch', input: { url: `http://${host}:${port}/` } }];
-        const agent = await test.client.beta.agents.create({
-          name: 'reader',
-          model: 'scripted/echo',
-          system: toScript([
-            fetches('localhost'),
-            fetches('127.0.0.1'),
-            [{ say: 'done' }],
-            fetches('127.0.0.1'),
-            [{ say: 'done' }],
-          ]),
-          tools: [{ type: 'agent_toolset_20260401' }],
-        });
-        const { id } = await test.client.beta.sessions.create({ agent: agent.id, environment_id: environment.id });
-        expect(await resultsOf(test.client, id)).toEqual([false, true]);
-        // What becomes of the environment later is for later sessions.
-        await test.client.beta.environments.update(environment.id, {
-          config: { type: 'cloud', networking: { type: 'unrestricted' } },
-        });
-        const { client } = await test.restart();
-        expect(await resultsOf(client, id)).toEqual([false, true, true]);
-      },
-      { allowedPrivateHosts: ['localhost', '127.0.0.1'] },
-    );
-  });
-}, 240_000);
+it.each([true, false])(
+  '[W50, EG202] with strictNetwork %s the network of an environment counts for its sessions as it was when they were made, and after a restart',
+  async (strictNetwork) => {
+    await withSite(async (port) => {
+      await withServer(
+        async (test) => {
+          const networking = { type: 'limited' as const, allowed_hosts: ['localhost'] };
+          const environment = await test.client.beta.environments.create({
+            name: 'tight',
+            config: { type: 'cloud', networking },
+          });
+          const fetches = (host: string) => [{ call: 'web_fetch', input: { url: `http://${host}:${port}/` } }];
+          const agent = await test.client.beta.agents.create({
+            name: 'reader',
+            model: 'scripted/echo',
+            system: toScript([
+              fetches('localhost'),
+              fetches('127.0.0.1'),
+              [{ say: 'done' }],
+              fetches('127.0.0.1'),
+              [{ say: 'done' }],
+            ]),
+            tools: [{ type: 'agent_toolset_20260401' }],
+          });
+          const { id } = await test.client.beta.sessions.create({ agent: agent.id, environment_id: environment.id });
+          expect(await resultsOf(test.client, id)).toEqual([false, strictNetwork]);
+          // What becomes of the environment later is for later sessions.
+          await test.client.beta.environments.update(environment.id, {
+            config: { type: 'cloud', networking: { type: 'unrestricted' } },
+          });
+          const { client } = await test.restart();
+          expect(await resultsOf(client, id)).toEqual([false, strictNetwork, strictNetwork]);
+        },
+        { allowedPrivateHosts: ['localhost', '127.0.0.1'], strictNetwork },
+      );
+    });
+  },
+  240_000,
+);
 
 it('[W53] url_sources counts addresses that users and tools have shown to a session, and not those in text of its agents', async () => {
   await withSite(async (port) => {

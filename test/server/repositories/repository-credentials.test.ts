@@ -9,7 +9,7 @@ const FIRST = 'glpat_canary_first';
 const SECOND = 'glpat_canary_second';
 const FETCH = 'git -C app fetch 2>&1';
 
-it('[WS612] a credential of a vault is the token of a git_repository, read again for each request', async () => {
+it('[WS612, EG205] a credential of a vault is the token of a git_repository, read again for each request', async () => {
   const { host, url } = await openApp();
   await withServer(
     async (test) => {
@@ -35,6 +35,11 @@ it('[WS612] a credential of a vault is the token of a git_repository, read again
       expect(await errors()).toEqual([]);
       const exported = await fetch(`${test.url}/v1/sessions/${id}/export`, { headers: { 'x-api-key': test.key } });
       expect(await exported.text()).not.toContain('canary');
+      const log = await fetch(`${test.url}/v1/fleet/audit`, { headers: { 'x-api-key': test.key } });
+      const { data } = (await log.json()) as { data: { entry: Record<string, unknown> }[] };
+      const used = data.filter(({ entry }) => entry['action'] === 'vault_credential.used').map(({ entry }) => entry);
+      const details = { vault_id: vault.id, session_id: id, host: new URL(url).host, as: 'repository' };
+      expect(used).toMatchObject([{ target: credential.id, details }]);
     },
     { gitHosts: [host.origin] },
   );

@@ -26,13 +26,15 @@ export const serverOption = {
     'how connections to a database on another machine are encrypted (default: FLEETLOOM_DATABASE_TLS, else verify)',
   data: 'data directory (default: FLEETLOOM_DATA, else ~/.local/share/fleetloom)',
   scripts: 'directory with scripts for the scripted model, one JSON or YAML file each',
-  unsandboxedBash: 'allow agents to run bash without a sandbox if none is available',
+  unsandboxedBash:
+    'allow agents to run bash without a sandbox if none is available; they can then read the master key and every stored secret',
   privateHosts: 'private hosts that agents may reach with web_fetch, MCP and commands, as host or host:port',
   directories: 'directories that sessions may work on, with everything below them (default: none)',
   gitHosts: 'hosts besides github.com that sessions may clone from, as host or host:port; * allows every public host',
   gitPush: 'which pushes of agents reach git hosts (default: no-delete, all but those that delete refs)',
   bashNetwork:
     'what commands reach through the egress proxy: hosts of environments with limited networking (limited, the default), also every public host where networking is unrestricted (open), or nothing (none)',
+  strictNetwork: 'hold web_fetch to the hosts of an environment with limited networking, as its commands are',
   packageHosts: 'registries that allow_package_managers of an environment opens (default: the public ones)',
   egressCa: 'file with certificates of further authorities, in PEM, that commands and the egress proxy trust',
   snapshotFileMb: `largest file of a workspace whose changes are recorded, in MB (default: 10, at most ${limits.snapshotFileMbMax})`,

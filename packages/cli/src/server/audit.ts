@@ -1,5 +1,4 @@
-import type { FleetAuditEntry } from '@fleetloom/protocol/fleet';
-import { ChainCheck, type ChainEnd } from '@fleetloom/server';
+import type { ChainEnd } from '@fleetloom/server';
 import { exitCode } from '../base/exit-code.ts';
 import type { Io } from '../base/io.ts';
 import { onEndingSignal } from '../base/until-signal.ts';
@@ -7,6 +6,7 @@ import { UsageError } from '../base/usage-error.ts';
 import { writeText } from '../base/write-text.ts';
 import { type ConnectionOptions, toConnection } from '../connection/connection.ts';
 import { createServerApi, type ServerApi } from '../connection/server-api.ts';
+import { type AuditPage, verifyAudit } from './verify-audit.ts';
 
 /** Options of `audit`. */
 export interface AuditOptions extends ConnectionOptions {
@@ -14,14 +14,6 @@ export interface AuditOptions extends ConnectionOptions {
   anchor?: string;
   after?: string;
   follow?: boolean;
-}
-
-/** A page of `GET /v1/fleet/audit`. */
-interface AuditPage {
-  readonly data: readonly FleetAuditEntry[];
-  readonly start: ChainEnd;
-  readonly head: ChainEnd;
-  readonly next_after: number | null;
 }
 
 /** `fleetloom audit`: prints entries as JSON lines; with --verify only what is wrong, and the newest entry. */
@@ -66,41 +58,11 @@ async function print(io: Io, api: ServerApi, from: number, follows = false): Pro
 }
 
 async function verify(io: Io, api: ServerApi, anchor: ChainEnd | undefined): Promise<number> {
-  const problems: string[] = [];
-  let check: ChainCheck | undefined;
-  let known: ChainEnd | undefined;
-  let head: ChainEnd | undefined;
-  let start: ChainEnd | undefined;
-  for (let after: number | null = 0; after !== null; ) {
-    const page: AuditPage = await read(api, after);
-    start ??= page.start;
-    check ??= new ChainCheck(start);
-    if (page.start.seq === anchor?.seq) known = page.start;
-    for (const entry of page.data) {
-      const problem = check.add(entry);
-      if (problem !== undefined) problems.push(problem);
-      if (entry.seq === anchor?.seq) known = entry;
-    }
-    head = page.head;
-    after = page.next_after;
-  }
-  const last = check?.last;
-  if (head !== undefined && last !== undefined && last.seq > head.seq) {
-    problems.push(`entry ${last.seq} is behind the newest one, which is ${head.seq}: it was inserted`);
-  } else if (head !== undefined && (last?.seq ?? 0) !== head.seq) {
-    problems.push(`the log ends at entry ${last?.seq ?? 0}, and ${head.seq} was the newest: its end was removed`);
-  } else if (head !== undefined && last !== undefined && last.hash !== head.hash) {
-    problems.push(`entry ${head.seq} is not the one that the log was left with: it was rewritten`);
-  }
-  const firstSeq = start?.seq ?? 0;
-  const isGone = anchor !== undefined && anchor.seq < firstSeq;
-  if (isGone) problems.push(`retention has removed entry ${anchor.seq}: pass an anchor from entry ${firstSeq} on`);
-  const wrong = anchor === undefined || isGone ? undefined : ChainCheck.compare(anchor, known);
-  if (wrong !== undefined) problems.push(wrong);
+  const { problems, head } = await verifyAudit((after) => read(api, after), anchor);
   for (const problem of problems) io.stderr.write(`✗ ${problem}\n`);
   if (problems.length > 0) return exitCode.failed;
   io.stderr.write(`Every entry matches. Keep the anchor of the newest one elsewhere:\n`);
-  await writeText(io.stdout, `${head?.seq ?? 0}:${head?.hash ?? ''}\n`);
+  await writeText(io.stdout, `${head.seq}:${head.hash}\n`);
   return exitCode.ok;
 }
 

@@ -27,7 +27,8 @@ it.skipIf(sandboxProblem !== null)(
     const ca = join(root, 'ca.pem');
     await writeFile(ca, '');
     const hosts = ['--allow-private-host', ADDRESS, '--egress-ca', ca, '--package-host', host];
-    const run = (args: string[], networking: object) => runCommand(root, args, networking, command);
+    const bash = { call: 'bash', input: { command } };
+    const run = (args: string[], networking: object) => runTool(root, args, networking, bash);
     expect(await run(hosts, registries)).toBe('the registryproxy http://127.0.0.1:3128');
     expect(await run([...hosts, '--bash-network', 'none'], registries)).toMatch(/proxy $/);
     const open = { type: 'unrestricted' };
@@ -42,8 +43,23 @@ it.skipIf(sandboxProblem !== null)(
   240_000,
 );
 
-/** What a command of an agent prints on a server with these options. */
-async function runCommand(root: string, args: string[], networking: object, command: string): Promise<string> {
+it('[EG202] --strict-network holds web_fetch to the hosts of the environment', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'fleetloom-strict-network-'));
+  const site = createServer((_, response) => void response.end('the page')).listen(0, ADDRESS);
+  await once(site, 'listening');
+  onTestFinished(async () => {
+    site.close();
+    await rm(root, { recursive: true });
+  });
+  const fetch = { call: 'web_fetch', input: { url: `http://${ADDRESS}:${(site.address() as AddressInfo).port}/` } };
+  const run = (...args: string[]) =>
+    runTool(root, ['--allow-private-host', ADDRESS, ...args], { type: 'limited' }, fetch);
+  expect(await run()).toContain('the page');
+  expect(await run('--strict-network')).toContain('limits its network');
+}, 240_000);
+
+/** What a tool call of an agent gives on a server with these options. */
+async function runTool(root: string, args: string[], networking: object, call: object): Promise<string> {
   const data = await mkdtemp(join(root, 'data-'));
   const { fake, ended } = begin(['serve', '--port', '0', '--open', '--json', '--data', data, ...args], {});
   await expect.poll(() => fake.stdout.text, { timeout: 60_000 }).toContain('"url"');
@@ -54,7 +70,7 @@ async function runCommand(root: string, args: string[], networking: object, comm
     return ((await response.json()) as { id: string }).id;
   };
   const environment_id = await send('/v1/environments', { name: 'e', config: { type: 'cloud', networking } });
-  const turns = [[{ call: 'bash', input: { command } }], [{ say: 'done' }]];
+  const turns = [[call], [{ say: 'done' }]];
   const system = `<script>${JSON.stringify({ turns })}</script>`;
   const tools = [{ type: 'agent_toolset_20260401' }];
   const agent = await send('/v1/agents', { name: 'a', model: 'scripted/inline', system, tools });

@@ -44,6 +44,8 @@ export interface ServeOptions extends ProgramOptions, TlsOptions {
   gitPush?: 'none' | 'no-delete' | 'all';
   /** What commands reach through the egress proxy. */
   bashNetwork?: 'none' | 'limited' | 'open';
+  /** Holds web_fetch to the hosts of environments. */
+  strictNetwork?: boolean;
   /** Registries that environments may open. */
   packageHost?: string[];
   /** File with certificates of further authorities. */
@@ -177,6 +179,7 @@ export async function startServerHere(io: Io, options: ServeOptions, dataDirecto
       gitHosts: options.gitHost,
       gitPush: options.gitPush,
       bashNetwork: options.bashNetwork,
+      strictNetwork: options.strictNetwork,
       packageHosts: options.packageHost,
       egressCa: options.egressCa === undefined ? undefined : resolve(options.egressCa),
       snapshotFileBytesMax: options.snapshotFileMb === undefined ? undefined : options.snapshotFileMb * 1024 * 1024,

@@ -75,6 +75,7 @@ export {
 } from './model/thread-state.ts';
 export { toLabel } from './slots/to-label.ts';
 export { limits as fleetLimits } from './limits.ts';
+export { type AuditChainEnd, describeChainEnd } from './model/describe-chain-end.ts';
 export { nowDoing } from './model/now-doing.ts';
 export { type Question, type QuestionOption, questionsOf, toAnswerText } from './slots/question.ts';
 export {

@@ -1,3 +1,4 @@
+import type { Clock } from '../base/clock.ts';
 import { join } from 'node:path';
 import { openSocketDirectory } from '../base/files/open-socket-directory.ts';
 import type { ResourceStore } from '../files/resource-store.ts';
@@ -6,6 +7,7 @@ import type { Store } from '../store/store.ts';
 import { findProgram } from '../tools/find-program.ts';
 import { HostResolver } from '../tools/network/host-resolver.ts';
 import { openBubblewrap } from '../tools/sandbox/bubblewrap.ts';
+import { createSecretUses } from './credentials/secret-uses.ts';
 import { createRepositoryCredentials } from '../vaults/repository-credentials.ts';
 import { createSecretBox } from '../vaults/secret-box.ts';
 import { toGitHosts } from '../workspaces/relay/git-hosts.ts';
@@ -24,7 +26,8 @@ import { createSessionRelays } from '../workspaces/relay/session-relays.ts';
 
 /** What the repositories of a server need. */
 export interface OpenRepositoriesOptions {
-  readonly store: Pick<Store, 'documents' | 'sessions'>;
+  readonly store: Pick<Store, 'documents' | 'sessions' | 'audit'>;
+  readonly clock: Pick<Clock, 'steady'>;
   /** Opens the master key, and makes it at the first token. */
   readonly openSealer: () => Promise<Sealer>;
   readonly resourceStore: Pick<ResourceStore, 'read'>;
@@ -48,7 +51,12 @@ export async function openRepositories(
   const hosts = toGitHosts(options.gitHosts);
   const directories = createAllowedDirectories(options.allowedDirectories ?? [], dataDirectory);
   const tokens = createRepositoryTokens(store, openSealer);
-  const credentials = createRepositoryCredentials({ store, secrets: createSecretBox(store, openSealer) });
+  const uses = createSecretUses(store, options.clock);
+  const credentials = createRepositoryCredentials({
+    store,
+    secrets: createSecretBox(store, openSealer),
+    usesOf: (sessionId) => uses(sessionId, 'repository'),
+  });
   const { resolver = new HostResolver() } = options;
   const upstream = { hosts, resolveHost: resolver.forSession() };
   const sockets = openSocketDirectory(join(dataDirectory, 'git-sockets'));

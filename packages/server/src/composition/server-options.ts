@@ -93,6 +93,8 @@ export interface ServerOptions extends ProgramServerOptions {
    * beside that every public host, where the networking of an environment is unrestricted. `none`: nothing. Default: `limited`.
    */
   readonly bashNetwork?: 'none' | 'limited' | 'open' | undefined;
+  /** Holds `web_fetch` to the hosts of the environment as well, which otherwise are about its sandbox only. */
+  readonly strictNetwork?: boolean | undefined;
   /** The registries that `allow_package_managers` of an environment opens, as hosts. Default: the public ones. */
   readonly packageHosts?: readonly string[] | undefined;
   /** Larger files of workspaces are not recorded: changes of them are listed, and cannot be applied. Default: 10 MiB; at most 100 MiB. */

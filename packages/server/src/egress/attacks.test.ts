@@ -1,32 +1,10 @@
 import { connect as connectTls } from 'node:tls';
 import { expect, it } from 'vitest';
 import { egressLimits } from './limits.ts';
-import { openEgressBench, openOrigin, openTcpOrigin, PUBLIC, readRest, sendRaw } from './egress.suite.ts';
+import { OTHER_HOSTS } from './other-hosts.suite.ts';
+import { limited, openEgressBench, openOrigin, openTcpOrigin, PUBLIC, readRest, sendRaw } from './egress.suite.ts';
 
 // Ways around the list of hosts, as far as one connection to the proxy shows them. server.egress.test.ts has those of the sandbox.
-
-/** Names and addresses that are not `a.example`, however they are written. */
-const OTHER_HOSTS: readonly string[] = [
-  ...[
-    'b.example example xa.example a.example.b.example a-example a.examplex b.a.example .a.example',
-    'a..example a.example.. a_.example a.example:443.b.example xn--a-example а.example ａ.example.org',
-    'a.example%00.b.example a.example%20 a.example%2eb.example a.example;b.example b.example@a.example',
-    'a.example@b.example 127.0.0.1 127.1 0 0.0.0.0 0x7f000001 2130706433 017700000001 127.0.0.1. 127.0.1',
-    '0177.0.0.1 10.0.0.1 172.16.0.1 192.168.0.1 169.254.169.254 0xa9fea9fe 2852039166 100.100.100.200',
-    '224.0.0.1 [::1] [::] [::ffff:127.0.0.1] [::ffff:7f00:1] [0:0:0:0:0:0:0:1] [::127.0.0.1] [fe80::1]',
-    '[fd00::1] [64:ff9b::7f00:1] [2002:7f00:1::] [fe80::1%25eth0] [::1%lo] [v1.a] [] [a.example]',
-    'localhost LOCALHOST localhost. a.localhost ip6-localhost metadata.google.internal metadata',
-    'instance-data 8.8.8.8 1.1.1.1 93.184.216.34 [2606:4700:4700::1111] dns.google one.one.one.one *',
-    '*.example - % ,',
-  ].flatMap((row) => row.split(' ')),
-  'a.example\\.b.example',
-  '',
-  ' ',
-  '\u0000',
-  'a.example\u0000',
-  'a.example\t',
-  '\ta.example',
-];
 
 it('[EG70] no other name or address is connected to, in whatever form it is asked for', async () => {
   const bench = await openEgressBench({ resolve: (name) => (name === 'localhost' ? ['127.0.0.1'] : [PUBLIC]) });
@@ -124,6 +102,32 @@ it('[EG73] bytes that follow a request are not taken for another one', async () 
   expect(new Set(origin.seen.map(({ url, headers }) => `${url} ${headers.host}`))).toEqual(new Set(['/ a.example']));
   expect(new Set(bench.dialled)).toEqual(new Set([`a.example:80 ${PUBLIC}`]));
 });
+
+it('[EG203] 100 sessions that connect at the same time each reach their own host only, and have their own entries', async () => {
+  const origins = await Promise.all(Array.from({ length: 4 }, () => openOrigin()));
+  const benches = await Promise.all(
+    Array.from({ length: 100 }, (_, at) =>
+      openEgressBench({
+        networking: limited(`h${at}.example`),
+        ports: { [`h${at}.example:80`]: origins[at % 4]!.port },
+      }),
+    ),
+  );
+  const get = (host: string) => `GET http://${host}/ HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+  const statuses = await Promise.all(
+    benches.flatMap((bench, at) =>
+      [at, at, at + 1].map(async (host) => (await sendRaw(bench, get(`h${host}.example`))).status),
+    ),
+  );
+  expect(statuses).toEqual(benches.flatMap(() => [200, 200, 403]));
+  expect(origins.flatMap(({ seen }) => seen)).toHaveLength(200);
+  for (const [at, { entries, dialled }] of benches.entries()) {
+    expect(new Set(dialled)).toEqual(new Set([`h${at}.example:80 ${PUBLIC}`]));
+    await expect.poll(() => entries.map(({ outcome }) => outcome).toSorted()).toEqual(OF_EACH_SESSION);
+  }
+});
+
+const OF_EACH_SESSION = ['closed', 'closed', 'opened', 'opened', 'refused'];
 
 it('[EG74] of 100 requests that come at once on one connection 64 are served at a time', async () => {
   let [open, most] = [0, 0];

@@ -29,6 +29,8 @@ export async function forwardPlain(
     throw error;
   });
   far.once('close', () => logged.close({ bytesSent: far.bytesWritten, bytesReceived: far.bytesRead }));
+  // Its end has passed unseen.
+  if (signal.aborted) return void far.destroy();
   const path = `${url.pathname}${url.search}`;
   await forwardRequest({ request, response, path, connection: { socket: far }, shown: url.host });
 }

@@ -202,6 +202,21 @@ it('[EG37] the secret is read again for each request, also on a connection that 
   expect(a.seen.map(({ headers }) => headers['x-key'])).toEqual(['first', 'second', OWN]);
 });
 
+it('[EG204] a secret is read, and its use recorded, only for a request that has its placeholder, in Basic credentials too', async () => {
+  let reads = 0;
+  const secret = async () => {
+    reads++;
+    return SECRET;
+  };
+  const bench = await openBench({ secret });
+  const basic = (text: string) => `Authorization: Basic ${Buffer.from(text).toString('base64')}`;
+  for (const header of [basic('user:password'), 'Authorization: Basic x', 'X: y'])
+    await bench.send('a.example', toRequest('POST / HTTP/1.1', [header], 'body'));
+  expect([reads, bench.a.seen.length]).toEqual([0, 3]);
+  await bench.send('a.example', toRequest('GET / HTTP/1.1', [basic(`user:${OWN}`)]));
+  expect(reads).toBe(1);
+});
+
 it('[EG37] a secret that cannot be read is a 502, and the request is not sent', async () => {
   const { a, send, problems } = await openBench({ secret: () => Promise.reject(new Error('sealed with another key')) });
   expect(await send('a.example', toRequest('GET / HTTP/1.1', [`X-Key: ${OWN}`]))).toMatch(

@@ -10,7 +10,7 @@ import { egressLimits } from './limits.ts';
 import { Refusal } from './open-target.ts';
 import type { Target } from './policy.ts';
 import { listValues, toHost } from './raw-headers.ts';
-import { type Replacement, replaceInBody, replaceInHeaders } from './replace-placeholders.ts';
+import { hasPlaceholder, type Replacement, replaceInBody, replaceInHeaders } from './replace-placeholders.ts';
 import { sendRefusal } from './send-refusal.ts';
 
 /** What opening the TLS of a session needs. */
@@ -136,7 +136,7 @@ async function forward(
   if (!path.startsWith('/') && path !== '*') throw new Refusal('request_not_understood', 'ask for a path', 400);
   const found = await credentials.findFor(target.host);
   const inHeaders = await toReplacements(found, 'isInHeaders', (placeholder) =>
-    request.rawHeaders.some((text) => text.includes(placeholder) || /^basic /i.test(text)),
+    request.rawHeaders.some((text) => hasPlaceholder(text, placeholder)),
   );
   const headers = replaceInHeaders(request.rawHeaders, inHeaders);
   const body = await replaceBody(bodies, request, found);

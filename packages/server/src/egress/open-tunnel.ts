@@ -37,13 +37,14 @@ export async function openTunnel(
   }
   const { far, isNamedPort } = await openTarget(options, target, signal);
   const { interception } = options;
-  const isOpened = (await interception?.appliesTo(target.host)) === true;
-  const logged = await options.log.open(target, isOpened ? 'tls' : 'tunnel').catch((error: unknown) => {
+  const { isOpened, logged } = await prepare(options, target).catch((error: unknown) => {
     far.destroy();
     throw error;
   });
   const used = new Map<string, number>();
   const tunnel = watch(near, far, { logged, used, isOpened });
+  // Its end has passed unseen.
+  if (signal.aborted) return void far.destroy();
   near.write('HTTP/1.1 200 Connection Established\r\n\r\n');
   const start = await readClientStart(near, head, isNamedPort ? far : undefined);
   const problem = findProblem(start, target, isNamedPort);
@@ -51,6 +52,12 @@ export async function openTunnel(
   if (isOpened && start.type === 'hello') return interception?.open({ near, far, target, used });
   near.pipe(far);
   far.pipe(near);
+}
+
+/** Finds whether the TLS of a tunnel is opened, and logs it. */
+async function prepare({ interception, log }: TunnelOptions, target: Target) {
+  const isOpened = (await interception?.appliesTo(target.host)) === true;
+  return { isOpened, logged: await log.open(target, isOpened ? 'tls' : 'tunnel') };
 }
 
 interface Watched {
@@ -63,7 +70,8 @@ interface Watched {
 /** Ends both sides with each other, and logs the end. */
 function watch(near: Socket, far: Socket, { logged, used, isOpened }: Watched): { end(reason: RefusalReason): void } {
   let problem: RefusalReason | undefined;
-  for (const side of [near, far]) side.setTimeout(egressLimits.idleMs, () => far.destroy());
+  // Both: a client need not end its side when the host has ended the other.
+  for (const side of [near, far]) side.setTimeout(egressLimits.idleMs, () => (far.destroy(), near.destroy()));
   near.once('close', () => far.destroy());
   far.once('close', () => {
     // Not destroyed: what the host has sent last may still be on its way.

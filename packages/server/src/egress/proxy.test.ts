@@ -17,6 +17,7 @@ import {
   sendRaw,
   world,
 } from './egress.suite.ts';
+import type { ConnectionLog } from './connection-log.ts';
 import { egressLimits } from './limits.ts';
 import { createEgressPolicy } from './policy.ts';
 import type { EgressProxy } from './proxy.ts';
@@ -325,6 +326,49 @@ describe('limits', () => {
     const { connectionsMax, connectionMs, idleMs } = egressLimits;
     expect([connectionsMax, connectionMs, idleMs]).toEqual([64, 3_600_000, 300_000]);
   });
+});
+
+it.each([
+  ['a tunnel', CONNECT('a.example:1')],
+  ['a request', 'GET http://a.example:1/ HTTP/1.1\r\nHost: a.example:1\r\n\r\n'],
+])('[EG201] a client that gives up while %s is logged leaves no connection to the host', async (_, text) => {
+  let [open, opened] = [0, 0];
+  const port = await openTcpOrigin((socket) => {
+    [open, opened] = [open + 1, opened + 1];
+    socket.once('close', () => void open--).resume();
+  });
+  let write = (): void => {};
+  const closed: unknown[] = [];
+  const isWritten = new Promise<void>((resolve) => (write = resolve));
+  const log: ConnectionLog = {
+    open: async () => (await isWritten, { close: (end) => void closed.push(end) }),
+    refuse: () => {},
+  };
+  const networking = limited('a.example:1');
+  const bench = await openEgressBench({ networking, ports: { 'a.example:1': port }, more: { log } });
+  const client = connect(bench.socketPath);
+  client.write(text);
+  await expect.poll(() => opened).toBe(1);
+  client.destroy();
+  // The proxy has seen it once a later client was served.
+  await expect.poll(async () => (await sendRaw(bench, CONNECT('b.example:1'))).status).toBe(403);
+  write();
+  await expect.poll(() => [open, closed.length]).toEqual([0, 1]);
+  expect(bench.problems).toEqual([]);
+});
+
+it('[EG201] a failure to look up credentials leaves no connection to the host, and the client gets a 502', async () => {
+  let open = 0;
+  const port = await openTcpOrigin((socket) => {
+    open++;
+    socket.once('close', () => void open--).resume();
+  });
+  const appliesTo = () => Promise.reject(new Error('the store is away'));
+  const more = { interception: { appliesTo, open: () => {} } };
+  const bench = await openEgressBench({ ports: { 'a.example:443': port }, more });
+  expect((await sendRaw(bench, CONNECT('a.example:443'))).status).toBe(502);
+  await expect.poll(() => open).toBe(0);
+  expect(bench.problems.map(String)).toEqual(['Error: the store is away']);
 });
 
 it('[EG11] a certificate of the own authority is accepted for its host only, by its name or address', async () => {

@@ -30,6 +30,11 @@ export function replaceInHeaders(raw: readonly string[], replacements: readonly 
   return { content, used: [...used.ids] };
 }
 
+/** Whether the value of a header has a placeholder, in Basic credentials too. */
+export function hasPlaceholder(value: string, placeholder: string): boolean {
+  return value.includes(placeholder) || readBasic(value)?.decoded.includes(placeholder) === true;
+}
+
 /** They decide where a request goes and where it ends. */
 const KEPT = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'expect', 'upgrade']);
 
@@ -88,11 +93,16 @@ function replaceIn(text: string, replacements: readonly Replacement[], use: Use,
   return changed;
 }
 
-/** `Basic` and the base64 of a user and a password, as `curl -u` and git send it. */
 function replaceInBasic(value: string, replacements: readonly Replacement[], use: Use): string {
+  const basic = readBasic(value);
+  if (basic === undefined) return value;
+  const changed = replaceIn(basic.decoded, replacements, use, toLatin1);
+  return changed === basic.decoded ? value : `${basic.scheme}${Buffer.from(changed, 'latin1').toString('base64')}`;
+}
+
+/** `Basic` and the base64 of a user and a password, as `curl -u` and git send it. */
+function readBasic(value: string): { readonly scheme: string; readonly decoded: string } | undefined {
   const [, scheme, encoded] = /^(basic +)([a-z0-9+/]+={0,2})$/i.exec(value) ?? [];
-  if (scheme === undefined || encoded === undefined) return value;
-  const decoded = Buffer.from(encoded, 'base64').toString('latin1');
-  const changed = replaceIn(decoded, replacements, use, toLatin1);
-  return changed === decoded ? value : `${scheme}${Buffer.from(changed, 'latin1').toString('base64')}`;
+  if (scheme === undefined || encoded === undefined) return undefined;
+  return { scheme, decoded: Buffer.from(encoded, 'base64').toString('latin1') };
 }

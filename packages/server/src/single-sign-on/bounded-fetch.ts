@@ -1,9 +1,8 @@
-import type { CustomFetch } from 'openid-client';
 import { signOnLimits } from './limits.ts';
 
 /** Reads a response as far as a provider may need, and rejects a longer one: it would be parsed as one value. */
-export const boundedFetch: CustomFetch = async (url, options) => {
-  const response = await fetch(url, options as RequestInit);
+export const boundedFetch = async (url: string, options: object): Promise<Response> => {
+  const response = await fetch(url, options);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {

@@ -1,5 +1,6 @@
 import type { Store } from '../store/store.ts';
 import { mayReceive } from './may-receive.ts';
+import type { RecordUse } from './mcp-authorizations.ts';
 import type { SecretBox } from './secret-box.ts';
 import { CREDENTIAL, type Stored, type StoredCredential, type StoredVault, toStored, VAULT } from './stored.ts';
 import { invalidField, vaultError } from './vault-errors.ts';
@@ -11,13 +12,15 @@ export interface RepositoryCredentialsOptions {
     readonly sessions: Pick<Store['sessions'], 'findWorkspace'>;
   };
   readonly secrets: Pick<SecretBox, 'read'>;
+  /** Records the use of a secret by a session. */
+  readonly usesOf: (sessionId: string) => RecordUse;
 }
 
 /**
  * Credentials of the kind `environment_variable` as tokens of git hosts, read again for each request. Others are bound to MCP
  * servers, and are not sent elsewhere.
  */
-export function createRepositoryCredentials({ store, secrets }: RepositoryCredentialsOptions) {
+export function createRepositoryCredentials({ store, secrets, usesOf }: RepositoryCredentialsOptions) {
   return {
     check: async (workspaceId: string, credentialId: string, url: string): Promise<void> => {
       const found = await find(workspaceId, credentialId);
@@ -40,9 +43,12 @@ export function createRepositoryCredentials({ store, secrets }: RepositoryCreden
       const found = workspaceId === undefined ? undefined : await find(workspaceId, credentialId);
       if (found === undefined || found.data.archivedAt !== null) return undefined;
       const { auth, vaultId } = found.data;
-      if (auth.type !== 'environment_variable' || !mayReceive(auth.networking, new URL(url).hostname)) return undefined;
-      return (await secrets.read({ workspaceId: found.data.workspaceId, vaultId, id: credentialId }))?.secrets
-        .secret_value;
+      const { host, hostname } = new URL(url);
+      if (auth.type !== 'environment_variable' || !mayReceive(auth.networking, hostname)) return undefined;
+      const path = { workspaceId: found.data.workspaceId, vaultId, id: credentialId };
+      const secret = (await secrets.read(path))?.secrets.secret_value;
+      if (secret !== undefined) await usesOf(sessionId)(path, host);
+      return secret;
     },
   };
 

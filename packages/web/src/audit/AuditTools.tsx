@@ -4,7 +4,7 @@ import { serverNow } from '../stores/connection/clock.ts';
 import { useAction } from '../ui/admin/use-action.ts';
 import { saveText } from '../ui/save-file.ts';
 import { readAll } from './read-audit.ts';
-import { UNCHECKED, type Verdict, verifyNext } from './verify-chain.ts';
+import { UNCHECKED, type Verdict, verifyEnd, verifyNext } from './verify-chain.ts';
 
 /** Verifies the whole log in this browser, and saves it as JSON lines. */
 export function AuditTools() {
@@ -16,8 +16,9 @@ export function AuditTools() {
   const verify = async () => {
     setWhole(false);
     let next = UNCHECKED;
-    for await (const { data, start } of readAll(gone.current.signal)) {
+    for await (const { data, start, head, next_after: after } of readAll(gone.current.signal)) {
       next = await verifyNext(next, data, start);
+      if (after === null) next = verifyEnd(next, start, head);
       setVerdict(next);
     }
     setWhole(true);

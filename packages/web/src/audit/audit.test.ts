@@ -1,7 +1,7 @@
 import type { FleetAuditEntry } from '@fleetloom/protocol/fleet';
 import { describe, expect, it } from 'vitest';
 import { type AuditFilter, isBefore, isShown, readFilter, toActor, toSearch } from './filter-entries.ts';
-import { PROBLEMS_MAX, UNCHECKED, verifyNext } from './verify-chain.ts';
+import { PROBLEMS_MAX, UNCHECKED, type Verdict, verifyEnd, verifyNext } from './verify-chain.ts';
 
 const none: AuditFilter = { actor: '', action: '', from: '', to: '' };
 
@@ -89,5 +89,26 @@ describe('verification', () => {
     // The oldest were removed by the retention.
     const end = { seq: 10, hash: chain[9]!.hash };
     expect((await verifyNext(UNCHECKED, chain.slice(10), end)).problems).toEqual([]);
+  });
+
+  it('[ID202] the removal of the end, an entry behind the newest one and a rewritten newest one are problems', () => {
+    const [last, head] = [
+      { seq: 29, hash: 'a' },
+      { seq: 30, hash: 'b' },
+    ];
+    const problemsOf = (verdict: Verdict, newest = head) => verifyEnd(verdict, start, newest).problems;
+    const verdict = { checked: 29, problems: [], last };
+    expect(problemsOf({ ...verdict, last: head })).toEqual([]);
+    expect(problemsOf(UNCHECKED, start)).toEqual([]);
+    expect(problemsOf(verdict)).toEqual(['The log ends at entry 29, and 30 was the newest: its end was removed.']);
+    expect(problemsOf(UNCHECKED)).toEqual(['The log ends at entry 0, and 30 was the newest: its end was removed.']);
+    expect(problemsOf({ ...verdict, last: { seq: 31, hash: 'c' } })).toEqual([
+      'Entry 31 is behind the newest one, which is 30: it was inserted.',
+    ]);
+    expect(problemsOf({ ...verdict, last: { seq: 30, hash: 'c' } })).toEqual([
+      'Entry 30 is not the one that the log was left with: it was rewritten.',
+    ]);
+    const full = { ...verdict, problems: Array.from({ length: PROBLEMS_MAX }, (_, at) => `${at}`) };
+    expect([problemsOf(full).length, problemsOf(full)[0]]).toEqual([PROBLEMS_MAX, expect.stringContaining('removed')]);
   });
 });

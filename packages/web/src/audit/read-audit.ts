@@ -1,17 +1,11 @@
-import type { FleetAuditEntry } from '@fleetloom/protocol/fleet';
+import type { AuditChainEnd, FleetAuditEntry } from '@fleetloom/protocol/fleet';
 import { api } from '../stores/connection/api.ts';
 import { type AuditFilter, isBefore, isShown } from './filter-entries.ts';
 
-/** The number and hash of an entry. */
-export interface ChainEnd {
-  readonly seq: number;
-  readonly hash: string;
-}
-
 interface AuditPage {
   readonly data: readonly FleetAuditEntry[];
-  readonly start: ChainEnd;
-  readonly head: ChainEnd;
+  readonly start: AuditChainEnd;
+  readonly head: AuditChainEnd;
   readonly next_after: number | null;
 }
 

@@ -1,12 +1,11 @@
-import type { FleetAuditEntry } from '@fleetloom/protocol/fleet';
-import type { ChainEnd } from './read-audit.ts';
+import { type AuditChainEnd, describeChainEnd, type FleetAuditEntry } from '@fleetloom/protocol/fleet';
 
 /** What a verification has found so far. */
 export interface Verdict {
   readonly checked: number;
   /** One sentence each; at most {@link PROBLEMS_MAX}. */
   readonly problems: readonly string[];
-  readonly last: ChainEnd | undefined;
+  readonly last: AuditChainEnd | undefined;
 }
 
 /** Before the first page. */
@@ -16,7 +15,7 @@ export const UNCHECKED: Verdict = { checked: 0, problems: [], last: undefined };
 export async function verifyNext(
   verdict: Verdict,
   entries: readonly FleetAuditEntry[],
-  start: ChainEnd,
+  start: AuditChainEnd,
 ): Promise<Verdict> {
   const problems = [...verdict.problems];
   let before = verdict.last ?? start;
@@ -29,6 +28,14 @@ export async function verifyNext(
     before = { seq, hash };
   }
   return { checked: verdict.checked + entries.length, problems: problems.slice(0, PROBLEMS_MAX), last: before };
+}
+
+/** Compares the end of the whole log with its newest entry: without this the removal of the end would not be found. */
+export function verifyEnd(verdict: Verdict, start: AuditChainEnd, head: AuditChainEnd): Verdict {
+  const problem = describeChainEnd(verdict.last ?? start, head);
+  if (problem === undefined) return verdict;
+  const sentence = `${problem[0]!.toUpperCase()}${problem.slice(1)}.`;
+  return { ...verdict, problems: [sentence, ...verdict.problems].slice(0, PROBLEMS_MAX) };
 }
 
 /** The hash of an entry behind another one: docs/audit.md, "What verification finds". */

@@ -22,6 +22,7 @@ export const declareServe: DeclareCommand = (program, { io, done }) =>
     .option('--git-host <host...>', serverOption.gitHosts)
     .addOption(new Option('--git-push <which>', serverOption.gitPush).choices(['none', 'no-delete', 'all']))
     .addOption(new Option('--bash-network <which>', serverOption.bashNetwork).choices(['none', 'limited', 'open']))
+    .option('--strict-network', serverOption.strictNetwork)
     .option('--package-host <host...>', serverOption.packageHosts)
     .option('--egress-ca <file>', serverOption.egressCa)
     .option('--snapshot-file-mb <number>', serverOption.snapshotFileMb, parseSnapshotFileMb)

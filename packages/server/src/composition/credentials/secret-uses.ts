@@ -11,7 +11,7 @@ import type { RecordUse } from '../../vaults/mcp-authorizations.ts';
 export function createSecretUses(
   { audit }: Pick<Store, 'audit'>,
   clock: Pick<Clock, 'steady'>,
-): (sessionId: string, use: 'mcp' | 'variable') => RecordUse {
+): (sessionId: string, use: 'mcp' | 'variable' | 'repository') => RecordUse {
   const recorded = new RecentMap<{ readonly at: number; readonly written: Promise<void> }>({
     entriesMax: vaultLimits.usesRememberedMax,
   });

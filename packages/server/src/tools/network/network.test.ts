@@ -51,13 +51,24 @@ describe('allowed_hosts', () => {
 });
 
 describe('a limited network', () => {
-  it('[W50] web_fetch reaches only its hosts, on redirects too, beside what the agent itself allows', async () => {
+  it('[EG202] is that of the sandbox: web_fetch reaches other hosts too, as far as the agent allows them', async () => {
+    const site = await serve(() => undefined);
+    const options = { resolveHost: async () => ['127.0.0.1'], allowedPrivateHosts: ['b.example'] };
+    const { run } = openBench({ ...options, networking: limited('a.example') });
+    const url = `http://b.example:${site.port}/`;
+    expect((await run('web_fetch', { url })).isError).toBe(false);
+    const refused = await run('web_fetch', { url }, { config: { blocked_domains: ['b.example'] } });
+    expect([refused.isError, site.paths]).toEqual([true, ['/']]);
+  });
+
+  it('[W50] with strictNetwork web_fetch reaches only its hosts, on redirects too, beside what the agent itself allows', async () => {
     const site = await serve((path) => (path === '/away' ? `http://b.example:${site.port}/` : undefined));
     const names = ['a.example', 'b.example'];
     const { run } = openBench({
       resolveHost: async () => ['127.0.0.1'],
       allowedPrivateHosts: names,
       networking: limited('a.example'),
+      strictNetwork: true,
     });
     const fetched = (host: string, path = '/', config = {}) =>
       run('web_fetch', { url: `http://${host}:${site.port}${path}` }, { config });

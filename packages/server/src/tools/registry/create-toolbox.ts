@@ -32,6 +32,8 @@ export interface ToolboxOptions {
   readonly allowUnsandboxedBash?: boolean | undefined;
   /** What the environment of the session lets its tools reach: everything, if it does not say. */
   readonly networking?: Networking | undefined;
+  /** Holds web_fetch to the hosts of the environment too. */
+  readonly strictNetwork?: boolean | undefined;
   /** The addresses that the session was shown, for agents that may fetch only such. */
   readonly readShownUrls?: ReadShownUrls | undefined;
   /** Lets bash reach the network, this machine's own services included. */
@@ -71,6 +73,8 @@ export function createToolbox(options: ToolboxOptions = {}): Toolbox {
   const { allowedPrivateHosts = [], resolveHost = new HostResolver().forSession() } = options;
   const limits = toToolLimits(changedLimits);
   const network = toNetworkRules(options.networking);
+  // The network of an environment is that of its sandbox: web_fetch has rules of its own.
+  const networkOfPages = options.strictNetwork === true ? network : toNetworkRules(undefined);
   const hosts = options.hosts ?? new ToolHosts({ limits: changedLimits, clock });
   const { openMounts } = options;
   const createLauncher = (worktreeOwner: string | null) =>
@@ -95,7 +99,7 @@ export function createToolbox(options: ToolboxOptions = {}): Toolbox {
   const readShownUrls = options.readShownUrls ?? (async () => []);
   const openServerTools = serverTools.map(({ name, open }) => ({
     name,
-    ...open({ clock, limits, allowedPrivateHosts, resolveHost, network, readShownUrls }),
+    ...open({ clock, limits, allowedPrivateHosts, resolveHost, network: networkOfPages, readShownUrls }),
   }));
   const mcp = createMcpTools({
     headers: options.mcpHeaders,
