@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import type { ConnectionLog, LoggedConnection } from './connection-log.ts';
 import type { Interception } from './intercept-tunnel.ts';
 import { egressLimits } from './limits.ts';
-import { openTarget, type OpenTargetOptions, Refusal } from './open-target.ts';
+import { logOpened, openTarget, type OpenTargetOptions, Refusal } from './open-target.ts';
 import type { RefusalReason, Target } from './policy.ts';
 import { type ClientStart, readClientStart } from './read-client-start.ts';
 
@@ -38,17 +38,14 @@ export async function openTunnel(
   const { far, isNamedPort } = await openTarget(options, target, signal);
   const { interception } = options;
   const isOpened = (await interception?.appliesTo(target.host)) === true;
-  const logged = await options.log.open(target, isOpened ? 'tls' : 'tunnel').catch((error: unknown) => {
-    far.destroy();
-    throw error;
-  });
+  const logged = await logOpened(options.log, far, target, isOpened ? 'tls' : 'tunnel');
   const used = new Map<string, number>();
   const tunnel = watch(near, far, { logged, used, isOpened });
   near.write('HTTP/1.1 200 Connection Established\r\n\r\n');
   const start = await readClientStart(near, head, isNamedPort ? far : undefined);
   const problem = findProblem(start, target, isNamedPort);
   if (problem !== undefined) return tunnel.end(problem);
-  if (isOpened && start.type === 'hello') return interception?.open({ near, far, target, used });
+  if (isOpened && start.type === 'hello') return interception?.open({ near, far, target, used, signal });
   near.pipe(far);
   far.pipe(near);
 }
