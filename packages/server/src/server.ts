@@ -20,6 +20,7 @@ import { openLog } from './composition/open-log.ts';
 import { modelFacts, openModels } from './composition/open-models.ts';
 import { forgetGone, openPrograms } from './composition/open-programs.ts';
 import { openPush } from './composition/open-push.ts';
+import { createPreparationTurns } from './composition/preparation-turns.ts';
 import { openSecrets } from './composition/credentials/open-secrets.ts';
 import { openVaults } from './composition/credentials/open-vaults.ts';
 import { checkWebhooks, openWebhooks } from './composition/open-webhooks.ts';
@@ -111,9 +112,9 @@ async function start(
   const secret = secretOf(options);
   const remover = lifetime.add(createTreeRemover({ onProblem }), (opened) => opened.close());
   const resolver = lifetime.add(new HostResolver(), (opened) => opened.close());
-  const directoryLock = isShared
-    ? lifetime.add(await lockDataDirectory(dataDirectory), (lock) => lock.close())
-    : undefined;
+  const inTurn = createPreparationTurns(store);
+  const openLock = async () => lifetime.add(await lockDataDirectory(dataDirectory), (lock) => lock.close());
+  const directoryLock = isShared ? await openLock() : undefined;
   const masterKeys = await openSecrets({ options, store, isShared, secret });
   const openStorage = isShared ? openNodeStorage : openLocalStorage;
   const storage = lifetime.add(
@@ -126,6 +127,7 @@ async function start(
       openSealer: () => masterKeys.openSealer(),
       remover,
       resolver,
+      inTurn,
       clock,
       ids,
       onProblem,
@@ -158,7 +160,7 @@ async function start(
   const egress = lifetime.add(await openEgress({ ...common, write, onEntry: metrics.countEgress }), (opened) =>
     opened.closeAll(),
   );
-  const preparation = lifetime.add(await openPreparation({ ...common, egress, repositories }), (opened) =>
+  const preparation = lifetime.add(await openPreparation({ ...common, egress, repositories, inTurn }), (opened) =>
     opened.close(),
   );
   const openMounts = createMounts(storage, egress, preparation);

@@ -75,7 +75,7 @@ export function createEgressProxy(options: EgressProxyOptions): EgressProxy {
       isOver = true;
       signal.removeEventListener('abort', release);
     };
-    // A response that waits for earlier ones of its connection is not told that the connection has closed.
+    // A response that waits for earlier ones of its connection has no event when the connection closes.
     signal.addEventListener('abort', release, { once: true });
     return release;
   }

@@ -146,7 +146,8 @@ it('[U603] workspaces whose push services fail are sent at most 16 messages at a
   await advance(pushLimits.pushRetryMs);
   await settled();
   expect(under('f')).toBe(40 + pushLimits.pushFailingAtOnceMax);
-  answers.splice(0, answers.length, accepted, accepted, accepted, accepted);
+  answers.length = 0;
+  answers.push(accepted, accepted, accepted, accepted);
   (await add('well'))();
   await settled();
   expect(under('well')).toBe(pushLimits.pushAtOncePerWorkspaceMax);
