@@ -112,7 +112,7 @@ async function start(
   const secret = secretOf(options);
   const remover = lifetime.add(createTreeRemover({ onProblem }), (opened) => opened.close());
   const resolver = lifetime.add(new HostResolver(), (opened) => opened.close());
-  const inTurn = createPreparationTurns(store);
+  const shared = { store, resolver, inTurn: createPreparationTurns(store), clock, ids, onProblem };
   const openLock = async () => lifetime.add(await lockDataDirectory(dataDirectory), (lock) => lock.close());
   const directoryLock = isShared ? await openLock() : undefined;
   const masterKeys = await openSecrets({ options, store, isShared, secret });
@@ -120,17 +120,12 @@ async function start(
   const storage = lifetime.add(
     await openStorage({
       ...pickShared(options),
-      store,
+      ...shared,
       dataDirectory,
       directoryLock,
       secret,
       openSealer: () => masterKeys.openSealer(),
       remover,
-      resolver,
-      inTurn,
-      clock,
-      ids,
-      onProblem,
     }),
     (opened) => opened.close(),
   );
@@ -155,12 +150,12 @@ async function start(
     openVaults({ store, masterKeys, onEvents: webhooks.onResourceEvents, allowedPrivateHosts, resolver, clock, ids }),
     (opened) => opened.close(),
   );
-  const common = { options, store, resolver, variablesOf: vaults.variablesOf, clock, ids, onProblem };
+  const common = { options, ...shared, variablesOf: vaults.variablesOf };
   const write: OpenEgressOptions['write'] = (...entries) => sessions.logConnections(...entries);
   const egress = lifetime.add(await openEgress({ ...common, write, onEntry: metrics.countEgress }), (opened) =>
     opened.closeAll(),
   );
-  const preparation = lifetime.add(await openPreparation({ ...common, egress, repositories, inTurn }), (opened) =>
+  const preparation = lifetime.add(await openPreparation({ ...common, egress, repositories }), (opened) =>
     opened.close(),
   );
   const openMounts = createMounts(storage, egress, preparation);
