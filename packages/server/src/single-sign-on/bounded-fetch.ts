@@ -1,9 +1,8 @@
-import type { CustomFetch } from 'openid-client';
 import { signOnLimits } from './limits.ts';
 
-/** Reads a response as far as a provider may need, and rejects a longer one: it would be parsed as one value. */
-export const boundedFetch: CustomFetch = async (url, options) => {
-  const response = await fetch(url, options as RequestInit);
+/** Reads a response as far as a provider may need, and rejects a longer one: it would be parsed as one value. For every library that asks providers. */
+export async function boundedFetch(url: string, options: object): Promise<Response> {
+  const response = await fetch(url, options);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of response.body ?? []) {
@@ -15,4 +14,4 @@ export const boundedFetch: CustomFetch = async (url, options) => {
   }
   const { status, headers } = response;
   return new Response(bytes === 0 ? null : Buffer.concat(chunks), { status, headers });
-};
+}

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { boundedFetch } from './bounded-fetch.ts';
 import { signOnLimits } from './limits.ts';
 import type { Provider } from './provider.ts';
 
@@ -19,11 +20,12 @@ export function createLogoutTokenReader(provider: Provider, clock: Pick<Clock, '
   const { client_id: clientId, clock_skew_seconds: skew } = provider.config;
   let keys: { readonly uri: string; readonly find: ReturnType<Jose['createRemoteJWKSet']> } | undefined;
   return async (token) => {
-    const { createRemoteJWKSet, jwtVerify } = await load();
+    const { createRemoteJWKSet, customFetch, jwtVerify } = await load();
     const { issuer, jwks_uri: uri } = await provider.metadata();
     if (uri === undefined) throw new TypeError('the provider has no keys');
     if (keys?.uri !== uri) {
-      keys = { uri, find: createRemoteJWKSet(new URL(uri), { timeoutDuration: signOnLimits.requestSeconds * 1_000 }) };
+      const options = { timeoutDuration: signOnLimits.requestSeconds * 1_000, [customFetch]: boundedFetch };
+      keys = { uri, find: createRemoteJWKSet(new URL(uri), options) };
     }
     const { payload } = await jwtVerify(token, keys.find, {
       issuer,
