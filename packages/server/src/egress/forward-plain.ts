@@ -27,7 +27,7 @@ export async function forwardPlain(
   const logged = await logOpened(options.log, far, target, 'http');
   far.once('close', () => logged.close({ bytesSent: far.bytesWritten, bytesReceived: far.bytesRead }));
   const path = `${url.pathname}${url.search}`;
-  await forwardRequest({ request, response, path, connection: { socket: far }, shown: url.host, signal });
+  await forwardRequest({ request, response, path, connection: { socket: far }, shown: url.host });
 }
 
 function toUrl(text: string): URL {

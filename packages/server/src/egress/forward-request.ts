@@ -21,8 +21,6 @@ export interface ForwardedRequest {
   readonly connection: { readonly socket: Socket } | { readonly agent: Agent };
   /** The host, for messages. */
   readonly shown: string;
-  /** Aborted when the client is gone: a response that waits for earlier ones of its connection has no event for that. */
-  readonly signal: AbortSignal;
   /** Headers in the place of those of the request. */
   readonly headers?: readonly string[] | undefined;
   /** A body in the place of that of the request. */
@@ -31,9 +29,10 @@ export interface ForwardedRequest {
 
 /** Sends a request as a new one, so that nothing of its form reaches the host, and passes the answer on. Throws a {@link Refusal}. */
 export async function forwardRequest(forwarded: ForwardedRequest): Promise<void> {
-  const { request, response, path, connection, shown, body, signal } = forwarded;
+  const { request, response, path, connection, shown, body } = forwarded;
   const headers = toHeaders(forwarded);
-  if (signal.aborted) throw new Refusal('unreachable', CLIENT_GONE, 502);
+  // From here on its end is an error of the request.
+  if (request.socket.destroyed) throw new Refusal('unreachable', 'the client is gone', 502);
   await new Promise<void>((resolve, reject) => {
     let isAnswered = false;
     const fail = (error: Error) => {
@@ -43,9 +42,6 @@ export async function forwardRequest(forwarded: ForwardedRequest): Promise<void>
     };
     const own = 'socket' in connection ? { createConnection: () => connection.socket } : { agent: connection.agent };
     const outgoing = start({ ...own, method: request.method, path, headers, setHost: false });
-    const leave = () => outgoing.destroy(new Error(CLIENT_GONE));
-    signal.addEventListener('abort', leave, { once: true });
-    outgoing.once('close', () => signal.removeEventListener('abort', leave));
     outgoing.on('error', fail);
     outgoing.on('response', (answer) => {
       try {
@@ -67,8 +63,6 @@ export async function forwardRequest(forwarded: ForwardedRequest): Promise<void>
     else outgoing.end(body);
   });
 }
-
-const CLIENT_GONE = 'the client is gone';
 
 /** Throws a {@link Refusal} for what may not be sent, such as a control character of a secret in a header. */
 function start(options: RequestOptions): ClientRequest {

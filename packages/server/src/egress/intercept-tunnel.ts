@@ -36,8 +36,6 @@ export interface OpenedTunnel {
   readonly far: Socket;
   readonly target: Target;
   readonly used: Map<string, number>;
-  /** Aborted when its client is gone. */
-  readonly signal: AbortSignal;
 }
 
 /** A connection on which requests arrive that were decrypted. */
@@ -125,7 +123,7 @@ function createAgent(far: Socket, { host, port }: Target, secureContext: SecureC
 /** Puts the secrets into a request, and forwards it. Throws a {@link Refusal}. */
 async function forward(
   { credentials, bodies }: Pick<InterceptionOptions, 'credentials'> & { readonly bodies: HeldBodies },
-  { agent, target, used, signal }: Context,
+  { agent, target, used }: Context,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -144,7 +142,7 @@ async function forward(
   const body = await replaceBody(bodies, request, found);
   for (const id of new Set([...headers.used, ...(body?.used ?? [])])) used.set(id, (used.get(id) ?? 0) + 1);
   try {
-    const sent = { request, response, path, connection: { agent }, shown: shown ?? target.host, signal };
+    const sent = { request, response, path, connection: { agent }, shown: shown ?? target.host };
     await forwardRequest({ ...sent, headers: headers.content, body: body?.content });
   } finally {
     body?.release();

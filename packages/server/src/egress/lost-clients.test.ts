@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { egressLimits } from './limits.ts';
@@ -28,19 +27,16 @@ const plain = 'GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n';
 it('[U600] requests that a client sent without waiting end with its connection: their connections are closed, and they no longer count', async () => {
   const { port, sockets } = await openEndlessOrigin();
   const bench = await openEgressBench({ ports: { 'a.example:80': port } });
-  const client = connect({ path: bench.socketPath });
-  client.write(plain.repeat(egressLimits.connectionsMax));
-  await expect.poll(() => sockets.size).toBe(egressLimits.connectionsMax);
-  client.destroy();
-  await expect.poll(() => sockets.size).toBe(0);
-  await expect
-    .poll(() => bench.entries.filter(({ outcome }) => outcome === 'closed').length)
-    .toBe(egressLimits.connectionsMax);
-  const next = connect({ path: bench.socketPath });
-  next.write(plain);
-  const [chunk] = (await once(next, 'data')) as [Buffer];
-  next.destroy();
-  expect(chunk.toString()).toMatch(/^HTTP\/1\.1 200 /);
+  // The second time there is room for all of them again.
+  for (let round = 1; round <= 2; round++) {
+    const client = connect({ path: bench.socketPath });
+    client.write(plain.repeat(egressLimits.connectionsMax));
+    await expect.poll(() => sockets.size).toBe(egressLimits.connectionsMax);
+    client.destroy();
+    await expect.poll(() => sockets.size).toBe(0);
+    const closed = () => bench.entries.filter(({ outcome }) => outcome === 'closed').length;
+    await expect.poll(closed).toBe(round * egressLimits.connectionsMax);
+  }
   expect(bench.problems).toEqual([]);
 });
 

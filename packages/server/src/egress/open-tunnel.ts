@@ -45,7 +45,7 @@ export async function openTunnel(
   const start = await readClientStart(near, head, isNamedPort ? far : undefined);
   const problem = findProblem(start, target, isNamedPort);
   if (problem !== undefined) return tunnel.end(problem);
-  if (isOpened && start.type === 'hello') return interception?.open({ near, far, target, used, signal });
+  if (isOpened && start.type === 'hello') return interception?.open({ near, far, target, used });
   near.pipe(far);
   far.pipe(near);
 }
