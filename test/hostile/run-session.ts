@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type Anthropic from '@anthropic-ai/sdk';
 
 type CreateAgent = Parameters<Anthropic['beta']['agents']['create']>[0];
+type Config = Parameters<Anthropic['beta']['environments']['create']>[0]['config'];
 
 export interface SessionOptions {
   /** Of an agent with all built-in tools, unless it is given otherwise. */
@@ -9,6 +10,8 @@ export interface SessionOptions {
   /** Turns of a scripted model. */
   readonly turns?: readonly unknown[];
   readonly message?: string;
+  /** Of its environment. */
+  readonly config?: Config;
   /** Interrupts the session if it still works after this time. Without it such a session is an error. */
   readonly interruptMs?: number;
 }
@@ -41,7 +44,7 @@ export async function runSession(client: Anthropic, options: SessionOptions): Pr
 /** Resolves with the id of the session once its first message was accepted. */
 export async function startSession(
   { beta }: Anthropic,
-  { agent: given = {}, turns, message = 'Go on.' }: SessionOptions,
+  { agent: given = {}, turns, message = 'Go on.', config }: SessionOptions,
 ): Promise<string> {
   const agent = await beta.agents.create({
     name: 'hostile',
@@ -50,7 +53,7 @@ export async function startSession(
     ...(turns === undefined ? {} : { system: toScript(turns) }),
     ...given,
   });
-  const environment = await beta.environments.create({ name: 'hostile' });
+  const environment = await beta.environments.create({ name: 'hostile', ...(config === undefined ? {} : { config }) });
   const session = await beta.sessions.create({ agent: agent.id, environment_id: environment.id });
   await sendMessage({ beta } as Anthropic, session.id, message);
   return session.id;

@@ -20,6 +20,7 @@ import { openLog } from './composition/open-log.ts';
 import { modelFacts, openModels } from './composition/open-models.ts';
 import { forgetGone, openPrograms } from './composition/open-programs.ts';
 import { openPush } from './composition/open-push.ts';
+import { createPreparationTurns } from './composition/preparation-turns.ts';
 import { openSecrets } from './composition/credentials/open-secrets.ts';
 import { openVaults } from './composition/credentials/open-vaults.ts';
 import { checkWebhooks, openWebhooks } from './composition/open-webhooks.ts';
@@ -111,24 +112,20 @@ async function start(
   const secret = secretOf(options);
   const remover = lifetime.add(createTreeRemover({ onProblem }), (opened) => opened.close());
   const resolver = lifetime.add(new HostResolver(), (opened) => opened.close());
-  const directoryLock = isShared
-    ? lifetime.add(await lockDataDirectory(dataDirectory), (lock) => lock.close())
-    : undefined;
+  const shared = { store, resolver, inTurn: createPreparationTurns(store), clock, ids, onProblem };
+  const openLock = async () => lifetime.add(await lockDataDirectory(dataDirectory), (lock) => lock.close());
+  const directoryLock = isShared ? await openLock() : undefined;
   const masterKeys = await openSecrets({ options, store, isShared, secret });
   const openStorage = isShared ? openNodeStorage : openLocalStorage;
   const storage = lifetime.add(
     await openStorage({
       ...pickShared(options),
-      store,
+      ...shared,
       dataDirectory,
       directoryLock,
       secret,
       openSealer: () => masterKeys.openSealer(),
       remover,
-      resolver,
-      clock,
-      ids,
-      onProblem,
     }),
     (opened) => opened.close(),
   );
@@ -153,7 +150,7 @@ async function start(
     openVaults({ store, masterKeys, onEvents: webhooks.onResourceEvents, allowedPrivateHosts, resolver, clock, ids }),
     (opened) => opened.close(),
   );
-  const common = { options, store, resolver, variablesOf: vaults.variablesOf, clock, ids, onProblem };
+  const common = { options, ...shared, variablesOf: vaults.variablesOf };
   const write: OpenEgressOptions['write'] = (...entries) => sessions.logConnections(...entries);
   const egress = lifetime.add(await openEgress({ ...common, write, onEntry: metrics.countEgress }), (opened) =>
     opened.closeAll(),

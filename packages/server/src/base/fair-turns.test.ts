@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import { FairTurns } from './fair-turns.ts';
 
 /** Work that ends on demand, and the order in which it began. */
-function openWork(atOnceMax: number) {
-  const turns = new FairTurns(atOnceMax);
+function openWork(atOnceMax: number, ofOwnerMax?: number) {
+  const turns = new FairTurns(atOnceMax, ofOwnerMax);
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const run = (owner: string, name: string, signal = new AbortController().signal) =>
@@ -32,6 +32,18 @@ it('[V171] owners take turns, however much work each of them has, and only so mu
   for (let at = 0; at < 97; at++) await end();
   expect(await Promise.all([...many, one, other])).toHaveLength(102);
   expect(turns.waitingCount).toBe(0);
+});
+
+it('[U604] an owner with more work than its share leaves room for the others', async () => {
+  const { begun, run, end } = openWork(3, 2);
+  const all = ['a0', 'a1', 'a2', 'a3', 'b0', 'b1', 'c0'].map((name) => run(name[0]!, name));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(begun).toEqual(['a0', 'a1', 'b0']);
+  await end();
+  expect(begun).toEqual(['a0', 'a1', 'b0', 'a2']);
+  for (let at = 0; at < 6; at++) await end();
+  expect(begun.toSorted()).toEqual(['a0', 'a1', 'a2', 'a3', 'b0', 'b1', 'c0']);
+  expect(await Promise.all(all)).toHaveLength(7);
 });
 
 it('[V171] work whose signal comes while it waits is dropped, and failed work makes room', async () => {

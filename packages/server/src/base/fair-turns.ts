@@ -1,6 +1,6 @@
 /**
  * Runs a few pieces of work at a time. Owners whose work waits take turns, however much each of them has: thousands of pieces of
- * one owner delay another owner by one piece each time.
+ * one owner delay another owner by one piece each time, and pieces that take long leave room where one owner has only a share.
  *
  * @example
  * const turns = new FairTurns(4);
@@ -8,12 +8,15 @@
  */
 export class FairTurns {
   readonly #atOnceMax: number;
+  readonly #ofOwnerMax: number;
   /** The owner that comes next comes first. Each has at least one piece of work that waits. */
   readonly #waiting = new Map<string, Set<() => void>>();
-  #running = 0;
+  /** How many pieces of each owner run. */
+  readonly #running = new Map<string, number>();
 
-  constructor(atOnceMax: number) {
+  constructor(atOnceMax: number, ofOwnerMax: number = atOnceMax) {
     this.#atOnceMax = atOnceMax;
+    this.#ofOwnerMax = ofOwnerMax;
   }
 
   /** Work that waits. */
@@ -33,7 +36,7 @@ export class FairTurns {
     try {
       return { result: await work() };
     } finally {
-      this.#running--;
+      this.#count(owner, -1);
       this.#begin();
     }
   }
@@ -41,8 +44,8 @@ export class FairTurns {
   /** Resolves with whether the work may begin. */
   #enter(owner: string, signal: AbortSignal): boolean | Promise<boolean> {
     if (signal.aborted) return false;
-    if (this.#running < this.#atOnceMax) {
-      this.#running++;
+    if (this.#hasRoom(owner)) {
+      this.#count(owner, 1);
       return true;
     }
     return new Promise((resolve) => {
@@ -62,8 +65,8 @@ export class FairTurns {
   }
 
   #begin(): void {
-    const [next] = this.#waiting;
-    if (next === undefined || this.#running >= this.#atOnceMax) return;
+    const next = [...this.#waiting].find(([each]) => this.#hasRoom(each));
+    if (next === undefined) return;
     const [owner, own] = next;
     const [begin] = own;
     this.#remove(owner, begin!);
@@ -72,8 +75,19 @@ export class FairTurns {
       this.#waiting.delete(owner);
       this.#waiting.set(owner, own);
     }
-    this.#running++;
+    this.#count(owner, 1);
     begin!();
+  }
+
+  #hasRoom(owner: string): boolean {
+    const all = [...this.#running.values()].reduce((sum, count) => sum + count, 0);
+    return all < this.#atOnceMax && (this.#running.get(owner) ?? 0) < this.#ofOwnerMax;
+  }
+
+  #count(owner: string, change: number): void {
+    const count = (this.#running.get(owner) ?? 0) + change;
+    if (count === 0) this.#running.delete(owner);
+    else this.#running.set(owner, count);
   }
 
   #remove(owner: string, begin: () => void): void {

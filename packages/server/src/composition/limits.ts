@@ -7,6 +7,9 @@ export const compositionLimits = {
   readyMs: 2_000,
   /** How long what was found on the machine is not looked for again. */
   machineMs: 30_000,
+  /** Clones, setup commands and installations of packages that run at the same time, and those of one workspace. */
+  preparationsMax: 32,
+  preparationsOfWorkspaceMax: 16,
   /** How long files may take to be mounted. What is older and belongs to no session was left by a crash. */
   mountingMs: 60 * 60_000,
   /** How often entries of commands are taken into the audit log and entries are written out, and how often old ones are removed. */

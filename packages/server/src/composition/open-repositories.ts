@@ -12,6 +12,7 @@ import { createRepositoryCredentials } from '../vaults/repository-credentials.ts
 import { createSecretBox } from '../vaults/secret-box.ts';
 import { toGitHosts } from '../workspaces/relay/git-hosts.ts';
 import { createCloneCache } from '../workspaces/clone/clone-cache.ts';
+import type { InTurn } from '../workspaces/clone/in-turn.ts';
 import { createRepositories, type Repositories } from '../workspaces/clone/repositories.ts';
 import { createRepositorySources } from '../workspaces/clone/repository-sources.ts';
 import type { RepositorySources } from '../workspaces/repository-sources.ts';
@@ -39,6 +40,7 @@ export interface OpenRepositoriesOptions {
   readonly allowUnsandboxedBash?: boolean | undefined;
   /** Resolves the names of git hosts. */
   readonly resolver?: HostResolver | undefined;
+  readonly inTurn: InTurn;
   readonly onProblem: (problem: unknown) => void;
 }
 
@@ -72,6 +74,7 @@ export async function openRepositories(
     // Beside the workspaces, so that a clone can be moved into one of them. Their ids do not begin with a dot.
     directory: join(workspacesDirectory, '.clones'),
     runSetup: createSetupRunner({ openSandbox: () => openBubblewrap({ findProgram }), allowsUnsandboxed }),
+    inTurn: options.inTurn,
     onProblem,
   });
   return { repositories, repositorySources: createRepositorySources({ hosts, directories }, tokens, credentials) };

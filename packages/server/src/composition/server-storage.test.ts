@@ -5,6 +5,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { createManualClock } from '../base/clock.ts';
 import { createIds } from '../base/ids.ts';
 import { compositionLimits } from './limits.ts';
+import { createPreparationTurns } from './preparation-turns.ts';
 import { httpLimits } from '../http/limits.ts';
 import { createTreeRemover } from '../base/files/remove-tree.ts';
 import { CLAIM } from '../http/idempotency/shared-claims.ts';
@@ -23,7 +24,8 @@ it('[P57] the leader removes expired documents once a minute', async () => {
   const remover = createTreeRemover({ onProblem });
   const secret = 's'.repeat(32);
   const openSealer = async () => createSealer(undefined);
-  const storage = await openNodeStorage({ store, dataDirectory, secret, openSealer, remover, clock, ids, onProblem });
+  const options = { store, dataDirectory, secret, openSealer, remover, inTurn: createPreparationTurns(store) };
+  const storage = await openNodeStorage({ ...options, clock, ids, onProblem });
   await store.documents.put({ kind: CLAIM, id: 'old', data: {} });
   clock.advance(1);
   await store.documents.put({ kind: CLAIM, id: 'new', data: {} });

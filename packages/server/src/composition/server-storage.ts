@@ -33,6 +33,7 @@ import { findOrphanedSessions } from './find-orphaned-sessions.ts';
 import type { DirectoryLock } from './lock-data-directory.ts';
 import { openNodeRegistry } from './open-node-registry.ts';
 import { openRepositories } from './open-repositories.ts';
+import type { InTurn } from '../workspaces/clone/in-turn.ts';
 import { REPOSITORY_TOKENS } from '../workspaces/clone/repository-tokens.ts';
 import type { RepositorySources } from '../workspaces/repository-sources.ts';
 import type { Repositories } from '../workspaces/clone/repositories.ts';
@@ -146,6 +147,7 @@ export interface ServerStorageOptions extends WorkspaceServerOptions {
   readonly remover: Pick<TreeRemover, 'discard' | 'resume'>;
   /** Resolves the names of git hosts. */
   readonly resolver?: HostResolver | undefined;
+  readonly inTurn: InTurn;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly onProblem: (problem: unknown) => void;

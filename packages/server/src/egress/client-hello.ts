@@ -1,6 +1,8 @@
 /** What the first bytes of a client are. `other`: not TLS, or not as TLS has it. */
 export type FirstBytes =
-  | { readonly type: 'incomplete' | 'other' }
+  | { readonly type: 'other' }
+  /** `missing`: how many bytes have to follow at least. */
+  | { readonly type: 'incomplete'; readonly missing: number }
   | {
       readonly type: 'hello';
       /** The name that the client asks for; undefined if it names none. */
@@ -13,10 +15,13 @@ export type FirstBytes =
 export function readClientHello(bytes: Buffer): FirstBytes {
   const handshake = joinRecords(bytes);
   if (handshake === undefined) return { type: 'other' };
-  if (handshake.length < HANDSHAKE_HEADER) return { type: 'incomplete' };
+  if (handshake.length < HANDSHAKE_HEADER) {
+    return { type: 'incomplete', missing: HANDSHAKE_HEADER - handshake.length };
+  }
   const length = handshake.readUIntBE(1, 3);
   if (handshake[0] !== CLIENT_HELLO || length > HELLO_BYTES_MAX) return { type: 'other' };
-  if (handshake.length < HANDSHAKE_HEADER + length) return { type: 'incomplete' };
+  const missing = HANDSHAKE_HEADER + length - handshake.length;
+  if (missing > 0) return { type: 'incomplete', missing };
   try {
     return readExtensions(new Fields(handshake.subarray(HANDSHAKE_HEADER, HANDSHAKE_HEADER + length)));
   } catch (error) {
@@ -43,6 +48,8 @@ function joinRecords(bytes: Buffer): Buffer | undefined {
     if (!isRecord) return parts.length === 0 ? undefined : Buffer.concat(parts);
     if (bytes.length < at + RECORD_HEADER) break;
     const length = bytes.readUInt16BE(at + 3);
+    // RFC 8446, 5.1 forbids it. Without this check thousands of them would be read again for each few bytes that arrive.
+    if (length === 0) return undefined;
     parts.push(bytes.subarray(at + RECORD_HEADER, at + RECORD_HEADER + length));
     at += RECORD_HEADER + length;
   }

@@ -131,6 +131,7 @@ export async function openEgressBench(options: BenchOptions = {}): Promise<Egres
       onProblem: (problem) => problems.push(problem),
       ...options.more,
     }),
+    owner: 'wrkspc_1',
     trusted: options.trusted,
     environment: options.environment ?? {},
   }));

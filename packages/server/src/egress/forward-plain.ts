@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ConnectionLog } from './connection-log.ts';
 import { forwardRequest } from './forward-request.ts';
 import { isName } from './open-tunnel.ts';
-import { openTarget, type OpenTargetOptions, Refusal } from './open-target.ts';
+import { logOpened, openTarget, type OpenTargetOptions, Refusal } from './open-target.ts';
 import { listValues, toHost } from './raw-headers.ts';
 
 /** A request without encryption, as a client sends it to a proxy. */
@@ -24,10 +24,7 @@ export async function forwardPlain(
   }
   const target = { host: url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, ''), port: Number(url.port || 80) };
   const { far } = await openTarget(options, target, signal);
-  const logged = await options.log.open(target, 'http').catch((error: unknown) => {
-    far.destroy();
-    throw error;
-  });
+  const logged = await logOpened(options.log, far, target, 'http');
   far.once('close', () => logged.close({ bytesSent: far.bytesWritten, bytesReceived: far.bytesRead }));
   // Its end has passed unseen.
   if (signal.aborted) return void far.destroy();

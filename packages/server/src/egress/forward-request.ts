@@ -31,6 +31,8 @@ export interface ForwardedRequest {
 export async function forwardRequest(forwarded: ForwardedRequest): Promise<void> {
   const { request, response, path, connection, shown, body } = forwarded;
   const headers = toHeaders(forwarded);
+  // From here on its end is an error of the request.
+  if (request.socket.destroyed) throw new Refusal('unreachable', 'the client is gone', 502);
   await new Promise<void>((resolve, reject) => {
     let isAnswered = false;
     const fail = (error: Error) => {

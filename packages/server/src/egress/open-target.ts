@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { toLookup } from '../base/to-lookup.ts';
 import { findAddresses, type AddressRules } from '../tools/network/find-addresses.ts';
+import type { ConnectionLog, EgressProtocol, LoggedConnection } from './connection-log.ts';
 import { egressLimits } from './limits.ts';
 import type { EgressPolicy, RefusalReason, Target } from './policy.ts';
 
@@ -45,6 +46,22 @@ export async function openTarget(options: OpenTargetOptions, target: Target, sig
   return { far: await untilConnected(dial(target, addresses), target, signal), isNamedPort: verdict.isNamedPort };
 }
 
+/** Logs an open connection before anything is sent to it. Throws a {@link Refusal} if one of its sides has gone in the meantime. */
+export async function logOpened(
+  log: ConnectionLog,
+  far: Socket,
+  target: Target,
+  protocol: EgressProtocol,
+): Promise<LoggedConnection> {
+  const logged = await log.open(target, protocol).catch((error: unknown) => {
+    far.destroy();
+    throw error;
+  });
+  if (!far.destroyed) return logged;
+  logged.close({ bytesSent: far.bytesWritten, bytesReceived: far.bytesRead });
+  throw new Refusal('unreachable', `${target.host}:${target.port} has closed the connection`, 502);
+}
+
 async function resolve(options: OpenTargetOptions, target: Target, signal: AbortSignal): Promise<readonly string[]> {
   const { host, port } = target;
   const url = new URL(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
@@ -64,6 +81,7 @@ async function untilConnected(far: Socket, { host, port }: Target, signal: Abort
       reject(new Refusal('unreachable', `${host}:${port} cannot be reached: ${message}`, 502));
     };
     const patience = setTimeout(() => fail('it does not answer'), egressLimits.connectMs);
+    // Also later: a connection must not outlive its client, whatever is done with it when the client leaves.
     const abort = () => fail('the client is gone');
     signal.addEventListener('abort', abort, { once: true });
     far.once('close', () => {
@@ -73,7 +91,6 @@ async function untilConnected(far: Socket, { host, port }: Target, signal: Abort
     far.on('error', (error) => fail(error.message));
     far.once('connect', () => {
       clearTimeout(patience);
-      signal.removeEventListener('abort', abort);
       far.setNoDelay(true);
       done(far);
     });

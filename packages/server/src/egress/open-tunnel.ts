@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import type { ConnectionLog, LoggedConnection } from './connection-log.ts';
 import type { Interception } from './intercept-tunnel.ts';
 import { egressLimits } from './limits.ts';
-import { openTarget, type OpenTargetOptions, Refusal } from './open-target.ts';
+import { logOpened, openTarget, type OpenTargetOptions, Refusal } from './open-target.ts';
 import type { RefusalReason, Target } from './policy.ts';
 import { type ClientStart, readClientStart } from './read-client-start.ts';
 
@@ -37,7 +37,7 @@ export async function openTunnel(
   }
   const { far, isNamedPort } = await openTarget(options, target, signal);
   const { interception } = options;
-  const { isOpened, logged } = await prepare(options, target).catch((error: unknown) => {
+  const { isOpened, logged } = await prepare(options, far, target).catch((error: unknown) => {
     far.destroy();
     throw error;
   });
@@ -55,9 +55,9 @@ export async function openTunnel(
 }
 
 /** Finds whether the TLS of a tunnel is opened, and logs it. */
-async function prepare({ interception, log }: TunnelOptions, target: Target) {
+async function prepare({ interception, log }: TunnelOptions, far: Socket, target: Target) {
   const isOpened = (await interception?.appliesTo(target.host)) === true;
-  return { isOpened, logged: await log.open(target, isOpened ? 'tls' : 'tunnel') };
+  return { isOpened, logged: await logOpened(log, far, target, isOpened ? 'tls' : 'tunnel') };
 }
 
 interface Watched {

@@ -397,15 +397,37 @@ it('[EG11] a certificate of the own authority is accepted for its host only, by 
   }
 });
 
+/** A proxy that answers each request. */
+function openProxyOf(owner: string) {
+  const handle: EgressProxy['handle'] = (_, response) => void response.end('served');
+  return async () => ({ proxy: { handle, connect: () => {}, close: () => {} }, owner, environment: {} });
+}
+
+it('[U606] the sessions of one workspace have at most half of all connections, and others are accepted', async () => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'fleetloom-egress-')));
+  const egresses = createSessionEgresses(openSocketDirectory(root), 8);
+  onTestFinished(() => egresses.closeAll());
+  const open = async (id: string, owner: string) =>
+    (await egresses.open(id, openProxyOf(owner))).readOnlyPaths[0]!.path;
+  const own = [await open('sesn_1', 'a'), await open('sesn_2', 'a'), await open('sesn_3', 'a')];
+  const other = await open('sesn_4', 'b');
+  const ask = async (socketPath: string) =>
+    (await sendRaw({ socketPath }, 'GET http://a/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).text;
+  const idle = [own[0], own[0], own[1], own[1]].map((path) => connect(path!));
+  await Promise.all(idle.map((socket) => once(socket, 'connect')));
+  await expect.poll(() => ask(own[2]!)).toBe('');
+  expect(await ask(other)).toContain('served');
+  for (const socket of idle) socket.destroy();
+  await expect.poll(() => ask(own[2]!)).toContain('served');
+});
+
 it('[EG67] connections of all sessions together are bounded, those of one to a quarter, and others are accepted when they end', async () => {
   expect(egressLimits.allConnectionsMax).toBe(16_384);
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'fleetloom-egress-')));
   const egresses = createSessionEgresses(openSocketDirectory(root), 8);
   onTestFinished(() => egresses.closeAll());
-  const handle: EgressProxy['handle'] = (_, response) => void response.end('served');
-  const openProxy = async () => ({ proxy: { handle, connect: () => {}, close: () => {} }, environment: {} });
   const ids = ['sesn_1', 'sesn_2', 'sesn_3', 'sesn_4', 'sesn_5'];
-  const sandboxes = await Promise.all(ids.map((id) => egresses.open(id, openProxy)));
+  const sandboxes = await Promise.all(ids.map((id) => egresses.open(id, openProxyOf(id))));
   const [first, ...others] = sandboxes.map(({ readOnlyPaths }) => readOnlyPaths[0]!.path) as [string, ...string[]];
   const ask = async (socketPath: string) =>
     (await sendRaw({ socketPath }, 'GET http://a/ HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')).text;

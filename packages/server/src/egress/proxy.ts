@@ -68,9 +68,16 @@ export function createEgressProxy(options: EgressProxyOptions): EgressProxy {
       options.log.refuse(toShown(url), protocol, refusal.reason);
       refuse(refusal);
     });
-    return () => {
-      if (!isFull) underWay--;
+    if (isFull) return () => undefined;
+    let isOver = false;
+    const release = () => {
+      if (!isOver) underWay--;
+      isOver = true;
+      signal.removeEventListener('abort', release);
     };
+    // A response that waits for earlier ones of its connection has no event when the connection closes.
+    signal.addEventListener('abort', release, { once: true });
+    return release;
   }
 
   function watch(near: Socket): AbortController {

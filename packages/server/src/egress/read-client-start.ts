@@ -4,7 +4,7 @@ import { egressLimits } from './limits.ts';
 
 /** `ended`: one of the sides has gone. `late`: nothing came in time. `server_first`: the host has sent something before the client. */
 export type ClientStart =
-  | Exclude<FirstBytes, { type: 'incomplete' | 'other' }>
+  | Extract<FirstBytes, { type: 'hello' }>
   | { readonly type: 'other' | 'ended' | 'late' | 'server_first' };
 
 /**
@@ -12,21 +12,27 @@ export type ClientStart =
  * expected too: in some of them the host speaks first, and there is no time limit.
  */
 export async function readClientStart(near: Socket, head: Buffer, far?: Socket): Promise<ClientStart> {
-  let bytes = Buffer.alloc(0);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  /** What is read is looked at again only when it may be enough: a client may send its bytes one by one. */
+  let wanted = 0;
   return await new Promise((resolve) => {
     const finish = (start: ClientStart) => {
       clearTimeout(patience);
       near.off('data', take).off('close', onEnd).off('end', onEnd);
       far?.off('data', takeFar);
       near.pause();
-      if (bytes.length > 0) near.unshift(bytes);
+      if (size > 0) near.unshift(Buffer.concat(chunks));
       resolve(start);
     };
     const take = (chunk: Buffer) => {
-      bytes = Buffer.concat([bytes, chunk]);
-      const first = readClientHello(bytes);
-      if (first.type === 'hello' || first.type === 'other') finish(first as ClientStart);
-      else if (bytes.length > HELLO_BYTES_MAX * 2) finish({ type: 'other' });
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > HELLO_BYTES_MAX * 2) return finish({ type: 'other' });
+      if (size < wanted) return;
+      const first = readClientHello(Buffer.concat(chunks));
+      if (first.type !== 'incomplete') return finish(first);
+      wanted = size + first.missing;
     };
     const takeFar = (chunk: Buffer) => {
       far?.pause();

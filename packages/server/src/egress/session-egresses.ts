@@ -12,6 +12,8 @@ import type { EgressProxy } from './proxy.ts';
 /** The proxy of one session, and what its programs have to trust and to know. */
 export interface OpenedProxy {
   readonly proxy: EgressProxy;
+  /** The workspace of the session. */
+  readonly owner: string;
   /** Certificates of authorities that programs trust, in the place of those of the system; undefined: as they are. */
   readonly trusted?: string | undefined;
   /** Variables of programs beside those of the proxy. */
@@ -27,7 +29,7 @@ export interface SessionEgresses {
   closeAll(): Promise<void>;
 }
 
-/** Creates the sockets in a private directory. All sessions together have `connectionsMax` connections. */
+/** Creates the sockets in a private directory. All sessions together have `connectionsMax` connections, those of one owner half of them. */
 export function createSessionEgresses(
   directory: SocketDirectory,
   connectionsMax: number = shareOfDescriptors(1 / 8, { min: 64, max: egressLimits.allConnectionsMax }),
@@ -35,15 +37,24 @@ export function createSessionEgresses(
   const open = new Map<string, Promise<Listening>>();
   let count = 0;
   let connections = 0;
+  const ofOwners = new Map<string, number>();
+  const ofOwnerMax = Math.ceil(connectionsMax / 2);
   // More of a session than are served, so that clients of those get the reason, and never so many that others have none.
   const ofSessionMax = Math.min(egressLimits.connectionsMax * 2, Math.ceil(connectionsMax / 4));
-  const limitConnections = (server: Server) => {
+  const limitConnections = (server: Server, owner: string) => {
     server.maxConnections = ofSessionMax;
     // Before the listener of the server itself, which would read a request.
     server.prependListener('connection', (socket) => {
-      if (connections >= connectionsMax) return void socket.destroy();
+      const own = ofOwners.get(owner) ?? 0;
+      if (connections >= connectionsMax || own >= ofOwnerMax) return void socket.destroy();
       connections++;
-      socket.once('close', () => connections--);
+      ofOwners.set(owner, own + 1);
+      socket.once('close', () => {
+        connections--;
+        const left = ofOwners.get(owner)! - 1;
+        if (left === 0) ofOwners.delete(owner);
+        else ofOwners.set(owner, left);
+      });
     });
   };
   const close = async (sessionId: string) => {
@@ -89,9 +100,9 @@ async function listen(
   directory: SocketDirectory,
   name: string,
   opened: OpenedProxy,
-  limitConnections: (server: Server) => void,
+  limitConnections: (server: Server, owner: string) => void,
 ): Promise<Listening> {
-  const { proxy, trusted, environment } = opened;
+  const { proxy, owner, trusted, environment } = opened;
   const parent = await directory.open();
   const [socketPath, trustedPath] = [join(parent, `${name}.sock`), join(parent, `${name}.pem`)];
   if (trusted !== undefined) await writeFile(trustedPath, trusted, { mode: 0o644 });
@@ -99,7 +110,7 @@ async function listen(
     proxy.handle(request, response),
   );
   server.timeout = egressLimits.idleMs;
-  limitConnections(server);
+  limitConnections(server, owner);
   // Without a listener Node would answer these as if they were usual requests.
   server.on('connect', (request, near, head) => proxy.connect(request, near as Socket, head));
   server.on('error', () => undefined);

@@ -11,9 +11,11 @@ export const pushLimits = {
   /** How long changes are gathered, so that many agents that ask at once cause one message. */
   pushGatherMs: 300,
   /** Devices that are sent messages at the same time. */
-  pushAtOnceMax: 8,
+  pushAtOnceMax: 32,
   /** Those of one workspace. */
   pushAtOncePerWorkspaceMax: 4,
+  /** Those of all workspaces whose last message was not accepted: the rest is left to workspaces whose push services respond. */
+  pushFailingAtOnceMax: 16,
   /** How long a push service may take to respond. */
   pushAnswerMs: 10_000,
   /** The first wait after a failed delivery; it doubles each time, up to the longest. */

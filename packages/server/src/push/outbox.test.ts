@@ -92,7 +92,7 @@ it('[W124] of several nodes one sends a message; another one takes over when its
   expect(await device()).toMatchObject({ pending: { s: 'needs_you 9' }, claim: null, failures: 0 });
 });
 
-it('[W119, W125] a session that changes while a message is sent is sent again, and at most 8 devices, 4 of one workspace, are sent messages at the same time', async () => {
+it('[W119, W125] a session that changes while a message is sent is sent again, and at most 32 devices, 4 of one workspace, are sent messages at the same time', async () => {
   const { outbox, answers, sent, device, records, settled } = await open();
   let finish: (posted: PushPosted) => void = () => {};
   answers.push(new Promise<PushPosted>((resolve) => (finish = resolve)), accepted);
@@ -114,12 +114,43 @@ it('[W119, W125] a session that changes while a message is sent is sent again, a
     await settled();
   };
   const sentTo = (workspaceId: string) => sent.filter((pending) => workspaceId in pending).length;
-  await noticeAll('w');
-  expect(sentTo('w')).toBe(pushLimits.pushAtOncePerWorkspaceMax);
-  await noticeAll('x');
-  expect([sentTo('w'), sentTo('x')]).toEqual([4, pushLimits.pushAtOnceMax - 4]);
+  const all = Array.from(
+    { length: pushLimits.pushAtOnceMax / pushLimits.pushAtOncePerWorkspaceMax },
+    (_, n) => `w${n}`,
+  );
+  for (const workspaceId of all) await noticeAll(workspaceId);
+  expect(all.map(sentTo)).toEqual(all.map(() => pushLimits.pushAtOncePerWorkspaceMax));
   await noticeAll('y');
   expect(sentTo('y')).toBe(0);
+});
+
+it('[U603] workspaces whose push services fail are sent at most 16 messages at a time, and others are sent theirs at once', async () => {
+  const { outbox, answers, records, sent, settled, advance } = await open();
+  const { devices } = await records.read('w');
+  const failing = Array.from({ length: 10 }, (_, n) => `f${n}`);
+  const add = async (workspaceId: string) => {
+    const ids = Array.from({ length: pushLimits.pushAtOncePerWorkspaceMax }, (_, index) => `d${index}`);
+    const added = ids.map((id) => ({ ...devices[0]!, id, pending: { [workspaceId]: 'failed 1' } }));
+    await records.update(workspaceId, (state) => ({ ...state, devices: added }));
+    return () => ids.forEach((id) => outbox.notice(workspaceId, id));
+  };
+  const under = (prefix: string) => sent.filter((pending) => Object.keys(pending)[0]!.startsWith(prefix)).length;
+  for (const workspaceId of failing) {
+    const notice = await add(workspaceId);
+    answers.push(...Array.from({ length: pushLimits.pushAtOncePerWorkspaceMax }, () => unavailable));
+    notice();
+    await settled();
+  }
+  expect(under('f')).toBe(40);
+  answers.push(...Array.from({ length: 40 }, () => 'never' as const));
+  await advance(pushLimits.pushRetryMs);
+  await settled();
+  expect(under('f')).toBe(40 + pushLimits.pushFailingAtOnceMax);
+  answers.length = 0;
+  answers.push(accepted, accepted, accepted, accepted);
+  (await add('well'))();
+  await settled();
+  expect(under('well')).toBe(pushLimits.pushAtOncePerWorkspaceMax);
 });
 
 type Answer = PushPosted | Promise<PushPosted> | 'never';

@@ -28,6 +28,8 @@ export class Outbox {
   readonly #waiting = new Map<string, readonly [workspaceId: string, deviceId: string]>();
   readonly #sending = new Map<string, { readonly workspaceId: string; readonly done: Promise<void> }>();
   readonly #retries = new Set<Cancel>();
+  /** Workspaces whose last delivery failed. */
+  readonly #failing = new Set<string>();
   readonly #closing = new AbortController();
 
   constructor(options: OutboxOptions) {
@@ -62,10 +64,14 @@ export class Outbox {
     }
   }
 
-  /** A workspace whose push services do not respond leaves deliveries for the others. */
+  /** Workspaces whose push services do not respond leave deliveries for the others. */
   #hasTurn(workspaceId: string): boolean {
-    const sending = [...this.#sending.values()].filter((each) => each.workspaceId === workspaceId);
-    return sending.length < pushLimits.pushAtOncePerWorkspaceMax;
+    const sending = [...this.#sending.values()];
+    const own = sending.filter((each) => each.workspaceId === workspaceId);
+    if (own.length >= pushLimits.pushAtOncePerWorkspaceMax) return false;
+    if (!this.#failing.has(workspaceId)) return true;
+    const failing = sending.filter((each) => this.#failing.has(each.workspaceId));
+    return failing.length < pushLimits.pushFailingAtOnceMax;
   }
 
   async #send(workspaceId: string, deviceId: string): Promise<void> {
@@ -79,6 +85,8 @@ export class Outbox {
     const posted = await send(workspaceId, device, this.#closing.signal).catch(
       (error: unknown): PushPosted => ({ type: 'failed', reason: String(error), retryAfterMs: 0 }),
     );
+    if (posted?.type === 'failed') this.#failing.add(workspaceId);
+    else if (posted !== undefined) this.#failing.delete(workspaceId);
     await this.#settle(workspaceId, device, posted);
   }
 

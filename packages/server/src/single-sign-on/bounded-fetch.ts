@@ -1,7 +1,7 @@
 import { signOnLimits } from './limits.ts';
 
-/** Reads a response as far as a provider may need, and rejects a longer one: it would be parsed as one value. */
-export const boundedFetch = async (url: string, options: object): Promise<Response> => {
+/** Reads a response as far as a provider may need, and rejects a longer one: it would be parsed as one value. For every library that asks providers. */
+export async function boundedFetch(url: string, options: object): Promise<Response> {
   const response = await fetch(url, options);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -14,4 +14,4 @@ export const boundedFetch = async (url: string, options: object): Promise<Respon
   }
   const { status, headers } = response;
   return new Response(bytes === 0 ? null : Buffer.concat(chunks), { status, headers });
-};
+}

@@ -85,7 +85,7 @@ const ESCAPE_CHARS_MAX = 9;
 
 function decodeOne(escape: string): string {
   if (escape.startsWith('%')) return Buffer.from(escape.replaceAll('%', ''), 'hex').toString();
-  if (escape.startsWith('&#x')) return String.fromCodePoint(Number.parseInt(escape.slice(3, -1), 16));
+  if (/^&#x/i.test(escape)) return String.fromCodePoint(Number.parseInt(escape.slice(3, -1), 16));
   if (escape.startsWith('&#')) return String.fromCodePoint(Number(escape.slice(2, -1)));
   if (escape.startsWith('&')) return NAMED[escape.slice(1, -1).toLowerCase()]!;
   return escape.length === 2 ? escape[1]! : String.fromCharCode(Number.parseInt(escape.slice(2), 16));

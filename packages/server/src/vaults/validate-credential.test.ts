@@ -208,6 +208,9 @@ it('[VT61] a captured body has no part of a token where it was cut, and none in 
     );
   }
   expect(capture('%41%42%43', '%41%42')).toBe('[redacted]%43');
+  expect(capture('&#X61;b&#x63;d &#X10FFF; &#1114112; &#xfffff; &#0;', 'abcd')).toBe(
+    '[redacted] &#X10FFF; &#1114112; &#xfffff; &#0;',
+  );
   // A token that UTF-8 does not have.
   expect(capture('text', 'abcd\ud800')).toBe('text');
   const long = `canary-${'x'.repeat(1_000)}`;

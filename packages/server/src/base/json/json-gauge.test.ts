@@ -18,14 +18,14 @@ it('[U162] JSON is measured as it would be parsed: its depth exactly, its values
 });
 
 it('[U162] the content of strings is not counted, and a quote on another line does not hide what follows', () => {
-  expect(gaugeJson(String.raw`{"a":"[[[[,,,,\"[[[\\","b":[1,2]}`)).toMatchObject({ depth: 2, shallow: 2 });
+  expect(gaugeJson(String.raw`{"a":"[[[[,,,,\"[[[\\","b":[1,2]}`)).toMatchObject({ depth: 2, shallow: 2, names: 2 });
   const gauge = new JsonGauge();
-  gauge.push(Buffer.from(': "'));
+  gauge.push(Buffer.from(', "'));
   gauge.endLine();
   gauge.push(Buffer.from('data: [[['));
   expect(gauge.depth).toBe(3);
   gauge.reset();
-  expect([gauge.depth, gauge.values, gauge.shallow]).toEqual([0, 1, 0]);
+  expect([gauge.depth, gauge.values, gauge.shallow, gauge.names]).toEqual([0, 1, 0, 0]);
 });
 
 it('[U162] fields of the value and of its direct parts are counted separately from deeper ones', () => {

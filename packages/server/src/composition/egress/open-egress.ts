@@ -43,7 +43,7 @@ export interface OpenedEgress {
 const registriesOnly = { type: 'limited', allow_mcp_servers: false, allow_package_managers: true } as const;
 
 /** What the proxies of one session share. */
-type Shared = Omit<EgressProxyOptions, 'policy'> & Pick<OpenedProxy, 'trusted' | 'environment'>;
+type Shared = Omit<EgressProxyOptions, 'policy'> & Pick<OpenedProxy, 'owner' | 'trusted' | 'environment'>;
 
 /** What the network of programs needs. */
 export interface OpenEgressOptions {
@@ -51,7 +51,7 @@ export interface OpenEgressOptions {
     ServerOptions,
     'dataDirectory' | 'allowedPrivateHosts' | 'bashNetwork' | 'packageHosts' | 'egressCa'
   >;
-  readonly store: Pick<Store, 'read'>;
+  readonly store: Pick<Store, 'read' | 'sessions'>;
   readonly resolver: HostResolver;
   /** The variables of a session; undefined for one without vaults. */
   readonly variablesOf: (sessionId: string) => Promise<SessionVariables | undefined>;
@@ -77,10 +77,11 @@ export async function openEgress(parts: OpenEgressOptions): Promise<OpenedEgress
   return {
     open: async (sessionId) => {
       const policy = await policyOf(sessionId);
-      const { trusted, environment, ...common } = await share(sessionId);
+      const { owner, trusted, environment, ...common } = await share(sessionId);
       if (policy === undefined && trusted === undefined) return undefined;
       return await egresses.open(sessionId, async () => ({
         proxy: createEgressProxy({ ...common, policy: policy ?? closedPolicy }),
+        owner,
         trusted,
         environment,
       }));
@@ -92,12 +93,12 @@ export async function openEgress(parts: OpenEgressOptions): Promise<OpenedEgress
       return {
         open: () =>
           egresses.open(key, async () => {
-            const { interception: _, trusted: __, environment: ___, ...common } = await share(sessionId);
+            const { owner, interception: _, trusted: __, environment: ___, ...common } = await share(sessionId);
             const networking = { ...registriesOnly, allowed_hosts: [] };
             if (options.egressCa !== undefined) roots ??= readTrustedRoots(options.egressCa);
             const trusted = options.egressCa === undefined ? undefined : roots?.pem;
             const policy = createEgressPolicy({ networking, packageHosts });
-            return { proxy: createEgressProxy({ ...common, policy }), trusted, environment: {} };
+            return { proxy: createEgressProxy({ ...common, policy }), owner, trusted, environment: {} };
           }),
         close: () => egresses.close(key),
       };
@@ -137,7 +138,9 @@ export async function openEgress(parts: OpenEgressOptions): Promise<OpenedEgress
       // Its last connections end with a session that was released.
       onProblem: (problem) => isStoreError(problem, 'stale_owner') || onProblem(problem),
     });
-    const common = { resolveHost: resolver.forSession(), allowedPrivateHosts, log, onProblem };
+    // Without a workspace the session was deleted in the meantime.
+    const owner = (await store.sessions.findWorkspace(sessionId)) ?? sessionId;
+    const common = { owner, resolveHost: resolver.forSession(), allowedPrivateHosts, log, onProblem };
     const variables = await variablesOf(sessionId);
     if (variables === undefined) return { ...common, environment: {} };
     roots ??= readTrustedRoots(options.egressCa);

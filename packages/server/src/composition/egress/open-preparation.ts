@@ -8,6 +8,7 @@ import { openBubblewrap } from '../../tools/sandbox/bubblewrap.ts';
 import type { InstalledPackages } from '../../tools/sandbox/installed-packages.ts';
 import type { SessionVariables } from '../../vaults/session-variables.ts';
 import { readFirst, readForward } from '../../views/read-frames.ts';
+import type { InTurn } from '../../workspaces/clone/in-turn.ts';
 import type { Repositories } from '../../workspaces/clone/repositories.ts';
 import type { ServerOptions } from '../server-options.ts';
 import type { OpenedEgress } from './open-egress.ts';
@@ -26,13 +27,14 @@ export interface OpenPreparationOptions {
   readonly store: Pick<Store, 'read'>;
   readonly egress: Pick<OpenedEgress, 'openInstaller' | 'policyOf'>;
   readonly repositories: Pick<Repositories, 'prepare'>;
+  readonly inTurn: InTurn;
   readonly variablesOf: (sessionId: string) => Promise<SessionVariables | undefined>;
   readonly onProblem: (problem: unknown) => void;
 }
 
 /** Opens the preparation of sessions. */
 export async function openPreparation(parts: OpenPreparationOptions): Promise<OpenedPreparation> {
-  const { options, store, egress, repositories, variablesOf, onProblem } = parts;
+  const { options, store, egress, repositories, inTurn, variablesOf, onProblem } = parts;
   const prefixes = await createPackagePrefixes({
     directory: join(options.dataDirectory, 'packages'),
     openSandbox: () => openBubblewrap({ findProgram }),
@@ -79,7 +81,9 @@ export async function openPreparation(parts: OpenPreparationOptions): Promise<Op
     if ((await listReported(sessionId)).hasPackages) return [];
     const network = egress.openInstaller(sessionId);
     const closed = 'packages are not installed: the operator has closed the network of commands (--bash-network none)';
-    const problem = network === undefined ? closed : await untilStopped(prefixes.install(packages, network), signal);
+    if (network === undefined) return [{ type: 'unknown_error', message: `${PACKAGES}${closed}` }];
+    const installing = inTurn(sessionId, signal, () => prefixes.install(packages, network));
+    const problem = (await untilStopped(installing, signal))?.result;
     return problem === undefined || signal.aborted ? [] : [{ type: 'unknown_error', message: `${PACKAGES}${problem}` }];
   }
 

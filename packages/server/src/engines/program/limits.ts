@@ -24,9 +24,10 @@ export const programLimits = {
   gatewayRefusalBytesMax: 16 * 1024,
   /** How long the program may take to say its version. It is a large file, which a busy machine reads slowly. */
   programVersionMs: 60_000,
-  /** One line of a program, and its JSON values. A longer one is passed over. */
+  /** One line of a program, its JSON values, and the names of its objects. A longer one is passed over. */
   programLineBytesMax: 8 * 1024 * 1024,
   programLineValuesMax: 100_000,
+  programLineNamesMax: 20_000,
   /** Characters of the names that a program gives to agents, calls, blocks and requests. With a longer one it is ended. */
   programNameCharsMax: baseLimits.foreignNameCharsMax,
   /** Tool calls without a result: of one agent, and of all agents of a process, and the JSON bytes of their input. */
@@ -112,6 +113,8 @@ export const programLimits = {
   acpOutputCharsMax: 1024 * 1024,
   /** What all open calls of an ACP agent keep of their input and output together. What does not fit is left out. */
   acpKeptCharsMax: 16 * 1024 * 1024,
+  /** What each value in them counts beside its characters: they are copied whenever a call is shown. */
+  acpValueChars: 512,
   /** Permission requests of one call that wait, and reasons of denials that the model has not read. Further requests are denied. */
   acpWaitingMax: 100,
   /** Levels of nesting in the input and output of a call of an ACP agent. A deeper value is left out. */

@@ -70,7 +70,9 @@ export function learnIds(known: KnownIds, { method, target }: RawRequest, { stat
   }
   for (const [id, prefix] of text
     .slice(0, 100_000)
-    .matchAll(/\b(agent|env|sesn|file|sthr|work|sesrsc|req|key)_\w{16,}/g)) {
+    .matchAll(/\b(agent|env|sesn|file|sthr|work|sesrsc|req|key|vlt|vcrd|vflow)_\w{16,}/g)) {
+    // Only keys that these requests have made: without its own key a run would prove nothing from then on.
+    if (prefix === 'key' && !(method === 'POST' && /\/keys(?:\?|$)/.test(target))) continue;
     const ids = (known[PARAMETERS[prefix as keyof typeof PARAMETERS]] ??= []);
     if (ids.includes(id)) continue;
     ids.push(id);
@@ -88,6 +90,9 @@ const PARAMETERS = {
   sesrsc: 'resource_id',
   req: 'request_id',
   key: 'key_id',
+  vlt: 'vault_id',
+  vcrd: 'credential_id',
+  vflow: 'flow_id',
 } as const;
 
 /** Generates requests; the same seed generates the same ones. */

@@ -29,6 +29,8 @@ export interface RepositoriesBench {
   /** Clones are made below it. */
   readonly directory: string;
   readonly problems: unknown[];
+  /** The sessions of the work that was done in turn. */
+  readonly turns: string[];
   /** Ends of setup commands that were logged. */
   readonly setups: SetupResult[];
   /** Adds a repository to the session. */
@@ -56,6 +58,7 @@ export function openRepositoriesBench(
   const resources: RepositoriesBench['resources'] = [];
   const problems: unknown[] = [];
   const setups: SetupResult[] = [];
+  const turns: string[] = [];
   const relays = createSessionRelays(openSocketDirectory(join(root, 'sockets')), { push: 'no-delete', ...upstream });
   const directories = createAllowedDirectories([join(root, 'allowed')], '/nonexistent');
   const repositories = createRepositories({
@@ -69,6 +72,10 @@ export function openRepositoriesBench(
       openSandbox: async () => ({ type: 'unavailable', reason: 'the test has none' }),
       allowsUnsandboxed,
     }),
+    inTurn: async (sessionId, signal, work) => {
+      turns.push(sessionId);
+      return signal.aborted ? undefined : { result: await work() };
+    },
     onProblem: (problem) => problems.push(problem),
   });
   const prepareAll = async (signal = new AbortController().signal) =>
@@ -91,6 +98,7 @@ export function openRepositoriesBench(
     directory,
     problems,
     setups,
+    turns,
     add: (type, url, mountPath = '/workspace/app', setup?: string) => {
       const id = `sesrsc_${resources.length + 1}`;
       const common = { id, url, mount_path: mountPath, checkout: null, created_at: '', updated_at: '' };

@@ -77,7 +77,8 @@ describe('a clone', () => {
     expect(await first.prepare()).toEqual([]);
     const bytes = await measure(join(first.workspace, 'app'), 1e9);
     const prepare = async (cloneBytesMax: number) => {
-      const bench = openRepositoriesBench([host.origin], { cloneBytesMax });
+      // Looked at when it is complete: git has files beside it for a moment.
+      const bench = openRepositoriesBench([host.origin], { cloneBytesMax, cloneLookMs: 60_000 });
       bench.add('github_repository', url);
       return await bench.prepare();
     };

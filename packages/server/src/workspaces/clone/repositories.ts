@@ -11,6 +11,7 @@ import type { SessionRelays } from '../relay/session-relays.ts';
 import { CloneFailure } from './clone-failure.ts';
 import { createCloneNote } from './clone-note.ts';
 import { cloneRepository } from './clone-repository.ts';
+import type { InTurn } from './in-turn.ts';
 import type { CloneParts, CloneSource } from './clone-source.ts';
 import type { RepositoryResource } from '../repository-sources.ts';
 import type { RunSetup } from '../sources/run-setup.ts';
@@ -56,6 +57,7 @@ export interface RepositoriesOptions {
   /** For clones that are under way, on the file system of the workspaces. */
   readonly directory: string;
   readonly runSetup: RunSetup;
+  readonly inTurn: InTurn;
   readonly onProblem: (problem: unknown) => void;
 }
 
@@ -154,7 +156,8 @@ async function prepareAll(
   if (signal.aborted) return { problems, hasNewFiles: hasCloned, failedSetup: null };
   const notes = join(options.directory, sessionId);
   try {
-    const { runSetup } = options;
+    const runSetup: RunSetup = async (request) =>
+      (await options.inTurn(sessionId, signal, () => options.runSetup(request)))?.result ?? notBegun(request.command);
     const { failed, hasRun } = await runSetups({ runSetup, workspace, notes, cloned, onSetup, signal });
     return { problems, hasNewFiles: hasCloned || hasRun, failedSetup: failed };
   } catch (error) {
@@ -163,6 +166,11 @@ async function prepareAll(
     const problem = { type: 'repository_clone_error', message: error.message, repository_url: null } as const;
     return { problems: [...problems, problem], hasNewFiles: hasCloned, failedSetup: null };
   }
+}
+
+/** Of a session that was given up. It is not kept. */
+function notBegun(command: string): SetupResult {
+  return { command, code: null, output: '', isCut: false, durationMs: 0 };
 }
 
 interface Wanted {
@@ -182,7 +190,11 @@ async function prepareOne(options: RepositoriesOptions, wanted: Wanted, signal: 
   await rm(draft, { recursive: true, force: true });
   try {
     await mkdir(draft, { recursive: true, mode: 0o700 });
-    const clone = await cloneRepository(options.clone, toSource(options, sessionId, resource), draft, signal);
+    const source = toSource(options, sessionId, resource);
+    const cloned = await options.inTurn(sessionId, signal, () => cloneRepository(options.clone, source, draft, signal));
+    // The session was given up before its turn came.
+    if (cloned === undefined) return false;
+    const clone = cloned.result;
     await note.begin(clone);
     await putSessionDirectory(workspace, resource.mount_path, clone).catch((cause: unknown) => {
       if (!(cause instanceof ToolFailure)) throw cause;

@@ -18,6 +18,14 @@ it('[WS611] a setup command runs once in its clone, after all clones are there',
   expect([log(), bench.setups.length]).toEqual([`${bench.workspace}/one\ntwo\ntwo\n`, 2]);
 });
 
+it('[U604] each clone and each setup command is done in turn, and what was done before takes none', async () => {
+  const { bench } = await openClones('echo one', 'echo two');
+  await bench.prepareAll();
+  expect(bench.turns).toEqual([SESSION, SESSION, SESSION, SESSION]);
+  await bench.prepareAll();
+  expect(bench.turns).toHaveLength(4);
+});
+
 it('[WS611] a setup command that fails stops those behind it, now and at each later run', async () => {
   const { bench } = await openClones('echo broken; exit 3', 'touch ../second');
   for (let run = 0; run < 2; run++) {

@@ -3,14 +3,16 @@ import { baseLimits } from '../../../base/limits.ts';
 import { programLimits } from '../limits.ts';
 
 /**
- * Whether a line has more JSON values than the limit, or is nested deeper: it is skipped. Parsing the one would block the event loop,
+ * Whether a line has more JSON values or names than the limits, or is nested deeper: it is skipped. Parsing the one would block the event loop,
  * and the other could be read and not be written again.
  */
 export function isOversizedLine(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start < GAUGED_BYTES) return false;
   const gauge = new JsonGauge();
   gauge.push(bytes, start, end);
-  return gauge.values > programLimits.programLineValuesMax || gauge.depth > baseLimits.contentDepthMax;
+  const { programLineValuesMax, programLineNamesMax } = programLimits;
+  const isWide = gauge.values > programLineValuesMax || gauge.names > programLineNamesMax;
+  return isWide || gauge.depth > baseLimits.contentDepthMax;
 }
 
 /** A shorter line has neither. */

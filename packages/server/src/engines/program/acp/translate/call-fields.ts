@@ -66,7 +66,7 @@ export class CallFields {
   }
 
   #set(fields: Map<string, { readonly value: unknown; readonly chars: number }>, name: string, value: unknown): void {
-    const chars = name.length + jsonBytesAtLeast(value);
+    const chars = name.length + jsonBytesAtLeast(value) + countValues(value) * programLimits.acpValueChars;
     if (this.#kept.replace(fields.get(name)?.chars ?? 0, chars)) fields.set(name, { value, chars });
   }
 
@@ -81,6 +81,14 @@ export class CallFields {
 /** What a terminal of the agent shows with this update. */
 export function readTerminal(update: Fields): string | undefined {
   return text(record(record(update['_meta'])?.['terminal_output_delta'])?.['data']);
+}
+
+/** The value and all values in it. */
+function countValues(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  let count = 1;
+  for (const part of Object.values(value)) count += countValues(part);
+  return count;
 }
 
 const FIELD_NAMES = ['kind', 'title', 'name', 'content', 'rawOutput'] as const;
