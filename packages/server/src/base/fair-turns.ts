@@ -1,5 +1,5 @@
 /**
- * Runs a few pieces of work at a time. Owners whose work waits take turns, however much each of them has: thousands of pieces of
+ * Runs a few pieces of work at a time. Owners with waiting work take turns, independent of how much each of them has: thousands of pieces of
  * one owner delay another owner by one piece each time.
  *
  * @example
@@ -8,7 +8,7 @@
  */
 export class FairTurns {
   readonly #atOnceMax: number;
-  /** The owner that comes next comes first. Each has at least one piece of work that waits. */
+  /** Owners with at least one waiting piece of work, the next one first. */
   readonly #waiting = new Map<string, Set<() => void>>();
   #running = 0;
 
@@ -16,14 +16,14 @@ export class FairTurns {
     this.#atOnceMax = atOnceMax;
   }
 
-  /** Work that waits. */
+  /** Number of waiting pieces of work. */
   get waitingCount(): number {
     let count = 0;
     for (const own of this.#waiting.values()) count += own.size;
     return count;
   }
 
-  /** Runs the work when it is the owner's turn. Undefined: the signal came before, and the work was not begun. */
+  /** Runs the work when it is the owner's turn. Undefined: the signal was aborted before, and the work did not begin. */
   async run<Result>(
     owner: string,
     signal: AbortSignal,
@@ -68,7 +68,7 @@ export class FairTurns {
     const [begin] = own;
     this.#remove(owner, begin!);
     if (own.size > 0) {
-      // To the end: the other owners come first now.
+      // Moved to the end: the other owners are next.
       this.#waiting.delete(owner);
       this.#waiting.set(owner, own);
     }
